@@ -52,14 +52,14 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		return k.census, err
 	}
 	if walked != nil {
-		k.find("database", "pages", walked.Error())
+		k.find("database", "pages", "%v", walked)
 		return k.census, nil
 	}
 	// Only now: bbolt's check runs on a goroutine of its own, where the fault of a
 	// page outside the file could not be caught. The walk above has been everywhere.
 	err := c.db.View(func(tx *bolt.Tx) error {
 		for err := range tx.Check() {
-			k.find("database", "pages", err.Error())
+			k.find("database", "pages", "%v", err)
 		}
 		return nil
 	})

@@ -160,9 +160,7 @@ func (s *Store) seal(tx *bolt.Tx) error {
 	if errors.Is(err, syscall.ENOSPC) || isQuota(err) {
 		return &title.Error{Kind: title.Full, Message: errFull.Message, Err: err}
 	}
-	s.mu.Lock()
-	s.failed = err
-	s.mu.Unlock()
+	s.Fail(err)
 	return &title.Error{Kind: title.Closing, Message: errReadOnly.Message, Err: err}
 }
 

@@ -134,6 +134,16 @@ func (s *Store) Failed() error {
 	return s.failed
 }
 
+// Fail makes the store refuse every write from now on: somebody above saw the disk
+// fail to sync. The first reason is kept.
+func (s *Store) Fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		s.failed = err
+	}
+}
+
 // Size is the length of the database file in bytes.
 func (s *Store) Size() int64 {
 	var n int64
