@@ -21,7 +21,8 @@ type AbstractDraft struct {
 	TemplateID Number
 	Custom     Custom
 	PropertyDraft
-	TaxMap Input
+	TaxMap  Input
+	NotFile bool // a part named like a file was none
 }
 
 // Check applies every rule to the draft at once. The template is the one the draft
@@ -37,6 +38,7 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	}
 	f.customForm(d.Custom)
 	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLine)}
+	f.files(d.NotFile, true)
 	if template != nil {
 		a.TemplateID, a.Status = template.ID, template.FirstStatus()
 		a.Custom = f.checkCustom(d.Custom, template.Fields, rules)

@@ -119,6 +119,7 @@ func spoken(field string) string {
 
 func Required(field string) string  { return "The " + spoken(field) + " field is required." }
 func NotString(field string) string { return "The " + spoken(field) + " field must be a string." }
+func NotFile(field string) string   { return "The " + spoken(field) + " field must be a file." }
 func NotArray(field string) string  { return "The " + spoken(field) + " field must be an array." }
 func NotNumber(field string) string { return "The " + spoken(field) + " field must be a number." }
 func NotDate(field string) string {

@@ -18,7 +18,15 @@ type Actor struct {
 	Abilities []string `json:"-"`
 }
 
-// The vault's own hand.
+// Record names who acts, like "key:7".
+func (a Actor) Record() string {
+	if a.ID == 0 {
+		return a.Kind
+	}
+	return fmt.Sprintf("%s:%d", a.Kind, a.ID)
+}
+
+// System is the vault's own hand.
 func System() Actor { return Actor{Kind: "system"} }
 
 // Event is one entry of the log of who did what. The entries form a chain: Hash

@@ -25,10 +25,26 @@ func (d FolderDraft) Check(known bool) (Folder, Fields) {
 	return folder, f
 }
 
-// CheckFolder applies the rules of a folder_id: an integer that names a folder.
-func CheckFolder(id Number, known bool) (uint64, Fields) {
-	var f Fields
-	return f.reference("folder_id", id, known), f
+// UploadDraft is documents as they arrived, and the folder that was named for them.
+type UploadDraft struct {
+	FolderID Number
+	NotFile  bool // a part named like a file was none
+}
+
+// Check applies the rules of an upload: something was sent, and the folder that is
+// named, if any, is there.
+func (d UploadDraft) Check(sent, known bool) (folder uint64, f Fields) {
+	f.files(d.NotFile, sent)
+	return f.reference("folder_id", d.FolderID, known), f
+}
+
+func (f *Fields) files(notFile, sent bool) {
+	switch {
+	case notFile:
+		f.Add("files", NotFile("files"))
+	case !sent:
+		f.Add("files", Required("files"))
+	}
 }
 
 // reference is the number of another record, 0 when none is named.

@@ -104,12 +104,13 @@ func numbers(files []title.File) []uint64 {
 // Attach files the tray's good documents with an abstract that is there. Nothing
 // good among them is no error: Failures says why. NotFound when there is no such
 // abstract.
-func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, tray *Tray) (Filed, error) {
+func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *Tray) (Filed, error) {
+	draft.FolderID = title.Number{} // an abstract's documents are in no folder
+	if _, refused := draft.Check(tray.Has(), true); len(refused) > 0 {
+		return Filed{}, refused.Err()
+	}
 	if _, err := a.Get(ctx, id); err != nil {
 		return Filed{}, err
-	}
-	if !tray.Has() {
-		return Filed{}, title.Refusal("files", title.Required("files"))
 	}
 	filing, err := tray.keep()
 	if err != nil {

@@ -15,8 +15,8 @@ type Files struct{ v *Vault }
 
 // Upload files the tray's good documents in a folder, or in none. Invalid when the
 // folder is not there or no file was sent; then nothing is stored.
-func (f *Files) Upload(ctx context.Context, actor title.Actor, folder title.Number, tray *Tray) (Filed, error) {
-	if err := f.v.store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, folder, tray); return err }); err != nil {
+func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *Tray) (Filed, error) {
+	if err := f.v.store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
 		return Filed{}, err
 	}
 	filing, err := tray.keep()
@@ -30,7 +30,7 @@ func (f *Files) Upload(ctx context.Context, actor title.Actor, folder title.Numb
 	}
 	var place title.File
 	err = f.v.write(ctx, func(t *store.Tx) (err error) {
-		place.FolderID, err = f.check(t, folder, tray)
+		place.FolderID, err = f.check(t, draft, tray)
 		return err
 	}, func(t *store.Tx) (err error) {
 		filed.Files, err = filing.file(f.v, t, f.v.now(), actor, place)
@@ -40,13 +40,9 @@ func (f *Files) Upload(ctx context.Context, actor title.Actor, folder title.Numb
 	return filed, err
 }
 
-func (f *Files) check(t *store.Tx, folder title.Number, tray *Tray) (uint64, error) {
-	var refused title.Fields
-	if !tray.Has() {
-		refused.Add("files", title.Required("files"))
-	}
-	id, wrong := title.CheckFolder(folder, knownFolder(t, folder))
-	return id, append(refused, wrong...).Err()
+func (f *Files) check(t *store.Tx, draft title.UploadDraft, tray *Tray) (uint64, error) {
+	id, refused := draft.Check(tray.Has(), knownFolder(t, draft.FolderID))
+	return id, refused.Err()
 }
 
 // Get reads the record of a document; NotFound when there is none.
