@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -159,7 +160,6 @@ type oleWriter struct {
 }
 
 func buildOLE(children ...oleEntry) []byte {
-	const fatSectors = 2
 	w := &oleWriter{}
 	w.add("Root Entry", 5, 1, noStream, nil)
 	w.siblings(children)
@@ -167,8 +167,11 @@ func buildOLE(children ...oleEntry) []byte {
 		w.directory = append(w.directory, 0)
 	}
 	le := binary.LittleEndian
-	dirSectors := len(w.directory) / 512
-	fat := []uint32{0xFFFFFFFD, 0xFFFFFFFD}
+	dirSectors, fatSectors := len(w.directory)/512, 2
+	for fatSectors*128 < fatSectors+dirSectors+len(w.streams)/512 {
+		fatSectors++
+	}
+	fat := slices.Repeat([]uint32{0xFFFFFFFD}, fatSectors)
 	chain := func(sectors int) {
 		for range sectors - 1 {
 			fat = append(fat, uint32(len(fat)+1))
@@ -187,16 +190,17 @@ func buildOLE(children ...oleEntry) []byte {
 	le.PutUint16(header[28:], 0xFFFE)
 	le.PutUint16(header[30:], 9)
 	le.PutUint16(header[32:], 6)
-	le.PutUint32(header[44:], fatSectors)
-	le.PutUint32(header[48:], fatSectors)
+	le.PutUint32(header[44:], uint32(fatSectors))
+	le.PutUint32(header[48:], uint32(fatSectors))
 	le.PutUint32(header[56:], 4096)
 	le.PutUint32(header[60:], endOfChain)
 	le.PutUint32(header[68:], endOfChain)
 	for at := 76; at < 512; at += 4 {
 		le.PutUint32(header[at:], noStream)
 	}
-	le.PutUint32(header[76:], 0)
-	le.PutUint32(header[80:], 1)
+	for i := range fatSectors {
+		le.PutUint32(header[76+4*i:], uint32(i))
+	}
 	out := header
 	for len(fat) < fatSectors*128 {
 		fat = append(fat, noStream)
