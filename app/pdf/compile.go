@@ -1,0 +1,44 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+func compileCached(ctx context.Context, o Options) (*Engine, error) {
+	cache, err := wazero.NewCompilationCacheWithDir(o.CacheDir)
+	if err != nil {
+		return nil, fmt.Errorf("open compilation cache: %w", err)
+	}
+	e, err := compile(ctx, o, cache)
+	if err != nil {
+		return nil, errors.Join(err, cache.Close(ctx))
+	}
+	return e, nil
+}
+
+// compile makes an Engine that owns cache, which may be nil.
+func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*Engine, error) {
+	config := wazero.NewRuntimeConfig().
+		WithMemoryLimitPages(o.MemoryPages).
+		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst).
+		WithDebugInfoEnabled(false)
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	e := &Engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
+	module, err := e.runtime.CompileModule(ctx, o.Wasm)
+	if err == nil {
+		e.module = module
+		err = e.exportHost(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("compile PDFium: %w", err), e.runtime.Close(ctx))
+	}
+	return e, nil
+}

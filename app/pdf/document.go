@@ -1,0 +1,126 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Document is one open document. It is of the instance it was opened with; when
+// that breaks, every method returns ErrUnreadable.
+type Document struct {
+	engine *Engine
+	in     *instance
+	file   *file
+	handle uint32 // FPDF_DOCUMENT; 0 once closed
+	pages  int
+}
+
+// needsPassword is FPDF_ERR_PASSWORD.
+const needsPassword = 4
+
+// load opens f in the live instance. Errors that are no *faultError wrap
+// ErrPassword or ErrUnreadable and leave the instance whole.
+func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, error) {
+	path, err := in.path(f.path)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := in.call(ctx, "FPDF_LoadDocument", path, 0)
+	if err != nil {
+		return nil, err
+	}
+	if handle == 0 {
+		return nil, in.lastError(ctx)
+	}
+	d := &Document{engine: e, in: in, file: f, handle: handle}
+	if err := d.count(ctx); err != nil {
+		if _, failed := in.call(ctx, "FPDF_CloseDocument", handle); failed != nil {
+			err = failed
+		}
+		return nil, err
+	}
+	return d, nil
+}
+
+func (in *instance) lastError(ctx context.Context) error {
+	code, err := in.call(ctx, "FPDF_GetLastError")
+	if err != nil {
+		return err
+	}
+	if code == needsPassword {
+		return ErrPassword
+	}
+	return fmt.Errorf("%w: PDFium error %d", ErrUnreadable, code)
+}
+
+// count sets d.pages. PDFium believes a false /Count; the last page tells.
+// Its size is asked for because that needs the page's dictionary but not its
+// content, which may be a gigabyte.
+func (d *Document) count(ctx context.Context) error {
+	n, err := d.in.call(ctx, "FPDF_GetPageCount", d.handle)
+	if err != nil {
+		return err
+	}
+	if int32(n) <= 0 {
+		return fmt.Errorf("%w: no pages", ErrUnreadable)
+	}
+	ok, err := d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, n-1, d.in.scratch)
+	if err != nil {
+		return err
+	}
+	if ok == 0 {
+		return fmt.Errorf("%w: the last of %d pages is missing", ErrUnreadable, n)
+	}
+	d.pages = int(n)
+	return nil
+}
+
+// Pages returns the number of pages, at least 1.
+func (d *Document) Pages() int { return d.pages }
+
+// Close frees what PDFium keeps of the document. It is safe to call twice.
+func (d *Document) Close(ctx context.Context) error {
+	return d.do(ctx, func() error {
+		handle := d.handle
+		d.handle = 0
+		d.in.files.remove(d.file)
+		_, err := d.in.call(ctx, "FPDF_CloseDocument", handle)
+		return err
+	}, func() error { return nil })
+}
+
+var errGone = fmt.Errorf("%w: the document is not open any more", ErrUnreadable)
+
+// do runs work with the engine held, or gone when the document or its instance
+// is no more, and blames the error.
+func (d *Document) do(ctx context.Context, work, gone func() error) error {
+	d.engine.mu.Lock()
+	defer d.engine.mu.Unlock()
+	if d.handle == 0 || d.in.dead {
+		return gone()
+	}
+	if err := work(); err != nil {
+		return d.engine.judge(ctx, d.in, d.file, err)
+	}
+	return nil
+}
+
+// page opens page i, lets work see it and closes it. A page that cannot be
+// loaded is skipped: work is not called.
+func (d *Document) page(ctx context.Context, i int, work func(page uint32) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	page, err := d.in.call(ctx, "FPDF_LoadPage", d.handle, uint32(i))
+	if err != nil || page == 0 {
+		return err
+	}
+	err = work(page)
+	var fault *faultError
+	if errors.As(err, &fault) {
+		return err
+	}
+	_, failed := d.in.call(ctx, "FPDF_ClosePage", page)
+	return errors.Join(err, failed)
+}

@@ -1,0 +1,87 @@
+package pdf
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+)
+
+func TestHandle(t *testing.T) {
+	fs := newFiles()
+	f := fs.add(bytes.NewReader([]byte("0123456789")), 10)
+	if fd := fs.open("/etc/passwd"); fd != -errnoNoEnt {
+		t.Errorf("foreign path: %d", fd)
+	}
+	h := fs.handles[fs.open(f.path)]
+	for _, step := range []struct {
+		name   string
+		offset int64
+		whence uint32
+		ok     bool
+		read   int
+		want   string
+	}{
+		{"start", 2, io.SeekStart, true, 3, "234"},
+		{"current", -1, io.SeekCurrent, true, 2, "45"},
+		{"end", -2, io.SeekEnd, true, 9, "89"},
+		{"at the end", 0, io.SeekEnd, true, 4, ""},
+		{"beyond the end", 1 << 40, io.SeekStart, true, 4, ""},
+		{"before the start", -11, io.SeekEnd, false, 0, ""},
+		{"unknown origin", 0, 9, false, 0, ""},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			if _, ok := h.seek(step.offset, step.whence); ok != step.ok {
+				t.Fatalf("ok is %v", ok)
+			}
+			p := make([]byte, step.read)
+			n, err := h.read(p)
+			if err != nil || string(p[:n]) != step.want {
+				t.Errorf("read %q, %v; want %q", p[:n], err, step.want)
+			}
+		})
+	}
+	fs.remove(f)
+	if len(fs.handles) != 0 || fs.open(f.path) != -errnoNoEnt {
+		t.Error("the file is still there")
+	}
+}
+
+func TestHandleShortFile(t *testing.T) {
+	fs := newFiles()
+	f := fs.add(bytes.NewReader([]byte("0123")), 10)
+	h := fs.handles[fs.open(f.path)]
+	if _, err := h.read(make([]byte, 10)); !errors.Is(err, io.ErrUnexpectedEOF) || f.err == nil {
+		t.Errorf("%v, kept %v", err, f.err)
+	}
+}
+
+func TestSample(t *testing.T) {
+	for _, c := range []struct{ pages, n, last int }{
+		{1, 1, 0}, {2, 2, 1}, {20, 20, 19}, {21, 20, 20}, {301, 20, 300}, {1 << 30, 20, 1<<30 - 1},
+	} {
+		list := sample(c.pages)
+		if len(list) != c.n || list[0] != 0 || list[len(list)-1] != c.last {
+			t.Errorf("%d pages: %v", c.pages, list)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	m := reserve.Allocate(0, 1<<20)
+	b := m.Reallocate(wasmPage)
+	if len(b) != wasmPage {
+		t.Fatalf("%d bytes", len(b))
+	}
+	b[0], b[wasmPage-1] = 1, 2
+	grown := m.Reallocate(1 << 20)
+	if len(grown) != 1<<20 || grown[0] != 1 || grown[wasmPage-1] != 2 || &grown[0] != &b[0] {
+		t.Error("growing moved or lost something")
+	}
+	grown[1<<20-1] = 3
+	if m.Reallocate(1<<20+1) != nil {
+		t.Error("grew beyond its greatest size")
+	}
+	m.Free()
+	m.Free()
+}

@@ -1,0 +1,169 @@
+package pdf
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/emscripten"
+)
+
+// hostFunc answers one import of PDFium: args are its i32 parameters, the
+// result is dropped where the import has none.
+type hostFunc func(in *instance, m api.Memory, args []uint64) int32
+
+const (
+	env  = "env"
+	wasi = "wasi_snapshot_preview1"
+)
+
+// hostFuncs is everything PDFium may ask of the world, by module and name. What
+// would name another file, change one or start anything is refused.
+var hostFuncs = map[string]map[string]hostFunc{
+	env: {
+		"emscripten_date_now":    answer(0), // the bits of 0.0
+		"__syscall_openat":       openat,
+		"__syscall_fstat64":      fstat,
+		"__syscall_stat64":       stat,
+		"__syscall_lstat64":      stat,
+		"__syscall_newfstatat":   statat,
+		"__syscall_fcntl64":      answer(0),
+		"__syscall_ioctl":        answer(-errnoNoTTY),
+		"__syscall_getdents64":   answer(-errnoBadFD),
+		"__syscall_unlinkat":     answer(-errnoROFS),
+		"__syscall_rmdir":        answer(-errnoROFS),
+		"__syscall_ftruncate64":  answer(-errnoROFS),
+		"_tzset_js":              utc,
+		"_localtime_js":          epoch,
+		"_gmtime_js":             epoch,
+		"_emscripten_memcpy_js":  memcpy,
+		"emscripten_resize_heap": resizeHeap,
+		"_abort_js":              abort,
+		"__assert_fail":          abort,
+	},
+	wasi: {
+		"fd_close":          fdClose,
+		"fd_read":           fdRead,
+		"fd_seek":           fdSeek,
+		"fd_write":          fdWrite,
+		"fd_sync":           answer(0),
+		"environ_sizes_get": environSizes,
+		"environ_get":       answer(0),
+	},
+}
+
+// exportHost builds the host modules with the types that PDFium imports.
+func (e *Engine) exportHost(ctx context.Context) error {
+	jumps, err := emscripten.NewFunctionExporterForModule(e.module)
+	if err != nil {
+		return err
+	}
+	for _, module := range []string{env, wasi} {
+		builder := e.runtime.NewHostModuleBuilder(module)
+		if module == env {
+			jumps.ExportFunctions(builder)
+		}
+		for _, f := range e.module.ImportedFunctions() {
+			from, name, _ := f.Import()
+			do := hostFuncs[from][name]
+			if from != module || do == nil {
+				continue
+			}
+			builder.NewFunctionBuilder().
+				WithGoModuleFunction(e.host(do, f), f.ParamTypes(), f.ResultTypes()).Export(name)
+		}
+		if _, err := builder.Instantiate(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// host binds do to the instance that is live when it is called.
+func (e *Engine) host(do hostFunc, f api.FunctionDefinition) api.GoModuleFunc {
+	params, results := len(f.ParamTypes()), len(f.ResultTypes())
+	return func(_ context.Context, m api.Module, stack []uint64) {
+		result := do(e.live, m.Memory(), stack[:params])
+		if results > 0 {
+			stack[0] = uint64(uint32(result))
+		}
+	}
+}
+
+func answer(result int32) hostFunc {
+	return func(*instance, api.Memory, []uint64) int32 { return result }
+}
+
+var errAborted = errors.New("aborted")
+
+// abort does not return to PDFium: wazero turns the panic into the error of
+// the call that led here.
+func abort(*instance, api.Memory, []uint64) int32 { panic(errAborted) }
+
+var errOutOfBounds = errors.New("address out of bounds")
+
+// bytesAt returns memory that PDFium named; wrong addresses end the call.
+func bytesAt(m api.Memory, address, length uint64) []byte {
+	b, ok := m.Read(uint32(address), uint32(length))
+	if !ok {
+		panic(errOutOfBounds)
+	}
+	return b
+}
+
+func put32(m api.Memory, address uint64, v uint32) {
+	binary.LittleEndian.PutUint32(bytesAt(m, address, 4), v)
+}
+
+func memcpy(_ *instance, m api.Memory, a []uint64) int32 {
+	copy(bytesAt(m, a[0], a[2]), bytesAt(m, a[1], a[2]))
+	return 0
+}
+
+const wasmPage = 64 << 10
+
+// growth is how many pages the memory grows by at least: asking costs time.
+const growth = 16
+
+func resizeHeap(_ *instance, m api.Memory, a []uint64) int32 {
+	have, want := uint64(m.Size()), uint64(uint32(a[0]))
+	if want <= have {
+		return 1
+	}
+	pages := uint32((want - have + wasmPage - 1) / wasmPage)
+	if _, ok := m.Grow(max(pages, growth)); ok {
+		return 1
+	}
+	if _, ok := m.Grow(pages); ok {
+		return 1
+	}
+	return 0
+}
+
+func environSizes(_ *instance, m api.Memory, a []uint64) int32 {
+	put32(m, a[0], 0)
+	put32(m, a[1], 0)
+	return 0
+}
+
+// PDFium has no clock: equal documents give equal results. It is always the
+// beginning of 1970 in UTC (emscripten_date_now answers 0).
+
+func utc(_ *instance, m api.Memory, a []uint64) int32 {
+	put32(m, a[0], 0) // seconds west of UTC
+	put32(m, a[1], 0) // no summer time
+	for _, name := range a[2:4] {
+		copy(bytesAt(m, name, 4), "UTC\x00")
+	}
+	return 0
+}
+
+// epoch fills struct tm: sec, min, hour, mday, mon, year, wday, yday, isdst,
+// gmtoff as 32-bit numbers.
+func epoch(_ *instance, m api.Memory, a []uint64) int32 {
+	for i, v := range []uint32{0, 0, 0, 1, 0, 70, 4, 0, 0, 0} {
+		put32(m, a[2]+uint64(4*i), v)
+	}
+	return 0
+}

@@ -1,0 +1,72 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/pdf"
+)
+
+// wornMemory is the WebAssembly memory above which a child is replaced: it
+// never shrinks.
+const wornMemory = 128 << 20
+
+// engine is PDFium as package inspect wants it, compiled when the first PDF
+// comes: a child that sees none never pays for it.
+type engine struct {
+	assets   func() ([]byte, error)
+	cacheDir string
+	pdf      *pdf.Engine
+}
+
+// Open implements inspect.PDF.
+func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
+	if e.pdf == nil {
+		wasm, err := e.assets()
+		if err != nil {
+			return nil, err
+		}
+		if e.pdf, err = pdf.New(ctx, pdf.Options{Wasm: wasm, CacheDir: e.cacheDir}); err != nil {
+			return nil, err
+		}
+	}
+	d, err := e.pdf.Open(ctx, doc, size)
+	if err != nil {
+		return nil, verdict(err)
+	}
+	return document{d}, nil
+}
+
+// worn reports whether the child should be replaced.
+func (e *engine) worn() bool {
+	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > wornMemory)
+}
+
+func (e *engine) close(ctx context.Context) error {
+	if e.pdf == nil {
+		return nil
+	}
+	return e.pdf.Close(ctx)
+}
+
+// document translates the errors of pdf.Document.
+type document struct{ *pdf.Document }
+
+func (d document) ImageHeavy(ctx context.Context) (bool, error) {
+	heavy, err := d.Document.ImageHeavy(ctx)
+	return heavy, verdict(err)
+}
+
+// verdict gives the findings of pdf the names of inspect.
+func verdict(err error) error {
+	switch {
+	case errors.Is(err, pdf.ErrPassword):
+		return fmt.Errorf("%w: %w", inspect.ErrPassword, err)
+	case errors.Is(err, pdf.ErrUnreadable):
+		return fmt.Errorf("%w: %w", inspect.ErrUnreadable, err)
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+//go:build !race
+
+// PDFium compiles in ten seconds under the race detector; these tests use the
+// plain binary.
+
+package reader_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path"
+	"testing"
+	"time"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
+	"deedkeep/app/vaulttest"
+)
+
+func TestSamples(t *testing.T) {
+	p := open(t, reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, s := range vaulttest.Samples(t) {
+		t.Run(path.Base(s.Path), func(t *testing.T) {
+			content, err := os.ReadFile(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			ext := path.Ext(s.Path)[1:]
+			report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), ext, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Refusal != s.Refusal {
+				t.Errorf("refusal %q, want %q", report.Refusal, s.Refusal)
+			}
+			if s.Accept && report.MIME != s.MIME {
+				t.Errorf("type %q, want %q", report.MIME, s.MIME)
+			}
+			if s.Accept && s.Pages > 0 && (report.Pages == nil || *report.Pages != s.Pages) {
+				t.Errorf("pages %v, want %d", report.Pages, s.Pages)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+	s := p.Stats()
+	t.Logf("%+v", s)
+	if s.Alive > 1 || s.Started > 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestBombEndsTheChild: what PDFium broke over is not given another document.
+func TestBombEndsTheChild(t *testing.T) {
+	p := open(t, reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, s := range vaulttest.Samples(t) {
+		if s.Path != "refuse/flate-bomb-object-stream.pdf" {
+			continue
+		}
+		content, err := os.ReadFile(s.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), "pdf", limits)
+		if err != nil || report.Refusal != inspect.PDFUnreadable {
+			t.Errorf("%+v, %v", report, err)
+		}
+	}
+	if s := p.Stats(); s != (reader.Stats{Started: 1, Killed: 1, Served: 1}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// counting counts what is read of a document.
+type counting struct {
+	*bytes.Reader
+	read int64
+}
+
+func (c *counting) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	c.read += int64(n)
+	return n, err
+}
+
+func TestLargeScan(t *testing.T) {
+	content := scanPDF(280, 340_000)
+	p := open(t, reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	lim := limits
+	lim.HeavySize, lim.HeavyPages = 100<<20, 300
+	for _, c := range []struct {
+		name    string
+		lim     inspect.Limits
+		refusal string
+		most    int64
+	}{
+		{"counted only", lim, "", 20 << 20}, // one block for each page of a flat tree
+		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 30 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc := &counting{Reader: bytes.NewReader(content)}
+			began := time.Now()
+			report, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", c.lim)
+			if err != nil || report.Refusal != c.refusal || report.Pages == nil || *report.Pages != 280 {
+				t.Errorf("%+v, %v", report, err)
+			}
+			if doc.read > c.most {
+				t.Errorf("read %d of %d bytes", doc.read, doc.Size())
+			}
+			t.Logf("%v, %d of %d bytes read", time.Since(began), doc.read, doc.Size())
+		})
+	}
+}
+
+func TestAssetsMissing(t *testing.T) {
+	p := open(t, fake(t, "without assets"))
+	doc := bytes.NewReader(scanPDF(1, 10))
+	_, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", limits)
+	if err == nil || errors.Is(err, reader.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}

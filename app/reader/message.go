@@ -1,0 +1,114 @@
+package reader
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"runtime"
+	"runtime/debug"
+	"unicode"
+	"unicode/utf8"
+
+	"deedkeep/app/inspect"
+)
+
+type hello struct {
+	Build string `json:"build"`
+}
+
+type setup struct {
+	CacheDir    string `json:"cache_dir"`
+	MemoryLimit int64  `json:"memory_limit"`
+}
+
+// taskInspect asks for an inspect.Report.
+const taskInspect = "inspect"
+
+type task struct {
+	Task   string         `json:"task"`
+	Size   int64          `json:"size"`
+	Ext    string         `json:"ext"`
+	Limits inspect.Limits `json:"limits"`
+}
+
+// done is a verdict; Retire says that the child wants no further document.
+type done struct {
+	MIME    string `json:"mime"`
+	Pages   *int   `json:"pages"`
+	Refusal string `json:"refusal"`
+	Retire  bool   `json:"retire"`
+}
+
+// fault is trouble that is not the document's; Text is for the log.
+type fault struct {
+	Text   string `json:"text"`
+	Retire bool   `json:"retire"`
+}
+
+// decode reads a message of the other side.
+func decode(content []byte, message any) error {
+	if err := json.Unmarshal(content, message); err != nil {
+		return breach("%v", err)
+	}
+	return nil
+}
+
+const longestText = 512
+
+// check refuses what no child of ours says: the texts go to people and logs.
+func (d done) check() error {
+	if d.Pages != nil && *d.Pages < 0 {
+		return breach("%d pages", *d.Pages)
+	}
+	if !plain(d.MIME) || !plain(d.Refusal) {
+		return breach("text that is not plain")
+	}
+	return nil
+}
+
+func (f fault) check() error {
+	if f.Text == "" || !plain(f.Text) {
+		return breach("text that is not plain")
+	}
+	return nil
+}
+
+func plain(s string) bool {
+	if len(s) > longestText || !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// printable makes any text one that plain lets through.
+func printable(s string) string {
+	var kept []rune
+	for _, r := range s {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			r = ' '
+		}
+		kept = append(kept, r)
+	}
+	s = string(kept)
+	for len(s) > longestText {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return s
+}
+
+// buildID tells this build from others by what the linker wrote into it:
+// versions, settings, revision. Two builds of one modified work tree look alike.
+func buildID() string {
+	sum := sha256.New()
+	sum.Write([]byte(runtime.Version() + runtime.GOOS + runtime.GOARCH))
+	if info, ok := debug.ReadBuildInfo(); ok {
+		sum.Write([]byte(info.String()))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,283 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"deedkeep/app/inspect"
+)
+
+// ErrClosed says that the pool has been closed.
+var ErrClosed = errors.New("reader is closed")
+
+// Options are what a Pool is made of; the zero value of each field has a
+// meaning.
+type Options struct {
+	Command     []string      // command line of a child; nil: this binary with ChildArg
+	CacheDir    string        // folder of compiled engines; "": compile in each child (about a second)
+	Processes   int           // children at once; 0: one per CPU, at most 2
+	MemoryLimit int64         // resident bytes above which a child is killed; 0: 512 MiB
+	Deadline    time.Duration // for one document, then its child is killed; 0: 30 s
+	Log         *slog.Logger  // nil: nothing is logged
+
+	greeting time.Duration // for a child's first word
+}
+
+const (
+	defaultProcesses   = 2
+	defaultMemoryLimit = 512 << 20
+	defaultDeadline    = 30 * time.Second
+	defaultGreeting    = 15 * time.Second
+)
+
+// complete fills the zero fields in.
+func (o Options) complete() (Options, error) {
+	if o.Command == nil {
+		command, err := self()
+		if err != nil {
+			return o, fmt.Errorf("find own program: %w", err)
+		}
+		o.Command = []string{command, ChildArg}
+	}
+	if o.CacheDir != "" {
+		dir, err := filepath.Abs(o.CacheDir)
+		if err != nil {
+			return o, err
+		}
+		o.CacheDir = dir
+	}
+	if o.Processes <= 0 {
+		o.Processes = min(runtime.NumCPU(), defaultProcesses)
+	}
+	if o.MemoryLimit <= 0 {
+		o.MemoryLimit = defaultMemoryLimit
+	}
+	if o.Deadline <= 0 {
+		o.Deadline = defaultDeadline
+	}
+	if o.greeting <= 0 {
+		o.greeting = defaultGreeting
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+// Stats are counts since the pool was opened, but for Alive.
+type Stats struct {
+	Alive   int // children now
+	Started int // children that have greeted
+	Killed  int // children ended by the pool, or that ended over a document
+	Served  int // documents with a verdict
+}
+
+// Pool holds the children. Its methods may be called from several goroutines.
+type Pool struct {
+	options Options
+	broken  error         // why options could not be completed
+	slots   chan struct{} // one per document being inspected
+	starter *starter
+	ctx     context.Context // ends with the pool: every wait of the pool looks at it
+	cancel  context.CancelFunc
+	busy    sync.WaitGroup // calls of Inspect
+	once    sync.Once      // Close
+
+	mu     sync.Mutex
+	closed bool
+	idle   []*process
+	stats  Stats
+}
+
+// Open returns a pool; the first child starts with the first document. The
+// caller closes it.
+func Open(o Options) *Pool {
+	o, err := o.complete()
+	p := &Pool{options: o, broken: err, slots: make(chan struct{}, o.Processes)}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.starter = newStarter()
+	return p
+}
+
+// Inspect says what doc is, as inspect.Inspect does, in a child. A document
+// over which a child dies, spins or swells is refused: a .pdf with
+// inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are never
+// the document's: ctx's, ErrClosed, those of doc, a child that cannot be
+// started, or an engine that is missing.
+func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+	if err := p.enter(ctx); err != nil {
+		return inspect.Report{}, err
+	}
+	defer p.leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+
+	report, err := p.attempts(ctx, doc, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim})
+	if err != nil && p.ctx.Err() != nil {
+		return inspect.Report{}, ErrClosed
+	}
+	return report, err
+}
+
+// enter waits for a slot.
+func (p *Pool) enter(ctx context.Context) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return ErrClosed
+	}
+	p.busy.Add(1)
+	p.mu.Unlock()
+	err := p.broken
+	if err == nil {
+		select {
+		case p.slots <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-p.ctx.Done():
+			err = ErrClosed
+		}
+	}
+	p.busy.Done()
+	return err
+}
+
+func (p *Pool) leave() {
+	<-p.slots
+	p.busy.Done()
+}
+
+// attempts has the document inspected, a second time by a fresh child when the
+// first one died for no reason that is known to be the document.
+func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task) (inspect.Report, error) {
+	for attempt := 1; ; attempt++ {
+		child, err := p.child(ctx, attempt > 1)
+		if err != nil {
+			return inspect.Report{}, fmt.Errorf("start document process: %w", err)
+		}
+		report, retire, err := child.inspect(ctx, p.options, doc, t)
+		var lost *documentError
+		var fault *faultError
+		switch {
+		case err == nil:
+			p.put(child, retire)
+			return report, nil
+		case errors.As(err, &lost), errors.As(err, &fault):
+			p.put(child, retire)
+			return inspect.Report{}, err
+		}
+		p.end(child)
+		if ctx.Err() != nil {
+			return inspect.Report{}, ctx.Err()
+		}
+		child.logEnd(p.options.Log, err)
+		if attempt > 1 || errors.Is(err, errDeadline) || errors.Is(err, errMemory) {
+			p.served()
+			return inspect.Report{Refusal: refusal(t.Ext)}, nil
+		}
+	}
+}
+
+// refusal is what is said of a document that no child came through.
+func refusal(ext string) string {
+	if ext == "pdf" {
+		return inspect.PDFUnreadable
+	}
+	return inspect.Mismatch(ext)
+}
+
+// child returns an idle child, or a new one.
+func (p *Pool) child(ctx context.Context, fresh bool) (*process, error) {
+	for !fresh {
+		c := p.pop()
+		if c == nil {
+			break
+		}
+		if !c.gone() {
+			return c, nil
+		}
+		p.end(c)
+	}
+	c, err := p.starter.start(ctx, p.options)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.Started++
+	p.stats.Alive++
+	return c, nil
+}
+
+func (p *Pool) pop() *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	c := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return c
+}
+
+// put takes a child back that has come to the end of a document.
+func (p *Pool) put(c *process, retire bool) {
+	if retire {
+		p.end(c)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.Served++
+	if !retire {
+		p.idle = append(p.idle, c)
+	}
+}
+
+func (p *Pool) served() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.Served++
+}
+
+// end kills a child.
+func (p *Pool) end(c *process) {
+	c.kill()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.Alive--
+	p.stats.Killed++
+}
+
+// Stats returns the counts of the moment.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stats
+}
+
+// Close kills every child and waits for them and for the calls of Inspect,
+// which return ErrClosed. It is safe to call twice.
+func (p *Pool) Close() error {
+	p.once.Do(func() {
+		p.mu.Lock()
+		p.closed = true
+		p.mu.Unlock()
+		p.cancel()
+		p.busy.Wait()
+		for c := p.pop(); c != nil; c = p.pop() {
+			p.end(c)
+		}
+		p.starter.close()
+	})
+	return nil
+}

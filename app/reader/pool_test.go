@@ -1,0 +1,259 @@
+package reader_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
+	"deedkeep/app/vaulttest"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == reader.FakeArg {
+		os.Exit(reader.Fake(os.Args))
+	}
+	vaulttest.Main(m)
+}
+
+// limits are those of SPEC.md.
+var limits = inspect.Limits{PDFPages: 500, HeavySize: 50 << 20, HeavyPages: 300, ZipEntries: 10_000}
+
+// open returns a pool that the test closes and whose children it counts.
+func open(t *testing.T, o reader.Options) *reader.Pool {
+	t.Helper()
+	p := reader.Open(o)
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if alive := p.Stats().Alive; alive != 0 {
+			t.Errorf("%d children outlive the pool", alive)
+		}
+	})
+	return p
+}
+
+// fake returns options with children of a bad kind.
+func fake(t *testing.T, kind string) reader.Options {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader.Options{Command: []string{self, reader.FakeArg, kind}}
+}
+
+func text(s string) (io.ReaderAt, int64) { return strings.NewReader(s), int64(len(s)) }
+
+func TestBadChildren(t *testing.T) {
+	for _, c := range []struct {
+		kind    string
+		started int
+	}{
+		{"crashes", 2},
+		{"endless frame", 2},
+		{"empty frame", 2},
+		{"unknown frame", 2},
+		{"frame of the parent", 2},
+		{"no JSON", 2},
+		{"control characters", 2},
+		{"negative pages", 2},
+		{"ask beyond the end", 2},
+		{"ask over the end", 2},
+		{"ask before the start", 2},
+		{"ask for nothing", 2},
+		{"ask for too much", 2},
+		{"asks for ever", 1},
+		{"spins", 1},
+	} {
+		t.Run(c.kind, func(t *testing.T) {
+			t.Parallel()
+			o := fake(t, c.kind)
+			if c.started == 1 {
+				o.Deadline = 200 * time.Millisecond
+			}
+			p := open(t, o)
+			for ext, want := range map[string]string{"pdf": inspect.PDFUnreadable, "txt": inspect.Mismatch("txt")} {
+				doc, size := text("0123456789")
+				report, err := p.Inspect(t.Context(), doc, size, ext, limits)
+				if err != nil || report.Refusal != want || report.Pages != nil {
+					t.Errorf("%s: %+v, %v", ext, report, err)
+				}
+			}
+			s := p.Stats()
+			if s != (reader.Stats{Started: 2 * c.started, Killed: 2 * c.started, Served: 2}) {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+func TestSecondChance(t *testing.T) {
+	p := open(t, fake(t, "crashes once="+filepath.Join(t.TempDir(), "mark")))
+	doc, size := text("x")
+	report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
+	if err != nil || report.MIME != "x/y" || report.Pages == nil || *report.Pages != 7 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 2, Killed: 1, Served: 1}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestChildrenThatDoNotStart(t *testing.T) {
+	for kind, want := range map[string]string{
+		"dies": "hear child", "silent": "said nothing", "other build": "another build", "wrong first word": "breach",
+		"no program": "no such file",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			o := fake(t, kind).WithGreeting(2 * time.Second)
+			if kind == "silent" {
+				o = o.WithGreeting(20 * time.Millisecond)
+			}
+			if kind == "no program" {
+				o.Command = []string{filepath.Join(t.TempDir(), "nothing")}
+			}
+			p := open(t, o)
+			doc, size := text("x")
+			began := time.Now()
+			_, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
+			if err == nil || (kind != "no program" && !strings.Contains(err.Error(), want)) {
+				t.Errorf("%v", err)
+			}
+			// 100, 200, 400 and 800 ms between five starts.
+			if took := time.Since(began); took < 1500*time.Millisecond {
+				t.Errorf("gave up after %v", took)
+			}
+			if s := p.Stats(); s != (reader.Stats{}) {
+				t.Errorf("%+v", s)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			if _, err := p.Inspect(ctx, doc, size, "pdf", limits); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("no delay: %v", err)
+			}
+		})
+	}
+}
+
+func TestCallerLeaves(t *testing.T) {
+	p := open(t, fake(t, "spins"))
+	ctx, cancel := context.WithCancel(t.Context())
+	doc := &signalling{asked: cancel}
+	_, err := open(t, fake(t, "asks for ever")).Inspect(ctx, doc, 10, "pdf", limits)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	// Who comes too late for a slot is let go as well.
+	if _, err := p.Inspect(ctx, doc, 10, "pdf", limits); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// signalling is a document that says when it is first read.
+type signalling struct {
+	once  sync.Once
+	asked func()
+}
+
+func (s *signalling) ReadAt(p []byte, _ int64) (int, error) {
+	s.once.Do(s.asked)
+	clear(p)
+	return len(p), nil
+}
+
+func TestCloseWhileWorking(t *testing.T) {
+	p := reader.Open(fake(t, "asks for ever"))
+	asked := make(chan struct{})
+	got := make(chan error, 1)
+	go func() {
+		_, err := p.Inspect(context.Background(), &signalling{asked: func() { close(asked) }}, 10, "pdf", limits)
+		got <- err
+	}()
+	<-asked
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-got; !errors.Is(err, reader.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	doc, size := text("x")
+	if _, err := p.Inspect(t.Context(), doc, size, "pdf", limits); !errors.Is(err, reader.ErrClosed) {
+		t.Errorf("after close: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+}
+
+// TestRealChild opens no PDF, which would compile PDFium.
+func TestRealChild(t *testing.T) {
+	p := open(t, reader.Options{Processes: 1})
+	for range 3 {
+		doc, size := text(strings.Repeat("WARRANTY DEED\r\n", 20_000))
+		report, err := p.Inspect(t.Context(), doc, size, "txt", limits)
+		if err != nil || report.Refusal != "" || report.MIME != "text/plain" {
+			t.Errorf("%+v, %v", report, err)
+		}
+	}
+	doc := bytes.NewReader(bytes.Repeat([]byte{0}, 1<<20))
+	report, err := p.Inspect(t.Context(), doc, doc.Size(), "txt", limits)
+	if err != nil || report.Refusal != inspect.Mismatch("txt") {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 1, Served: 4}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestDocumentCannotBeRead(t *testing.T) {
+	p := open(t, reader.Options{Processes: 1})
+	_, err := p.Inspect(t.Context(), failing{}, 1<<20, "txt", limits)
+	if !errors.Is(err, errDisk) {
+		t.Errorf("%v", err)
+	}
+	short := strings.NewReader("short")
+	if _, err := p.Inspect(t.Context(), short, 1<<20, "txt", limits); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
+	}
+	doc, size := text("still there")
+	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if s := p.Stats(); s.Started != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+var errDisk = errors.New("disk is gone")
+
+type failing struct{}
+
+func (failing) ReadAt([]byte, int64) (int, error) { return 0, errDisk }
+
+func TestManyAtOnce(t *testing.T) {
+	p := open(t, reader.Options{Processes: 2})
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			doc, size := text("Lot 7, Block B")
+			if report, err := p.Inspect(context.Background(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+				t.Errorf("%+v, %v", report, err)
+			}
+		})
+	}
+	wg.Wait()
+	if s := p.Stats(); s.Served != 16 || s.Started > 2 || s.Killed != 0 {
+		t.Errorf("%+v", s)
+	}
+}

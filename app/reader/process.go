@@ -1,0 +1,189 @@
+package reader
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"deedkeep/app/inspect"
+)
+
+// watchEvery is how often the memory of a child at work is looked at.
+const watchEvery = 50 * time.Millisecond
+
+// process is one child as the parent holds it.
+type process struct {
+	cmd    *exec.Cmd
+	in     *os.File // its standard input
+	out    *os.File // its standard output
+	r      *bufio.Reader
+	bound  io.Closer     // what binds its life and memory to ours besides; may be nil
+	exited chan struct{} // closed once it is gone and reaped
+	once   sync.Once
+}
+
+// causes of a child's end that are ours.
+var (
+	errDeadline = errors.New("deadline for one document")
+	errMemory   = errors.New("memory limit")
+	errSilent   = errors.New("child said nothing")
+)
+
+// launch starts a child and hears its hello. The calling goroutine must be
+// locked to a thread that lives as long as the child (Linux: Pdeathsig).
+func launch(o Options) (*process, error) {
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, childIn.Close(), in.Close())
+	}
+	cmd := exec.Command(o.Command[0], o.Command[1:]...)
+	cmd.Stdin, cmd.Stdout = childIn, childOut
+	// Nothing of the settings, which may hold secrets, reaches a child.
+	cmd.Env = []string{"GOTRACEBACK=none"}
+	cmd.SysProcAttr = attributes()
+	err = cmd.Start()
+	// The child has its own copies; ours would hide its end.
+	closed := errors.Join(childIn.Close(), childOut.Close())
+	if err = errors.Join(err, closed); err != nil {
+		return nil, errors.Join(err, in.Close(), out.Close())
+	}
+	p := &process{cmd: cmd, in: in, out: out, r: bufio.NewReader(out), exited: make(chan struct{})}
+	p.bound, err = bind(cmd.Process, o.MemoryLimit)
+	go p.reap()
+	if err != nil {
+		p.kill()
+		return nil, fmt.Errorf("bind child: %w", err)
+	}
+	return p, nil
+}
+
+// reap waits for the child's end; kill waits for reap.
+func (p *process) reap() {
+	// How it ended is in ProcessState; that it was killed is no error.
+	_ = p.cmd.Wait()
+	close(p.exited)
+}
+
+// greet hears the child's hello and tells it what it runs with.
+func (p *process) greet(o Options) error {
+	release := p.guard(context.Background(), o.greeting, errSilent, 0)
+	err := p.exchange(o)
+	if cause := release(); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (p *process) exchange(o Options) error {
+	var buf []byte
+	kind, content, err := readFrame(p.r, &buf)
+	if err != nil {
+		return fmt.Errorf("hear child: %w", err)
+	}
+	if kind != frameHello {
+		return breach("frame %q instead of hello", kind)
+	}
+	var h hello
+	if err := decode(content, &h); err != nil {
+		return err
+	}
+	if h.Build != buildID() {
+		return errors.New("the program file is of another build than this process: restart it")
+	}
+	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit})
+}
+
+// inspect has one document inspected. A child for which err is not nil, or
+// which retires, must be killed. Besides the errors of talk there are
+// errDeadline, errMemory and ctx's.
+func (p *process) inspect(ctx context.Context, o Options, doc io.ReaderAt, t task) (inspect.Report, bool, error) {
+	release := p.guard(ctx, o.Deadline, errDeadline, o.MemoryLimit)
+	report, retire, err := talk(p.in, p.r, doc, t)
+	if cause := release(); cause != nil {
+		return inspect.Report{}, true, cause
+	}
+	return report, retire, err
+}
+
+// guard kills the child when ctx ends, after the deadline (late is then the
+// cause), or above memory bytes (0: not watched). release ends the guard, waits
+// for it and returns why it has killed, or nil.
+func (p *process) guard(ctx context.Context, deadline time.Duration, late error, memory int64) (release func() error) {
+	stop, cause := make(chan struct{}), make(chan error, 1)
+	go func() {
+		err := p.watch(ctx, stop, deadline, late, memory)
+		if err != nil {
+			p.kill()
+		}
+		cause <- err
+	}()
+	return func() error {
+		close(stop)
+		return <-cause
+	}
+}
+
+func (p *process) watch(ctx context.Context, stop chan struct{}, deadline time.Duration, late error, memory int64) error {
+	timer := time.NewTimer(deadline)
+	defer timer.Stop()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-stop:
+			return nil
+		case <-p.exited:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			return late
+		case <-ticker.C:
+			if memory > 0 && resident(p.cmd.Process.Pid) > memory {
+				return errMemory
+			}
+		}
+	}
+}
+
+// gone reports whether the child has ended.
+func (p *process) gone() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the child, whatever it does, and waits until it is gone. It is safe
+// to call more than once and from several goroutines.
+func (p *process) kill() {
+	p.once.Do(func() {
+		// It may have ended by itself: then there is nothing to kill.
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+		// The pipes of a child that is gone hold nothing that could be lost.
+		_ = p.in.Close()
+		_ = p.out.Close()
+		if p.bound != nil {
+			_ = p.bound.Close()
+		}
+	})
+}
+
+// logEnd says how a child ended that was not told to.
+func (p *process) logEnd(log *slog.Logger, cause error) {
+	log.Warn("document process ended", "pid", p.cmd.Process.Pid, "state", p.cmd.ProcessState.String(), "cause", cause)
+}

@@ -1,0 +1,67 @@
+// Command copy takes what the binary embeds out of node_modules: engines are
+// packed with gzip, licences are copied as they are. It runs in web/, after
+// "npm ci"; the same packages give the same bytes.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+)
+
+// asset is one file: where the package has it, and its name under engine/.
+type asset struct {
+	from, to string
+	pack     bool
+}
+
+var assets = []asset{
+	{"@embedpdf/pdfium/dist/pdfium.wasm", "pdfium.wasm.gz", true},
+	{"@embedpdf/pdfium/LICENSE", "LICENSE.embedpdf", false},
+	{"@embedpdf/pdfium/LICENSE.pdfium", "LICENSE.pdfium", false},
+}
+
+func main() {
+	log.SetFlags(0)
+	if err := run("node_modules", "engine", assets); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(packages, folder string, assets []asset) error {
+	for _, a := range assets {
+		content, err := os.ReadFile(filepath.Join(packages, filepath.FromSlash(a.from)))
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		if err := write(&out, content, a.pack); err != nil {
+			return fmt.Errorf("pack %s: %w", a.from, err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, a.to), out.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write leaves the time and name of the gzip header empty: equal input gives
+// equal output.
+func write(out io.Writer, content []byte, pack bool) error {
+	if !pack {
+		_, err := out.Write(content)
+		return err
+	}
+	z, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(content); err != nil {
+		return err
+	}
+	return z.Close()
+}

@@ -1,0 +1,86 @@
+// Package web holds what is embedded into the binary and was not written here:
+// the WebAssembly engines, with the licences they come under.
+//
+// The files are fetched by "go generate ./..." from the packages that
+// package-lock.json pins, and lie in folders that version control ignores:
+//
+//	engine/PLACEHOLDER          committed, so that the package always builds
+//	engine/pdfium.wasm.gz       PDFium, gzip
+//	engine/LICENSE.<name>       licence text of <name>
+//
+// It promises that a binary built without them says so, and never works with
+// an engine that is only partly there.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// ErrAssetsMissing says that the binary was built before "go generate ./...".
+// Its text is what every command that needs an asset ends with.
+var ErrAssetsMissing = errors.New(`assets are missing: run "go generate ./..."`)
+
+//go:embed all:engine
+var assets embed.FS
+
+const (
+	pdfiumFile    = "engine/pdfium.wasm.gz"
+	licencePrefix = "LICENSE."
+)
+
+// PDFium returns the WebAssembly binary of PDFium, unpacked (about 4.6 MB), or
+// ErrAssetsMissing.
+func PDFium() ([]byte, error) { return pdfium(assets) }
+
+// Licenses returns the licence text of each embedded engine by the engine's
+// name, or ErrAssetsMissing.
+func Licenses() (map[string]string, error) { return licenses(assets) }
+
+func pdfium(files fs.FS) ([]byte, error) {
+	packed, err := fs.ReadFile(files, pdfiumFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrAssetsMissing
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("unpack %s: %w", pdfiumFile, err)
+	}
+	wasm, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("unpack %s: %w", pdfiumFile, err)
+	}
+	return wasm, nil
+}
+
+func licenses(files fs.FS) (map[string]string, error) {
+	entries, err := fs.ReadDir(files, "engine")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	texts := make(map[string]string)
+	for _, entry := range entries {
+		name, found := strings.CutPrefix(entry.Name(), licencePrefix)
+		if !found {
+			continue
+		}
+		text, err := fs.ReadFile(files, "engine/"+entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		texts[name] = string(text)
+	}
+	if len(texts) == 0 {
+		return nil, ErrAssetsMissing
+	}
+	return texts, nil
+}
