@@ -176,4 +176,3 @@ type edge struct {
 	links             *secret.Links
 	proxies           networks
 }
-

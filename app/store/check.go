@@ -16,7 +16,7 @@ import (
 type Finding struct{ Kind, Subject, Problem string }
 
 // Census is what a Check went through.
-type Census struct{ Records, Events int }
+type Census struct{ Records, Files, Events int }
 
 const mostFindings = 10_000
 
@@ -154,6 +154,7 @@ func (k *checker) order(o title.Order) {
 
 func (k *checker) file(f title.File) {
 	k.counts[CountFiles]++
+	k.census.Files++
 	k.counts[CountBytes] += uint64(f.Size)
 	digest, err := hex.DecodeString(f.Digest)
 	if err != nil || len(digest) != 32 {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
 )
 
 // Copy is a private, complete copy of a store's file at one moment. Reading it,
@@ -60,8 +62,9 @@ func (c *Copy) view(fn func(*Tx) error) error {
 }
 
 // Digests calls fn for each document's bytes once, in order of digest, with one
-// file that has them, until fn returns an error.
-func (c *Copy) Digests(fn func(digest [32]byte, file uint64) error) error {
+// file that has them, until fn returns an error. A damaged record of a file is
+// handed over with nothing but its number; Check reports it.
+func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
 	return c.view(func(t *Tx) error {
 		var last [32]byte
 		first := true
@@ -76,7 +79,11 @@ func (c *Copy) Digests(fn func(digest [32]byte, file uint64) error) error {
 			}
 			first, last = false, digest
 			id, _ := numberOf(k[32:]) // eight bytes
-			if err := fn(digest, id); err != nil {
+			file, err := files.get(t, id)
+			if err != nil {
+				file = title.File{ID: id, Size: -1}
+			}
+			if err := fn(digest, file); err != nil {
 				return err
 			}
 		}

@@ -9,13 +9,14 @@ import (
 	"deedkeep/app/blob"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
+	"deedkeep/app/title"
 )
 
 // Report is what a Verify found. Findings are damage; orphans (bytes that no record
 // names) and leftovers in tmp are not: a crash leaves them, and a sweep or the next
 // start takes them away.
 type Report struct {
-	Records, Events, Blobs int
+	Records, Files, Events, Blobs int
 	Bytes                  int64
 	Orphans, Leftovers     int
 	Findings               []store.Finding
@@ -50,49 +51,50 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	}
 	r.Leftovers = max(0, leftovers-1) // the copy itself
 	census, err := copied.Check(ctx, find)
-	r.Records, r.Events = census.Records, census.Events
+	r.Records, r.Files, r.Events = census.Records, census.Files, census.Events
 	if err != nil {
 		return err
 	}
-	total := 0
 	known := map[blob.Digest]bool{}
-	err = copied.Digests(func(d [32]byte, _ uint64) error { total++; known[d] = true; return nil })
+	err = copied.Digests(func(d [32]byte, _ title.File) error { known[d] = true; return nil })
 	if err != nil {
 		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: err.Error()})
+		return v.countOrphans(ctx, known, r)
 	}
-	err = copied.Digests(func(d [32]byte, file uint64) error {
-		if err := v.verifyBlob(ctx, d, file, r, find); err != nil {
-			return err
-		}
-		progress(r.Blobs, total)
-		return nil
+	err = copied.Digests(func(d [32]byte, file title.File) error {
+		r.Blobs++
+		progress(r.Blobs, len(known))
+		return v.verifyBlob(ctx, d, file, r, find)
 	})
 	if err != nil {
 		return err
 	}
-	return v.countOrphans(ctx, known, r, find)
+	return v.countOrphans(ctx, known, r)
 }
 
-func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, file uint64, r *Report, find func(store.Finding)) error {
-	r.Blobs++
+// verifyBlob reads the bytes of a document and holds them against their name and
+// the record's size.
+func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, file title.File, r *Report, find func(store.Finding)) error {
 	err := v.blobs.Check(ctx, d)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		find(store.Finding{Kind: "file", Subject: fmt.Sprint(file), Problem: err.Error()})
-		return nil
+	var size int64
+	if err == nil {
+		size, err = v.blobs.Has(d)
 	}
-	size, err := v.blobs.Has(d)
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	r.Bytes += size
+	switch subject := fmt.Sprint(file.ID); {
+	case err != nil:
+		find(store.Finding{Kind: "file", Subject: subject, Problem: err.Error()})
+	case file.Size >= 0 && file.Size != size:
+		find(store.Finding{Kind: "file", Subject: subject, Problem: fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)})
+	}
 	return nil
 }
 
 // countOrphans counts bytes that no record named when the copy was made, nor does now.
-func (v *Vault) countOrphans(ctx context.Context, known map[blob.Digest]bool, r *Report, find func(store.Finding)) error {
+func (v *Vault) countOrphans(ctx context.Context, known map[blob.Digest]bool, r *Report) error {
 	return v.blobs.Walk(ctx, func(e blob.Entry) error {
 		if known[e.Digest] {
 			return nil
