@@ -4,11 +4,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"deedkeep/app/wire"
 )
 
 func description(t *testing.T) *openapi3.T {
@@ -103,6 +107,39 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 		}
 		if route.Operation.OperationID != row.operation {
 			t.Errorf("%s %s is %s, want %s", row.method, row.target, route.Operation.OperationID, row.operation)
+		}
+	}
+}
+
+// The description and package wire name the same fields, or one of them lies.
+func TestDescriptionNamesTheWire(t *testing.T) {
+	doc := description(t)
+	for name, shape := range map[string]any{
+		"Abstract": wire.Abstract{}, "AbstractBody": wire.AbstractBody{}, "AbstractCreated": wire.AbstractCreated{}, "AbstractTemplates": wire.AbstractTemplates{},
+		"Template": wire.Template{}, "Field": wire.Field{}, "File": wire.File{}, "FileBody": wire.FileBody{}, "FileFailure": wire.FileFailure{},
+		"Uploaded": wire.Uploaded{}, "UploadRefused": wire.Uploaded{}, "Folder": wire.Folder{}, "Folders": wire.Folders{}, "FolderCreated": wire.FolderCreated{},
+		"Order": wire.Order{}, "OrderBody": wire.OrderBody{}, "OrderFields": wire.OrderFields{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
+	} {
+		s := doc.Components.Schemas[name]
+		if s == nil {
+			t.Errorf("there is no schema %s", name)
+			continue
+		}
+		var want, got []string
+		for field := range reflect.TypeOf(shape).Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			want = append(want, key)
+			if pointer := field.Type.Kind() == reflect.Pointer; s.Value.Properties[key] != nil && pointer != s.Value.Properties[key].Value.Type.Includes("null") {
+				t.Errorf("%s.%s: the wire and the description disagree on null", name, key)
+			}
+		}
+		for key := range s.Value.Properties {
+			got = append(got, key)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has %v, the wire has %v", name, got, want)
 		}
 	}
 }
