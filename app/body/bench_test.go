@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
@@ -41,46 +43,84 @@ type socket struct{ r bytes.Reader }
 
 func (s *socket) Read(b []byte) (int, error) { return s.r.Read(b[:min(len(b), 64<<10)]) }
 
-func BenchmarkMultipart(b *testing.B) {
-	const boundary = "----WebKitFormBoundary7MA4YWxkTrZu0gW7"
+const boundary = "----WebKitFormBoundary7MA4YWxkTrZu0gW7"
+
+// upload is a body with one file.
+func upload(content []byte) []byte {
+	return []byte("--" + boundary + "\r\n" + head("files[]") + string(content) + "\r\n--" + boundary + "--\r\n")
+}
+
+// random is 10 MiB of what a compressed document looks like.
+func random(b *testing.B) []byte {
 	content := make([]byte, 10<<20)
-	src := rand.NewChaCha8([32]byte{1})
-	if _, err := src.Read(content); err != nil {
+	if _, err := rand.NewChaCha8([32]byte{1}).Read(content); err != nil {
 		b.Fatal(err)
 	}
+	return content
+}
+
+// ours and standard copy the first part of a body to w.
+func ours(w io.Writer) func(io.Reader) (int64, error) {
+	return func(src io.Reader) (int64, error) {
+		r := NewReader(src, boundary, Limits{})
+		defer r.Close()
+		p, err := r.Next()
+		if err != nil {
+			return 0, err
+		}
+		return p.WriteTo(w)
+	}
+}
+
+func standard(w io.Writer) func(io.Reader) (int64, error) {
+	return func(src io.Reader) (int64, error) {
+		p, err := multipart.NewReader(src, boundary).NextRawPart()
+		if err != nil {
+			return 0, err
+		}
+		return io.Copy(w, struct{ io.Reader }{p})
+	}
+}
+
+// BenchmarkUpload sends a file over a loopback connection to net/http.
+func BenchmarkUpload(b *testing.B) {
+	raw := upload(random(b))
+	for name, read := range map[string]func(io.Reader) (int64, error){"ours": ours(io.Discard), "mime-multipart": standard(io.Discard)} {
+		b.Run(name, func(b *testing.B) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if n, err := read(r.Body); err != nil || n != 10<<20 {
+					http.Error(w, "wrong", http.StatusInternalServerError)
+				}
+			}))
+			defer server.Close()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				answer, err := server.Client().Post(server.URL, "multipart/form-data", bytes.NewReader(raw))
+				if err != nil || answer.StatusCode != http.StatusOK {
+					b.Fatal(answer, err)
+				}
+				if err := answer.Body.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMultipart(b *testing.B) {
+	content := random(b)
 	scan := bytes.Repeat([]byte("\r\n-----------------------------\r\n"), len(content)/33)
 	for name, content := range map[string][]byte{"random": content, "dashes": scan} {
-		in := "--" + boundary + "\r\n" + head("files[]") + string(content) + "\r\n--" + boundary + "--\r\n"
+		raw := upload(content)
 		run := func(b *testing.B, read func(io.Reader) (int64, error)) {
-			b.SetBytes(int64(len(in)))
+			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()
-			raw := []byte(in)
 			for b.Loop() {
 				s := new(socket)
 				s.r.Reset(raw)
 				if n, err := read(s); err != nil || n != int64(len(content)) {
 					b.Fatal(n, err)
 				}
-			}
-		}
-		ours := func(w io.Writer) func(io.Reader) (int64, error) {
-			return func(s io.Reader) (int64, error) {
-				r := NewReader(s, boundary, Limits{})
-				defer r.Close()
-				p, err := r.Next()
-				if err != nil {
-					return 0, err
-				}
-				return p.WriteTo(w)
-			}
-		}
-		standard := func(w io.Writer) func(io.Reader) (int64, error) {
-			return func(s io.Reader) (int64, error) {
-				p, err := multipart.NewReader(s, boundary).NextRawPart()
-				if err != nil {
-					return 0, err
-				}
-				return io.Copy(w, struct{ io.Reader }{p})
 			}
 		}
 		b.Run(name+"/ours", func(b *testing.B) { run(b, ours(io.Discard)) })

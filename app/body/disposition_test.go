@@ -41,6 +41,7 @@ func TestDisposition(t *testing.T) {
 		{"extended bad percent", `form-data; name="a"; filename="x.pdf"; filename*=utf-8''%zz.pdf`, "a|x.pdf"},
 		{"extended bad UTF-8", `form-data; name="a"; filename="x.pdf"; filename*=utf-8''%ff.pdf`, "a|x.pdf"},
 		{"extended without a charset", `form-data; name="a"; filename*=y.pdf`, "a|y.pdf"},
+		{"extended, an apostrophe", `form-data; name="a"; filename*=o'neil.pdf`, "a|o'neil.pdf"},
 		{"raw UTF-8", `form-data; name="a"; filename="naïve.pdf"`, "a|naïve.pdf"},
 		{"raw Windows-1252", "form-data; name=\"a\"; filename=\"na\xefve \x80.pdf\"", "a|naïve €.pdf"},
 		{"mixed", "form-data; name=\"a\"; filename=\"é\xe9.pdf\"", "a|éé.pdf"},

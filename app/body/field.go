@@ -11,7 +11,7 @@ import (
 // "Multipart bodies").
 type Role int
 
-// The roles of a part.
+// The roles of a part: neither known nor kept, a field of the endpoint's table, a file.
 const (
 	Ignored Role = iota
 	Field

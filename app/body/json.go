@@ -38,20 +38,16 @@ var bom = []byte("\xef\xbb\xbf")
 // after its end, a repeated key at any depth, invalid UTF-8 or a lone surrogate, or
 // is deeper than 32 or has more than 65,536 members is a *MalformedError.
 func Object(b []byte) (map[string]json.RawMessage, error) {
-	var (
-		members [fewKeys]Member
-		keys    [2 * fewKeys]key
-	)
-	s := scanner{b: bytes.TrimPrefix(b, bom), keep: true, members: members[:0], keys: keys[:0]}
+	out := make(map[string]json.RawMessage)
+	s := scanner{b: bytes.TrimPrefix(b, bom)}
 	if s.blanks(); s.i == len(s.b) {
-		return map[string]json.RawMessage{}, nil
+		return out, nil
+	}
+	if s.peek() == '{' {
+		s.found = func(name []byte, value json.RawMessage) { out[string(name)] = value }
 	}
 	if f := s.document(); f != nil {
 		return nil, s.malformed("The request body", f)
-	}
-	out := make(map[string]json.RawMessage, len(s.members))
-	for _, m := range s.members {
-		out[m.Name] = m.Value
 	}
 	return out, nil
 }
@@ -59,8 +55,7 @@ func Object(b []byte) (map[string]json.RawMessage, error) {
 // Valid says whether b is one JSON value of any kind, by the rules of [Object] but
 // without a byte order mark; if not, it is a *MalformedError.
 func Valid(b []byte) error {
-	var keys [2 * fewKeys]key
-	s := scanner{b: b, keys: keys[:0]}
+	s := scanner{b: b}
 	if f := s.document(); f != nil {
 		return s.malformed("The text", f)
 	}
@@ -111,26 +106,36 @@ func String(raw json.RawMessage) (string, error) {
 // Array gives the elements of a JSON array in order, each a slice of raw; anything
 // else is a *MalformedError.
 func Array(raw json.RawMessage) ([]json.RawMessage, error) {
-	s, err := collect(raw, '[', "an array")
-	return s.items, err
+	var items []json.RawMessage
+	err := collect(raw, '[', "an array", func(_ []byte, value json.RawMessage) { items = append(items, value) })
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 // Members gives the members of a JSON object in the order they stand, each value a
 // slice of raw; anything else is a *MalformedError.
 func Members(raw json.RawMessage) ([]Member, error) {
-	s, err := collect(raw, '{', "an object")
-	return s.members, err
+	var members []Member
+	err := collect(raw, '{', "an object", func(name []byte, value json.RawMessage) {
+		members = append(members, Member{string(name), value})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return members, nil
 }
 
-func collect(raw json.RawMessage, open byte, wanted string) (scanner, error) {
-	s := scanner{b: raw, keep: true}
+func collect(raw json.RawMessage, open byte, wanted string, found func([]byte, json.RawMessage)) error {
+	s := scanner{b: raw, found: found}
 	if s.blanks(); s.peek() != open {
-		return scanner{}, s.malformed("The text", s.unexpected(wanted))
+		return s.malformed("The text", s.unexpected(wanted))
 	}
 	if f := s.document(); f != nil {
-		return scanner{}, s.malformed("The text", f)
+		return s.malformed("The text", f)
 	}
-	return s, nil
+	return nil
 }
 
 // malformed turns a fault into a sentence; lines and columns count from 1, columns

@@ -42,6 +42,7 @@ func TestObject(t *testing.T) {
 		{"repeated key, surrogate pair", `{"😀":1,"\ud83d\ude00":2}`, `!repeated key "😀" at line 1, column 8.`},
 		{"repeated key, deep", `{"a":[{"b":{"c":1,"c":1}}]}`, `!repeated key "c" at line 1, column 19.`},
 		{"repeated empty key", `{"":1,"":2}`, `!repeated key "" at line 1, column 7.`},
+		{"repeated long key", `{"` + strings.Repeat("é", 40) + `":1,"` + strings.Repeat("é", 40) + `":1}`, `!repeated key "` + strings.Repeat("é", 32) + `…" at line 1, column 47.`},
 		{"same key in sisters", `{"a":{"x":1},"b":{"x":1,"a":2}}`, `a={"x":1} b={"x":1,"a":2}`},
 		{"keys by case", `{"a":1,"A":2}`, "a=1 A=2"},
 		{"repeated at 16", many(15, `"k3":0`), `!repeated key "k3" at line 1, column`},

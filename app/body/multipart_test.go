@@ -211,6 +211,9 @@ func TestLimits(t *testing.T) {
 					t.Fatal(err)
 				}
 				var l *LimitError
+				if errors.As(err, &l) && !strings.Contains(err.Error(), fmt.Sprintf("more than %d %s", l.Limit, l.What)) {
+					t.Errorf("the limit is not named: %v", err)
+				}
 				if row.what == "" && err != io.EOF || row.what != "" && (!errors.As(err, &l) || l.What != row.what) {
 					t.Errorf("read %t: %v", read, err)
 				}
@@ -253,6 +256,9 @@ func TestReadErrorsPassThrough(t *testing.T) {
 			if n == 0 || !row.want(err) {
 				t.Errorf("%d bytes, %v", n, err)
 			}
+			if _, again := p.Read(make([]byte, 1)); again != err {
+				t.Errorf("Read answers %v after it", again)
+			}
 			if _, again := r.Next(); again != err {
 				t.Errorf("Next answers %v after it", again)
 			}
@@ -271,5 +277,24 @@ func TestUnusableBoundary(t *testing.T) {
 		if _, err := NewReader(strings.NewReader("--\r\n"), boundary, Limits{}).Next(); !errors.As(err, &m) {
 			t.Errorf("%q: %v", boundary, err)
 		}
+	}
+}
+
+func TestWriteErrorsPassThrough(t *testing.T) {
+	r := NewReader(strings.NewReader("--B\r\n"+head("files")+"xy\r\n--B--"), "B", Limits{})
+	defer r.Close()
+	p, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write := io.Pipe()
+	if err := read.CloseWithError(os.ErrClosed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.WriteTo(write); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := r.Next(); err != io.EOF {
+		t.Errorf("the reader does not go on: %v", err)
 	}
 }

@@ -40,10 +40,9 @@ type scanner struct {
 	// keys are the names of all open objects, the innermost last.
 	keys []key
 
-	// keep gathers what the outermost object or array holds.
-	keep    bool
-	members []Member
-	items   []json.RawMessage
+	// found, if any, is told what the outermost object or array holds, in order; the
+	// elements of an array have no name.
+	found func(name []byte, value json.RawMessage)
 }
 
 // document scans one value and the blanks around it, to the end of the text.
@@ -167,7 +166,7 @@ func (s *scanner) digits() bool {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (s *scanner) array() *fault {
-	outer := s.keep && s.depth == 1
+	outer := s.found != nil && s.depth == 1
 	s.i++
 	s.blanks()
 	if s.peek() == ']' {
@@ -180,7 +179,7 @@ func (s *scanner) array() *fault {
 			return f
 		}
 		if outer {
-			s.items = append(s.items, s.b[start:s.i:s.i])
+			s.found(nil, s.b[start:s.i:s.i])
 		}
 		s.blanks()
 		switch s.peek() {
@@ -225,7 +224,7 @@ func (s *scanner) object() *fault {
 }
 
 func (s *scanner) member(base int) *fault {
-	outer := s.keep && s.depth == 1
+	outer := s.found != nil && s.depth == 1
 	at := s.i
 	if s.peek() != '"' {
 		return s.unexpected("a key in quotes")
@@ -251,7 +250,7 @@ func (s *scanner) member(base int) *fault {
 		return f
 	}
 	if outer {
-		s.members = append(s.members, Member{string(name), s.b[start:s.i:s.i]})
+		s.found(name, s.b[start:s.i:s.i])
 	}
 	return nil
 }
@@ -268,6 +267,9 @@ func (s *scanner) enter(base int, k key) *fault {
 				return repeated(k)
 			}
 		}
+	}
+	if s.keys == nil {
+		s.keys = make([]key, 0, fewKeys)
 	}
 	s.keys = append(s.keys, k)
 	return nil
