@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,11 +50,11 @@ func Fake(args []string) int {
 			mode = "crashes"
 		}
 	}
-	misbehave(mode, r)
+	misbehave(mode, extra, r)
 	return 0
 }
 
-func misbehave(mode string, r *bufio.Reader) {
+func misbehave(mode, extra string, r *bufio.Reader) {
 	raw := func(b string) { _, err := os.Stdout.WriteString(b); must(err) }
 	ask := func(at uint64, n uint32) {
 		content := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, at), n)
@@ -64,6 +65,13 @@ func misbehave(mode string, r *bufio.Reader) {
 		os.Exit(5)
 	case "spins":
 		spin()
+	case "says who and spins":
+		must(os.WriteFile(extra+".new", []byte(strconv.Itoa(os.Getpid())), 0o600))
+		must(os.Rename(extra+".new", extra))
+		spin()
+	case "answers and leaves":
+		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y"}))
+		os.Exit(0)
 	case "swells":
 		var held [][]byte
 		for {

@@ -170,6 +170,7 @@ func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task) (inspect.R
 		switch {
 		case err == nil:
 			p.put(child, retire)
+			p.served()
 			return report, nil
 		case errors.As(err, &lost), errors.As(err, &fault):
 			p.put(child, retire)
@@ -234,13 +235,11 @@ func (p *Pool) pop() *process {
 func (p *Pool) put(c *process, retire bool) {
 	if retire {
 		p.end(c)
+		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stats.Served++
-	if !retire {
-		p.idle = append(p.idle, c)
-	}
+	p.idle = append(p.idle, c)
 }
 
 func (p *Pool) served() {

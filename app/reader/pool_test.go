@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == reader.FakeArg {
 		os.Exit(reader.Fake(os.Args))
 	}
+	if len(os.Args) > 2 && os.Args[1] == parentArg {
+		os.Exit(beParent(os.Args[2]))
+	}
 	vaulttest.Main(m)
 }
 
@@ -105,6 +108,41 @@ func TestSecondChance(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 2, Killed: 1, Served: 1}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// parentArg is the word that makes the test binary a process with a child, for
+// the tests that end such a process.
+const parentArg = "parent"
+
+// beParent has a document inspected by a child that writes its number to file
+// and spins.
+func beParent(file string) int {
+	self, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	p := reader.Open(reader.Options{Command: []string{self, reader.FakeArg, "says who and spins=" + file}})
+	doc, size := text("x")
+	if _, err := p.Inspect(context.Background(), doc, size, "pdf", limits); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// TestIdleChildLeaves: that a child ended between two documents is no
+// document's fault.
+func TestIdleChildLeaves(t *testing.T) {
+	p := open(t, fake(t, "answers and leaves"))
+	for range 2 {
+		doc, size := text("x")
+		report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
+		if err != nil || report.MIME != "x/y" {
+			t.Errorf("%+v, %v", report, err)
+		}
+	}
+	if s := p.Stats(); s.Started != 2 || s.Served != 2 {
 		t.Errorf("%+v", s)
 	}
 }
