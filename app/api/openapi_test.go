@@ -96,7 +96,7 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 		{"POST", "/v1/file-vault/upload", "uploadFiles"},
 		{"GET", "/v1/file-vault/files/77", "getFile"},
 		{"GET", "/v1/file-vault/files/77/download", "downloadFile"},
-		{"GET", "/dl/77?expires=1&signature=x", "followLink"},
+		{"GET", "/dl/77/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/deed%201.pdf", "followLink"},
 		{"GET", "/healthz", "getHealth"},
 		{"GET", "/readyz", "getReadiness"},
 		{"GET", "/openapi.json", "getDescription"},
