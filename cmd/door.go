@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os/user"
 	"time"
@@ -26,14 +25,17 @@ func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client
 	if err != nil {
 		return err
 	}
-	transport, err := local.RoundTripper(c.Data)
-	if err == nil {
-		return fn(ctx, s.client(transport))
-	}
-	if !errors.Is(err, local.ErrNobody) {
+	knock, err := local.Dial(ctx, c.Data)
+	switch {
+	case errors.Is(err, local.ErrNobody):
+		return s.askAlone(ctx, c, fn)
+	case err != nil:
 		return err
 	}
-	return s.askAlone(ctx, c, fn)
+	if err := knock.Close(); err != nil {
+		return err
+	}
+	return fn(ctx, s.client(local.RoundTripper(c.Data)))
 }
 
 func (s *shell) client(transport http.RoundTripper) *client.Client {
@@ -59,9 +61,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, fn func(context.C
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	err = fn(ctx, s.client(&http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return listener.Dial(ctx) },
-	}))
+	err = fn(ctx, s.client(listener.RoundTripper()))
 	if closed := server.Close(); closed != nil {
 		err = errors.Join(err, fmt.Errorf("close the door: %w", closed))
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/title"
+	"deedkeep/app/wire"
 )
 
 // call is one request as a handler sees it.
@@ -81,14 +81,11 @@ var gzips = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // write sends a JSON answer, whole: it is encoded before the first byte goes out.
 func (e *edge) write(c *gin.Context, status int, body any) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(body); err != nil {
+	raw, err := wire.Marshal(body)
+	if err != nil {
 		e.fail(c, fmt.Errorf("encode the answer: %w", err))
 		return
 	}
-	raw := bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")

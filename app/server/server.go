@@ -46,7 +46,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return err
 	}
 	address := listener.Addr().String()
-	door, err := local.Open(opts.Vault.Dir())
+	door, err := local.Open(opts.Vault.Dir(), rand.Reader)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
