@@ -17,9 +17,9 @@ import (
 // start takes them away.
 type Report struct {
 	Records, Files, Events, Blobs int
-	Bytes                  int64
-	Orphans, Leftovers     int
-	Findings               []store.Finding
+	Bytes                         int64
+	Orphans, Leftovers            int
+	Findings                      []store.Finding
 }
 
 // OK reports whether nothing is missing or differs.
