@@ -14,7 +14,7 @@ const (
 	contentTypesSize  = 8 << 20  // packed or unpacked; 10,000 parts take 1.5 MB
 	contentTypesToken = 64 << 10 // one element with its attributes
 	contentTypesDepth = 8        // two by the schema
-	contentTypesRatio = 200      // unpacked to packed beyond the first MB; an honest one is some 30
+	contentTypesRatio = 100      // unpacked to packed beyond the first MB; an honest one is some 30
 )
 
 // mainKinds are the main part types of the accepted kinds (ISO/IEC 29500-1,
