@@ -36,9 +36,6 @@ func isMain(contentType string) bool {
 // main part types of parts that the package has, by their own names or, where
 // no part has one so, by their extension.
 func mainTypes(file *zip.File, parts map[string]bool) (found map[string]bool, ok bool) {
-	if file.UncompressedSize64 > contentTypesSize || file.CompressedSize64 > contentTypesSize {
-		return nil, false
-	}
 	unpacked, err := file.Open()
 	if err != nil {
 		return nil, false
@@ -48,7 +45,8 @@ func mainTypes(file *zip.File, parts map[string]bool) (found map[string]bool, ok
 	for name := range parts {
 		extensions[path.Ext(name)] = true
 	}
-	limited := &io.LimitedReader{R: unpacked, N: 1<<20 + contentTypesRatio*int64(file.CompressedSize64)}
+	most := min(contentTypesSize, 1<<20+contentTypesRatio*int64(min(file.CompressedSize64, contentTypesSize)))
+	limited := &io.LimitedReader{R: unpacked, N: most}
 	found, defaults := make(map[string]bool), make(map[string]bool)
 	err = readTypes(&tokenInput{Reader: bufio.NewReader(limited)}, func(element, key, contentType string) {
 		switch {

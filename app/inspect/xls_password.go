@@ -10,8 +10,8 @@ import (
 )
 
 // excelPassword is what Excel encrypts a workbook with when only its structure
-// is protected, and tries by itself when it opens one ([MS-XLS] 2.4.191): such
-// a workbook needs no password to open.
+// is protected, and tries by itself when it opens one (OpenOffice.org's
+// documentation of the Excel format, 4.18.3): such a workbook needs no password.
 const excelPassword = "VelvetSweatshop"
 
 // What the XOR method keeps of that password ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
