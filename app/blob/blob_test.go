@@ -101,10 +101,11 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestOpenFaults: each start goes on where the one before it failed.
 func TestOpenFaults(t *testing.T) {
+	base := t.TempDir()
 	for _, step := range []string{"mkdir tmp", "mkdir 7f", "syncdir blobs", "create probe", "close probe", "remove probe"} {
 		t.Run(step, func(t *testing.T) {
-			base := t.TempDir()
 			rec := &recorder{Files: System(), fail: func(_ int, s string) error {
 				if s == step {
 					return syscall.EIO

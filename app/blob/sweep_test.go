@@ -126,9 +126,9 @@ func TestSweepErrors(t *testing.T) {
 		{"held open", 9, errHeld, nil, 0},
 		{"gone already", 9, fs.ErrNotExist, nil, 0},
 	}
+	s, rec := newStore(t)
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			s, rec := newStore(t)
 			keepAll(t, s, sample(10, 44), sample(10, 45))
 			rec.failWith(func(_ int, step string) error {
 				if strings.HasPrefix(step, "remove ") {
@@ -146,6 +146,7 @@ func TestSweepErrors(t *testing.T) {
 			if !errors.Is(err, row.want) || got.Removed != row.removed {
 				t.Errorf("got %+v, %v", got, err)
 			}
+			rec.failWith(nil)
 		})
 	}
 }
