@@ -62,7 +62,7 @@ func document(body []byte) io.Reader {
 
 // BenchmarkKeep stores one document in each of n goroutines per round, both
 // ways in turn so that a noisy machine disturbs both alike, and reports the
-// milliseconds of a round and their ratio.
+// milliseconds of the best round of each and their ratio.
 func BenchmarkKeep(b *testing.B) {
 	for _, mb := range []int{1, 10, 100} {
 		for _, n := range []int{1, 8} {
@@ -70,20 +70,19 @@ func BenchmarkKeep(b *testing.B) {
 				s, _ := newStore(b)
 				s.files = System()
 				body := sample(mb<<20, 70)
-				var ours, straight time.Duration
+				ours, straight := time.Hour, time.Hour
 				for i := range b.N {
 					for j := range 2 {
 						if (i+j)%2 == 0 {
-							ours += round(b, s, n, body, func(r io.Reader) (Digest, error) { return pipelinedKeep(b, s, r) })
+							ours = min(ours, round(b, s, n, body, func(r io.Reader) (Digest, error) { return pipelinedKeep(b, s, r) }))
 						} else {
-							straight += round(b, s, n, body, func(r io.Reader) (Digest, error) { return serialKeep(s, r) })
+							straight = min(straight, round(b, s, n, body, func(r io.Reader) (Digest, error) { return serialKeep(s, r) }))
 						}
 					}
 				}
-				rounds := float64(b.N)
 				b.ReportMetric(0, "ns/op")
-				b.ReportMetric(ours.Seconds()*1000/rounds, "ours-ms")
-				b.ReportMetric(straight.Seconds()*1000/rounds, "serial-ms")
+				b.ReportMetric(ours.Seconds()*1000, "ours-ms")
+				b.ReportMetric(straight.Seconds()*1000, "serial-ms")
 				b.ReportMetric(float64(straight)/float64(ours), "serial/ours")
 			})
 		}

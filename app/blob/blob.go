@@ -38,7 +38,7 @@ var (
 	ErrSource = errors.New("reading the source")
 	// ErrFull: no space or no quota left on the disk.
 	ErrFull = errors.New("disk full")
-	// ErrSync: a file or directory could not be synced; from here on the disk is not to be trusted with writes.
+	// ErrSync: a file or directory could not be synced, and not because it is full; from here on the disk is not to be trusted with writes.
 	ErrSync = errors.New("sync failed")
 	// ErrDamaged: the bytes under a digest do not have that digest, or cannot be read.
 	ErrDamaged = errors.New("damaged")
@@ -231,9 +231,17 @@ func (s *Store) unlink(path string) error {
 
 func (s *Store) syncDir(dir string) error {
 	if err := s.files.SyncDir(dir); err != nil {
-		return fmt.Errorf("%w: %w", ErrSync, mark(err))
+		return syncError(err)
 	}
 	return nil
+}
+
+// syncError tells a disk that is full, and sound, from one that fails.
+func syncError(err error) error {
+	if isFull(err) {
+		return mark(err)
+	}
+	return fmt.Errorf("%w: %w", ErrSync, err)
 }
 
 // mark adds ErrFull to an error of the operating system that means it.

@@ -54,6 +54,24 @@ func TestOpenMakesShardsAndEmptiesTmp(t *testing.T) {
 	}
 }
 
+// TestOperatingSystem goes through the real steps, syncs included.
+func TestOperatingSystem(t *testing.T) {
+	base := t.TempDir()
+	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := sample(100, 69), sample(2*writeBack, 71)
+	for _, d := range keepAll(t, s, a, b, a) {
+		if err := s.Check(t.Context(), d); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := s.Sweep(t.Context(), func(Digest) (bool, error) { return false, nil }); err != nil || got.Removed != 2 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	base := t.TempDir()
 	crossDevice := &recorder{Files: System(), fail: func(_ int, step string) error {
@@ -83,10 +101,11 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestOpenFaults: each start goes on where the one before it failed.
 func TestOpenFaults(t *testing.T) {
+	base := t.TempDir()
 	for _, step := range []string{"mkdir tmp", "mkdir 7f", "syncdir blobs", "create probe", "close probe", "remove probe"} {
 		t.Run(step, func(t *testing.T) {
-			base := t.TempDir()
 			rec := &recorder{Files: System(), fail: func(_ int, s string) error {
 				if s == step {
 					return syscall.EIO

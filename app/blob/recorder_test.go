@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// recorder is a Files that writes down each step and can let one fail.
+// recorder is a Files that writes down each step and can let one fail. It does
+// not really sync: no test here cuts the power, and many open stores.
 type recorder struct {
 	Files
 	fail func(n int, step string) error // n counts from 0
@@ -19,14 +20,22 @@ type recorder struct {
 }
 
 func (r *recorder) step(format string, args ...any) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	s := fmt.Sprintf(format, args...)
+	r.mu.Lock()
+	n, fail := len(r.steps), r.fail
 	r.steps = append(r.steps, s)
-	if r.fail == nil {
+	r.mu.Unlock()
+	if fail == nil {
 		return nil
 	}
-	return r.fail(len(r.steps)-1, s)
+	return fail(n, s)
+}
+
+// failWith sets what decides about the steps from now on; nil: all succeed.
+func (r *recorder) failWith(fail func(n int, step string) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = fail
 }
 
 func (r *recorder) forget() {
@@ -71,10 +80,7 @@ func (r *recorder) Rename(from, to string) error {
 }
 
 func (r *recorder) SyncDir(path string) error {
-	if err := r.step("syncdir %s", filepath.Base(path)); err != nil {
-		return err
-	}
-	return r.Files.SyncDir(path)
+	return r.step("syncdir %s", filepath.Base(path))
 }
 
 func (r *recorder) Remove(path string) error {
@@ -107,10 +113,7 @@ func (f *recordedFile) Chmod(mode fs.FileMode) error {
 }
 
 func (f *recordedFile) Sync() error {
-	if err := f.r.step("sync %s", f.name); err != nil {
-		return err
-	}
-	return f.File.Sync()
+	return f.r.step("sync %s", f.name)
 }
 
 func (f *recordedFile) Close() error {

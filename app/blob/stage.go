@@ -165,7 +165,7 @@ func (f *Staged) sync() {
 		return
 	}
 	if err := f.file.Sync(); err != nil {
-		f.syncErr = fmt.Errorf("%w: %w", ErrSync, mark(err))
+		f.syncErr = syncError(err)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -215,6 +217,33 @@ func TestStageSourcePanics(t *testing.T) {
 			panic("reader")
 		}
 	}}, -1)
+}
+
+// TestMemoryIsBounded: however slow the disk, the reader is at most chunksMax
+// chunks ahead of it.
+func TestMemoryIsBounded(t *testing.T) {
+	s, rec := newStore(t)
+	var begun atomic.Int64 // chunks whose writing has begun
+	full := make(chan struct{})
+	rec.failWith(func(_ int, step string) error {
+		if strings.HasPrefix(step, "write ") && begun.Add(1) == 1 {
+			<-full // the disk stalls until the reader has filled all chunks
+		}
+		return nil
+	})
+	stop := errors.New("enough")
+	src := &readFunc{f: func(at int) {
+		if at == (chunksMax-1)*chunkSize {
+			close(full)
+		}
+		if ahead := int64(at/chunkSize) - begun.Load(); ahead >= chunksMax {
+			t.Errorf("%d chunks ahead after %d bytes", ahead, at)
+		}
+	}}
+	r := io.MultiReader(io.LimitReader(src, 50*chunkSize), iotest.ErrReader(stop))
+	if _, err := s.Stage(t.Context(), r, -1); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestDiscard(t *testing.T) {

@@ -88,12 +88,12 @@ func TestSweepHoldsOneDigest(t *testing.T) {
 		release()
 		tried++
 	}
-	rec.fail = func(_ int, step string) error {
+	rec.failWith(func(_ int, step string) error {
 		if step == "remove "+d[0].String() {
 			try()
 		}
 		return nil
-	}
+	})
 	asked := 0
 	got, err := s.Sweep(t.Context(), func(x Digest) (bool, error) {
 		if asked++; asked > 2 && x == d[0] {
@@ -126,16 +126,16 @@ func TestSweepErrors(t *testing.T) {
 		{"held open", 9, errHeld, nil, 0},
 		{"gone already", 9, fs.ErrNotExist, nil, 0},
 	}
+	s, rec := newStore(t)
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			s, rec := newStore(t)
 			keepAll(t, s, sample(10, 44), sample(10, 45))
-			rec.fail = func(_ int, step string) error {
+			rec.failWith(func(_ int, step string) error {
 				if strings.HasPrefix(step, "remove ") {
 					return row.remove
 				}
 				return nil
-			}
+			})
 			asked := 0
 			got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
 				if asked++; asked > row.asks {
@@ -146,6 +146,7 @@ func TestSweepErrors(t *testing.T) {
 			if !errors.Is(err, row.want) || got.Removed != row.removed {
 				t.Errorf("got %+v, %v", got, err)
 			}
+			rec.failWith(nil)
 		})
 	}
 }

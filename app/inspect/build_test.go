@@ -111,11 +111,13 @@ func byDefault(ext, contentType string) string {
 	return fmt.Sprintf(`<Default Extension=%q ContentType=%q/>`, ext, contentType)
 }
 
-func buildZip(parts ...zipPart) []byte {
+func buildZip(parts ...zipPart) []byte { return buildPacked(zip.Store, parts...) }
+
+func buildPacked(method uint16, parts ...zipPart) []byte {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
 	for _, part := range parts {
-		w, err := archive.Create(part.name)
+		w, err := archive.CreateHeader(&zip.FileHeader{Name: part.name, Method: method})
 		if err == nil {
 			_, err = w.Write([]byte(part.body))
 		}

@@ -14,7 +14,7 @@ const (
 	contentTypesSize  = 8 << 20  // packed or unpacked; 10,000 parts take 1.5 MB
 	contentTypesToken = 64 << 10 // one element with its attributes
 	contentTypesDepth = 8        // two by the schema
-	contentTypesRatio = 1000     // unpacked to packed, in documents beyond the first MB
+	contentTypesRatio = 100      // unpacked to packed beyond the first MB; an honest one is some 30
 )
 
 // mainKinds are the main part types of the accepted kinds (ISO/IEC 29500-1,
@@ -36,9 +36,6 @@ func isMain(contentType string) bool {
 // main part types of parts that the package has, by their own names or, where
 // no part has one so, by their extension.
 func mainTypes(file *zip.File, parts map[string]bool) (found map[string]bool, ok bool) {
-	if file.UncompressedSize64 > contentTypesSize || file.CompressedSize64 > contentTypesSize {
-		return nil, false
-	}
 	unpacked, err := file.Open()
 	if err != nil {
 		return nil, false
@@ -48,7 +45,8 @@ func mainTypes(file *zip.File, parts map[string]bool) (found map[string]bool, ok
 	for name := range parts {
 		extensions[path.Ext(name)] = true
 	}
-	limited := &io.LimitedReader{R: unpacked, N: 1<<20 + contentTypesRatio*int64(file.CompressedSize64)}
+	most := min(contentTypesSize, 1<<20+contentTypesRatio*int64(min(file.CompressedSize64, contentTypesSize)))
+	limited := &io.LimitedReader{R: unpacked, N: most}
 	found, defaults := make(map[string]bool), make(map[string]bool)
 	err = readTypes(&tokenInput{Reader: bufio.NewReader(limited)}, func(element, key, contentType string) {
 		switch {

@@ -84,7 +84,7 @@ func isWEBP(src *source) bool {
 
 const (
 	jpegSegments = 4096     // before the frame header; a long colour profile takes a few dozen
-	jpegGarbage  = 64 << 10 // bytes between segments that decoders skip with a warning
+	jpegGarbage  = 64 << 10 // bytes between segments that decoders skip, in all
 )
 
 // isJPEG wants the start marker and, some segments later, a frame header
@@ -132,9 +132,8 @@ func jpegMarker(src *source, off int64, garbage *int) (marker byte, next int64, 
 		if fill && b[0] != 0xFF && b[0] != 0 {
 			return b[0], off + 1, true
 		}
-		if fill = b[0] == 0xFF; !fill {
-			*garbage--
-		}
+		fill = b[0] == 0xFF
+		*garbage--
 	}
 	return 0, 0, false
 }

@@ -20,8 +20,9 @@ type engine struct {
 	heavy    bool
 	heavyErr error
 	openErr  error
-	asked    bool // for scans
-	opened   int  // and not closed
+	asked    bool   // for scans
+	opened   int    // and not closed
+	stop     func() // called when asked for scans
 }
 
 func (e *engine) Open(context.Context, io.ReaderAt, int64) (inspect.PDFDocument, error) {
@@ -36,11 +37,16 @@ func (e *engine) Pages() int { return e.pages }
 
 func (e *engine) ImageHeavy(context.Context) (bool, error) {
 	e.asked = true
+	if e.stop != nil {
+		e.stop()
+	}
 	return e.heavy, e.heavyErr
 }
 
 func (e *engine) Close(ctx context.Context) error {
-	e.opened--
+	if ctx.Err() == nil {
+		e.opened--
+	}
 	return ctx.Err()
 }
 

@@ -54,20 +54,20 @@ const (
 )
 
 // lockedWorkbook looks for a FilePass record, which stands near the first
-// record, before anything encrypted.
+// record, before anything encrypted, and whether Excel opens it by itself.
 func lockedWorkbook(stream []byte) bool {
 	le := binary.LittleEndian
 	if len(stream) < 4 || le.Uint16(stream) != recordBOF {
 		return false
 	}
 	for len(stream) >= 4 {
+		length := 4 + int(le.Uint16(stream[2:]))
 		switch le.Uint16(stream) {
 		case recordFilePass:
-			return true
+			return !opensByItself(stream[4:min(length, len(stream))])
 		case recordEOF:
 			return false
 		}
-		length := 4 + int(le.Uint16(stream[2:]))
 		if length > len(stream) {
 			return false
 		}

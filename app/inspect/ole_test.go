@@ -76,6 +76,7 @@ func TestHostileOLE(t *testing.T) {
 		return p
 	}
 	const directory = 3 * 512 // behind the header and two sectors of FAT
+	short := buildOLE(oleEntry{name: "WordDocument"})
 	circle := good()
 	le.PutUint32(circle[512+2*4:], 2)
 	judgeAll(t, []row{
@@ -89,8 +90,8 @@ func TestHostileOLE(t *testing.T) {
 		{"child without entry", "doc", patch(directory+76, 77), mismatch},
 		{"stream behind the end", "doc", patch(directory+128+116, 1<<20), ""},
 		{"last sector short", "doc", good()[:len(good())-300], ""},
+		{"last sector of the directory short", "doc", short[:len(short)-200], ""},
 		{"cut in the directory", "doc", good()[:directory+100], mismatch},
-		{"too many entries", "doc", buildOLE(many(40_000)...), mismatch},
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -39,7 +38,7 @@ func TestOOXML(t *testing.T) {
 		{"no manifest", "docx", buildZip(doc), mismatch},
 		{"two manifests", "docx", buildZip(types(wordMain), types(wordMain), doc), mismatch},
 		{"manifest that is no xml", "docx", buildZip(zipPart{"[Content_Types].xml", "\x00<"}, doc), mismatch},
-		{"manifest too deep", "docx", buildZip(zipPart{"[Content_Types].xml", strings.Repeat("<a>", 100)}, doc), mismatch},
+		{"manifest too deep", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), strings.Repeat("<a>", 8), strings.Repeat("</a>", 8)), doc), mismatch},
 		{"element too long", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), override("/"+strings.Repeat("x", 70_000), "x")), doc), mismatch},
 		{"web page before", "docx", append([]byte("<html><script>1</script>"), word...), mismatch},
 		{"program before", "docx", append([]byte("MZE\x00\x01\x00\x00\x00"), word...), mismatch},
@@ -89,46 +88,20 @@ func TestZipEntries(t *testing.T) {
 // TestContentTypesBomb holds that a manifest is unpacked neither beyond its size
 // nor beyond its ratio, nor any other part at all.
 func TestContentTypesBomb(t *testing.T) {
-	fill := func(n int) string { return strings.Repeat(byDefault("png", "image/png"), n) }
-	manifest := func(n int) zipPart {
-		return contentTypes(override("/word/document.xml", wordMain), fill(n))
+	main, doc := override("/word/document.xml", wordMain), part("word/document.xml")
+	blanks, short := strings.Repeat(" ", 2<<20), strings.Repeat(strings.Repeat(" ", 1000)+"<a/>", 2200)
+	var images strings.Builder
+	for i := range 3000 {
+		images.WriteString(override(fmt.Sprintf("/word/media/image%d.png", i), "image/png"))
 	}
-	bomb := func(name string, size int64) []byte {
-		var out bytes.Buffer
-		archive := zip.NewWriter(&out)
-		for _, p := range []zipPart{manifest(1), part("word/document.xml")} {
-			w, err := archive.Create(p.name)
-			if err == nil {
-				_, err = w.Write([]byte(p.body))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		w, err := archive.Create(name)
-		if err == nil {
-			_, err = io.CopyN(w, blanks{}, size)
-		}
-		if err == nil {
-			err = archive.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out.Bytes()
-	}
+	broken := buildZip(contentTypes(main), doc, part("word/media/a.xml"))
+	broken = bytes.Replace(broken, []byte("<x/>"), []byte("<y/>"), -1)
 	judgeAll(t, []row{
-		{"large manifest", "docx", buildZip(manifest(10_000), part("word/document.xml")), ""},
-		{"manifest over 8 MB", "docx", buildZip(manifest(200_000), part("word/document.xml")), mismatch},
-		{"bomb elsewhere", "docx", bomb("word/media/a.xml", 64<<20), ""},
+		{"large manifest", "docx", buildPacked(zip.Deflate, contentTypes(images.String(), main), doc), ""},
+		{"manifest over 8 MB", "docx", buildZip(contentTypes(main, strings.Repeat(short, 4)), doc), mismatch},
+		{"manifest of one long blank", "docx", buildZip(contentTypes(main, blanks), doc), mismatch},
+		{"manifest of short blanks", "docx", buildZip(contentTypes(main, short), doc), ""},
+		{"manifest of short blanks, packed", "docx", buildPacked(zip.Deflate, contentTypes(main, short), doc), mismatch},
+		{"other parts damaged", "docx", broken, ""},
 	})
-}
-
-type blanks struct{}
-
-func (blanks) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = ' '
-	}
-	return len(p), nil
 }

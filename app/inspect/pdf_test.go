@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,5 +102,16 @@ func TestEngineFault(t *testing.T) {
 		if pdf.opened != 0 {
 			t.Errorf("%s: left open", name)
 		}
+	}
+}
+
+// TestEngineStopped holds that a document is closed though the context has ended.
+func TestEngineStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	doc := []byte("%PDF-1.7\n")
+	pdf := &engine{pages: 400, heavyErr: context.Canceled, stop: cancel}
+	_, err := inspect.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultLimits())
+	if !errors.Is(err, context.Canceled) || pdf.opened != 0 {
+		t.Errorf("%v, %d left open", err, pdf.opened)
 	}
 }
