@@ -100,10 +100,12 @@ func (d *Document) do(ctx context.Context, work, gone func() error) error {
 	if d.handle == 0 || d.in.dead {
 		return gone()
 	}
-	if err := work(); err != nil {
-		return d.engine.judge(ctx, d.in, d.file, err)
+	err := work()
+	if err == nil && d.file.err == nil {
+		return nil
 	}
-	return nil
+	// PDFium makes up for bytes it does not get: that it went on is no success.
+	return d.engine.judge(ctx, d.in, d.file, err)
 }
 
 // page opens page i, lets work see it and closes it. A page that cannot be

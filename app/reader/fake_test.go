@@ -25,6 +25,14 @@ func Fake(args []string) int {
 	case "without assets":
 		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return nil, web.ErrAssetsMissing }))
 		return 0
+	case "confined":
+		must(confine(64 << 20))
+		var held [][]byte // not touched: nothing becomes resident
+		for range 64 {
+			held = append(held, make([]byte, 16<<20))
+		}
+		must(os.WriteFile(extra, held[0][:1], 0o600))
+		return 0
 	case "silent":
 		spin()
 	case "other build":
@@ -127,7 +135,8 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 
 // spin works without end and without a call, as an engine does.
 func spin() {
-	for {
+	for n := uint(0); ; n++ {
+		_ = n
 	}
 }
 

@@ -1,6 +1,10 @@
 package reader_test
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"deedkeep/app/inspect"
@@ -18,5 +22,20 @@ func TestChildSwells(t *testing.T) {
 	}
 	if s := p.Stats(); s != (reader.Stats{Started: 1, Killed: 1, Served: 1}) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestChildSwellsAtOnce: what no watch is quick enough for, the system refuses.
+func TestChildSwellsAtOnce(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "had it")
+	if err := exec.Command(self, reader.FakeArg, "confined="+file).Run(); err == nil {
+		t.Error("the child went on")
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the child got its memory")
 	}
 }

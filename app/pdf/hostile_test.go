@@ -1,0 +1,197 @@
+//go:build !race
+
+package pdf_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/pdf"
+)
+
+// build writes a PDF of these objects, numbered from 1, of which the first is
+// the catalog.
+func build(objects ...string) []byte {
+	var out bytes.Buffer
+	offsets := make([]int, len(objects))
+	out.WriteString("%PDF-1.4\n")
+	for i, o := range objects {
+		offsets[i] = out.Len()
+		fmt.Fprintf(&out, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := out.Len()
+	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, at := range offsets {
+		fmt.Fprintf(&out, "%010d 00000 n \n", at)
+	}
+	fmt.Fprintf(&out, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+	return out.Bytes()
+}
+
+func stream(dict, content string) string {
+	return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", dict, len(content), content)
+}
+
+const catalog = "<</Type/Catalog/Pages 2 0 R>>"
+
+func onePage(content string, rest ...string) []byte {
+	return build(append([]string{
+		catalog, "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</XObject<</X 5 0 R>>>>>>", content,
+	}, rest...)...)
+}
+
+// image is a picture of one pixel; a matrix gives it any size.
+var image = stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray", "x")
+
+func form(resources, content string) string {
+	return stream("/Type/XObject/Subtype/Form/BBox[0 0 9999 9999]/Resources<</XObject<<"+resources+">>>>", content)
+}
+
+// deepTree is a page tree of n levels.
+func deepTree(n int) []byte {
+	objects := []string{catalog}
+	for i := range n {
+		objects = append(objects, fmt.Sprintf("<</Type/Pages/Count 1/Kids[%d 0 R]>>", i+3))
+	}
+	return build(append(objects, "<</Type/Page/MediaBox[0 0 9 9]>>")...)
+}
+
+func blanks(t *testing.T, n int) string {
+	t.Helper()
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	chunk := bytes.Repeat([]byte{' '}, 1<<20)
+	for ; n > 0; n -= len(chunk) {
+		if _, err := z.Write(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
+}
+
+func TestHostile(t *testing.T) {
+	e := engine(t)
+	many := strings.Repeat("q 1 0 0 1 0 0 cm /X Do Q\n", 100_000)
+	for _, c := range []struct {
+		name  string
+		doc   []byte
+		pages int // 0: ErrUnreadable
+		heavy bool
+		scan  error // of ImageHeavy
+	}{
+		{"false count", build(catalog, "<</Type/Pages/Count 400/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 0, false, nil},
+		{"negative count", build(catalog, "<</Type/Pages/Count -5/Kids[]>>"), 0, false, nil},
+		// Beyond its own limit PDFium counts for itself.
+		{"greatest count", build(catalog, "<</Type/Pages/Count 2147483647/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 1, false, nil},
+		{"deep page tree", deepTree(100_000), 0, false, nil},
+		{"garbage", bytes.Repeat([]byte("%PDF-1.7 obj << endobj "), 10_000), 0, false, nil},
+		{"header only", []byte("%PDF-1.7\n"), 0, false, nil},
+		{"nothing", nil, 0, false, nil},
+		{"recursive form", onePage(stream("", "/X Do"), form("/X 5 0 R", "/X Do")), 1, false, nil},
+		{"many small pictures", onePage(stream("", many), image), 1, false, nil},
+		{"page of no size", build(catalog, "<</Type/Pages/Count 1/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 0 0]/Contents 4 0 R>>", stream("", " ")), 1, false, nil},
+		{"gigabyte of blanks", onePage(stream("/Filter/FlateDecode", blanks(t, 1<<30)), image), 1, false, pdf.ErrUnreadable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			began := time.Now()
+			d, err := e.Open(t.Context(), bytes.NewReader(c.doc), int64(len(c.doc)))
+			if c.pages == 0 {
+				if !errors.Is(err, pdf.ErrUnreadable) {
+					t.Fatalf("%v", err)
+				}
+				return
+			}
+			if err != nil || d.Pages() != c.pages {
+				t.Fatalf("%v", err)
+			}
+			heavy, err := d.ImageHeavy(t.Context())
+			if heavy != c.heavy || !errors.Is(err, c.scan) {
+				t.Errorf("image-heavy is %v, %v", heavy, err)
+			}
+			if err := d.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func TestImageHeavy(t *testing.T) {
+	e := engine(t)
+	draw := func(m string) string { return "q " + m + " cm /X Do Q " }
+	strips := strings.Repeat(draw("600 0 0 5 0 0"), 80) // 80 strips of 5 on a page of 800
+	for _, c := range []struct {
+		name  string
+		doc   []byte
+		heavy bool
+	}{
+		{"whole page", onePage(stream("", draw("600 0 0 800 0 0")), image), true},
+		{"exactly half", onePage(stream("", draw("600 0 0 400 0 0")), image), true},
+		{"less than half", onePage(stream("", draw("600 0 0 399 0 0")), image), false},
+		{"turned", onePage(stream("", draw("0 800 -600 0 600 0")), image), true},
+		{"strips", onePage(stream("", strips), image), true},
+		{"strips but one", onePage(stream("", strips[len(strips)/80:]), image), false},
+		{"in a form", onePage(stream("", draw("2 0 0 2 0 0")), form("/X 6 0 R", draw("300 0 0 400 0 0")), image), true},
+		{"in a small form", onePage(stream("", draw(".5 0 0 .5 0 0")), form("/X 6 0 R", draw("600 0 0 800 0 0")), image), false},
+		{"in a form in a form", onePage(stream("", "/X Do"), form("/X 6 0 R", "/X Do"), form("/X 7 0 R", draw("600 0 0 800 0 0")), image), true},
+		{"three forms deep", onePage(stream("", "/X Do"), form("/X 6 0 R", "/X Do"), form("/X 7 0 R", "/X Do"), form("/X 8 0 R", draw("600 0 0 800 0 0")), image), false},
+		{"no picture", onePage(stream("", "0 0 600 800 re f"), image), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := e.Open(t.Context(), bytes.NewReader(c.doc), int64(len(c.doc)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if heavy, err := d.ImageHeavy(t.Context()); err != nil || heavy != c.heavy {
+				t.Errorf("%v, %v", heavy, err)
+			}
+			if err := d.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestShareOfScans: four of five pages make a document image-heavy.
+func TestShareOfScans(t *testing.T) {
+	e := engine(t)
+	for _, c := range []struct {
+		scans, texts int
+		heavy        bool
+	}{{4, 1, true}, {3, 1, false}, {80, 20, true}, {60, 40, false}} {
+		n := c.scans + c.texts
+		objects := []string{catalog, "", image, stream("", "600 0 0 800 0 0 cm /X Do"), stream("", "0 0 9 9 re f")}
+		kids := ""
+		for i := range n {
+			content := 4
+			if i*c.texts/n != (i+1)*c.texts/n {
+				content = 5
+			}
+			kids += fmt.Sprintf("%d 0 R ", len(objects)+1)
+			objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<</XObject<</X 3 0 R>>>>>>", content))
+		}
+		objects[1] = fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", n, kids)
+		doc := build(objects...)
+		d, err := e.Open(t.Context(), bytes.NewReader(doc), int64(len(doc)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if heavy, err := d.ImageHeavy(t.Context()); err != nil || heavy != c.heavy {
+			t.Errorf("%d scans, %d other: %v, %v", c.scans, c.texts, heavy, err)
+		}
+		if err := d.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
