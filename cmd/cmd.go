@@ -105,7 +105,7 @@ func (s *shell) load() (config.Config, error) {
 		beside = filepath.Dir(program)
 	}
 	dir, _ := set["data"].(string)
-	c, err := config.Load(config.Source{DataDir: dir, File: s.file, Beside: beside, Env: os.Environ(), Flags: set})
+	c, err := config.Load(config.Source{DataDir: dir, File: s.file, BesideBinary: beside, Env: os.Environ(), Flags: set})
 	if err != nil {
 		return c, &usageError{err}
 	}

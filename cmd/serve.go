@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,12 +48,8 @@ func (s *shell) serve(ctx context.Context) (err error) {
 		return err
 	}
 	log := s.logger(c, slog.LevelDebug)
-	cache := c.Reader.Cache
-	if cache == "" {
-		cache = filepath.Join(c.Data, "cache")
-	}
 	pool := reader.Open(reader.Options{
-		CacheDir: cache, Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory), Deadline: c.Reader.Deadline, Log: log,
+		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory), Deadline: c.Reader.Deadline, Log: log,
 	})
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	v, err := vault.Open(ctx, vault.Options{

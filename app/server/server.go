@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -114,11 +113,15 @@ func newServer(opts Options, h http.Handler) *http.Server {
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
 func Handler(opts Options) (http.Handler, error) {
 	c := opts.Config
+	proxies := make([]string, 0, len(c.TrustedProxies))
+	for _, network := range c.TrustedProxies {
+		proxies = append(proxies, network.String())
+	}
 	v1, err := api.New(api.Options{
-		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
+		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: proxies, Origins: c.CORS.Origins,
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
-			RequestBody: c.Limits.EffectiveRequestBody(), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
+			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
 		},
 		FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
 	})
@@ -129,7 +132,7 @@ func Handler(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	describe, err := api.Describe(c.PublicURL, c.TrustedProxies)
+	describe, err := api.Describe(c.PublicURL, proxies)
 	if err != nil {
 		return nil, err
 	}
