@@ -1,0 +1,121 @@
+// Package inspect says what a file is: by its extension and by its content,
+// which must be of the accepted list and of one kind (API.md, "Files: what is
+// accepted"), how many pages it has, and in which words it is refused.
+//
+// It promises: a verdict for any bytes whatever, never a panic; memory of a
+// fixed, small size (a few blocks, and for containers a capped directory);
+// reads that are bounded by the size of the document; and that trouble of our
+// own (a read that fails, a context that ends) is an error, never a verdict.
+//
+// It refuses to decode: pictures are told by their headers, containers by
+// their directories, and PDFs are left to the engine that is handed in. It
+// runs in the child process in which untrusted documents are opened; what is
+// pure wording (Extension, TooLarge and the sentences) may be used anywhere.
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Limits are the settings that a verdict depends on; a document exactly at a
+// limit is accepted (API.md).
+type Limits struct {
+	PDFPages   int   `json:"pdf_pages"`   // pages of any PDF
+	HeavySize  int64 `json:"heavy_size"`  // bytes of an image-heavy PDF
+	HeavyPages int   `json:"heavy_pages"` // pages of an image-heavy PDF
+	ZipEntries int   `json:"zip_entries"` // entries of an Office document's zip directory
+}
+
+// DefaultLimits returns the limits of SPEC.md, and 10,000 zip entries.
+func DefaultLimits() Limits {
+	return Limits{PDFPages: 500, HeavySize: 50 << 20, HeavyPages: 300, ZipEntries: 10_000}
+}
+
+// Report is the verdict on one document.
+type Report struct {
+	// MIME is what the content is, without parameters; empty when it is not of
+	// the extension's kind.
+	MIME string `json:"mime"`
+	// Pages is the number of pages of a PDF or images of a TIFF, else nil.
+	Pages *int `json:"pages"`
+	// Refusal is the sentence of API.md; empty means accepted.
+	Refusal string `json:"refusal"`
+}
+
+// Inspect judges the size bytes of doc under an extension as Extension gives
+// it, in the order of API.md's table from "empty" on (the limit of the file's
+// size is the receiver's: he counts while reading). Only PDFs reach pdf. An
+// error is our own fault and no verdict: doc failed or was shorter than size,
+// ctx ended, or the engine broke.
+func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, pdf PDF, lim Limits) (Report, error) {
+	ext = strings.ToLower(ext)
+	if size <= 0 {
+		return Report{Refusal: Empty}, nil
+	}
+	k, ok := kinds[ext]
+	if !ok {
+		return Report{Refusal: NotSupported}, nil
+	}
+	src := newSource(ctx, doc, size)
+	report := k.check(src, k.mime, lim)
+	if src.err != nil {
+		return Report{}, fmt.Errorf("inspect %s: %w", ext, src.err)
+	}
+	if report.MIME == "" {
+		return Report{Refusal: Mismatch(ext)}, nil
+	}
+	if ext == "pdf" {
+		return inspectPDF(ctx, doc, size, pdf, lim)
+	}
+	return report, nil
+}
+
+// kind is one row of the accepted list.
+type kind struct {
+	mime string
+	// check returns a Report with this MIME, or the zero Report when the
+	// content is of another kind. Failed reads stay in the source.
+	check func(src *source, mime string, lim Limits) Report
+}
+
+var kinds = map[string]kind{
+	"pdf":  {mimePDF, only(isPDF)},
+	"docx": {mimeDOCX, checkOOXML},
+	"xlsx": {mimeXLSX, checkOOXML},
+	"pptx": {mimePPTX, checkOOXML},
+	"doc":  {mimeDOC, checkOLE},
+	"xls":  {mimeXLS, checkOLE},
+	"ppt":  {mimePPT, checkOLE},
+	"txt":  {"text/plain", only(isText)},
+	"png":  {"image/png", only(isPNG)},
+	"jpg":  {"image/jpeg", only(isJPEG)},
+	"jpeg": {"image/jpeg", only(isJPEG)},
+	"tif":  {"image/tiff", checkTIFF},
+	"tiff": {"image/tiff", checkTIFF},
+	"gif":  {"image/gif", only(isGIF)},
+	"bmp":  {"image/bmp", only(isBMP)},
+	"webp": {"image/webp", only(isWEBP)},
+}
+
+const (
+	mimePDF  = "application/pdf"
+	mimeDOC  = "application/msword"
+	mimeXLS  = "application/vnd.ms-excel"
+	mimePPT  = "application/vnd.ms-powerpoint"
+	mimeDOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	mimeXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+)
+
+// only makes a check of a kind about which there is nothing more to say.
+func only(is func(*source) bool) func(*source, string, Limits) Report {
+	return func(src *source, mime string, _ Limits) Report {
+		if is(src) {
+			return Report{MIME: mime}
+		}
+		return Report{}
+	}
+}

@@ -1,0 +1,186 @@
+package inspect_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"deedkeep/app/inspect"
+)
+
+// engine is a PDF engine that answers as it is told to.
+type engine struct {
+	pages    int
+	heavy    bool
+	heavyErr error
+	openErr  error
+	asked    bool   // for scans
+	opened   int    // and not closed
+	stop     func() // called when asked for scans
+}
+
+func (e *engine) Open(context.Context, io.ReaderAt, int64) (inspect.PDFDocument, error) {
+	if e.openErr != nil {
+		return nil, e.openErr
+	}
+	e.opened++
+	return e, nil
+}
+
+func (e *engine) Pages() int { return e.pages }
+
+func (e *engine) ImageHeavy(context.Context) (bool, error) {
+	e.asked = true
+	if e.stop != nil {
+		e.stop()
+	}
+	return e.heavy, e.heavyErr
+}
+
+func (e *engine) Close(ctx context.Context) error {
+	if ctx.Err() == nil {
+		e.opened--
+	}
+	return ctx.Err()
+}
+
+// judge inspects bytes under an extension with the default limits and an engine
+// that finds one page.
+func judge(t testing.TB, ext string, doc []byte) inspect.Report {
+	t.Helper()
+	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits())
+	if err != nil {
+		t.Fatalf("inspect .%s: %v", ext, err)
+	}
+	return report
+}
+
+// row is one document and what is to become of it under an extension.
+type row struct {
+	name string
+	ext  string
+	doc  []byte
+	want string // a refusal; "" accepted, "mismatch" that of the extension
+}
+
+const mismatch = "mismatch"
+
+func judgeAll(t *testing.T, rows []row) {
+	t.Helper()
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			want := row.want
+			if want == mismatch {
+				want = inspect.Mismatch(row.ext)
+			}
+			report := judge(t, row.ext, row.doc)
+			if report.Refusal != want {
+				t.Errorf("refusal %q, want %q", report.Refusal, want)
+			}
+			if unknown := row.want == mismatch; (report.MIME == "") != unknown {
+				t.Errorf("mime %q with refusal %q", report.MIME, report.Refusal)
+			}
+		})
+	}
+}
+
+// TestSamples runs every sample of the manifest, the engine answering as the
+// manifest says a real one does.
+func TestSamples(t *testing.T) {
+	dir := os.Getenv("DEEDKEEP_SAMPLES")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "samples")
+	}
+	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST.tsv"))
+	if err != nil {
+		t.Fatalf("the samples are wanted beside the clone, or in DEEDKEEP_SAMPLES: %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(manifest)), "\n")
+	column := map[string]int{}
+	for i, name := range strings.Split(lines[0], "\t") {
+		column[name] = i
+	}
+	for _, line := range lines[1:] {
+		fields := strings.Split(line, "\t")
+		get := func(name string) string { return fields[column[name]] }
+		t.Run(get("path"), func(t *testing.T) {
+			doc, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(get("path"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sample(t, get, doc)
+		})
+	}
+}
+
+func sample(t *testing.T, get func(string) string, doc []byte) {
+	pages, _ := strconv.Atoi(get("page_count")) // blank is 0
+	pdf := &engine{pages: pages, heavy: strings.HasPrefix(get("refusal"), "Image-heavy")}
+	switch get("refusal") {
+	case inspect.PDFPassword:
+		pdf.openErr = inspect.ErrPassword
+	case inspect.PDFUnreadable:
+		pdf.openErr = inspect.ErrUnreadable
+	}
+	ext, _ := inspect.Extension(get("path"))
+	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, inspect.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Refusal != get("refusal") || (report.Refusal == "") != (get("expected") == "accept") {
+		t.Errorf("refusal %q, want %q (%s)", report.Refusal, get("refusal"), get("expected"))
+	}
+	if get("expected") == "refuse" {
+		return
+	}
+	if mime, _, _ := strings.Cut(get("mime"), ";"); report.MIME != mime {
+		t.Errorf("mime %q, want %q", report.MIME, mime)
+	}
+	if got := get("page_count"); (report.Pages == nil) != (got == "") || report.Pages != nil && *report.Pages != pages {
+		t.Errorf("pages %v, want %q", report.Pages, got)
+	}
+}
+
+// TestOrder holds the order of checks to API.md's table.
+func TestOrder(t *testing.T) {
+	for _, row := range []struct {
+		name, ext, doc, want string
+	}{
+		{"empty before extension", "exe", "", inspect.Empty},
+		{"extension before content", "exe", "%PDF-1.7\n", inspect.NotSupported},
+		{"content before engine", "pdf", "GIF89a", inspect.Mismatch("pdf")},
+		{"extension in capitals", "PDF", "%PDF-1.7\n", ""},
+	} {
+		if report := judge(t, row.ext, []byte(row.doc)); report.Refusal != row.want {
+			t.Errorf("%s: %q, want %q", row.name, report.Refusal, row.want)
+		}
+	}
+}
+
+// TestOwnFault holds that what is no finding about the document is an error.
+func TestOwnFault(t *testing.T) {
+	broken := errors.New("broken pipe")
+	for ext, doc := range samplesByExtension() {
+		if _, err := inspect.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits()); !errors.Is(err, broken) {
+			t.Errorf("%s, read fails: %v", ext, err)
+		}
+		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s, document shorter than its size: %v", ext, err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := inspect.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &engine{pages: 1}, inspect.DefaultLimits()); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, context ended: %v", ext, err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }

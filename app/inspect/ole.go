@@ -1,0 +1,130 @@
+package inspect
+
+import (
+	"encoding/binary"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/richardlehane/mscfb"
+)
+
+// oleSignature begins a compound file ([MS-CFB] 2.2), the container of the old
+// Office formats and of encrypted new ones.
+const oleSignature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// oleReads bounds what the library may read of a compound file, and with it the
+// memory it takes: 128 bytes make one directory entry of some 300 bytes.
+const oleReads = 4 << 20
+
+// oleRoot holds the streams of the root storage that mean something to us, by
+// their names in lower case.
+type oleRoot map[string]*mscfb.File
+
+// The names, without regard to case ([MS-DOC] 2.1, [MS-XLS] 2.1, [MS-PPT] 2.1,
+// [MS-OFFCRYPTO] 2.3.4).
+const (
+	streamWord      = "worddocument"
+	streamWorkbook  = "workbook"
+	streamBook      = "book"
+	streamSlides    = "powerpoint document"
+	streamEncrypted = "encryptedpackage"
+	streamUser      = "current user"
+	streamSummary   = "encryptedsummary"
+)
+
+var oleKinds = map[string]string{
+	streamWord:     mimeDOC,
+	streamWorkbook: mimeXLS,
+	streamBook:     mimeXLS,
+	streamSlides:   mimePPT,
+}
+
+// checkOLE tells Word, Excel and PowerPoint files by the root storage's streams
+// alone (a document embedded below says nothing), and whether they need a
+// password. A root of two kinds is neither.
+func checkOLE(src *source, mime string, _ Limits) Report {
+	root := openOLE(src)
+	found := ""
+	for name := range root {
+		if of, ok := oleKinds[name]; ok {
+			if found != "" && found != of {
+				return Report{}
+			}
+			found = of
+		}
+	}
+	if found != mime {
+		return Report{}
+	}
+	report := Report{MIME: mime}
+	if root.locked(mime) {
+		report.Refusal = DocumentPassword
+	}
+	return report
+}
+
+// openOLE returns the root's streams, nil when src is no compound file that can
+// be read.
+func openOLE(src *source) (root oleRoot) {
+	if !plausibleOLE(src) {
+		return nil
+	}
+	// The library is careful, but it reads what nobody vouches for: an index
+	// that it misses must cost a document, not the process.
+	defer func() {
+		if recover() != nil {
+			root = nil
+		}
+	}()
+	file, err := mscfb.New(&allowance{padded{src}, oleReads})
+	if err != nil {
+		return nil
+	}
+	root = oleRoot{}
+	for _, entry := range file.File {
+		// The library cuts a control character off the front of a name.
+		if len(entry.Path) > 0 || entry.FileInfo().IsDir() || !unicode.IsPrint(rune(entry.Initial)) {
+			continue
+		}
+		switch name := strings.ToLower(entry.Name); name {
+		case streamWord, streamWorkbook, streamBook, streamSlides, streamEncrypted, streamUser, streamSummary:
+			root[name] = entry
+		}
+	}
+	return root
+}
+
+// plausibleOLE reports whether the header's counts of sectors fit into the file
+// ([MS-CFB] 2.2), before a library allocates by them.
+func plausibleOLE(src *source) bool {
+	h := src.head(512)
+	if len(h) < 512 || string(h[:8]) != oleSignature {
+		return false
+	}
+	le := binary.LittleEndian
+	shift := le.Uint16(h[30:])
+	if shift != 9 && shift != 12 {
+		return false
+	}
+	sectors := src.size>>shift + 1
+	for _, at := range []int{40, 44, 64, 72} { // directory, FAT, mini FAT, DIFAT
+		if int64(le.Uint32(h[at:])) > sectors {
+			return false
+		}
+	}
+	return true
+}
+
+// padded reads zeros for up to one sector behind the end: writers are found
+// that leave the last sector short.
+type padded struct{ *source }
+
+func (p padded) ReadAt(b []byte, off int64) (int, error) {
+	n, err := p.source.ReadAt(b, off)
+	if err == io.EOF && n > 0 {
+		clear(b[n:])
+		return len(b), nil
+	}
+	return n, err
+}

@@ -1,0 +1,117 @@
+package inspect_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"deedkeep/app/inspect"
+)
+
+func TestPDFHeader(t *testing.T) {
+	with := func(before string) []byte { return []byte(before + "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n") }
+	macBinary := "\x00\x08deed.pdf" + strings.Repeat("\x00", 55) + "PDF CARO\x01\x00" + strings.Repeat("\x00", 53)
+	judgeAll(t, []row{
+		{"at the start", "pdf", with(""), ""},
+		{"mark before", "pdf", with("\xef\xbb\xbf"), ""},
+		{"blank lines before", "pdf", with("\r\n\r\n  "), ""},
+		{"text before", "pdf", with("Some junk before the header\n"), ""},
+		{"table before", "pdf", with("a,b,c\n1,2,3\n4,5,6\n"), ""},
+		{"printer header before", "pdf", with("\x1b%-12345X@PJL JOB\r\n@PJL ENTER LANGUAGE=PDF\r\n"), ""},
+		{"web server's header before", "pdf", with("Content-Type: application/pdf\r\nContent-Length: 77\r\n\r\n"), ""},
+		{"MacBinary before", "pdf", with(macBinary), ""},
+		{"zeros before", "pdf", with(strings.Repeat("\x00", 500)), ""},
+		{"begins at byte 1023", "pdf", with(strings.Repeat(" ", 1023)), ""},
+		{"begins at byte 1024", "pdf", with(strings.Repeat(" ", 1024)), mismatch},
+		{"web page before", "pdf", with("<!DOCTYPE html><html><!--"), mismatch},
+		{"web page after a line", "pdf", with("hello\n<script>alert(1)</script>"), mismatch},
+		{"upper-case page after a line", "pdf", with("hello\n<HTML>"), mismatch},
+		{"svg before", "pdf", with("<svg xmlns='http://www.w3.org/2000/svg'>"), mismatch},
+		{"picture before", "pdf", with("GIF89a\x01\x00\x01\x00"), mismatch},
+		{"zip before", "pdf", with(string(buildZip(part("a")))), mismatch},
+		{"program before", "pdf", with("MZE\x00\x01\x00\x00\x00"), mismatch},
+		{"script before", "pdf", with("#!/bin/sh\nexit\n"), mismatch},
+		{"rtf before", "pdf", with(`{\rtf1 `), mismatch},
+		{"compound file before", "pdf", with("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), mismatch},
+		{"only a comment", "pdf", []byte("%\xe2\xe3\xcf\xd3\n1 0 obj"), mismatch},
+		{"cut", "pdf", []byte("%PDF"), mismatch},
+	})
+}
+
+// TestPDFLimits drives the engine through every limit, at and over it.
+func TestPDFLimits(t *testing.T) {
+	lim := inspect.Limits{PDFPages: 12, HeavySize: 2 << 20, HeavyPages: 7, ZipEntries: 1}
+	const small, large = 1 << 20, 2<<20 + 1
+	for _, row := range []struct {
+		name  string
+		pdf   engine
+		size  int64
+		want  string
+		asked bool
+	}{
+		{"one page", engine{pages: 1}, small, "", false},
+		{"no page", engine{pages: 0}, small, inspect.PDFUnreadable, false},
+		{"password", engine{openErr: fmt.Errorf("load: %w", inspect.ErrPassword)}, large, inspect.PDFPassword, false},
+		{"unreadable", engine{openErr: fmt.Errorf("load: %w", inspect.ErrUnreadable)}, small, inspect.PDFUnreadable, false},
+		{"pages at the limit, text", engine{pages: 12}, small, "", true},
+		{"pages over the limit", engine{pages: 13, heavy: true}, large, "PDF exceeds 12 page limit", false},
+		{"scan at both limits", engine{pages: 7, heavy: true}, 2 << 20, "", false},
+		{"scan over the pages", engine{pages: 8, heavy: true}, 2 << 20, "Image-heavy PDF exceeds 7 page limit", true},
+		{"scan over the size", engine{pages: 7, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
+		{"scan over both", engine{pages: 8, heavy: true}, large, "Image-heavy PDF exceeds 2 MB limit", true},
+		{"text over both", engine{pages: 8}, large, "", true},
+		{"scans cannot be looked for", engine{pages: 8, heavyErr: inspect.ErrUnreadable}, large, "", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			doc := io.NewSectionReader(bytes.NewReader(append([]byte("%PDF-1.7\n"), make([]byte, row.size)...)), 0, row.size)
+			report, err := inspect.Inspect(t.Context(), doc, row.size, "pdf", &row.pdf, lim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Refusal != row.want {
+				t.Errorf("refusal %q, want %q", report.Refusal, row.want)
+			}
+			if row.pdf.asked != row.asked {
+				t.Errorf("asked for scans: %v, want %v", row.pdf.asked, row.asked)
+			}
+			if got := report.Pages != nil; got != (row.pdf.pages > 0) || got && *report.Pages != row.pdf.pages {
+				t.Errorf("pages %v", report.Pages)
+			}
+			if row.pdf.opened != 0 {
+				t.Error("left open")
+			}
+		})
+	}
+}
+
+// TestEngineFault holds that a broken engine is an error, not a verdict.
+func TestEngineFault(t *testing.T) {
+	broken := errors.New("wasm trap")
+	doc := []byte("%PDF-1.7\n")
+	for name, pdf := range map[string]*engine{
+		"open":  {openErr: broken},
+		"scans": {pages: 400, heavyErr: broken},
+	} {
+		if _, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultLimits()); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if pdf.opened != 0 {
+			t.Errorf("%s: left open", name)
+		}
+	}
+}
+
+// TestEngineStopped holds that a document is closed though the context has ended.
+func TestEngineStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	doc := []byte("%PDF-1.7\n")
+	pdf := &engine{pages: 400, heavyErr: context.Canceled, stop: cancel}
+	_, err := inspect.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, inspect.DefaultLimits())
+	if !errors.Is(err, context.Canceled) || pdf.opened != 0 {
+		t.Errorf("%v, %d left open", err, pdf.opened)
+	}
+}

@@ -1,0 +1,50 @@
+package inspect_test
+
+import (
+	"testing"
+
+	"deedkeep/app/inspect"
+)
+
+func TestExtension(t *testing.T) {
+	for _, row := range []struct {
+		filename, ext string
+		ok            bool
+	}{
+		{"Deed.TIF", "tif", true},
+		{"deed.tiff", "tiff", true},
+		{"deed.jpg", "jpg", true},
+		{"deed.jpeg", "jpeg", true},
+		{"02_Deed_2019-03-14_Bk1022-Pg311.v2.pdf", "pdf", true},
+		{".pdf", "pdf", true},
+		{"deed.docm", "docm", false},
+		{"deed.pdf.exe", "exe", false},
+		{"deed.pdf ", "pdf ", false},
+		{"deed.", "", false},
+		{"deed", "", false},
+		{"", "", false},
+	} {
+		if ext, ok := inspect.Extension(row.filename); ext != row.ext || ok != row.ok {
+			t.Errorf("%q: %q, %v", row.filename, ext, ok)
+		}
+	}
+}
+
+func TestSentences(t *testing.T) {
+	for _, row := range []struct{ got, want string }{
+		{inspect.TooLarge(100 << 20), "File exceeds 100 MB limit"},
+		{inspect.TooLarge(2 << 30), "File exceeds 2048 MB limit"},
+		{inspect.TooLarge(3 << 19), "File exceeds 1.5 MB limit"},
+		{inspect.TooLarge(1_500 << 10), "File exceeds 1500 KB limit"},
+		{inspect.TooLarge(1_000_000), "File exceeds 1000000 B limit"},
+		{inspect.Mismatch("pdf"), "File content does not match its .pdf extension"},
+		{inspect.Mismatch("TIF"), "File content does not match its .tif extension"},
+		{inspect.TooManyFiles, "Too many files in one request"},
+		{inspect.Empty, "File is empty"},
+		{inspect.PDFUnreadable, "PDF could not be read"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%q, want %q", row.got, row.want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package inspect_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/rc4"
+	"crypto/sha1"
+	"encoding/binary"
+	"testing"
+
+	"deedkeep/app/inspect"
+)
+
+// TestWorkbookThatOpens holds that a workbook which Excel encrypted with its own
+// password, since its structure is protected, counts as one without.
+func TestWorkbookThatOpens(t *testing.T) {
+	const own, locked = "VelvetSweatshop", inspect.DocumentPassword
+	book := func(pass []byte) []byte {
+		return buildOLE(stream("Workbook", biff(record{0x0809, bof}, record{0x002F, pass})))
+	}
+	var rows []row
+	for _, one := range []struct{ name, password, want string }{{"own", own, ""}, {"other", "opensesame", locked}} {
+		rows = append(rows,
+			row{one.name + ", RC4", "xls", book(passRC4(one.password)), one.want},
+			row{one.name + ", CryptoAPI of 40 bits", "xls", book(passCryptoAPI(one.password, 40)), one.want},
+			row{one.name + ", CryptoAPI of 128 bits", "xls", book(passCryptoAPI(one.password, 128)), one.want},
+		)
+	}
+	odd := passCryptoAPI(own, 128)
+	binary.LittleEndian.PutUint32(odd[14+16:], 999)
+	long := passCryptoAPI(own, 128)
+	binary.LittleEndian.PutUint32(long[10:], 1<<31)
+	judgeAll(t, append(rows, []row{
+		{"own, XOR", "xls", book([]byte{0, 0, 0x59, 0xB3, 0x0A, 0x9A}), ""},
+		{"own, XOR of Excel 5", "xls", book([]byte{0x59, 0xB3, 0x0A, 0x9A}), ""},
+		{"other, XOR", "xls", book([]byte{0, 0, 0x4A, 0x51, 0x1A, 0xCC}), locked},
+		{"empty", "xls", book(nil), locked},
+		{"RC4 cut", "xls", book(passRC4(own)[:50]), locked},
+		{"CryptoAPI cut", "xls", book(passCryptoAPI(own, 128)[:80]), locked},
+		{"CryptoAPI of odd bits", "xls", book(odd), locked},
+		{"CryptoAPI of a long header", "xls", book(long), locked},
+	}...))
+}
+
+var salt = []byte("0123456789abcdef")
+
+// passRC4 makes the FilePass data of Excel 97's method.
+func passRC4(password string) []byte {
+	secret := md5.Sum(wide(password))
+	mixed := md5.Sum(bytes.Repeat(append(bytes.Clone(secret[:5]), salt...), 16))
+	key := md5.Sum(append(bytes.Clone(mixed[:5]), 0, 0, 0, 0))
+	hash := md5.Sum([]byte("a verifier of 16"))
+	return append(append([]byte{1, 0, 1, 0, 1, 0}, salt...), seal(key[:], []byte("a verifier of 16"), hash[:])...)
+}
+
+// passCryptoAPI makes the FilePass data of Excel 2002's method.
+func passCryptoAPI(password string, bits uint32) []byte {
+	le := binary.LittleEndian
+	secret := sha1.Sum(append(bytes.Clone(salt), wide(password)...))
+	whole := sha1.Sum(append(bytes.Clone(secret[:]), 0, 0, 0, 0))
+	key := bytes.Clone(whole[:bits/8])
+	if bits == 40 {
+		key = append(key, make([]byte, 11)...)
+	}
+	hash := sha1.Sum([]byte("a verifier of 16"))
+	sealed := seal(key, []byte("a verifier of 16"), hash[:])
+
+	pass := []byte{1, 0, 4, 0, 2, 0, 12, 0, 0, 0}
+	pass = le.AppendUint32(pass, 34)
+	for _, field := range []uint32{12, 0, 0x6801, 0x8004, bits, 1, 0, 0} {
+		pass = le.AppendUint32(pass, field)
+	}
+	pass = append(pass, 0, 0) // a provider without name
+	pass = append(le.AppendUint32(pass, 16), salt...)
+	pass = append(pass, sealed[:16]...)
+	return append(le.AppendUint32(pass, 20), sealed[16:]...)
+}
+
+func wide(password string) (p []byte) {
+	for _, b := range []byte(password) {
+		p = append(p, b, 0)
+	}
+	return p
+}
+
+func seal(key []byte, parts ...[]byte) []byte {
+	p := bytes.Join(parts, nil)
+	cipher, err := rc4.NewCipher(key)
+	if err != nil {
+		panic(err) // the keys above are of lawful length
+	}
+	cipher.XORKeyStream(p, p)
+	return p
+}
