@@ -1,6 +1,11 @@
-// Command deedkeep is a title-abstract, order and document-vault service in one binary.
+// Command deedkeep is the title-abstract, order and document-vault service of a
+// small title firm, in one binary. See README.md, and "deedkeep help".
 package main
 
-import "os"
+import (
+	"os"
 
-func main() { os.Exit(0) }
+	"deedkeep/cmd"
+)
+
+func main() { os.Exit(cmd.Main()) }

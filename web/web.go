@@ -1,7 +1,7 @@
-// Package web holds what is embedded into the binary and was not written here:
-// the WebAssembly engines, with the licences they come under.
+// Package web holds what is embedded into the binary: our own pages, and what was
+// not written here, the WebAssembly engines with the licences they come under.
 //
-// The files are fetched by "go generate ./..." from the packages that
+// The engines' files are fetched by "go generate ./..." from the packages that
 // package-lock.json pins, and lie in folders that version control ignores:
 //
 //	engine/PLACEHOLDER          committed, so that the package always builds
@@ -34,6 +34,17 @@ const (
 	pdfiumFile    = "engine/pdfium.wasm.gz"
 	licencePrefix = "LICENSE."
 )
+
+// Ready is nil when everything that "go generate ./..." brings is there, else
+// ErrAssetsMissing.
+func Ready() error { return ready(assets) }
+
+func ready(files fs.FS) error {
+	if _, err := fs.Stat(files, pdfiumFile); err != nil {
+		return ErrAssetsMissing
+	}
+	return nil
+}
 
 // PDFium returns the WebAssembly binary of PDFium, unpacked (about 4.6 MB), or
 // ErrAssetsMissing.

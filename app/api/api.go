@@ -1,0 +1,178 @@
+// Package api is the voice for programs: /v1 as SPEC.md and API.md have it, and the
+// control door for the commands of the administrator.
+//
+// It reads bodies and writes answers and decides nothing: rules are in app/title
+// and app/vault. A failure becomes a status in failure.go and nowhere else.
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/vault"
+)
+
+// Options of New. Sizes are bytes.
+type Options struct {
+	Vault          *vault.Vault
+	PublicURL      string   // own address; "" takes it from each request
+	TrustedProxies []string // addresses or networks whose forwarding headers are believed
+	Origins        []string // that browsers may call from; none: CORS is off
+	Limits         Limits
+	FailingKeys    int // failing keys a minute and address; 0: not limited
+	Requests       int // requests a minute and key; 0: not limited
+	LinkTTL        time.Duration
+	Now            func() time.Time
+	Log            *slog.Logger
+}
+
+// Limits of request bodies.
+type Limits struct {
+	JSON        int64 // a JSON or urlencoded body
+	FormFields  int64 // the parts of a multipart body that are no files, together
+	Parts       int
+	RequestBody int64         // a multipart body as a whole
+	Stall       time.Duration // without a byte
+	MinRate     int64         // bytes a second, over any Stall
+}
+
+// New gives the handler of everything under /v1 and /api/v1.
+func New(opts Options) (http.Handler, error) {
+	v := opts.Vault
+	edge := &edge{
+		Options:   opts,
+		abstracts: v.Secrets.IDs("abstracts"),
+		orders:    v.Secrets.IDs("orders"),
+		links:     v.Secrets.Links(),
+	}
+	var err error
+	if edge.proxies, err = parseNetworks(opts.TrustedProxies); err != nil {
+		return nil, err
+	}
+	gate := &gate{edge: edge, keys: v.Keys, failing: newWindow(opts.FailingKeys, opts.Now), requests: newWindow(opts.Requests, opts.Now)}
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	engine.RedirectTrailingSlash, engine.RedirectFixedPath = false, false
+	engine.HandleMethodNotAllowed = true
+	engine.ContextWithFallback = true
+	if err := engine.SetTrustedProxies(nil); err != nil {
+		return nil, err
+	}
+	engine.Use(edge.log, edge.recover, edge.cors, gate.admit)
+	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
+	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
+	mount(engine, edge)
+	return straighten(engine), nil
+}
+
+// route is one line of the table.
+type route struct {
+	method, path string
+	handler      handler
+}
+
+// routes is all of /v1 (SPEC.md, and "Ours" in API.md).
+func routes(e *edge) []route {
+	v := e.Vault
+	abstracts := abstractHandler{e, v.Abstracts, v.Files}
+	orders := orderHandler{e, v.Orders}
+	folders := folderHandler{e, v.Folders}
+	files := fileHandler{e, v.Files}
+	templates := templateHandler{v.Templates}
+	return []route{
+		{"GET", "/abstract-templates", templates.list},
+		{"POST", "/abstracts", abstracts.create},
+		{"GET", "/abstracts/:id", abstracts.get},
+		{"POST", "/abstracts/:id/files", abstracts.attach},
+		{"GET", "/order-fields", orders.fields},
+		{"POST", "/orders", orders.create},
+		{"GET", "/file-vault/folders", folders.list},
+		{"POST", "/file-vault/folders", folders.create},
+		{"POST", "/file-vault/upload", files.upload},
+		{"GET", "/file-vault/files/:n", files.get},
+		{"GET", "/file-vault/files/:n/download", files.download},
+	}
+}
+
+// mount registers the table, HEAD wherever GET, and OPTIONS everywhere.
+func mount(engine *gin.Engine, e *edge) {
+	allowed := map[string][]string{}
+	for _, r := range routes(e) {
+		path := "/v1" + r.path
+		engine.Handle(r.method, path, e.handle(r.handler))
+		allowed[path] = append(allowed[path], r.method)
+		if r.method == http.MethodGet {
+			engine.HEAD(path, e.handle(r.handler))
+			allowed[path] = append(allowed[path], http.MethodHead)
+		}
+	}
+	for path, methods := range allowed {
+		allow := strings.Join(append(methods, http.MethodOptions), ", ")
+		engine.OPTIONS(path, func(c *gin.Context) {
+			c.Header("Allow", allow)
+			c.Status(http.StatusNoContent)
+		})
+	}
+}
+
+var (
+	errNoRoute  = &refusal{status: http.StatusNotFound, message: "Not found."}
+	errNoMethod = &refusal{status: http.StatusMethodNotAllowed, message: "This method is not allowed here."}
+)
+
+// straighten brings a path to its one spelling before it is routed: /api/v1 is
+// /v1, repeated slashes and one at the end count as absent. A path that could be
+// read in two ways (encoded slashes, backslashes, dot segments) is none of ours.
+func straighten(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := "/v1/\x00"
+		if !ambiguous(r.URL.EscapedPath()) && !ambiguous(r.URL.Path) {
+			path = singleSpelling(r.URL.Path)
+		}
+		own := *r.URL
+		own.Path, own.RawPath = path, ""
+		r2 := *r
+		r2.URL = &own
+		next.ServeHTTP(w, &r2)
+	})
+}
+
+func ambiguous(path string) bool {
+	lower := strings.ToLower(path)
+	if strings.ContainsAny(path, "\\\x00") || strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") {
+		return true
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+func singleSpelling(path string) string {
+	var b strings.Builder
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment != "" {
+			b.WriteByte('/')
+			b.WriteString(segment)
+		}
+	}
+	if rest, ok := strings.CutPrefix(b.String(), "/api/v1"); ok && (rest == "" || rest[0] == '/') {
+		return "/v1" + rest
+	}
+	return b.String()
+}
+
+// edge is what every handler needs to turn numbers into what callers see.
+type edge struct {
+	Options
+	abstracts, orders *secret.IDs
+	links             *secret.Links
+	proxies           networks
+}

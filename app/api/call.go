@@ -1,0 +1,138 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+// call is one request as a handler sees it.
+type call struct {
+	*http.Request
+	w      http.ResponseWriter
+	actor  title.Actor
+	origin string // own address, without a path
+	params gin.Params
+}
+
+// answer is what a handler says: a status with a JSON body, or a redirect.
+type answer struct {
+	status   int
+	body     any
+	location string
+}
+
+type handler func(*call) (answer, error)
+
+func ok(body any) (answer, error)      { return answer{status: http.StatusOK, body: body}, nil }
+func created(body any) (answer, error) { return answer{status: http.StatusCreated, body: body}, nil }
+
+// number reads a decimal path parameter in its one spelling.
+func (c *call) number(name string) (uint64, error) {
+	text := c.params.ByName(name)
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
+		return 0, errNoRoute
+	}
+	return n, nil
+}
+
+const (
+	actorKey  = "actor"
+	originKey = "origin"
+)
+
+// handle runs a handler and writes its answer, or its failure.
+func (e *edge) handle(h handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		actor, _ := c.Value(actorKey).(title.Actor)
+		origin, _ := c.Value(originKey).(string)
+		body := newPacedBody(c.Writer, c.Request, e.Limits)
+		c.Request.Body = body
+		a, err := h(&call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params})
+		if err != nil {
+			body.drain()
+			e.fail(c, err)
+			return
+		}
+		if a.location != "" {
+			c.Header("Location", a.location)
+			c.Header("Cache-Control", "no-store")
+			c.Status(a.status)
+			return
+		}
+		e.write(c, a.status, a.body)
+	}
+}
+
+// smallest answer that is worth compressing.
+const gzipFrom = 1024
+
+var gzips = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// write sends a JSON answer, whole: it is encoded before the first byte goes out.
+func (e *edge) write(c *gin.Context, status int, body any) {
+	raw, err := wire.Marshal(body)
+	if err != nil {
+		e.fail(c, fmt.Errorf("encode the answer: %w", err))
+		return
+	}
+	h := c.Writer.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Accept-Encoding")
+	if len(raw) >= gzipFrom && acceptsGzip(c.Request.Header.Values("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		raw = compress(raw)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(raw)))
+	c.Status(status)
+	if _, err := c.Writer.Write(raw); err != nil {
+		e.Log.Debug("answer not delivered", "error", err)
+	}
+}
+
+func compress(raw []byte) []byte {
+	var b bytes.Buffer
+	z := gzips.Get().(*gzip.Writer)
+	defer gzips.Put(z)
+	z.Reset(&b)
+	_, _ = z.Write(raw) // a buffer takes everything
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// acceptsGzip reads Accept-Encoding as RFC 9110, section 12.5.3: gzip or *, with a
+// weight other than 0; what names gzip itself counts more than the star.
+func acceptsGzip(values []string) bool {
+	star, gz := false, -1
+	for _, value := range values {
+		for item := range strings.SplitSeq(value, ",") {
+			name, params, _ := strings.Cut(item, ";")
+			refused := false
+			if _, q, found := strings.Cut(params, "q="); found {
+				weight, err := strconv.ParseFloat(strings.TrimSpace(q), 64)
+				refused = err != nil || weight == 0
+			}
+			switch strings.ToLower(strings.TrimSpace(name)) {
+			case "gzip", "x-gzip":
+				if gz = 1; refused {
+					gz = 0
+				}
+			case "*":
+				star = !refused
+			}
+		}
+	}
+	return gz == 1 || gz < 0 && star
+}

@@ -1,0 +1,217 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"deedkeep/app/body"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+// Build says what program this is.
+type Build struct{ Version, Commit string }
+
+// ControlOptions of Control. Listen is "" and StartedAt zero when no server runs
+// and a command has opened the vault itself.
+type ControlOptions struct {
+	Vault     *vault.Vault
+	Build     Build
+	Listen    string
+	StartedAt time.Time
+	Log       *slog.Logger
+}
+
+// OperatorHeader carries who sits at the machine. It is believed, because only the
+// owner of the data directory can knock at the control door.
+const OperatorHeader = "X-Deedkeep-Operator"
+
+type control struct{ ControlOptions }
+
+// Control gives the handler of the control door: what the commands ask for, with
+// the server up or down. It is never mounted on TCP for others.
+func Control(opts ControlOptions) http.Handler {
+	c := control{opts}
+	mux := http.NewServeMux()
+	for pattern, h := range map[string]func(*http.Request) (any, error){
+		"GET /control/status":            c.status,
+		"GET /control/keys":              c.keys,
+		"POST /control/keys":             c.createKey,
+		"POST /control/keys/{id}/revoke": c.revokeKey,
+		"POST /control/keys/{id}/rotate": c.rotateKey,
+	} {
+		mux.HandleFunc(pattern, c.answer(h))
+	}
+	mux.HandleFunc("POST /control/verify", c.verify)
+	return mux
+}
+
+func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusOK
+		body, err := h(r)
+		if err != nil {
+			if status, body, _ = failureOf(err); status == http.StatusInternalServerError {
+				c.Log.ErrorContext(r.Context(), "control door", "error", err)
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		// A command that has gone needs no answer.
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}
+
+func failureOf(err error) (int, any, map[string]string) {
+	status, failure, header := translate(err)
+	return status, failure, header
+}
+
+func operator(r *http.Request) title.Actor {
+	return title.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader)}
+}
+
+func (c control) status(r *http.Request) (any, error) {
+	s, err := c.Vault.Status(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	out := wire.Status{
+		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
+		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
+		Queue: int64(s.Queue), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+	}
+	if !c.StartedAt.IsZero() {
+		out.StartedAt = new(wire.At(c.StartedAt))
+	}
+	return out, nil
+}
+
+func (c control) keys(r *http.Request) (any, error) {
+	keys, err := c.Vault.Keys.List(r.Context())
+	list := make([]wire.Key, 0, len(keys))
+	for _, k := range keys {
+		list = append(list, keyShape(k))
+	}
+	return wire.Keys{Data: list}, err
+}
+
+func (c control) createKey(r *http.Request) (any, error) {
+	var asked wire.KeyCreate
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	text, key, err := c.Vault.Keys.Create(r.Context(), operator(r), title.KeyDraft{
+		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: moment(asked.ExpiresAt),
+	})
+	return wire.KeyCreated{Key: text, Data: keyShape(key)}, err
+}
+
+func (c control) revokeKey(r *http.Request) (any, error) {
+	id, err := keyID(r)
+	if err != nil {
+		return nil, err
+	}
+	key, err := c.Vault.Keys.Revoke(r.Context(), operator(r), id)
+	return wire.KeyBody{Data: keyShape(key)}, err
+}
+
+func (c control) rotateKey(r *http.Request) (any, error) {
+	id, err := keyID(r)
+	if err != nil {
+		return nil, err
+	}
+	var asked wire.KeyRotate
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
+	return wire.KeyCreated{Key: text, Data: keyShape(key)}, err
+}
+
+func keyID(r *http.Request) (uint64, error) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return 0, title.Absent("key", r.PathValue("id"))
+	}
+	return id, nil
+}
+
+// controlBody is the largest request a command sends.
+const controlBody = 1 << 20
+
+func read(r *http.Request, v any) error {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, controlBody))
+	if err != nil {
+		return err
+	}
+	if _, err := body.Object(raw); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return &refusal{status: http.StatusBadRequest, message: err.Error()}
+	}
+	return nil
+}
+
+func moment(t *wire.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}
+
+func spoken(t *time.Time) *wire.Time {
+	if t == nil {
+		return nil
+	}
+	return new(wire.At(*t))
+}
+
+func keyShape(k title.Key) wire.Key {
+	return wire.Key{
+		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: wire.At(k.CreatedAt),
+		LastUsedAt: spoken(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: spoken(k.ExpiresAt), RevokedAt: spoken(k.RevokedAt),
+	}
+}
+
+// progressEvery is how often a verification says how far it is.
+const progressEvery = 250 * time.Millisecond
+
+// verify streams its progress and then its result, a JSON line each.
+func (c control) verify(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
+	said := time.Time{}
+	report, err := c.Vault.Verify(r.Context(), func(done, total int) {
+		if time.Since(said) < progressEvery {
+			return
+		}
+		said = time.Now()
+		// A command that has gone ends the request's context, and with it the work.
+		_ = errors.Join(lines.Encode(wire.VerifyLine{Progress: &wire.VerifyProgress{Done: int64(done), Total: int64(total), Unit: "documents"}}), flusher.Flush())
+	})
+	line := wire.VerifyLine{Result: verified(report)}
+	if err != nil {
+		c.Log.ErrorContext(r.Context(), "verify", "error", err)
+		line = wire.VerifyLine{Error: err.Error()}
+	}
+	_ = lines.Encode(line) // as above
+}
+
+func verified(r vault.Report) *wire.Verify {
+	out := &wire.Verify{
+		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
+		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]wire.Finding, 0, len(r.Findings)),
+	}
+	for _, f := range r.Findings {
+		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+	}
+	return out
+}

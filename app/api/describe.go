@@ -1,0 +1,63 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/wire"
+)
+
+//go:embed openapi.yaml
+var openapi []byte
+
+// Describe serves the contract of /v1 as JSON, its first server being the own
+// address of this installation.
+func Describe(publicURL string, trustedProxies []string) (http.Handler, error) {
+	var document map[string]any
+	if err := yaml.Unmarshal(openapi, &document); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	if document["paths"] == nil {
+		return nil, errors.New("openapi.yaml: it has no paths")
+	}
+	proxies, err := parseNetworks(trustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	e := &edge{Options: Options{PublicURL: publicURL}, proxies: proxies}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin, err := e.origin(r)
+		status, body := http.StatusOK, any(nil)
+		switch {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			status, body = http.StatusMethodNotAllowed, wire.Failure{Message: errNoMethod.message}
+		case err != nil:
+			status, body, _ = failureOf(err)
+		default:
+			own := make(map[string]any, len(document))
+			for k, v := range document {
+				own[k] = v
+			}
+			own["servers"] = []any{map[string]any{"url": origin + "/v1", "description": "This installation."}}
+			body = own
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.WriteHeader(status)
+		// A reader that has gone needs no answer.
+		_ = json.NewEncoder(w).Encode(body)
+	}), nil
+}
+
+// Owns reports whether a path is under /v1 or /api/v1, however it is spelt.
+func Owns(path string) bool {
+	path = singleSpelling(path)
+	return path == "/v1" || strings.HasPrefix(path, "/v1/")
+}

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/body"
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+// refusal is a failure of HTTP itself, which no floor below knows of.
+type refusal struct {
+	status  int
+	message string
+	header  map[string]string
+}
+
+func (r *refusal) Error() string { return r.message }
+
+func unsupported(message string) error {
+	return &refusal{status: http.StatusUnsupportedMediaType, message: message}
+}
+
+func tooLarge(limit int64) error {
+	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("The request body must not be larger than %d bytes.", limit)}
+}
+
+var (
+	errBrokeOff  = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
+	errTooSlow   = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
+	errHost      = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
+	errForbidden = &title.Error{Kind: title.Forbidden, Message: "This API key is not authorized for the Developer API."}
+)
+
+// kinds is the table of the failures that come from below.
+var kinds = map[title.Kind]int{
+	title.Invalid:         http.StatusUnprocessableEntity,
+	title.Unauthenticated: http.StatusUnauthorized,
+	title.Forbidden:       http.StatusForbidden,
+	title.NotFound:        http.StatusNotFound,
+	title.Conflict:        http.StatusConflict,
+	title.Full:            http.StatusInsufficientStorage,
+	title.Closing:         http.StatusServiceUnavailable,
+}
+
+// headers that belong to a status, whatever raised it.
+var statusHeaders = map[int]map[string]string{
+	http.StatusUnauthorized:       {"WWW-Authenticate": "Bearer"},
+	http.StatusServiceUnavailable: {"Retry-After": "10"},
+}
+
+// fail writes what API.md says of an error. What is our fault goes to the log and
+// shows nothing of the inside.
+func (e *edge) fail(c *gin.Context, err error) {
+	status, failure, header := translate(err)
+	if status >= http.StatusInternalServerError {
+		e.Log.ErrorContext(c.Request.Context(), "request failed", "error", err, "status", status, "request_id", requestID(c))
+	}
+	for _, set := range []map[string]string{statusHeaders[status], header} {
+		for name, value := range set {
+			c.Header(name, value)
+		}
+	}
+	e.write(c, status, failure)
+	c.Abort()
+}
+
+// translate is the one mapping from errors to statuses and sentences.
+func translate(err error) (int, wire.Failure, map[string]string) {
+	var (
+		r         *refusal
+		named     *title.Error
+		malformed *body.MalformedError
+		limit     *body.LimitError
+		long      *http.MaxBytesError
+	)
+	switch {
+	case errors.As(err, &r):
+		return r.status, wire.Failure{Message: r.message}, r.header
+	case errors.As(err, &long):
+		return translate(tooLarge(long.Limit))
+	case errors.As(err, &limit):
+		return http.StatusRequestEntityTooLarge, wire.Failure{Message: limit.Error()}, nil
+	case errors.As(err, &malformed):
+		return http.StatusBadRequest, wire.Failure{Message: malformed.Error()}, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return translate(errTooSlow)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return translate(errBrokeOff)
+	case errors.As(err, &named) && kinds[named.Kind] != 0:
+		return kinds[named.Kind], wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
+	}
+	return http.StatusInternalServerError, wire.Failure{Message: "Server error."}, nil
+}
+
+func fieldErrors(fields title.Fields) wire.FieldErrors {
+	var list wire.FieldErrors
+	for _, f := range fields {
+		for _, sentence := range f.Sentences {
+			list.Add(f.Field, sentence)
+		}
+	}
+	return list
+}
+
+// tooMany is the answer of a rate: when to come back, and the rate itself.
+func tooMany(limit, retryAfter int) error {
+	return &refusal{status: http.StatusTooManyRequests, message: "Too many requests.", header: map[string]string{
+		"Retry-After":           strconv.Itoa(retryAfter),
+		"X-RateLimit-Limit":     strconv.Itoa(limit),
+		"X-RateLimit-Remaining": "0",
+	}}
+}

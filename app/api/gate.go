@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/title"
+)
+
+// gate is what stands before every route: who is it, and may they (API.md, "order
+// of checks").
+type gate struct {
+	edge *edge
+	keys interface {
+		Authenticate(ctx context.Context, presented string) (title.Actor, error)
+	}
+	failing, requests *window
+}
+
+// admit lets a request in with its actor, or answers for the route.
+func (g *gate) admit(c *gin.Context) {
+	origin, err := g.edge.origin(c.Request)
+	if err == nil && c.Request.Method != http.MethodOptions {
+		var actor title.Actor
+		actor, err = g.check(c)
+		c.Set(actorKey, actor)
+	}
+	if err != nil {
+		body := newPacedBody(c.Writer, c.Request, g.edge.Limits)
+		if title.KindOf(err) == title.Forbidden {
+			body.drain() // a known caller shall be able to read the answer
+		}
+		g.edge.fail(c, err)
+		return
+	}
+	c.Set(originKey, origin)
+}
+
+func (g *gate) check(c *gin.Context) (title.Actor, error) {
+	presented, given := bearer(c.Request.Header)
+	if !given {
+		return title.Actor{}, errUnauthenticated
+	}
+	address := g.edge.address(c.Request)
+	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
+	if title.KindOf(err) == title.Unauthenticated {
+		if _, retry, ok := g.failing.take(prefixOf(address)); !ok {
+			return actor, tooMany(g.failing.limit, retry)
+		}
+	}
+	if err != nil {
+		return actor, err
+	}
+	actor.Address, actor.RequestID = address, requestID(c)
+	if !able(actor.Abilities, c.Request.Method) {
+		return actor, errForbidden
+	}
+	return actor, g.pace(c, actor)
+}
+
+// pace counts a request of a key, where that is limited.
+func (g *gate) pace(c *gin.Context, actor title.Actor) error {
+	if g.requests.limit <= 0 {
+		return nil
+	}
+	left, retry, ok := g.requests.take(actor.Record())
+	if !ok {
+		return tooMany(g.requests.limit, retry)
+	}
+	rateHeaders(c, g.requests.limit, left)
+	return nil
+}
+
+var errUnauthenticated = &title.Error{Kind: title.Unauthenticated, Message: "Unauthenticated."}
+
+// bearer is the credential of exactly one Authorization header of that scheme.
+func bearer(h http.Header) (key string, given bool) {
+	values := h.Values("Authorization")
+	if len(values) != 1 {
+		return "", false
+	}
+	fields := strings.Fields(values[0])
+	if len(fields) < 2 || !strings.EqualFold(fields[0], "Bearer") {
+		return "", false
+	}
+	return strings.Join(fields[1:], " "), true
+}
+
+// able says whether a key's abilities cover a method of /v1.
+func able(abilities []string, method string) bool {
+	if slices.Contains(abilities, title.AbilityAPI) {
+		return true
+	}
+	reads := method == http.MethodGet || method == http.MethodHead
+	return reads && slices.Contains(abilities, title.AbilityRead)
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"deedkeep/app/body"
+	"deedkeep/app/title"
+)
+
+const acceptsJSON = "The Content-Type must be application/json."
+
+// mediaType reads the Content-Type; accepted says which types the endpoint takes,
+// message names them.
+func (c *call) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
+	values := c.Header.Values("Content-Type")
+	if len(values) > 1 {
+		return "", "", unsupported(message)
+	}
+	if encoding := c.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return "", "", unsupported("The request body must not have a Content-Encoding.")
+	}
+	mediaType, boundary, charset, malformed := body.Boundary(c.Header.Get("Content-Type"))
+	if mediaType == "" && malformed == nil {
+		return "", "", c.mustBeEmpty(message)
+	}
+	if !accepted(mediaType) {
+		return "", "", unsupported(message)
+	}
+	if charset != "" && charset != "utf-8" {
+		return "", "", unsupported("The charset must be UTF-8.")
+	}
+	return mediaType, boundary, malformed
+}
+
+// mustBeEmpty allows a request without a type to have an empty body only.
+func (c *call) mustBeEmpty(message string) error {
+	var one [1]byte
+	n, err := io.ReadFull(c.Body, one[:])
+	if n > 0 {
+		return unsupported(message)
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// whole reads a body that must fit into memory.
+func (c *call) whole(limit int64) ([]byte, error) {
+	if c.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	return io.ReadAll(http.MaxBytesReader(c.w, c.Body, limit))
+}
+
+// object reads a JSON body; one that is no object counts as empty.
+func (c *call) object(limit int64) (map[string]json.RawMessage, error) {
+	mediaType, _, err := c.mediaType(acceptsJSON, body.IsJSON)
+	if err != nil || mediaType == "" {
+		return nil, err
+	}
+	raw, err := c.whole(limit)
+	if err != nil {
+		return nil, err
+	}
+	return body.Object(raw)
+}
+
+// input is a member of a JSON body as a text.
+func input(raw json.RawMessage) title.Input {
+	switch body.Kind(raw) {
+	case body.KindString:
+		if s, err := body.String(raw); err == nil {
+			return title.Given(s)
+		}
+	case body.KindNull:
+		return title.Input{}
+	}
+	if len(raw) == 0 {
+		return title.Input{}
+	}
+	return title.Input{Form: title.NotAText}
+}
+
+// number is a member of a JSON body as an id.
+func number(raw json.RawMessage) title.Number {
+	n, present, valid := body.IntegerJSON(raw)
+	return title.Number{Present: present || !valid, Valid: valid, Value: n}
+}
+
+// custom is a member of a JSON body as a map of custom fields.
+func custom(raw json.RawMessage) title.Custom {
+	raw = bytes.TrimSpace(raw)
+	switch string(raw) {
+	case "", "null", `""`:
+		return title.Custom{}
+	}
+	switch body.Kind(raw) {
+	case body.KindObject:
+		sent, err := body.Object(raw)
+		if err != nil {
+			return title.Custom{Form: title.CustomNotJSON}
+		}
+		return title.Custom{Sent: sent}
+	case body.KindArray:
+		if items, err := body.Array(raw); err == nil && len(items) == 0 {
+			return title.Custom{} // the empty map of PHP
+		}
+	}
+	return title.Custom{Form: title.CustomNotAMap}
+}
+
+// fields are the values of a form, by name; the last of a name counts.
+type fields map[string]string
+
+func (f fields) input(name string) title.Input {
+	value, sent := f[name]
+	if !sent {
+		return title.Input{}
+	}
+	return title.Given(value)
+}
+
+func (f fields) number(name string) title.Number {
+	n, present, valid := body.Integer(f[name])
+	return title.Number{Present: present || !valid, Valid: valid, Value: n}
+}
+
+func (f fields) custom(name string) title.Custom {
+	value, ok := body.Text(f[name])
+	switch {
+	case !ok:
+		return title.Custom{Form: title.CustomBadString}
+	case value == "":
+		return title.Custom{}
+	case body.Valid([]byte(value)) != nil:
+		return title.Custom{Form: title.CustomNotJSON}
+	}
+	return custom(json.RawMessage(value))
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/title"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+var requestIDText = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// Identify gives every request an id, which every answer and log line carries: the
+// one that came in if it is well formed, else a new one. It stands around all
+// handlers and does not wrap the writer.
+func Identify(next http.Handler, chance io.Reader) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		values := r.Header.Values(requestIDHeader)
+		if len(values) != 1 || !requestIDText.MatchString(values[0]) {
+			id, err := secret.NewToken(chance)
+			if err != nil {
+				id = "none"
+			}
+			r.Header.Set(requestIDHeader, id[:min(len(id), 20)])
+		}
+		w.Header().Set(requestIDHeader, r.Header.Get(requestIDHeader))
+		next.ServeHTTP(w, r)
+	})
+}
+
+func requestID(c *gin.Context) string { return c.Request.Header.Get(requestIDHeader) }
+
+// log writes one line a request: never a query, a body, a name of a document.
+func (e *edge) log(c *gin.Context) {
+	start := time.Now()
+	c.Next()
+	actor, _ := c.Value(actorKey).(title.Actor)
+	e.Log.InfoContext(c.Request.Context(), "request",
+		"method", c.Request.Method,
+		"route", c.FullPath(),
+		"status", c.Writer.Status(),
+		"bytes", max(0, c.Writer.Size()),
+		"ms", float64(time.Since(start).Microseconds())/1000,
+		"key", actor.ID,
+		"address", e.address(c.Request),
+		"request_id", requestID(c))
+}
+
+// recover turns a panic into a 500 and a line in the log.
+func (e *edge) recover(c *gin.Context) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(p)
+		default:
+			e.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	c.Next()
+}
+
+// cors answers browsers of the origins in the settings; without any it says nothing.
+func (e *edge) cors(c *gin.Context) {
+	if len(e.Origins) == 0 {
+		return
+	}
+	h := c.Writer.Header()
+	h.Add("Vary", "Origin")
+	origin := c.Request.Header.Get("Origin")
+	if origin == "" || !slices.Contains(e.Origins, origin) {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"}, ", "))
+	if c.Request.Method == http.MethodOptions {
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+}

@@ -1,0 +1,206 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"deedkeep/app/wire"
+)
+
+func description(t *testing.T) *openapi3.T {
+	t.Helper()
+	text, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestDescriptionIsValid(t *testing.T) {
+	doc := description(t)
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Info.Version != "1.0.0" || !strings.HasPrefix(doc.OpenAPI, "3.1.") {
+		t.Errorf("info.version %s of OpenAPI %s", doc.Info.Version, doc.OpenAPI)
+	}
+}
+
+// Every answer carries the request id, every refusal one of the two failure
+// bodies, and every JSON object of ours is closed and complete: else a response
+// checked against the description could gain or lose a field unseen.
+func TestDescriptionIsStrict(t *testing.T) {
+	doc := description(t)
+	for name, ref := range doc.Components.Schemas {
+		s := ref.Value
+		draft := strings.HasSuffix(name, "Draft") || strings.HasSuffix(name, "Form") || name == "AbstractFields" || name == "CustomFields"
+		if draft || !s.Type.Is("object") {
+			continue
+		}
+		if has := s.AdditionalProperties.Has; has == nil || *has {
+			t.Errorf("schema %s takes other fields", name)
+		}
+		if len(s.Required) != len(s.Properties) {
+			t.Errorf("schema %s requires %d of %d fields", name, len(s.Required), len(s.Properties))
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, answer := range op.Responses.Map() {
+				if answer.Value.Headers["X-Request-Id"] == nil {
+					t.Errorf("%s %s %s has no X-Request-Id", method, path, status)
+				}
+				media := answer.Value.Content["application/json"]
+				if media == nil || status[0] < '4' {
+					continue
+				}
+				want := "#/components/schemas/Failure"
+				if status == "422" {
+					want = "#/components/schemas/ValidationFailure"
+				}
+				if media.Schema.Ref != want {
+					t.Errorf("%s %s %s answers %s, want %s", method, path, status, media.Schema.Ref, want)
+				}
+			}
+		}
+	}
+}
+
+func TestDescriptionFindsRoutes(t *testing.T) {
+	router, err := gorillamux.NewRouter(description(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ method, target, operation string }{
+		{"GET", "/v1/abstract-templates", "listAbstractTemplates"},
+		{"POST", "/v1/abstracts", "createAbstract"},
+		{"GET", "/v1/abstracts/k3Jd82Qz", "getAbstract"},
+		{"POST", "/v1/abstracts/k3Jd82Qz/files", "addAbstractFiles"},
+		{"GET", "/v1/order-fields", "listOrderFields"},
+		{"POST", "/v1/orders", "createOrder"},
+		{"GET", "/v1/file-vault/folders", "listFolders"},
+		{"POST", "/v1/file-vault/folders", "createFolder"},
+		{"POST", "/v1/file-vault/upload", "uploadFiles"},
+		{"GET", "/v1/file-vault/files/77", "getFile"},
+		{"GET", "/v1/file-vault/files/77/download", "downloadFile"},
+		{"GET", "/dl/77/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/deed%201.pdf", "followLink"},
+		{"GET", "/healthz", "getHealth"},
+		{"GET", "/readyz", "getReadiness"},
+		{"GET", "/openapi.json", "getDescription"},
+	} {
+		route, _, err := router.FindRoute(httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody))
+		if err != nil {
+			t.Errorf("%s %s: %v", row.method, row.target, err)
+			continue
+		}
+		if route.Operation.OperationID != row.operation {
+			t.Errorf("%s %s is %s, want %s", row.method, row.target, route.Operation.OperationID, row.operation)
+		}
+	}
+}
+
+// The description and package wire name the same fields, or one of them lies.
+func TestDescriptionNamesTheWire(t *testing.T) {
+	doc := description(t)
+	for name, shape := range map[string]any{
+		"Abstract": wire.Abstract{}, "AbstractBody": wire.AbstractBody{}, "AbstractCreated": wire.AbstractCreated{}, "AbstractTemplates": wire.AbstractTemplates{},
+		"Template": wire.Template{}, "Field": wire.Field{}, "File": wire.File{}, "FileBody": wire.FileBody{}, "FileFailure": wire.FileFailure{},
+		"Uploaded": wire.Uploaded{}, "UploadRefused": wire.Uploaded{}, "Folder": wire.Folder{}, "Folders": wire.Folders{}, "FolderCreated": wire.FolderCreated{},
+		"Order": wire.Order{}, "OrderBody": wire.OrderBody{}, "OrderFields": wire.OrderFields{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
+	} {
+		s := doc.Components.Schemas[name]
+		if s == nil {
+			t.Errorf("there is no schema %s", name)
+			continue
+		}
+		var want, got []string
+		for field := range reflect.TypeOf(shape).Fields() {
+			key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			want = append(want, key)
+			if pointer := field.Type.Kind() == reflect.Pointer; s.Value.Properties[key] != nil && pointer != s.Value.Properties[key].Value.Type.Includes("null") {
+				t.Errorf("%s.%s: the wire and the description disagree on null", name, key)
+			}
+		}
+		for key := range s.Value.Properties {
+			got = append(got, key)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has %v, the wire has %v", name, got, want)
+		}
+	}
+}
+
+// An answer with a field too many, a field too few, or without its headers is
+// refused when it is held against the description.
+func TestDescriptionJudgesAnswers(t *testing.T) {
+	router, err := gorillamux.NewRouter(description(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const order = `{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
+		`"custom_fields":{"fee":1.50,"tags":["a"],"done":true},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`
+	id := http.Header{"X-Request-Id": {"r-1"}, "Content-Type": {"application/json"}}
+	with := func(name, value string) http.Header {
+		h := id.Clone()
+		h.Set(name, value)
+		return h
+	}
+	for _, row := range []struct {
+		name, method, target string
+		status               int
+		header               http.Header
+		body                 string
+		good                 bool
+	}{
+		{"order", "POST", "/v1/orders", 201, id, order, true},
+		{"order, charset", "POST", "/v1/orders", 201, with("Content-Type", "application/json; charset=utf-8"), order, true},
+		{"order of another status", "POST", "/v1/orders", 200, id, order, false},
+		{"order with a field too many", "POST", "/v1/orders", 201, id, strings.Replace(order, `"city"`, `"zip":null,"city"`, 1), false},
+		{"order with a field too few", "POST", "/v1/orders", 201, id, strings.Replace(order, `"city":null,`, ``, 1), false},
+		{"order with a number for an id", "POST", "/v1/orders", 201, id, strings.Replace(order, `"Zz9aB31x"`, `1`, 1), false},
+		{"order with three decimals", "POST", "/v1/orders", 201, id, strings.Replace(order, `.000000Z`, `.000Z`, 1), false},
+		{"order with an object in a field", "POST", "/v1/orders", 201, id, strings.Replace(order, `["a"]`, `{}`, 1), false},
+		{"order without a request id", "POST", "/v1/orders", 201, http.Header{"Content-Type": {"application/json"}}, order, false},
+		{"page instead of an order", "POST", "/v1/orders", 201, with("Content-Type", "text/html"), order, false},
+		{"invalid", "POST", "/v1/orders", 422, id, `{"message":"m","errors":{"a":["b"]}}`, true},
+		{"invalid without errors", "POST", "/v1/orders", 422, id, `{"message":"m"}`, false},
+		{"failure with errors", "POST", "/v1/orders", 400, id, `{"message":"m","errors":{"a":["b"]}}`, false},
+		{"no key", "GET", "/v1/abstract-templates", 401, with("WWW-Authenticate", "Bearer"), `{"message":"Unauthenticated."}`, true},
+		{"no key, no challenge", "GET", "/v1/abstract-templates", 401, id, `{"message":"Unauthenticated."}`, false},
+		{"upload refused", "POST", "/v1/file-vault/upload", 200, id, `{"success":false,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, true},
+		{"upload refused with success", "POST", "/v1/file-vault/upload", 200, id, `{"success":true,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, false},
+		{"download", "GET", "/v1/file-vault/files/7/download", 302, http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}, "Cache-Control": {"no-store"}}, ``, true},
+		{"download that is kept", "GET", "/v1/file-vault/files/7/download", 302, http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}}, ``, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			req := httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody)
+			route, params, err := router.FindRoute(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer := &openapi3filter.ResponseValidationInput{
+				RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+				Status:                 row.status, Header: row.header,
+				Options: &openapi3filter.Options{IncludeResponseStatus: true},
+			}
+			if err := openapi3filter.ValidateResponse(t.Context(), answer.SetBodyBytes([]byte(row.body))); (err == nil) != row.good {
+				t.Errorf("err = %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package api
+
+import (
+	"context"
+
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+type templateHandler struct {
+	verbs interface {
+		List(ctx context.Context) ([]title.Template, error)
+	}
+}
+
+func (h templateHandler) list(c *call) (answer, error) {
+	templates, err := h.verbs.List(c.Context())
+	if err != nil {
+		return answer{}, err
+	}
+	list := make([]wire.Template, 0, len(templates))
+	for _, t := range templates {
+		list = append(list, wire.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: definitions(t.Fields)})
+	}
+	return ok(wire.AbstractTemplates{Templates: list})
+}

@@ -1,0 +1,107 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"deedkeep/app/wire"
+)
+
+// AbstractDraft is an abstract to create (SPEC.md, "POST /abstracts"). A nil
+// TemplateID means the default template; an empty text counts as absent.
+// CustomFields holds values by key, as anything that JSON can say.
+type AbstractDraft struct {
+	TemplateID   *int64
+	CustomFields map[string]any
+	Address      string
+	City         string
+	County       string
+	State        string
+	TaxMap       string
+	Files        []Upload
+}
+
+// CreateAbstract creates an abstract with its documents, which are streamed. The
+// result names each file that was refused; an *Error of status 422 means that
+// nothing was stored.
+func (c *Client) CreateAbstract(ctx context.Context, draft AbstractDraft) (wire.AbstractCreated, error) {
+	f, err := draft.form()
+	if err != nil {
+		return wire.AbstractCreated{}, fmt.Errorf("create abstract: %w", err)
+	}
+	var made wire.AbstractCreated
+	err = c.post(ctx, "/v1/abstracts", f, &made)
+	return made, err
+}
+
+func (d AbstractDraft) form() (*form, error) {
+	var template, custom string
+	if d.TemplateID != nil {
+		template = strconv.FormatInt(*d.TemplateID, 10)
+	}
+	if len(d.CustomFields) > 0 {
+		text, err := wire.Marshal(d.CustomFields)
+		if err != nil {
+			return nil, fmt.Errorf("custom fields: %w", err)
+		}
+		custom = string(text)
+	}
+	f := newForm()
+	for _, part := range [...]struct{ name, value string }{
+		{"template_id", template}, {"custom_fields", custom},
+		{"address", d.Address}, {"city", d.City}, {"county", d.County}, {"state", d.State}, {"tax_map", d.TaxMap},
+	} {
+		if err := f.field(part.name, part.value); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.files("files[]", d.Files)
+}
+
+// Abstract reads an abstract by its opaque id.
+func (c *Client) Abstract(ctx context.Context, id string) (wire.Abstract, error) {
+	path, err := abstractPath(id)
+	if err != nil {
+		return wire.Abstract{}, err
+	}
+	var body wire.AbstractBody
+	err = c.call(ctx, http.MethodGet, path, nil, &body)
+	return body.Data, err
+}
+
+// AddFiles attaches further documents to an abstract, at least one; the result
+// holds all its files, and those of this call that were refused.
+func (c *Client) AddFiles(ctx context.Context, id string, files []Upload) (wire.AbstractCreated, error) {
+	path, err := abstractPath(id)
+	if err != nil {
+		return wire.AbstractCreated{}, err
+	}
+	f := newForm()
+	if err := f.files("files[]", files); err != nil {
+		return wire.AbstractCreated{}, fmt.Errorf("add files to abstract %s: %w", id, err)
+	}
+	var made wire.AbstractCreated
+	err = c.post(ctx, path+"/files", f, &made)
+	return made, err
+}
+
+// post sends a form and decodes the JSON of its good answer into result.
+func (c *Client) post(ctx context.Context, path string, f *form, result any) error {
+	body, contentType, err := f.body()
+	if err != nil {
+		return fmt.Errorf("POST %s: %w", path, err)
+	}
+	return c.exchange(ctx, http.MethodPost, path, body, contentType, result)
+}
+
+func abstractPath(id string) (string, error) {
+	if id == "" {
+		// The path would be that of all abstracts.
+		return "", errors.New("abstract: the id is empty")
+	}
+	return "/v1/abstracts/" + url.PathEscape(id), nil
+}

@@ -1,0 +1,169 @@
+// Package client speaks /v1 and the control door in Go.
+//
+//	vault := client.New("https://vault.example/v1", key, http.DefaultTransport)
+//	made, err := vault.CreateAbstract(ctx, client.AbstractDraft{
+//		Address: "12 Elm Street",
+//		Files:   []client.Upload{{Filename: "Deed.pdf", Reader: deed}},
+//	})
+//	var refused *client.Error
+//	if errors.As(err, &refused) {
+//		fmt.Println(refused.Status, refused.Message, refused.Errors.Of("address"))
+//	}
+//
+// It promises that files are streamed and never held in memory, that every wait
+// ends with its context, that an answer is read to a bound and closed, and that
+// the key goes to no other host, whatever a redirect says. What the server
+// refuses comes back as *Error with the server's own sentence; every other
+// error is of the network, the file being read, or an answer that was cut.
+//
+// It refuses to retry, to log and to choose a transport: the caller hands one
+// in, for TCP as for the door.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"deedkeep/app/wire"
+)
+
+// DoorBase is the base of a client whose transport dials the control door.
+const DoorBase = "http://deedkeep"
+
+// OperatorHeader carries who runs a command; only the door believes it.
+const OperatorHeader = "X-Deedkeep-Operator"
+
+const (
+	maxAnswer  = 64 << 20 // bytes of a JSON answer
+	maxRefusal = 1 << 20  // bytes of the body of a failure
+)
+
+// Client calls one installation. It is safe for use by several goroutines.
+type Client struct {
+	root     *url.URL
+	bad      error
+	key      string
+	operator string
+	http     *http.Client
+}
+
+// New makes a client of the installation at base (its address, with or without
+// /v1) that authenticates by key and sends through rt, nil meaning
+// http.DefaultTransport. With an empty key it sends none. A base that is not an
+// http or https address is told by every call.
+func New(base, key string, rt http.RoundTripper) *Client {
+	c := &Client{key: key, http: &http.Client{
+		Transport: rt,
+		// A followed POST would lose its body, or carry the key elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	c.root, c.bad = url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
+	if c.bad == nil && (c.root.Host == "" || c.root.Scheme != "http" && c.root.Scheme != "https") {
+		c.bad = fmt.Errorf("base %q is not an http or https address", base)
+	}
+	return c
+}
+
+// As returns a client that names the operator in OperatorHeader on every call,
+// for the event log of the installation behind a door.
+func (c *Client) As(operator string) *Client {
+	named := *c
+	named.operator = operator
+	return &named
+}
+
+// call sends one request and decodes the JSON of its good answer into result.
+func (c *Client) call(ctx context.Context, method, path string, body any, result any) error {
+	var content io.Reader
+	var contentType string
+	if body != nil {
+		text, err := wire.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+		content, contentType = bytes.NewReader(text), "application/json"
+	}
+	return c.exchange(ctx, method, path, content, contentType, result)
+}
+
+func (c *Client) exchange(ctx context.Context, method, path string, content io.Reader, contentType string, result any) error {
+	answer, err := c.send(ctx, method, path, content, contentType)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close() //nolint:errcheck // only read from
+	if err := decode(answer.Body, result); err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+// send returns a good answer, whose body the caller closes; every other status
+// is an *Error.
+func (c *Client) send(ctx context.Context, method, path string, content io.Reader, contentType string) (*http.Response, error) {
+	if c.bad != nil {
+		return nil, c.bad
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.root.String()+path, content)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	if strings.HasPrefix(contentType, "multipart/") {
+		// A key that is refused should not cost the upload of a document.
+		req.Header.Set("Expect", "100-continue")
+	}
+	answer, err := c.do(req)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode/100 != 2 {
+		defer answer.Body.Close() //nolint:errcheck // only read from
+		return nil, refusal(answer)
+	}
+	return answer, nil
+}
+
+// do sends req, with the key and the operator only to our own installation.
+func (c *Client) do(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme == c.root.Scheme && req.URL.Host == c.root.Host {
+		if c.key != "" {
+			req.Header.Set("Authorization", "Bearer "+c.key)
+		}
+		if c.operator != "" {
+			req.Header.Set(OperatorHeader, c.operator)
+		}
+	}
+	answer, err := c.http.Do(req)
+	if err != nil {
+		// The address in a url.Error may be a signed link, which no log should keep.
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			err = outer.Err
+		}
+		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Path, err)
+	}
+	return answer, nil
+}
+
+func decode(body io.Reader, result any) error {
+	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if len(text) > maxAnswer {
+		return fmt.Errorf("read answer: over %d bytes", maxAnswer)
+	}
+	if err := json.Unmarshal(text, result); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}

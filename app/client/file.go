@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"deedkeep/app/wire"
+)
+
+// maxHops is how many redirects a download may take: ours, and those of a proxy
+// in front of the link.
+const maxHops = 5
+
+// Upload stores documents in a folder, or in none when folder is nil. They are
+// streamed. The result names each file that was refused, and its Success is
+// false when all were, which is no error.
+func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (wire.Uploaded, error) {
+	f := newForm()
+	if folder != nil {
+		if err := f.field("folder_id", strconv.FormatInt(*folder, 10)); err != nil {
+			return wire.Uploaded{}, fmt.Errorf("upload: %w", err)
+		}
+	}
+	if err := f.files("files", files); err != nil {
+		return wire.Uploaded{}, fmt.Errorf("upload: %w", err)
+	}
+	var done wire.Uploaded
+	err := c.post(ctx, "/v1/file-vault/upload", f, &done)
+	return done, err
+}
+
+// File reads what is known of a file.
+func (c *Client) File(ctx context.Context, n int64) (wire.File, error) {
+	var body wire.FileBody
+	err := c.call(ctx, http.MethodGet, filePath(n), nil, &body)
+	return body.Data, err
+}
+
+// Download returns the bytes of a file as a stream, which the caller closes and
+// whose Read fails when the connection breaks before the end. It follows the
+// redirect to the signed link; the key goes along on the same host only.
+func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
+	if c.bad != nil {
+		return nil, c.bad
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.root.String()+filePath(n)+"/download", http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("download file %d: %w", n, err)
+	}
+	for range maxHops {
+		answer, err := c.do(req)
+		if err != nil {
+			return nil, fmt.Errorf("download file %d: %w", n, err)
+		}
+		if answer.StatusCode == http.StatusOK {
+			return answer.Body, nil
+		}
+		req, err = next(ctx, answer)
+		if err != nil {
+			return nil, fmt.Errorf("download file %d: %w", n, err)
+		}
+	}
+	return nil, fmt.Errorf("download file %d: more than %d redirects", n, maxHops)
+}
+
+// next closes a redirect and returns the request that it asks for; any other
+// answer is an *Error.
+func next(ctx context.Context, answer *http.Response) (*http.Request, error) {
+	defer answer.Body.Close() //nolint:errcheck // only read from
+	if answer.StatusCode/100 != 3 {
+		return nil, refusal(answer)
+	}
+	to, err := answer.Location()
+	if err != nil {
+		return nil, fmt.Errorf("redirect: %w", err)
+	}
+	if to.Scheme != "http" && to.Scheme != "https" {
+		return nil, errors.New("redirect: not to an http or https address")
+	}
+	return http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
+}
+
+func filePath(n int64) string { return "/v1/file-vault/files/" + strconv.FormatInt(n, 10) }

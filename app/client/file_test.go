@@ -1,0 +1,132 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"deedkeep/app/client"
+)
+
+// link answers /dl/ with bytes and keeps the credentials that came with it.
+func link(got *http.Header) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		*got = r.Header.Clone()
+		if r.URL.RawQuery != "sig=a%2Bb" {
+			http.Error(w, "changed", http.StatusForbidden)
+			return
+		}
+		_, _ = io.WriteString(w, "the bytes")
+	}
+}
+
+func TestDownloadKeepsTheKeyAtHome(t *testing.T) {
+	var away, home http.Header
+	other := httptest.NewServer(link(&away))
+	defer other.Close()
+	var to string
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/file-vault/files/77/download", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+key {
+			t.Error("asked without the key")
+		}
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("GET /dl/77", link(&home))
+	mux.HandleFunc("GET /hop", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", other.URL+"/dl/77?sig=a%2Bb")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("GET /loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+
+	for _, row := range []struct {
+		name, to, want string
+		home, away     bool
+	}{
+		{name: "same host", to: srv.URL + "/dl/77?sig=a%2Bb", want: "the bytes", home: true},
+		{name: "relative", to: "/dl/77?sig=a%2Bb", want: "the bytes", home: true},
+		{name: "other host", to: other.URL + "/dl/77?sig=a%2Bb", want: "the bytes", away: true},
+		{name: "other host by way of ours", to: "/hop", want: "the bytes", away: true},
+		{name: "loop", to: "/loop"},
+		{name: "changed", to: "/dl/77?sig=b"},
+		{name: "no address", to: ""},
+		{name: "a file of this machine", to: "file:///etc/passwd"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			to, away, home = row.to, nil, nil
+			body, err := client.New(srv.URL+"/v1", key, nil).As("ann").Download(t.Context(), 77)
+			if row.want == "" {
+				if err == nil {
+					t.Error("it was downloaded")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer body.Close()
+			text, err := io.ReadAll(body)
+			if err != nil || string(text) != row.want {
+				t.Errorf("got %q, %v", text, err)
+			}
+			if (home != nil) != row.home || (away != nil) != row.away {
+				t.Errorf("home %v, away %v", home, away)
+			}
+			if row.home && home.Get("Authorization") != "Bearer "+key {
+				t.Error("the same host was not given the key")
+			}
+			if row.away && (away.Get("Authorization") != "" || away.Get(client.OperatorHeader) != "") {
+				t.Errorf("the other host was given %v", away)
+			}
+		})
+	}
+}
+
+func TestDownloadRefused(t *testing.T) {
+	srv, _ := serve(t, 404, `{"message":"Not found."}`)
+	_, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != 404 || refused.Message != "Not found." || refused.RequestID != "req-1" {
+		t.Fatalf("err = %v", err)
+	}
+}
+
+func TestDownloadCut(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			http.Redirect(w, r, "/dl/77", http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, "half")
+	}))
+	defer srv.Close()
+	body, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if text, err := io.ReadAll(body); !errors.Is(err, io.ErrUnexpectedEOF) || string(text) != "half" {
+		t.Fatalf("got %q, %v", text, err)
+	}
+}
+
+// A signed link opens a document: an error that ends in a log must not hold it.
+func TestDownloadErrorHidesTheLink(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, gone.URL+"/dl/77?sig=SIGNATURE", http.StatusFound)
+	}))
+	defer srv.Close()
+	_, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
+	if err == nil || strings.Contains(err.Error(), "SIGNATURE") || strings.Contains(err.Error(), key) {
+		t.Fatalf("err = %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// Upload is a document to send: its name, and its bytes, which are read once
+// and not closed.
+type Upload struct {
+	Filename string
+	Reader   io.Reader
+}
+
+// form is a multipart body made of the texts between the files and of the files
+// themselves, so that sending it needs neither a copy nor a goroutine.
+type form struct {
+	parts []io.Reader
+	text  bytes.Buffer
+	w     *multipart.Writer
+}
+
+func newForm() *form {
+	f := &form{}
+	f.w = multipart.NewWriter(&f.text)
+	return f
+}
+
+// field adds a part; an empty value counts as absent and is not sent.
+func (f *form) field(name, value string) error {
+	if value == "" {
+		return nil
+	}
+	return f.w.WriteField(name, value)
+}
+
+// files adds a part called name for each upload.
+func (f *form) files(name string, uploads []Upload) error {
+	for _, u := range uploads {
+		head := textproto.MIMEHeader{
+			"Content-Disposition": {disposition(name, u.Filename)},
+			"Content-Type":        {"application/octet-stream"},
+		}
+		if _, err := f.w.CreatePart(head); err != nil {
+			return err
+		}
+		f.flush()
+		f.parts = append(f.parts, document(u))
+	}
+	return nil
+}
+
+// body ends the form and returns it with its content type.
+func (f *form) body() (io.Reader, string, error) {
+	if err := f.w.Close(); err != nil {
+		return nil, "", err
+	}
+	f.flush()
+	return io.MultiReader(f.parts...), f.w.FormDataContentType(), nil
+}
+
+func (f *form) flush() {
+	f.parts = append(f.parts, bytes.NewReader(bytes.Clone(f.text.Bytes())))
+	f.text.Reset()
+}
+
+var quoted = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
+
+// disposition writes the header of a file part as browsers do, and adds the
+// exact name as filename*, which the server prefers (API.md, "Multipart
+// bodies"), where the plain form could be read in two ways.
+//
+//	form-data; name="files[]"; filename="Deed.pdf"
+//	form-data; name="files[]"; filename="50%.pdf"; filename*=UTF-8''50%25.pdf
+func disposition(name, filename string) string {
+	head := fmt.Sprintf(`form-data; name="%s"; filename="%s"`, quoted.Replace(name), quoted.Replace(filename))
+	plain := func(r rune) bool { return r >= ' ' && r < 0x7f && !strings.ContainsRune(`"%\`, r) }
+	if strings.ContainsFunc(filename, func(r rune) bool { return !plain(r) }) {
+		exact := strings.ToValidUTF8(filename, string(utf8.RuneError))
+		head += "; filename*=UTF-8''" + strings.ReplaceAll(url.QueryEscape(exact), "+", "%20")
+	}
+	return head
+}
+
+// document reads an upload and says, when that goes wrong, which one it was.
+type document Upload
+
+func (d document) Read(p []byte) (int, error) {
+	if d.Reader == nil {
+		return 0, fmt.Errorf("read %q: nothing to read from", d.Filename)
+	}
+	n, err := d.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("read %q: %w", d.Filename, err)
+	}
+	return n, err
+}

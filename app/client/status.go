@@ -1,0 +1,16 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"deedkeep/app/wire"
+)
+
+// Status says how the vault is: what it holds, what waits, how much room there
+// is. Door only.
+func (c *Client) Status(ctx context.Context) (wire.Status, error) {
+	var body wire.Status
+	err := c.call(ctx, http.MethodGet, "/control/status", nil, &body)
+	return body, err
+}

@@ -1,0 +1,49 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"deedkeep/app/wire"
+)
+
+// Verify checks every record and every byte of the vault, and with repair mends
+// what can be mended. It calls progress, which may be nil, for each report, in
+// this goroutine. Damage is in the result and no error; a verification that
+// could not be finished is an *Error of status 500; an answer that was cut, or
+// is over 64 MiB, is io.ErrUnexpectedEOF. Door only.
+func (c *Client) Verify(ctx context.Context, repair bool, progress func(wire.VerifyProgress)) (wire.Verify, error) {
+	const path = "/control/verify"
+	draft, err := wire.Marshal(wire.VerifyStart{Repair: repair})
+	if err != nil {
+		return wire.Verify{}, fmt.Errorf("verify: %w", err)
+	}
+	answer, err := c.send(ctx, http.MethodPost, path, bytes.NewReader(draft), "application/json")
+	if err != nil {
+		return wire.Verify{}, err
+	}
+	defer answer.Body.Close() //nolint:errcheck // only read from
+	lines := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer))
+	for {
+		var line wire.VerifyLine
+		if err := lines.Decode(&line); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return wire.Verify{}, fmt.Errorf("verify: read answer: %w", err)
+		}
+		switch {
+		case line.Error != "":
+			return wire.Verify{}, &Error{Status: http.StatusInternalServerError, Message: line.Error, RequestID: answer.Header.Get("X-Request-Id")}
+		case line.Result != nil:
+			return *line.Result, nil
+		case line.Progress != nil && progress != nil:
+			progress(*line.Progress)
+		}
+	}
+}

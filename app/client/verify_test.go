@@ -1,0 +1,111 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func stream(body io.Reader) *client.Client {
+	return client.New(client.DoorBase, "", answers(func(r *http.Request) *http.Response {
+		return &http.Response{StatusCode: 200, Header: http.Header{"X-Request-Id": {"req-1"}}, Body: io.NopCloser(body), Request: r}
+	}))
+}
+
+func TestVerify(t *testing.T) {
+	const one, two = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n", `{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
+	want := wire.Verify{
+		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7,
+		Findings: wire.List[wire.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
+	}
+	var got []wire.VerifyProgress
+	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), false, func(p wire.VerifyProgress) { got = append(got, p) })
+	if err != nil || !reflect.DeepEqual(result, want) {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if !reflect.DeepEqual(got, []wire.VerifyProgress{{Done: 1, Total: 3, Unit: "records"}, {Done: 3, Total: 3, Unit: "bytes"}}) {
+		t.Errorf("progress %v", got)
+	}
+
+	var refused *client.Error
+	if _, err := stream(strings.NewReader(one+`{"error":"Server error."}`+"\n")).Verify(t.Context(), false, nil); !errors.As(err, &refused) ||
+		refused.Status != 500 || refused.Message != "Server error." || refused.RequestID != "req-1" {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestVerifyCut(t *testing.T) {
+	const one = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n"
+	for _, row := range []struct {
+		name string
+		body io.Reader
+		want error
+	}{
+		{"nothing", strings.NewReader(""), io.ErrUnexpectedEOF},
+		{"after a line", strings.NewReader(one), io.ErrUnexpectedEOF},
+		{"within a line", strings.NewReader(one + one[:20]), io.ErrUnexpectedEOF},
+		{"within the result", strings.NewReader(`{"result":{"ok":true`), io.ErrUnexpectedEOF},
+		{"by the network", io.MultiReader(strings.NewReader(one+one[:20]), broken{}), errBroken},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if result, err := stream(row.body).Verify(t.Context(), false, nil); !errors.Is(err, row.want) || result.OK {
+				t.Errorf("got %+v, %v, want %v", result, err, row.want)
+			}
+		})
+	}
+	if _, err := stream(strings.NewReader("<html>")).Verify(t.Context(), false, nil); err == nil {
+		t.Error("a page passed for a result")
+	}
+}
+
+func TestVerifyRefused(t *testing.T) {
+	srv, _ := serve(t, 503, `{"message":"The server is stopping."}`)
+	var refused *client.Error
+	if _, err := client.New(srv.URL, "", nil).Verify(t.Context(), false, nil); !errors.As(err, &refused) || refused.Status != 503 {
+		t.Fatalf("err = %v", err)
+	}
+}
+
+// A verification can take an hour; whoever gives up is not held.
+func TestVerifyCancelled(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The server sees the caller leave only once the request is read.
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, `{"progress":{"done":1,"total":3,"unit":"records"}}`+"\n")
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := client.New(srv.URL, "", nil).Verify(ctx, false, func(wire.VerifyProgress) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("err = %v", err)
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	for _, s := range []string{`{"progress":{"done":1,"total":2,"unit":"u"}}`, `{"result":{"ok":true}}`, `{"error":"e"}`, "null\n\n1", `{"result":null}`, `{`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), false, func(wire.VerifyProgress) {})
+		if err != nil && !reflect.DeepEqual(result, wire.Verify{}) {
+			t.Fatalf("%+v beside %v", result, err)
+		}
+		if err == nil && !bytes.Contains(bytes.ToLower(body), []byte("result")) && !bytes.Contains(body, []byte(`\u`)) {
+			t.Fatalf("%q has no result", body)
+		}
+	})
+}

@@ -1,0 +1,5 @@
+//go:build !windows
+
+package local
+
+func native() flavour { return socket{} }

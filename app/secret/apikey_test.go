@@ -1,0 +1,130 @@
+package secret
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestGreatestBase62(t *testing.T) {
+	var raw [32]byte
+	for i := range raw {
+		raw[i] = 0xff
+	}
+	if got := base62Bytes32(raw); got != maxBase62Bytes32 {
+		t.Errorf("32 bytes: %s", got)
+	}
+	if got := base62Bytes32([32]byte{31: 61}); got != strings.Repeat("0", 42)+"z" {
+		t.Errorf("61: %s", got)
+	}
+	if got := base62Uint(math.MaxUint64, 11); got != maxBase62Uint64 {
+		t.Errorf("64 bits: %s", got)
+	}
+}
+
+func TestAPIKey(t *testing.T) {
+	form := regexp.MustCompile(`^dk_live_[0-9A-Za-z]{49}$`)
+	source, seen := chance(1), map[string]bool{}
+	for range 1000 {
+		key, err := NewAPIKey(source)
+		if err != nil || !form.MatchString(key) || seen[key] {
+			t.Fatalf("key %q, seen %v, %v", key, seen[key], err)
+		}
+		seen[key] = true
+		hash, ok := ParseAPIKey(key)
+		if !ok || hash != sha256.Sum256([]byte(key)) {
+			t.Fatalf("key %q: ok %v, hash %x", key, ok, hash)
+		}
+		if Prefix(key) != key[:12] {
+			t.Fatalf("prefix %q", Prefix(key))
+		}
+	}
+}
+
+func TestAPIKeyVector(t *testing.T) {
+	for name, row := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"zeros":    {make([]byte, 32), "dk_live_00000000000000000000000000000000000000000001gajuW"},
+		"ones":     {bytes.Repeat([]byte{0xff}, 32), "dk_live_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp14X5ffw"},
+		"readable": {[]byte("0123456789abcdef0123456789abcdef"), "dk_live_BQWeEnktNXfuByH0yGsvGXEHVkgTX4eKqG7j1s9llu246tBLy"},
+	} {
+		if got, err := NewAPIKey(bytes.NewReader(row.raw)); err != nil || got != row.want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, row.want)
+		}
+	}
+}
+
+func TestParseAPIKeyRefuses(t *testing.T) {
+	good, err := NewAPIKey(chance(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tooGreat := apiKeyHead + "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp2"
+	underscore := good[:20] + "_" + good[21:apiKeyBody]
+	for name, text := range map[string]string{
+		"empty":              "",
+		"prefix alone":       "dk_live_",
+		"another prefix":     "dk_test_" + good[8:],
+		"upper-case prefix":  "DK_LIVE_" + good[8:],
+		"one short":          good[:len(good)-1],
+		"one long":           good + "0",
+		"blank before":       " " + good,
+		"blank after":        good + " ",
+		"line end":           good + "\n",
+		"over 256 bits":      tooGreat + apiKeyChecksum(tooGreat),
+		"character, checked": underscore + apiKeyChecksum(underscore),
+		"no ASCII":           good[:40] + "é" + good[42:],
+	} {
+		if _, ok := ParseAPIKey(text); ok {
+			t.Errorf("%s: %q is accepted", name, text)
+		}
+		if Prefix(text) != "" {
+			t.Errorf("%s: prefix %q", name, Prefix(text))
+		}
+	}
+	for i := range len(good) {
+		for c := range 256 {
+			changed := good[:i] + string([]byte{byte(c)}) + good[i+1:]
+			if _, ok := ParseAPIKey(changed); ok != (changed == good) {
+				t.Fatalf("byte %d as %#x: ok %v", i, c, ok)
+			}
+		}
+	}
+}
+
+func TestToken(t *testing.T) {
+	token, err := NewToken(chance(1))
+	if err != nil || len(token) != 43 || !isBase62(token) {
+		t.Fatalf("token %q, %v", token, err)
+	}
+	if hash, ok := HashToken(token); !ok || hash != sha256.Sum256([]byte(token)) {
+		t.Errorf("hash %x, %v", hash, ok)
+	}
+	for _, text := range []string{"", token[1:], token + "0", token[1:] + "-", "z" + token[1:]} {
+		if _, ok := HashToken(text); ok {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func FuzzAPIKey(f *testing.F) {
+	for seed := range byte(3) {
+		key, err := NewAPIKey(chance(seed))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(key)
+	}
+	f.Add("dk_live_")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, ok := ParseAPIKey(text); ok && (len(text) != apiKeySize || apiKeyChecksum(text[:apiKeyBody]) != text[apiKeyBody:]) {
+			t.Errorf("%q is accepted", text)
+		}
+		HashToken(text)
+	})
+}

@@ -1,0 +1,55 @@
+package secret
+
+import (
+	"math/big"
+	"strings"
+)
+
+// Digits in ASCII order, so that texts of one length sort as their numbers do.
+const base62Digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// The greatest numbers of 256 and of 64 bits.
+const (
+	maxBase62Bytes32 = "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1"
+	maxBase62Uint64  = "LygHa16AHYF"
+)
+
+// base62Bytes32 writes 32 bytes, read as one big-endian number, as exactly 43 digits.
+func base62Bytes32(raw [32]byte) string {
+	var text [len(maxBase62Bytes32)]byte
+	number, digit, base := new(big.Int).SetBytes(raw[:]), new(big.Int), big.NewInt(int64(len(base62Digits)))
+	for i := len(text) - 1; i >= 0; i-- {
+		number.DivMod(number, base, digit)
+		text[i] = base62Digits[digit.Int64()]
+	}
+	return string(text[:])
+}
+
+// base62Uint writes n as exactly width digits, zeros first; n must fit.
+func base62Uint(n uint64, width int) string {
+	text := make([]byte, width)
+	for i := width - 1; i >= 0; i-- {
+		text[i] = base62Digits[n%62]
+		n /= 62
+	}
+	return string(text)
+}
+
+// parseBase62Uint64 reads exactly eleven digits of a number that fits into 64 bits.
+func parseBase62Uint64(text string) (n uint64, ok bool) {
+	if len(text) != len(maxBase62Uint64) || text > maxBase62Uint64 {
+		return 0, false
+	}
+	for i := range len(text) {
+		digit := strings.IndexByte(base62Digits, text[i])
+		if digit < 0 {
+			return 0, false
+		}
+		n = n*62 + uint64(digit)
+	}
+	return n, true
+}
+
+func isBase62(text string) bool {
+	return strings.Trim(text, base62Digits) == ""
+}

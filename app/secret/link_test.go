@@ -1,0 +1,227 @@
+package secret
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	linkNow  = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	linkUpTo = linkNow.Add(5 * time.Minute)
+)
+
+// linkNames are what links are made for; those that a path cannot end in become `unnamed`.
+var linkNames = map[string]string{
+	"plain":     "deed.pdf",
+	"blanks":    "deed of trust (1).pdf",
+	"unicode":   "Grundstück 契約 🏠.pdf",
+	"slashes":   "a/b\\c/../d.pdf",
+	"percent":   "100%25 %2F%zz.pdf",
+	"markup":    `"<script>&'?#;=+,:@$!*.pdf`,
+	"no UTF-8":  "\xff\xfe\x80.pdf",
+	"controls":  "a\x00b\r\nX: y.pdf",
+	"dots":      "...",
+	"one dot":   ".",
+	"two dots":  "..",
+	"empty":     "",
+	"long":      strings.Repeat("ü", 127),
+	"tilde etc": "-._~",
+}
+
+func TestLinkVector(t *testing.T) {
+	const want = "/dl/42/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/deed%201%C3%BC.pdf"
+	got := testRing(t).Links().Sign(Link{File: 42, Filename: "deed 1ü.pdf", Expires: linkUpTo.Add(999 * time.Millisecond)})
+	if got != want {
+		t.Errorf("link = %s, want %s", got, want)
+	}
+}
+
+func TestLinkComesBack(t *testing.T) {
+	links := testRing(t).Links()
+	for name, filename := range linkNames {
+		t.Run(name, func(t *testing.T) {
+			path := links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo})
+			got, err := links.Parse(path, "", linkNow)
+			if want := (Link{42, safeSegment(filename), linkUpTo}); err != nil || got != want {
+				t.Errorf("link %+v, %v, want %+v", got, err, want)
+			}
+			if strings.Count(path, "/") != 5 || strings.ContainsAny(path, "?#\\ ") {
+				t.Errorf("path %q", path)
+			}
+		})
+	}
+}
+
+func TestLinkExpiresToTheSecond(t *testing.T) {
+	links := testRing(t).Links()
+	path := links.Sign(Link{File: 42, Filename: "deed.pdf", Expires: linkUpTo})
+	for _, row := range []struct {
+		name string
+		now  time.Time
+		want error
+	}{
+		{"at once", linkNow, nil},
+		{"a second before", linkUpTo.Add(-time.Second), nil},
+		{"a nanosecond before", linkUpTo.Add(-1), nil},
+		{"at the expiry", linkUpTo, ErrLinkExpired},
+		{"a second after", linkUpTo.Add(time.Second), ErrLinkExpired},
+		{"in another zone", linkUpTo.In(time.FixedZone("", -5*3600)), ErrLinkExpired},
+	} {
+		if _, err := links.Parse(path, "", row.now); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, err, row.want)
+		}
+	}
+	late := links.Sign(Link{File: 42, Filename: "deed.pdf", Expires: linkNow}) + "x"
+	if _, err := links.Parse(late, "", linkUpTo); !errors.Is(err, ErrLinkInvalid) {
+		t.Errorf("changed and late: %v", err)
+	}
+}
+
+func TestNoChangedLinkIsAccepted(t *testing.T) {
+	links := testRing(t).Links()
+	for name, filename := range linkNames {
+		path := links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo})
+		for i := range len(path) {
+			for _, mask := range masks(name) {
+				checkChanged(t, links, name, path, path[:i]+string([]byte{path[i] ^ mask})+path[i+1:])
+			}
+			checkChanged(t, links, name, path, path[:i]+path[i+1:])
+			checkChanged(t, links, name, path, path[:i])
+			checkChanged(t, links, name, path, path[:i]+"/"+path[i:])
+			checkChanged(t, links, name, path, path[:i]+"%"+strings.ToUpper(strconv.FormatInt(int64(path[i]), 16))+path[i+1:])
+		}
+		for _, tail := range []string{"/", "%00", "%20", "?", "?a=b", "#", "&", "=", ";x", "/..", "\n"} {
+			checkChanged(t, links, name, path, path+tail)
+		}
+		checkChanged(t, links, name, path, lowerEscapes(path))
+		checkChanged(t, links, name, path, "http://deedkeep"+path)
+	}
+}
+
+// masks are every change of a byte for one link, and every flipped bit for the others.
+func masks(name string) []byte {
+	if name != "plain" {
+		return []byte{1, 2, 4, 8, 16, 32, 64, 128}
+	}
+	all := make([]byte, 255)
+	for i := range all {
+		all[i] = byte(i + 1)
+	}
+	return all
+}
+
+func checkChanged(t *testing.T, links *Links, name, path, changed string) {
+	t.Helper()
+	if changed == path {
+		return
+	}
+	if link, err := links.Parse(changed, "", linkNow); !errors.Is(err, ErrLinkInvalid) || link != (Link{}) {
+		t.Errorf("%s: %q is accepted for %q: %+v, %v", name, changed, path, link, err)
+	}
+}
+
+func lowerEscapes(path string) string {
+	parts := strings.SplitAfter(path, "%")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = strings.ToLower(parts[i][:2]) + parts[i][2:]
+	}
+	return strings.Join(parts, "")
+}
+
+func TestEveryPartOfALinkIsSigned(t *testing.T) {
+	links := testRing(t).Links()
+	link := Link{File: 42, Filename: "deed.pdf", Expires: linkUpTo}
+	signed := strings.Split(links.Sign(link), "/")
+	other, err := NewRing(chance(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, foreign := range map[string]string{
+		"another file":         links.Sign(Link{43, link.Filename, link.Expires}),
+		"another name":         links.Sign(Link{link.File, "deed.exe", link.Expires}),
+		"another expiry":       links.Sign(Link{link.File, link.Filename, link.Expires.Add(time.Hour)}),
+		"name of a path":       links.Sign(Link{link.File, "x/deed.pdf", link.Expires}),
+		"another installation": other.Links().Sign(link),
+	} {
+		parts := strings.Split(foreign, "/")
+		if parts[4] == signed[4] {
+			t.Errorf("%s: the same signature", name)
+		}
+		parts[4] = signed[4]
+		if moved := strings.Join(parts, "/"); moved != strings.Join(signed, "/") {
+			checkChanged(t, links, name, "", moved)
+		}
+	}
+	for _, file := range []int64{0, -1} {
+		checkChanged(t, links, "number", "", links.Sign(Link{file, link.Filename, link.Expires}))
+	}
+}
+
+func TestLinkTakesNoQuery(t *testing.T) {
+	links := testRing(t).Links()
+	path := links.Sign(Link{File: 42, Filename: "a b/ü?.pdf", Expires: linkUpTo})
+	for _, query := range []string{"a=b", "&", "=", "download=1", "expires=9999999999", "%20"} {
+		if _, err := links.Parse(path, query, linkNow); !errors.Is(err, ErrLinkInvalid) {
+			t.Errorf("query %q: %v", query, err)
+		}
+	}
+	for tail, want := range map[string]error{"": nil, "?": ErrLinkInvalid, "?a=b": ErrLinkInvalid, "#top": ErrLinkInvalid} {
+		address, err := url.Parse("https://vault.example.com" + path + tail)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := links.ParseURL(address, linkNow); !errors.Is(err, want) {
+			t.Errorf("tail %q: %v, want %v", tail, err, want)
+		}
+	}
+}
+
+// A link must pass through a real client, server and mux without a redirect or another spelling.
+func TestLinkThroughHTTP(t *testing.T) {
+	links := testRing(t).Links()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /dl/", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := links.ParseURL(r.URL, linkNow); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	client := server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for name, filename := range linkNames {
+		path := links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo})
+		for tail, want := range map[string]int{"": http.StatusOK, "?": http.StatusForbidden, "?x": http.StatusForbidden} {
+			answer, err := client.Get(server.URL + path + tail)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if err := answer.Body.Close(); err != nil || answer.StatusCode != want {
+				t.Errorf("%s with %q: %s, %v", name, tail, answer.Status, err)
+			}
+		}
+	}
+}
+
+func FuzzLink(f *testing.F) {
+	links := testRing(f).Links()
+	for _, filename := range linkNames {
+		f.Add(links.Sign(Link{File: 42, Filename: filename, Expires: linkUpTo}), filename)
+	}
+	f.Add("/dl/1/2/3/4", "x")
+	f.Fuzz(func(t *testing.T, path, filename string) {
+		if link, err := links.Parse(path, "", linkNow); err == nil && links.Sign(link) != path {
+			t.Errorf("%q is a second spelling", path)
+		}
+		want := Link{7, safeSegment(filename), linkUpTo}
+		if got, err := links.Parse(links.Sign(want), "", linkNow); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", filename, got, err)
+		}
+	})
+}

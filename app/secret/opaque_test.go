@@ -1,0 +1,133 @@
+package secret
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestIDVectors(t *testing.T) {
+	ring := testRing(t)
+	for _, row := range []struct {
+		kind string
+		n    uint64
+		want string
+	}{
+		{"abstract", 0, "Ho57nDTKaWb"},
+		{"abstract", 1, "DvEUbbCS8Hs"},
+		{"abstract", 2, "H8qGK6AT0mV"},
+		{"abstract", math.MaxUint64, "6NpvOuK929U"},
+		{"order", 1, "2MHaAaE8NcX"},
+	} {
+		ids := ring.IDs(row.kind)
+		if got := ids.Encode(row.n); got != row.want {
+			t.Errorf("%s %d = %s, want %s", row.kind, row.n, got, row.want)
+		}
+		if n, ok := ids.Decode(row.want); !ok || n != row.n {
+			t.Errorf("%s %s = %d, %v", row.kind, row.want, n, ok)
+		}
+	}
+}
+
+func TestIDsAreAPermutation(t *testing.T) {
+	ids, seen := testRing(t).IDs("abstract"), map[string]uint64{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 20000 {
+		n := uint64(i)
+		if i%2 == 1 {
+			n = random.Uint64()
+		}
+		id := ids.Encode(n)
+		if other, double := seen[id]; double && other != n || len(id) != 11 || !isBase62(id) {
+			t.Fatalf("%d gives %q, as %d does", n, id, other)
+		}
+		seen[id] = n
+		if back, ok := ids.Decode(id); !ok || back != n {
+			t.Fatalf("%d gives %s gives %d, %v", n, id, back, ok)
+		}
+	}
+}
+
+// One changed bit of the number changes each bit of the id in half of all cases.
+func TestIDAvalanche(t *testing.T) {
+	ids, random := testRing(t).IDs("abstract"), rand.New(rand.NewPCG(3, 4))
+	number := func(n uint64) uint64 {
+		value, ok := parseBase62Uint64(ids.Encode(n))
+		if !ok {
+			t.Fatalf("%d gives no id", n)
+		}
+		return value
+	}
+	const samples = 400
+	var flips [64]int
+	for bit := range 64 {
+		total := 0
+		for range samples {
+			n := random.Uint64N(1 << 40) // Small numbers are what there is.
+			difference := number(n) ^ number(n^1<<bit)
+			total += bits.OnesCount64(difference)
+			for out := range 64 {
+				flips[out] += int(difference >> out & 1)
+			}
+		}
+		if mean := float64(total) / samples; mean < 31 || mean > 33 {
+			t.Errorf("bit %d of the number changes %.2f bits of the id", bit, mean)
+		}
+	}
+	for out, count := range flips {
+		if share := float64(count) / (64 * samples); share < 0.48 || share > 0.52 {
+			t.Errorf("bit %d of the id changes in %.3f of the cases", out, share)
+		}
+	}
+}
+
+func TestIDsOfKindsAndInstallationsDiffer(t *testing.T) {
+	other, err := NewRing(chance(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	abstracts := testRing(t).IDs("abstract")
+	for name, ids := range map[string]*IDs{"kind": testRing(t).IDs("order"), "installation": other.IDs("abstract")} {
+		for n := range uint64(200) {
+			if ids.Encode(n) == abstracts.Encode(n) {
+				t.Errorf("another %s gives %d the same id", name, n)
+			}
+			if back, ok := ids.Decode(abstracts.Encode(n)); ok && back < 1<<32 {
+				t.Errorf("another %s reads the id of %d as %d", name, n, back)
+			}
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	ids := testRing(t).IDs("abstract")
+	good := ids.Encode(7)
+	for name, text := range map[string]string{
+		"empty": "", "short": good[1:], "long": good + "0", "zero in front": "0" + good, "over 64 bits": "LygHa16AHYG",
+		"far over 64 bits": "zzzzzzzzzzz", "blank": " " + good[1:], "dash": good[:5] + "-" + good[6:], "no ASCII": good[:9] + "é",
+	} {
+		if n, ok := ids.Decode(text); ok || n != 0 {
+			t.Errorf("%s: %q is read as %d, %v", name, text, n, ok)
+		}
+	}
+}
+
+func FuzzDecodeID(f *testing.F) {
+	ids := testRing(f).IDs("abstract")
+	f.Add(ids.Encode(0))
+	f.Add(maxBase62Uint64)
+	f.Add("zzzzzzzzzzz")
+	f.Fuzz(func(t *testing.T, text string) {
+		if n, ok := ids.Decode(text); ok && ids.Encode(n) != text {
+			t.Errorf("%q is a second spelling of %d", text, n)
+		}
+	})
+}
+
+func BenchmarkEncodeID(b *testing.B) {
+	ids := testRing(b).IDs("abstract")
+	for n := uint64(0); b.Loop(); n++ {
+		ids.Encode(n)
+	}
+}

@@ -1,0 +1,71 @@
+// Package secret holds what is made of the installation's one secret, and what is secret by itself: the key file and
+// its subkeys, API keys, opaque ids, signed download links, random tokens.
+//
+// It promises that every format drawn here stays readable (fixed vectors in the tests hold it to that), that each
+// text it accepts has exactly one accepted spelling, and that purposes cannot be confused: each has a subkey of its own.
+//
+// It refuses to create randomness (chance is handed in), to read a clock, to store or to log anything, and to show a
+// secret through fmt or slog.
+package secret
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// SecretSize is the length in bytes of the installation's secret and of every subkey.
+const SecretSize = 32
+
+var errShortSecret = errors.New("the secret has not 32 bytes")
+
+// Ring derives every subkey of one installation from its secret; it is safe for concurrent use and never changes.
+type Ring struct {
+	secret [SecretSize]byte
+}
+
+// NewRing makes a ring of a fresh 32-byte secret read from chance; it keeps nothing on disk.
+func NewRing(chance io.Reader) (*Ring, error) {
+	ring := new(Ring)
+	if _, err := io.ReadFull(chance, ring.secret[:]); err != nil {
+		return nil, fmt.Errorf("draw a secret: %w", err)
+	}
+	return ring, nil
+}
+
+func ringOf(secret []byte) (*Ring, error) {
+	if len(secret) != SecretSize {
+		return nil, errShortSecret
+	}
+	return &Ring{secret: [SecretSize]byte(secret)}, nil
+}
+
+// Subkey is the 32-byte key for one purpose: HKDF-SHA256 (RFC 5869) of the secret without salt, info
+// `deedkeep/1/` + purpose. The same purpose always gives the same key; purposes say nothing about each other.
+func (r *Ring) Subkey(purpose string) [SecretSize]byte {
+	key, err := hkdf.Key(sha256.New, r.secret[:], nil, "deedkeep/1/"+purpose, SecretSize)
+	if err != nil {
+		// The only errors are a length beyond 255 hashes and a secret too short for FIPS mode; both are constants here.
+		panic(err)
+	}
+	return [SecretSize]byte(key)
+}
+
+// Fingerprint names the secret in 16 lower-case hex digits without telling anything about it: kept beside the data,
+// it shows when the key file was exchanged.
+func (r *Ring) Fingerprint() string {
+	key := r.Subkey("fingerprint")
+	return hex.EncodeToString(key[:8])
+}
+
+// Format prints the fingerprint for every verb, so that no %+v of a struct shows the secret.
+func (r *Ring) Format(w fmt.State, _ rune) {
+	_, _ = io.WriteString(w, "secret "+r.Fingerprint()) // fmt.State keeps no error.
+}
+
+// LogValue gives slog the fingerprint instead of the secret.
+func (r *Ring) LogValue() slog.Value { return slog.StringValue("secret " + r.Fingerprint()) }

@@ -1,0 +1,260 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+// Finding is one thing that does not hold: what kind of thing it is about, which
+// one, and what is wrong with it.
+type Finding struct{ Kind, Subject, Problem string }
+
+// Census is what a Check went through.
+type Census struct{ Records, Files, Events int }
+
+const mostFindings = 10_000
+
+// checker gathers the findings of one Check.
+type checker struct {
+	ctx    context.Context
+	t      *Tx
+	report func(Finding)
+	census Census
+	told   int
+	counts map[Counter]uint64
+}
+
+// Check holds every record and index of the copy against its checksum and each
+// other, the event chain against its hashes, and the file's pages against bbolt's
+// own rules. The error is about the check, never about what it found.
+func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) {
+	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}}
+	walked := c.view(func(t *Tx) error {
+		k.t = t
+		for _, name := range allBuckets() {
+			if t.bucket(name) == nil {
+				k.find("database", string(name), "the bucket is missing")
+				return nil
+			}
+		}
+		k.records()
+		k.indexes()
+		k.counters()
+		return k.ctx.Err()
+	})
+	if err := ctx.Err(); err != nil {
+		return k.census, err
+	}
+	if walked != nil {
+		k.find("database", "pages", "%v", walked)
+		return k.census, nil
+	}
+	// Only now: bbolt's check runs on a goroutine of its own, where the fault of a
+	// page outside the file could not be caught. The walk above has been everywhere.
+	err := c.db.View(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			k.find("database", "pages", "%v", err)
+		}
+		return nil
+	})
+	return k.census, err
+}
+
+func (k *checker) find(kind, subject, format string, args ...any) {
+	if k.told++; k.told <= mostFindings {
+		k.report(Finding{kind, subject, fmt.Sprintf(format, args...)})
+	}
+}
+
+// records walks all there are, each with what it says of others.
+func (k *checker) records() {
+	walk(k, templates, func(title.Template) {})
+	walk(k, folders, k.folder)
+	walk(k, abstracts, k.abstract)
+	walk(k, orders, k.order)
+	walk(k, files, k.file)
+	walk(k, tasks, func(task title.Task) {
+		k.counts[CountTasks]++
+		k.reference("task", task.Seq, "file", files.has(k.t, task.FileID), task.FileID)
+	})
+	walk(k, keys, k.key)
+	k.chain()
+	if _, err := k.t.OrderFields(); err != nil {
+		k.find("workspace", "order_fields", "%v", err)
+	}
+	if _, err := k.t.OrderStatuses(); err != nil {
+		k.find("workspace", "order_statuses", "%v", err)
+	}
+	if id := k.t.defaultTemplate(); id != 0 {
+		k.reference("workspace", 0, "template", templates.has(k.t, id), id)
+	}
+}
+
+func walk[T any](k *checker, b table[T], fn func(T)) {
+	b.each(k.t, 0, func(id uint64, v T, err error) bool {
+		k.census.Records++
+		if err != nil {
+			k.find(b.noun, fmt.Sprint(id), "%v", err)
+		} else {
+			fn(v)
+		}
+		return k.ctx.Err() == nil
+	})
+	if last, _ := k.t.bucket(b.name).Cursor().Last(); last != nil {
+		if id, ok := numberOf(last); ok && id > k.t.bucket(b.name).Sequence() {
+			k.find(b.noun, fmt.Sprint(id), "its number is above the sequence of its bucket")
+		}
+	}
+}
+
+func (k *checker) reference(noun string, id uint64, other string, there bool, otherID uint64) {
+	if !there {
+		k.find(noun, fmt.Sprint(id), "names %s %d, which is missing", other, otherID)
+	}
+}
+
+func (k *checker) indexed(noun string, id uint64, bucket, key []byte) {
+	if k.t.bucket(bucket).Get(key) == nil {
+		k.find(noun, fmt.Sprint(id), "is missing in the index %s", bucket)
+	}
+}
+
+func (k *checker) folder(f title.Folder) {
+	k.counts[CountFolders]++
+	k.indexed("folder", f.ID, bucketFolderNames, folderNameKey(f.ParentID, f.Name))
+	if f.ParentID != 0 {
+		k.reference("folder", f.ID, "folder", folders.has(k.t, f.ParentID), f.ParentID)
+	}
+}
+
+func (k *checker) abstract(a title.Abstract) {
+	k.counts[CountAbstracts]++
+	if a.TemplateID != 0 {
+		k.reference("abstract", a.ID, "template", templates.has(k.t, a.TemplateID), a.TemplateID)
+	}
+	for _, id := range a.Files {
+		f, ok, err := files.find(k.t, id)
+		if err == nil && ok && f.AbstractID != a.ID {
+			k.find("abstract", fmt.Sprint(a.ID), "lists file %d, which belongs to abstract %d", id, f.AbstractID)
+		}
+		k.reference("abstract", a.ID, "file", ok || err != nil, id)
+	}
+}
+
+func (k *checker) order(o title.Order) {
+	k.counts[CountOrders]++
+	k.indexed("order", o.ID, bucketOrderNumbers, orderNumberKey(o.Number, o.ID))
+}
+
+func (k *checker) file(f title.File) {
+	k.counts[CountFiles]++
+	k.census.Files++
+	k.counts[CountBytes] += uint64(f.Size)
+	digest, err := hex.DecodeString(f.Digest)
+	if err != nil || len(digest) != 32 {
+		k.find("file", fmt.Sprint(f.ID), "its digest is no SHA-256")
+		return
+	}
+	k.indexed("file", f.ID, bucketFileDigests, append(digest, number(f.ID)...))
+	if f.FolderID != 0 {
+		k.reference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
+	}
+	if f.AbstractID != 0 {
+		a, ok, err := abstracts.find(k.t, f.AbstractID)
+		k.reference("file", f.ID, "abstract", ok || err != nil, f.AbstractID)
+		if ok && !contains(a.Files, f.ID) {
+			k.find("file", fmt.Sprint(f.ID), "is not listed by abstract %d", a.ID)
+		}
+	}
+}
+
+func contains(list []uint64, id uint64) bool {
+	for _, n := range list {
+		if n == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *checker) key(key title.Key) {
+	hash, err := hex.DecodeString(key.Hash)
+	if err != nil || !bytes.Equal(k.t.bucket(bucketKeyHashes).Get(hash), number(key.ID)) {
+		k.find("key", fmt.Sprint(key.ID), "is missing in the index %s", bucketKeyHashes)
+	}
+}
+
+// chain holds each event against the one before it.
+func (k *checker) chain() {
+	prev, next := "", uint64(1)
+	walk(k, events, func(e title.Event) {
+		k.census.Events++
+		sealed, err := e.Seal(prev)
+		switch {
+		case err != nil:
+			k.find("event", fmt.Sprint(e.Seq), "%v", err)
+		case e.Seq != next:
+			k.find("event", fmt.Sprint(e.Seq), "an entry before it is missing")
+		case sealed.Prev != e.Prev || sealed.Hash != e.Hash:
+			k.find("event", fmt.Sprint(e.Seq), "it, or the entry before it, was changed")
+		}
+		prev, next = e.Hash, e.Seq+1
+	})
+	if seq := k.t.bucket(bucketEvents).Sequence(); seq != next-1 {
+		k.find("event", fmt.Sprint(next), "the last entries are missing: %d were written", seq)
+	}
+}
+
+// indexes holds every entry against the record that it names.
+func (k *checker) indexes() {
+	k.entries(bucketFolderNames, func(key, value []byte) bool {
+		id, ok := numberOf(value)
+		f, err := folders.get(k.t, id)
+		return ok && err == nil && bytes.Equal(key, folderNameKey(f.ParentID, f.Name))
+	})
+	k.entries(bucketOrderNumbers, func(key, _ []byte) bool {
+		id, ok := tail(key)
+		o, err := orders.get(k.t, id)
+		return ok && err == nil && bytes.Equal(key, orderNumberKey(o.Number, o.ID))
+	})
+	k.entries(bucketFileDigests, func(key, _ []byte) bool {
+		id, ok := tail(key)
+		f, err := files.get(k.t, id)
+		return ok && err == nil && len(key) == 40 && f.Digest == hex.EncodeToString(key[:32])
+	})
+	k.entries(bucketKeyHashes, func(key, value []byte) bool {
+		id, ok := numberOf(value)
+		v, err := keys.get(k.t, id)
+		return ok && err == nil && v.Hash == hex.EncodeToString(key)
+	})
+}
+
+func (k *checker) entries(bucket []byte, holds func(key, value []byte) bool) {
+	c := k.t.bucket(bucket).Cursor()
+	for key, value := c.First(); key != nil && k.ctx.Err() == nil; key, value = c.Next() {
+		if !holds(key, value) {
+			k.find("index", string(bucket), "entry %x names no record that agrees with it", key)
+		}
+	}
+}
+
+func tail(key []byte) (uint64, bool) {
+	if len(key) < 8 {
+		return 0, false
+	}
+	return numberOf(key[len(key)-8:])
+}
+
+func (k *checker) counters() {
+	for _, c := range []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountBytes} {
+		if have := k.t.Count(c); have != k.counts[c] && k.told == 0 {
+			k.find("counter", string(c), "says %d, there are %d", have, k.counts[c])
+		}
+	}
+}

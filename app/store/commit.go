@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"syscall"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+// batchLimit bounds one commit, and with it how long its members wait.
+const batchLimit = 256
+
+var (
+	errClosing    = &title.Error{Kind: title.Closing, Message: "The vault is stopping."}
+	errReadOnly   = &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
+	errFull       = &title.Error{Kind: title.Full, Message: "The disk is full."}
+	errWriteError = errors.New("a write failed inside a shared commit")
+)
+
+// member is one Update that waits for its commit.
+type member struct {
+	ctx          context.Context
+	check, write func(*Tx) error
+	refused      error // what check said; final
+	failed       error // what write said; the batch was aborted for it
+	done         chan error
+}
+
+// Update commits one change durably. It has two halves, because bbolt has no
+// savepoint: check reads and may refuse, write may only fail when something is
+// broken. Waiting callers share a commit, and so a sync; nobody waits for company.
+//
+// A refused check leaves its neighbours untouched. An error of write aborts the
+// batch, whose members then run again one by one: both halves may run more than
+// once and must touch nothing outside the transaction that a second run would not
+// make right. Either may be nil.
+//
+// When Update returns nil the change survives a power cut. A cancelled ctx counts
+// only until the change is taken up.
+func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error {
+	m := &member{ctx: ctx, check: check, write: write, done: make(chan error, 1)}
+	s.mu.Lock()
+	if err := s.refuses(); err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	s.queue = append(s.queue, m)
+	s.mu.Unlock()
+	s.poke()
+	return <-m.done
+}
+
+func (s *Store) refuses() error {
+	if s.failed != nil {
+		return errReadOnly
+	}
+	if s.closing {
+		return errClosing
+	}
+	return nil
+}
+
+func (s *Store) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write is the one goroutine that commits, until Close.
+func (s *Store) write() {
+	defer close(s.done)
+	for {
+		batch, closing := s.take()
+		switch {
+		case len(batch) > 0:
+			s.commit(batch)
+		case closing:
+			return
+		default:
+			<-s.wake
+		}
+	}
+}
+
+func (s *Store) take() (batch []*member, closing bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := min(len(s.queue), batchLimit)
+	batch = s.queue[:n:n]
+	s.queue = s.queue[n:]
+	if len(s.queue) == 0 {
+		s.queue = nil
+	}
+	return batch, s.closing
+}
+
+// commit answers every member of the batch, once.
+func (s *Store) commit(batch []*member) {
+	err := s.attempt(batch)
+	if errors.Is(err, errWriteError) && len(batch) > 1 {
+		for _, m := range batch {
+			s.commit([]*member{m})
+		}
+		return
+	}
+	for _, m := range batch {
+		switch {
+		case m.refused != nil:
+			m.done <- m.refused
+		case m.failed != nil:
+			m.done <- m.failed
+		default:
+			m.done <- err
+		}
+	}
+}
+
+// attempt runs the batch in one transaction. It returns errWriteError when a
+// write failed (nothing is committed), and what the disk said otherwise.
+func (s *Store) attempt(batch []*member) error {
+	if s.Failed() != nil {
+		return errReadOnly
+	}
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	wrote := false
+	for _, m := range batch {
+		m.refused, m.failed = nil, nil
+		if m.refused = half(m.ctx, m.check, tx); m.refused != nil || m.write == nil {
+			continue
+		}
+		wrote = true
+		if m.failed = half(context.Background(), m.write, tx); m.failed != nil {
+			return errors.Join(errWriteError, rollback(tx))
+		}
+	}
+	if !wrote {
+		return rollback(tx)
+	}
+	return s.seal(tx)
+}
+
+// seal commits and judges the disk's answer. bbolt writes its data pages before
+// the page that makes them current, into room that was free: a full disk leaves
+// the old state whole. Of any other error nobody knows what reached the disk, and
+// a later sync that succeeds proves nothing (PROMISES.md, row 7).
+func (s *Store) seal(tx *bolt.Tx) error {
+	err := tx.Commit()
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, syscall.ENOSPC) || isQuota(err) {
+		return &title.Error{Kind: title.Full, Message: errFull.Message, Err: err}
+	}
+	s.Fail(err)
+	return &title.Error{Kind: title.Closing, Message: errReadOnly.Message, Err: err}
+}
+
+func rollback(tx *bolt.Tx) error {
+	if err := tx.Rollback(); err != nil {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}
+
+// half runs one of a member's functions.
+func half(ctx context.Context, fn func(*Tx) error, tx *bolt.Tx) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if fn == nil {
+		return nil
+	}
+	return guarded(func() error { return fn(&Tx{tx: tx}) })
+}
+
+// guarded turns a panic into an error, and with it the fault of a damaged page
+// that points outside the file: neither may take the process down.
+func guarded(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+// Copy is a private, complete copy of a store's file at one moment. Reading it,
+// however slowly, holds up nobody.
+type Copy struct {
+	db   *bolt.DB
+	path string
+}
+
+// Snapshot writes a Copy to path, which must not exist, and opens it.
+func (s *Store) Snapshot(ctx context.Context, path string) (*Copy, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = s.View(ctx, func(t *Tx) error {
+		_, err := t.tx.WriteTo(stopper{ctx, file})
+		return err
+	})
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(path))
+	}
+	c, err := openCopy(path)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	return c, nil
+}
+
+func openCopy(path string) (*Copy, error) {
+	var db *bolt.DB
+	err := guarded(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true, PreLoadFreelist: true})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the copy of the database: %w", err)
+	}
+	return &Copy{db, path}, nil
+}
+
+// Close closes the copy and removes its file.
+func (c *Copy) Close() error { return errors.Join(c.db.Close(), os.Remove(c.path)) }
+
+func (c *Copy) view(fn func(*Tx) error) error {
+	return c.db.View(func(tx *bolt.Tx) error {
+		return guarded(func() error { return fn(&Tx{tx: tx}) })
+	})
+}
+
+// Digests calls fn for each document's bytes once, in order of digest, with one
+// file that has them, until fn returns an error. A damaged record of a file is
+// handed over with nothing but its number; Check reports it.
+func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
+	return c.view(func(t *Tx) error {
+		var last [32]byte
+		first := true
+		cursor := t.bucket(bucketFileDigests).Cursor()
+		for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
+			if len(k) != 40 {
+				continue // Check reports it
+			}
+			digest := [32]byte(k[:32])
+			if !first && digest == last {
+				continue
+			}
+			first, last = false, digest
+			id, _ := numberOf(k[32:]) // eight bytes
+			file, err := files.get(t, id)
+			if err != nil {
+				file = title.File{ID: id, Size: -1}
+			}
+			if err := fn(digest, file); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// stopper is a writer that gives up when its context ends.
+type stopper struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (s stopper) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.w.Write(p)
+}

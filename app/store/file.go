@@ -1,0 +1,41 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// NewFileID gives the next number of a file.
+func (t *Tx) NewFileID() (uint64, error) { return files.next(t) }
+
+// File reads one; NotFound when absent.
+func (t *Tx) File(id uint64) (title.File, error) { return files.get(t, id) }
+
+// PutFile writes one, new or changed; its bytes never change.
+func (t *Tx) PutFile(f title.File) error {
+	if !files.has(t, f.ID) {
+		digest, err := hex.DecodeString(f.Digest)
+		if err != nil || len(digest) != 32 {
+			return fmt.Errorf("put file %d: its digest is no SHA-256", f.ID)
+		}
+		if err := mark(t.bucket(bucketFileDigests), append(digest, number(f.ID)...)); err != nil {
+			return fmt.Errorf("index file %d: %w", f.ID, err)
+		}
+		if err := t.add(CountFiles, 1); err != nil {
+			return err
+		}
+		if err := t.add(CountBytes, f.Size); err != nil {
+			return err
+		}
+	}
+	return files.put(t, f.ID, f)
+}
+
+// DigestInUse reports whether a file has these bytes.
+func (t *Tx) DigestInUse(digest [32]byte) bool {
+	k, _ := t.bucket(bucketFileDigests).Cursor().Seek(digest[:])
+	return bytes.HasPrefix(k, digest[:])
+}

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// NewFolderID gives the next number of a folder.
+func (t *Tx) NewFolderID() (uint64, error) { return folders.next(t) }
+
+// Folder reads one; NotFound when absent.
+func (t *Tx) Folder(id uint64) (title.Folder, error) { return folders.get(t, id) }
+
+// HasFolder reports whether there is such a folder.
+func (t *Tx) HasFolder(id uint64) bool { return folders.has(t, id) }
+
+// Folders reads all, in order of their numbers.
+func (t *Tx) Folders() ([]title.Folder, error) { return folders.all(t) }
+
+// FolderNameTaken reports whether a sibling has the name, compared without case.
+func (t *Tx) FolderNameTaken(parent uint64, name string) bool {
+	return t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)) != nil
+}
+
+// PutFolder writes one, new or changed, and its place among its siblings.
+func (t *Tx) PutFolder(f title.Folder) error {
+	old, known, err := folders.find(t, f.ID)
+	if err != nil {
+		return err
+	}
+	names := t.bucket(bucketFolderNames)
+	if !known {
+		if err := t.add(CountFolders, 1); err != nil {
+			return err
+		}
+	} else if err := names.Delete(folderNameKey(old.ParentID, old.Name)); err != nil {
+		return fmt.Errorf("move folder %d: %w", f.ID, err)
+	}
+	if err := names.Put(folderNameKey(f.ParentID, f.Name), number(f.ID)); err != nil {
+		return fmt.Errorf("index folder %d: %w", f.ID, err)
+	}
+	return folders.put(t, f.ID, f)
+}
+
+func folderNameKey(parent uint64, name string) []byte {
+	return append(number(parent), title.Fold(name)...)
+}

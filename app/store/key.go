@@ -1,0 +1,39 @@
+package store
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// NewKeyID gives the next number of a key.
+func (t *Tx) NewKeyID() (uint64, error) { return keys.next(t) }
+
+// Key reads one; NotFound when absent.
+func (t *Tx) Key(id uint64) (title.Key, error) { return keys.get(t, id) }
+
+// Keys reads all in order of their numbers, revoked ones too.
+func (t *Tx) Keys() ([]title.Key, error) { return keys.all(t) }
+
+// KeyByHash reads the key with this SHA-256; found is false when there is none.
+func (t *Tx) KeyByHash(hash [32]byte) (key title.Key, found bool, err error) {
+	id, ok := numberOf(t.bucket(bucketKeyHashes).Get(hash[:]))
+	if !ok {
+		return key, false, nil
+	}
+	key, err = keys.get(t, id)
+	return key, err == nil, err
+}
+
+// PutKey writes one, new or changed; its hash never changes.
+func (t *Tx) PutKey(k title.Key) error {
+	hash, err := hex.DecodeString(k.Hash)
+	if err != nil || len(hash) != 32 {
+		return fmt.Errorf("put key %d: its hash is no SHA-256", k.ID)
+	}
+	if err := t.bucket(bucketKeyHashes).Put(hash, number(k.ID)); err != nil {
+		return fmt.Errorf("index key %d: %w", k.ID, err)
+	}
+	return keys.put(t, k.ID, k)
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// A record is a value with a checksum that also covers where it stands, so that a
+// flipped bit and a value under another's key are both found:
+//
+//	0      1                5
+//	+------+----------------+------------------ - -
+//	| 0x01 | CRC-32C, big   | JSON
+//	|      | endian, of     |
+//	|      | bucket 0x00    |
+//	|      | key JSON       |
+//	+------+----------------+------------------ - -
+const (
+	recordForm   = 0x01
+	recordHeader = 5
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrDamaged is in the chain of every error about a record whose bytes do not
+// hold to their checksum.
+var ErrDamaged = errors.New("record is damaged")
+
+func encode(bucket, key []byte, v any) ([]byte, error) {
+	var b bytes.Buffer
+	b.Write(make([]byte, recordHeader))
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", bucket, err)
+	}
+	raw := bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	raw[0] = recordForm
+	binary.BigEndian.PutUint32(raw[1:], checksum(bucket, key, raw[recordHeader:]))
+	return raw, nil
+}
+
+func decode(bucket, key, raw []byte, v any) error {
+	if len(raw) < recordHeader || raw[0] != recordForm ||
+		binary.BigEndian.Uint32(raw[1:]) != checksum(bucket, key, raw[recordHeader:]) {
+		return fmt.Errorf("%s %x: %w", bucket, key, ErrDamaged)
+	}
+	if err := json.Unmarshal(raw[recordHeader:], v); err != nil {
+		return fmt.Errorf("%s %x: %w: %w", bucket, key, ErrDamaged, err)
+	}
+	return nil
+}
+
+func checksum(bucket, key, payload []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, bucket)
+	sum = crc32.Update(sum, castagnoli, []byte{0})
+	sum = crc32.Update(sum, castagnoli, key)
+	return crc32.Update(sum, castagnoli, payload)
+}
+
+func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func numberOf(b []byte) (uint64, bool) {
+	if len(b) != 8 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(b), true
+}

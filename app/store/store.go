@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"deedkeep/app/title"
+)
+
+// Options of Open.
+type Options struct {
+	Now         func() time.Time
+	Fingerprint string        // of the secret.key that belongs to this vault
+	LockTimeout time.Duration // how long to wait for another process; one second when 0
+	Workspace   title.Workspace
+}
+
+// Store is an open vault.db. It is safe for many goroutines.
+type Store struct {
+	db  *bolt.DB
+	now func() time.Time
+
+	mu      sync.Mutex
+	queue   []*member
+	closing bool
+	failed  error
+	wake    chan struct{}
+	done    chan struct{}
+}
+
+// Open opens vault.db at path and brings it to the current schema, or creates it
+// with the workspace when there is none. It returns a *title.Error of kind Locked
+// when another process has it, and plain sentences for a newer schema or another
+// vault's secret.key.
+func Open(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = time.Second
+	}
+	if err := ensure(path, opts); err != nil {
+		return nil, err
+	}
+	db, err := openFile(path, opts.LockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		return guarded(func() error { return prepare(tx, opts.Fingerprint, Schema, migrations) })
+	})
+	if err != nil && !errors.Is(err, errNothingToDo) {
+		return nil, errors.Join(err, db.Close())
+	}
+	s := &Store{db: db, now: opts.Now, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go s.write()
+	return s, nil
+}
+
+func openFile(path string, wait time.Duration) (db *bolt.DB, err error) {
+	err = guarded(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{
+			Timeout:         wait,
+			InitialMmapSize: initialMmap,
+			FreelistType:    bolt.FreelistMapType,
+		})
+		return err
+	})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, &title.Error{Kind: title.Locked, Message: "another process has this vault open", Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// ensure makes a new database beside its place, whole and synced, before it gets
+// its name: a crash leaves either no vault.db or a complete one.
+func ensure(path string, opts Options) error {
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	fresh := path + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := create(fresh, opts); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func create(path string, opts Options) error {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout})
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error { return found(&Tx{tx: tx}, opts) })
+	if err == nil {
+		err = db.Sync()
+	}
+	return errors.Join(err, db.Close())
+}
+
+// View runs fn on a consistent snapshot. Nothing slow may happen inside: an open
+// reader makes the file grow.
+func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := s.db.View(func(tx *bolt.Tx) error {
+		return guarded(func() error { return fn(&Tx{tx: tx}) })
+	})
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return errClosing
+	}
+	return err
+}
+
+// Failed gives the disk's error after which the store went read-only, or nil.
+func (s *Store) Failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// Fail makes the store refuse every write from now on: somebody above saw the disk
+// fail to sync. The first reason is kept.
+func (s *Store) Fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		s.failed = err
+	}
+}
+
+// Size is the length of the database file in bytes.
+func (s *Store) Size() int64 {
+	var n int64
+	// A closed database has no size worth an error here.
+	_ = s.db.View(func(tx *bolt.Tx) error { n = tx.Size(); return nil })
+	return n
+}
+
+// Close commits what waits, refuses what comes after, and closes the file.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closing = true
+	s.mu.Unlock()
+	s.poke()
+	<-s.done
+	return s.db.Close()
+}
+
+// Tx is a transaction: typed reads and writes, valid only inside the function it
+// was handed to. What it returns is decoded and may be kept.
+type Tx struct{ tx *bolt.Tx }
+
+func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }

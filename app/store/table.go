@@ -1,0 +1,112 @@
+package store
+
+import (
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+// table is a bucket of records of one type under their numbers.
+type table[T any] struct {
+	name []byte
+	noun string
+}
+
+var (
+	templates = table[title.Template]{bucketTemplates, "template"}
+	folders   = table[title.Folder]{bucketFolders, "folder"}
+	abstracts = table[title.Abstract]{bucketAbstracts, "abstract"}
+	orders    = table[title.Order]{bucketOrders, "order"}
+	files     = table[title.File]{bucketFiles, "file"}
+	tasks     = table[title.Task]{bucketTasks, "task"}
+	keys      = table[title.Key]{bucketKeys, "key"}
+	events    = table[title.Event]{bucketEvents, "event"}
+)
+
+func (b table[T]) next(t *Tx) (uint64, error) {
+	id, err := t.bucket(b.name).NextSequence()
+	if err != nil {
+		return 0, fmt.Errorf("number a %s: %w", b.noun, err)
+	}
+	return id, nil
+}
+
+// get returns NotFound when there is no record, ErrDamaged when it is broken.
+func (b table[T]) get(t *Tx, id uint64) (T, error) {
+	v, ok, err := b.find(t, id)
+	if err == nil && !ok {
+		return v, title.Absent(b.noun, id)
+	}
+	return v, err
+}
+
+func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
+	key := number(id)
+	raw := t.bucket(b.name).Get(key)
+	if raw == nil {
+		return v, false, nil
+	}
+	err = decode(b.name, key, raw, &v)
+	return v, err == nil, err
+}
+
+func (b table[T]) has(t *Tx, id uint64) bool { return t.bucket(b.name).Get(number(id)) != nil }
+
+func (b table[T]) put(t *Tx, id uint64, v T) error {
+	key := number(id)
+	raw, err := encode(b.name, key, v)
+	if err != nil {
+		return err
+	}
+	bucket := t.bucket(b.name)
+	// Numbers only grow: full pages leave no room behind that nobody will use.
+	bucket.FillPercent = 0.9
+	if err := bucket.Put(key, raw); err != nil {
+		return fmt.Errorf("put %s %d: %w", b.noun, id, err)
+	}
+	return nil
+}
+
+func (b table[T]) remove(t *Tx, id uint64) error {
+	if err := t.bucket(b.name).Delete(number(id)); err != nil {
+		return fmt.Errorf("remove %s %d: %w", b.noun, id, err)
+	}
+	return nil
+}
+
+// each calls fn with records from number from on, in order, until fn says no.
+// A damaged record is handed over as an error and does not stop the walk.
+func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
+	c := t.bucket(b.name).Cursor()
+	for k, raw := c.Seek(number(from)); k != nil; k, raw = c.Next() {
+		var v T
+		id, ok := numberOf(k)
+		err := error(nil)
+		if !ok {
+			err = fmt.Errorf("%s: a key of %d bytes: %w", b.name, len(k), ErrDamaged)
+		} else {
+			err = decode(b.name, k, raw, &v)
+		}
+		if !fn(id, v, err) {
+			return
+		}
+	}
+}
+
+// all collects a small table; the first damaged record is its error.
+func (b table[T]) all(t *Tx) (list []T, err error) {
+	b.each(t, 0, func(_ uint64, v T, e error) bool {
+		if e != nil {
+			err = e
+			return false
+		}
+		list = append(list, v)
+		return true
+	})
+	return list, err
+}
+
+// mark makes an index entry that has no value.
+func mark(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }

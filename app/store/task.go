@@ -1,0 +1,39 @@
+package store
+
+import "deedkeep/app/title"
+
+// AddTask puts a file into the queue of processing; Seq is set here.
+func (t *Tx) AddTask(task title.Task) error {
+	var err error
+	if task.Seq, err = tasks.next(t); err != nil {
+		return err
+	}
+	if err := t.add(CountTasks, 1); err != nil {
+		return err
+	}
+	return tasks.put(t, task.Seq, task)
+}
+
+// Tasks reads at most limit tasks, the oldest first.
+func (t *Tx) Tasks(limit int) (list []title.Task, err error) {
+	tasks.each(t, 0, func(_ uint64, task title.Task, e error) bool {
+		if e != nil {
+			err = e
+			return false
+		}
+		list = append(list, task)
+		return len(list) < limit
+	})
+	return list, err
+}
+
+// RemoveTask takes a task out of the queue; one that is gone already is no error.
+func (t *Tx) RemoveTask(seq uint64) error {
+	if !tasks.has(t, seq) {
+		return nil
+	}
+	if err := t.add(CountTasks, -1); err != nil {
+		return err
+	}
+	return tasks.remove(t, seq)
+}

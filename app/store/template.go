@@ -1,0 +1,85 @@
+package store
+
+import (
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// NewTemplateID gives the next number of a template.
+func (t *Tx) NewTemplateID() (uint64, error) { return templates.next(t) }
+
+// Template reads one; NotFound when absent.
+func (t *Tx) Template(id uint64) (title.Template, error) {
+	template, err := templates.get(t, id)
+	template.Default = id == t.defaultTemplate()
+	return template, err
+}
+
+// DefaultTemplate reads the default one; found is false where there is none.
+func (t *Tx) DefaultTemplate() (template title.Template, found bool, err error) {
+	id := t.defaultTemplate()
+	if id == 0 {
+		return template, false, nil
+	}
+	template, err = t.Template(id)
+	return template, err == nil, err
+}
+
+// Templates reads all in order of their numbers, retired ones too.
+func (t *Tx) Templates() ([]title.Template, error) {
+	list, err := templates.all(t)
+	for i := range list {
+		list[i].Default = list[i].ID == t.defaultTemplate()
+	}
+	return list, err
+}
+
+// PutTemplate writes one.
+func (t *Tx) PutTemplate(template title.Template) error {
+	return templates.put(t, template.ID, template)
+}
+
+// SetDefaultTemplate moves the one pointer to the default template.
+func (t *Tx) SetDefaultTemplate(id uint64) error {
+	return t.bucket(bucketMeta).Put(keyDefaultTemplate, number(id))
+}
+
+func (t *Tx) defaultTemplate() uint64 {
+	id, _ := numberOf(t.bucket(bucketMeta).Get(keyDefaultTemplate)) // absent: there is none
+	return id
+}
+
+// OrderFields reads the custom fields of orders.
+func (t *Tx) OrderFields() (fields []title.Field, err error) {
+	return fields, t.setting(keyOrderFields, &fields)
+}
+
+// PutOrderFields writes the custom fields of orders.
+func (t *Tx) PutOrderFields(fields []title.Field) error { return t.putSetting(keyOrderFields, fields) }
+
+// OrderStatuses reads the statuses of orders; the first is applied at creation.
+func (t *Tx) OrderStatuses() (statuses []string, err error) {
+	return statuses, t.setting(keyOrderStatuses, &statuses)
+}
+
+// PutOrderStatuses writes the statuses of orders.
+func (t *Tx) PutOrderStatuses(statuses []string) error {
+	return t.putSetting(keyOrderStatuses, statuses)
+}
+
+func (t *Tx) setting(key []byte, v any) error {
+	raw := t.bucket(bucketWorkspace).Get(key)
+	if raw == nil {
+		return fmt.Errorf("workspace %s: %w: it is missing", key, ErrDamaged)
+	}
+	return decode(bucketWorkspace, key, raw, v)
+}
+
+func (t *Tx) putSetting(key []byte, v any) error {
+	raw, err := encode(bucketWorkspace, key, v)
+	if err != nil {
+		return err
+	}
+	return t.bucket(bucketWorkspace).Put(key, raw)
+}

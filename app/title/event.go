@@ -1,0 +1,57 @@
+package title
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Actor is who does something: a key, the operator at the machine, or the vault itself.
+type Actor struct {
+	Kind      string   `json:"kind"` // "key", "operator" or "system"
+	ID        uint64   `json:"id,omitempty"`
+	Name      string   `json:"name,omitempty"`
+	Address   string   `json:"address,omitempty"` // network address of the client
+	RequestID string   `json:"request_id,omitempty"`
+	Abilities []string `json:"-"`
+}
+
+// Record names who acts, like "key:7".
+func (a Actor) Record() string {
+	if a.ID == 0 {
+		return a.Kind
+	}
+	return fmt.Sprintf("%s:%d", a.Kind, a.ID)
+}
+
+// System is the vault's own hand.
+func System() Actor { return Actor{Kind: "system"} }
+
+// Event is one entry of the log of who did what. The entries form a chain: Hash
+// covers the entry and the Hash of the one before it, so that a changed or missing
+// entry shows.
+type Event struct {
+	Seq    uint64            `json:"seq"`
+	At     time.Time         `json:"at"`
+	Actor  Actor             `json:"actor"`
+	Kind   string            `json:"kind"`   // noun.verb: "abstract.created"
+	Record string            `json:"record"` // noun:number, "" when of the vault
+	Detail map[string]string `json:"detail,omitempty"`
+	Prev   string            `json:"prev"`
+	Hash   string            `json:"hash,omitempty"`
+}
+
+// Seal links the event to the hash before it and sets its own: SHA-256, in hex, of
+// the event's JSON with Prev set and Hash absent.
+func (e Event) Seal(prev string) (Event, error) {
+	e.Prev, e.Hash = prev, ""
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return Event{}, fmt.Errorf("encode event %s: %w", e.Kind, err)
+	}
+	sum := sha256.Sum256(raw)
+	e.Hash = hex.EncodeToString(sum[:])
+	return e, nil
+}

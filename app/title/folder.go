@@ -1,0 +1,63 @@
+package title
+
+// Folder is a place in the vault; ParentID 0 is the root.
+type Folder struct {
+	ID       uint64 `json:"id"`
+	Name     string `json:"name"`
+	ParentID uint64 `json:"parent_id,omitempty"`
+}
+
+// FolderDraft is a folder as it arrived.
+type FolderDraft struct {
+	Name     Input
+	ParentID Number
+}
+
+// Check applies the rules that need no store. Known says whether the parent that
+// the draft names is there.
+func (d FolderDraft) Check(known bool) (Folder, Fields) {
+	var f Fields
+	folder := Folder{Name: f.line("name", d.Name, MaxName)}
+	if folder.Name == "" && len(f) == 0 {
+		f.Add("name", Required("name"))
+	}
+	folder.ParentID = f.reference("parent_id", d.ParentID, known)
+	return folder, f
+}
+
+// UploadDraft is documents as they arrived, and the folder that was named for them.
+type UploadDraft struct {
+	FolderID Number
+	NotFile  bool // a part named like a file was none
+}
+
+// Check applies the rules of an upload: something was sent, and the folder that is
+// named, if any, is there.
+func (d UploadDraft) Check(sent, known bool) (folder uint64, f Fields) {
+	f.files(d.NotFile, sent)
+	return f.reference("folder_id", d.FolderID, known), f
+}
+
+func (f *Fields) files(notFile, sent bool) {
+	switch {
+	case notFile:
+		f.Add("files", NotFile("files"))
+	case !sent:
+		f.Add("files", Required("files"))
+	}
+}
+
+// reference is the number of another record, 0 when none is named.
+func (f *Fields) reference(field string, n Number, known bool) uint64 {
+	switch {
+	case !n.Present:
+		return 0
+	case !n.Valid:
+		f.Add(field, NotInteger(field))
+	case n.Value <= 0 || !known:
+		f.Add(field, NotSelectable(field))
+	default:
+		return uint64(n.Value)
+	}
+	return 0
+}

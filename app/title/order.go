@@ -1,0 +1,59 @@
+package title
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/text/cases"
+)
+
+// Order is a piece of work that somebody asked for, under the caller's number.
+type Order struct {
+	ID      uint64 `json:"id"`
+	Number  string `json:"number"`
+	Status  string `json:"status"`
+	DueDate string `json:"due_date,omitempty"` // YYYY-MM-DD
+	Property
+	Custom    Values    `json:"custom,omitempty"`
+	Version   uint64    `json:"version"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// OrderDraft is an order as it arrived, before any rule was applied.
+type OrderDraft struct {
+	Number, DueDate Input
+	PropertyDraft
+	Custom Custom
+}
+
+// Check applies every rule but uniqueness, which needs the store, to the draft.
+func (d OrderDraft) Check(defs []Field, rules Rules) (Order, Fields) {
+	var f Fields
+	const field = "order_number"
+	o := Order{Number: f.line(field, d.Number, MaxName)}
+	if o.Number == "" && len(f) == 0 {
+		f.Add(field, Required(field))
+	}
+	o.DueDate = f.date("due_date", d.DueDate)
+	o.Property = d.PropertyDraft.check(&f)
+	f.customForm(d.Custom)
+	o.Custom = f.checkCustom(d.Custom, defs, rules)
+	return o, f
+}
+
+// CoreOrderFields are the fields every order has (API.md, "Orders").
+func CoreOrderFields() []Field {
+	return []Field{
+		{Key: "order_number", Label: "Order #", Type: Text, Required: true},
+		{Key: "due_date", Label: "Due Date", Type: Date},
+		{Key: "address", Label: "Address", Type: Text},
+		{Key: "city", Label: "City", Type: Text},
+		{Key: "county", Label: "County", Type: Text},
+		{Key: "state", Label: "State", Type: Text},
+	}
+}
+
+// Fold is how two names are compared where case does not matter: Unicode case
+// folding of the trimmed text.
+func Fold(s string) string { return cases.Fold().String(strings.TrimSpace(s)) }

@@ -1,0 +1,101 @@
+package ui
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/title"
+)
+
+func isLink(path string) bool { return strings.HasPrefix(path, "/dl/") }
+
+// inline are the kinds that a browser shows; everything else is saved.
+var inline = map[string]bool{
+	"application/pdf": true, "image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
+}
+
+// The policies of a document. Chromium opens no PDF under sandbox, and its viewer
+// styles its own page inline; every other kind is shut in.
+const (
+	pdfPolicy  = "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; object-src 'self'; plugin-types application/pdf"
+	elsePolicy = "default-src 'none'; frame-ancestors 'self'; sandbox"
+)
+
+// download serves the file of a signed link: no key, and one that a client sends
+// along is not looked at. Ranges and conditions are net/http's.
+func (p *pages) download(w http.ResponseWriter, r *http.Request) {
+	link, err := p.parse(r)
+	switch {
+	case errors.Is(err, secret.ErrLinkExpired):
+		p.refuse(w, r, http.StatusForbidden, "This link has ended", "Links to documents live for a few minutes. Ask for a new one where you found it.")
+		return
+	case err != nil:
+		p.refuse(w, r, http.StatusForbidden, "This link does not work", "It was changed or cut on its way. Ask for a new one where you found it.")
+		return
+	}
+	file, content, err := p.Files.Open(r.Context(), uint64(link.File))
+	if title.KindOf(err) == title.NotFound {
+		p.refuse(w, r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
+		return
+	}
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", requestID(w))
+		p.refuse(w, r, http.StatusInternalServerError, "Something went wrong here", "The document could not be opened. Please tell whoever runs this service.")
+		return
+	}
+	defer content.Close() //nolint:errcheck // it was only read
+	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", requestID(w))
+	describe(w.Header(), file, link.Filename)
+	p.pace(w, file.Size)
+	http.ServeContent(w, r, "", file.CreatedAt, content)
+}
+
+// parse holds the request line, as it was sent, against the link that was signed.
+func (p *pages) parse(r *http.Request) (secret.Link, error) {
+	path, query, asked := strings.Cut(r.RequestURI, "?")
+	if asked && query == "" {
+		return secret.Link{}, secret.ErrLinkInvalid // an empty query is another spelling
+	}
+	return p.Links.Parse(path, query, p.Now())
+}
+
+func describe(h http.Header, file title.File, name string) {
+	disposition, policy := "attachment", elsePolicy
+	if inline[file.MIME] {
+		disposition = "inline"
+	}
+	if file.MIME == "application/pdf" {
+		policy = pdfPolicy
+	}
+	h.Set("Content-Type", file.MIME)
+	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": name}))
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "private, no-store")
+	h.Set("ETag", `"`+file.Digest+`"`)
+}
+
+// grace is how long a client may take before its pace counts.
+const grace = time.Minute
+
+// pace gives a download an end: one that is taken slower than the floor is cut, so
+// that nobody holds connections for nothing.
+func (p *pages) pace(w http.ResponseWriter, size int64) {
+	if p.MinRate <= 0 {
+		return
+	}
+	deadline := time.Now().Add(grace + time.Duration(size/p.MinRate)*time.Second)
+	if err := http.NewResponseController(w).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		p.Log.Debug("write deadline", "error", err)
+	}
+}
+
+func (p *pages) refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	p.Log.InfoContext(r.Context(), "download refused", "status", status, "request_id", requestID(w))
+	p.say(w, r, status, heading, text)
+}

@@ -1,0 +1,190 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/inspect"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Tray holds the documents of one request between their arrival and the commit of
+// their records. Bytes go to disk as they arrive and are inspected while the rest
+// of the request still comes. Who makes a tray must Discard it in the end; what
+// was filed from it stays.
+type Tray struct {
+	v       *Vault
+	ctx     context.Context
+	cancel  context.CancelFunc
+	items   []*item
+	pending sync.WaitGroup
+}
+
+// item is one document of a tray: refused, or staged with its report.
+type item struct {
+	filename string
+	refusal  string
+	staged   *blob.Staged
+	report   inspect.Report
+	err      error // our own fault, which ends the request
+}
+
+// NewTray gives an empty tray, or Full when the disk has no room.
+func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
+	if err := f.v.Ready(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	return &Tray{v: f.v, ctx: ctx, cancel: cancel}, nil
+}
+
+// Add reads one document to its end. A document that is refused is remembered with
+// its reason and is no error; an error means that the request cannot go on: r
+// broke off (as r said it), Full, or a failure of the disk.
+func (t *Tray) Add(filename string, r io.Reader) error {
+	it := &item{filename: filename}
+	t.items = append(t.items, it)
+	ext, accepted := inspect.Extension(filename)
+	switch {
+	case len(t.items) > t.v.set.FilesPerRequest:
+		it.refusal = inspect.TooManyFiles
+		_, err := io.Copy(io.Discard, r)
+		return err
+	case !accepted:
+		return t.refuse(it, r)
+	}
+	staged, err := t.v.blobs.Stage(t.ctx, r, t.v.set.FileSize)
+	if errors.Is(err, blob.ErrTooLarge) {
+		it.refusal = inspect.TooLarge(t.v.set.FileSize)
+		return nil
+	}
+	if err != nil {
+		return t.v.disk(err)
+	}
+	it.staged = staged
+	if staged.Size() == 0 {
+		it.refusal = inspect.Empty
+		return nil
+	}
+	t.pending.Add(1)
+	go t.inspect(it, ext)
+	return nil
+}
+
+// Has reports whether any file part arrived, refused or not.
+func (t *Tray) Has() bool { return len(t.items) > 0 }
+
+// refuse reads a document whose name is enough to refuse it: its length still
+// decides which of the reasons comes first.
+func (t *Tray) refuse(it *item, r io.Reader) error {
+	n, err := io.Copy(io.Discard, r)
+	switch {
+	case n == 0:
+		it.refusal = inspect.Empty
+	case n > t.v.set.FileSize:
+		it.refusal = inspect.TooLarge(t.v.set.FileSize)
+	default:
+		it.refusal = inspect.NotSupported
+	}
+	return err
+}
+
+func (t *Tray) inspect(it *item, ext string) {
+	defer t.pending.Done()
+	it.report, it.err = t.v.inspector.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
+	it.refusal = it.report.Refusal
+}
+
+// Discard forgets every document that was not filed.
+func (t *Tray) Discard() {
+	t.cancel()
+	t.pending.Wait()
+	for _, it := range t.items {
+		if it.staged == nil {
+			continue
+		}
+		if err := it.staged.Discard(); err != nil {
+			// The start of the next serve empties tmp.
+			t.v.log.Warn("staged file stays until the next start", "error", err)
+		}
+	}
+}
+
+// filing is what of a tray is to be filed: bytes that are durable already, and the
+// reasons of what was refused, both in the order sent.
+type filing struct {
+	good     []*item
+	failures []title.FileFailure
+	release  func() // the sweep may look at the bytes again
+}
+
+// keep waits for the inspections and makes every good document durable.
+func (t *Tray) keep() (*filing, error) {
+	t.pending.Wait()
+	if err := t.ctx.Err(); err != nil {
+		return nil, err
+	}
+	f := &filing{}
+	var staged []*blob.Staged
+	for _, it := range t.items {
+		switch {
+		case it.err != nil:
+			return nil, fmt.Errorf("inspect a document: %w", it.err)
+		case it.refusal != "":
+			f.failures = append(f.failures, title.FileFailure{Filename: it.filename, Reason: it.refusal})
+		default:
+			f.good = append(f.good, it)
+			staged = append(staged, it.staged)
+		}
+	}
+	var err error
+	if f.release, err = t.v.blobs.Keep(t.ctx, staged...); err != nil {
+		return nil, t.v.disk(err)
+	}
+	return f, nil
+}
+
+// file writes the records of the good documents: file, event, task, each. It runs
+// inside a transaction, perhaps twice.
+func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor title.Actor, place title.File) ([]title.File, error) {
+	list := make([]title.File, 0, len(f.good))
+	for _, it := range f.good {
+		id, err := t.NewFileID()
+		if err != nil {
+			return nil, err
+		}
+		file := title.File{ID: id, Filename: it.filename, MIME: it.report.MIME, Pages: it.report.Pages, Size: it.staged.Size(),
+			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
+			Processing: true, Version: 1, CreatedAt: at}
+		detail := map[string]string{"sha256": file.Digest}
+		if file.AbstractID != 0 {
+			detail["abstract"] = record("abstract", file.AbstractID)
+		}
+		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, At: at}),
+			v.event(t, at, actor, "file.filed", record("file", id), detail))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, file)
+	}
+	return list, nil
+}
+
+// disk names an error of the blob store: Full, or a failed sync, after which
+// nobody knows what the disk holds and the vault takes no more writes.
+func (v *Vault) disk(err error) error {
+	switch {
+	case errors.Is(err, blob.ErrFull):
+		return &title.Error{Kind: title.Full, Message: "The disk is full.", Err: err}
+	case errors.Is(err, blob.ErrSync):
+		v.store.Fail(err)
+		return &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+	}
+	return err
+}

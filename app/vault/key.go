@@ -1,0 +1,140 @@
+package vault
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Keys are the verbs on API keys.
+type Keys struct{ v *Vault }
+
+var errUnauthenticated = &title.Error{Kind: title.Unauthenticated, Message: "Unauthenticated."}
+
+// Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
+// The record is read each time, so that a revoked key is refused at once.
+func (k *Keys) Authenticate(ctx context.Context, presented string) (title.Actor, error) {
+	hash, ok := secret.ParseAPIKey(presented)
+	if !ok {
+		return title.Actor{}, errUnauthenticated
+	}
+	var key title.Key
+	err := k.v.store.View(ctx, func(t *store.Tx) (err error) {
+		key, ok, err = t.KeyByHash(hash)
+		return err
+	})
+	if err != nil {
+		return title.Actor{}, err
+	}
+	now := k.v.now()
+	if !ok || !key.Live(now) {
+		return title.Actor{}, errUnauthenticated
+	}
+	k.v.usage.note(key.ID, now)
+	return title.Actor{Kind: "key", ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
+}
+
+// Create makes a key and gives its text, which is shown once and kept nowhere.
+func (k *Keys) Create(ctx context.Context, actor title.Actor, draft title.KeyDraft) (text string, key title.Key, err error) {
+	key, refused := draft.Check(k.v.now())
+	if err := refused.Err(); err != nil {
+		return "", key, err
+	}
+	if text, err = k.mint(&key); err != nil {
+		return "", key, err
+	}
+	err = k.v.store.Update(ctx, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created") })
+	return text, key, err
+}
+
+// mint draws the text of a key and keeps what recognises it.
+func (k *Keys) mint(key *title.Key) (string, error) {
+	text, err := secret.NewAPIKey(k.v.chance)
+	if err != nil {
+		return "", err
+	}
+	hash, ok := secret.ParseAPIKey(text)
+	if !ok {
+		return "", errors.New("a new key does not parse")
+	}
+	key.Hash, key.Prefix = hex.EncodeToString(hash[:]), secret.Prefix(text)
+	return text, nil
+}
+
+func (k *Keys) put(t *store.Tx, actor title.Actor, key *title.Key, kind string) (err error) {
+	if key.ID, err = t.NewKeyID(); err != nil {
+		return err
+	}
+	if err := t.PutKey(*key); err != nil {
+		return err
+	}
+	return k.v.event(t, k.v.now(), actor, kind, record("key", key.ID), nil)
+}
+
+// List gives every key, revoked and expired ones too, in order of their numbers.
+func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
+	if err := k.v.usage.flush(ctx); err != nil && title.KindOf(err) != title.Closing {
+		return nil, err
+	}
+	err = k.v.store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.Keys()
+		return err
+	})
+	return list, err
+}
+
+// Revoke ends a key now, for ever. A key that is revoked already stays as it is.
+func (k *Keys) Revoke(ctx context.Context, actor title.Actor, id uint64) (key title.Key, err error) {
+	err = k.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		key, err = t.Key(id)
+		return err
+	}, func(t *store.Tx) error {
+		if key.RevokedAt != nil {
+			return nil
+		}
+		now := k.v.now()
+		key.RevokedAt = &now
+		if err := t.PutKey(key); err != nil {
+			return err
+		}
+		return k.v.event(t, now, actor, "key.revoked", record("key", id), nil)
+	})
+	return key, err
+}
+
+// Rotate makes a new key with the name, abilities and expiry of another, which
+// ends after the overlap; at once when that is 0. Conflict when it ended already.
+func (k *Keys) Rotate(ctx context.Context, actor title.Actor, id uint64, overlap time.Duration) (text string, fresh title.Key, err error) {
+	var minted title.Key
+	if text, err = k.mint(&minted); err != nil {
+		return "", fresh, err
+	}
+	var old title.Key
+	err = k.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		if old, err = t.Key(id); err != nil {
+			return err
+		}
+		if !old.Live(k.v.now()) {
+			return &title.Error{Kind: title.Conflict, Message: "The key has ended already; create a new one."}
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		now := k.v.now()
+		fresh = title.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
+		if err := k.put(t, actor, &fresh, "key.rotated"); err != nil {
+			return err
+		}
+		if end := now.Add(overlap); overlap <= 0 {
+			old.RevokedAt = &now
+		} else if old.ExpiresAt == nil || end.Before(*old.ExpiresAt) {
+			old.ExpiresAt = &end
+		}
+		return t.PutKey(old)
+	})
+	return text, fresh, err
+}

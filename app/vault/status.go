@@ -1,0 +1,33 @@
+package vault
+
+import (
+	"context"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/store"
+)
+
+// Status is how much is stored, and how it goes.
+type Status struct {
+	Abstracts, Orders, Files, Folders uint64
+	Bytes                             uint64 // of all files, each as often as it is filed
+	Queue                             uint64 // files that wait for their processing
+	DiskFree, DiskReserve             uint64
+	ReadOnly                          bool
+}
+
+// Status reads the counters, which are kept with the records.
+func (v *Vault) Status(ctx context.Context) (Status, error) {
+	s := Status{DiskReserve: v.set.DiskReserve, ReadOnly: v.store.Failed() != nil}
+	err := v.store.View(ctx, func(t *store.Tx) error {
+		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
+		s.Files, s.Folders = t.Count(store.CountFiles), t.Count(store.CountFolders)
+		s.Bytes, s.Queue = t.Count(store.CountBytes), t.Count(store.CountTasks)
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	s.DiskFree, err = blob.DiskFree(v.dir)
+	return s, err
+}

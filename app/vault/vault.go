@@ -1,0 +1,216 @@
+// Package vault is the firm's vault: the verbs. Every transaction begins and ends
+// here, every rule between two nouns is decided here, inside the transaction of
+// its write; and here the background work lives: processing, sweep, last use.
+//
+// Promise: when a verb that files a document returns without an error, the bytes
+// and their record survive a power cut. Bytes descend first, the record last: a
+// crash in between leaves an orphan that the sweep removes, never a record without
+// its bytes.
+//
+// The vault is no god: it opens, closes, and holds one small struct per noun.
+//
+// # The data directory
+//
+//	data/                 0700, one file system
+//	    vault.db          records (app/store), 0600
+//	    secret.key        what ids and links are made with (app/secret), 0600
+//	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
+//	    tmp/              what is still arriving; emptied at start
+//	    control.sock      while serving (app/local)
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/inspect"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Inspector says what a document is. In production it is a pool of child processes
+// (app/reader): the process that holds the database parses no document.
+type Inspector interface {
+	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
+}
+
+// Settings are the limits and rules of a vault; see config.example.yaml.
+type Settings struct {
+	FileSize          int64 // bytes
+	FilesPerRequest   int
+	Inspect           inspect.Limits
+	Rules             title.Rules
+	UniqueOrderNumber bool
+	DiskReserve       uint64 // bytes; below it nothing is written
+}
+
+// Options of Open.
+type Options struct {
+	Dir       string
+	Create    bool // make what is missing; else NotFound where there is no vault
+	Settings  Settings
+	Inspector Inspector
+	Now       func() time.Time
+	Chance    io.Reader
+	Log       *slog.Logger
+}
+
+// Vault is an open data directory. It is safe for many goroutines.
+type Vault struct {
+	Abstracts *Abstracts
+	Orders    *Orders
+	Files     *Files
+	Folders   *Folders
+	Templates *Templates
+	Keys      *Keys
+	Secrets   *secret.Ring
+
+	dir       string
+	set       Settings
+	now       func() time.Time
+	chance    io.Reader
+	log       *slog.Logger
+	store     *store.Store
+	blobs     *blob.Store
+	inspector Inspector
+	usage     *usage
+	processor *processor
+
+	stop    context.CancelFunc
+	workers sync.WaitGroup
+}
+
+// ErrNoVault is in the chain of Open's error where there is no vault and none was
+// to be made.
+var ErrNoVault = errors.New("there is no vault here")
+
+// Open opens the vault in a data directory. It returns a *title.Error of kind
+// Locked when another process has it.
+func Open(ctx context.Context, opts Options) (*Vault, error) {
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	database := filepath.Join(dir, "vault.db")
+	if !opts.Create {
+		if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
+			return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
+		}
+	}
+	if err := private(dir); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	ring, err := openRing(dir, database, opts.Chance)
+	if err != nil {
+		return nil, err
+	}
+	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
+	db, err := store.Open(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: title.NewWorkspace()})
+	if err != nil {
+		return nil, err
+	}
+	// After the lock: opening the blobs empties tmp, which is another's while it serves.
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{Log: opts.Log})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
+		store: db, blobs: blobs, inspector: opts.Inspector, stop: func() {}}
+	v.furnish()
+	return v, nil
+}
+
+// openRing reads the secret, or makes it where there is no database yet: with one,
+// a lost secret must be put back, not replaced.
+func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
+	path := filepath.Join(dir, "secret.key")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(database); err == nil {
+			return nil, fmt.Errorf("%s is missing: put it back from a backup, every id and link depends on it", path)
+		}
+	}
+	ring, _, err := secret.Load(path, chance)
+	return ring, err
+}
+
+func (v *Vault) furnish() {
+	v.usage = &usage{v: v, seen: map[uint64]use{}}
+	v.processor = &processor{v: v, wake: make(chan struct{}, 1)}
+	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
+	v.Files, v.Folders = &Files{v}, &Folders{v}
+	v.Templates, v.Keys = &Templates{v}, &Keys{v}
+}
+
+// Start begins the background work, which Close ends.
+func (v *Vault) Start(sweepEvery time.Duration) {
+	ctx, cancel := context.WithCancel(context.Background())
+	v.stop = cancel
+	for _, work := range []func(context.Context){v.processor.run, v.usage.run, func(ctx context.Context) { v.sweepEvery(ctx, sweepEvery) }} {
+		v.workers.Add(1)
+		go func() {
+			defer v.workers.Done()
+			work(ctx)
+		}()
+	}
+}
+
+// Close ends the background work, writes what was gathered, and closes the files.
+func (v *Vault) Close() error {
+	v.stop()
+	v.workers.Wait()
+	err := v.usage.flush(context.Background())
+	if title.KindOf(err) == title.Closing {
+		err = nil // read-only, or closed before: the last uses are all that is lost
+	}
+	return errors.Join(err, v.store.Close())
+}
+
+// Dir is the data directory, absolute.
+func (v *Vault) Dir() string { return v.dir }
+
+// Ready is nil when the vault takes writes; else why it does not.
+func (v *Vault) Ready(ctx context.Context) error {
+	if err := v.store.Failed(); err != nil {
+		return &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+	}
+	if err := v.store.View(ctx, func(*store.Tx) error { return nil }); err != nil {
+		return err
+	}
+	return v.room()
+}
+
+// room is Full when the disk has less than the reserve.
+func (v *Vault) room() error {
+	free, err := blob.DiskFree(v.dir)
+	if err != nil {
+		return fmt.Errorf("free room: %w", err)
+	}
+	if free < v.set.DiskReserve {
+		return &title.Error{Kind: title.Full, Message: "The disk is full."}
+	}
+	return nil
+}
+
+// write is Update for what makes the vault grow.
+func (v *Vault) write(ctx context.Context, check, write func(*store.Tx) error) error {
+	if err := v.room(); err != nil {
+		return err
+	}
+	return v.store.Update(ctx, check, write)
+}
+
+func (v *Vault) event(t *store.Tx, at time.Time, actor title.Actor, kind, record string, detail map[string]string) error {
+	return t.AddEvent(title.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
+}
+
+func record(noun string, id uint64) string { return fmt.Sprintf("%s:%d", noun, id) }

@@ -1,0 +1,112 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Report is what a Verify found. Findings are damage; orphans (bytes that no record
+// names) and leftovers in tmp are not: a crash leaves them, and a sweep or the next
+// start takes them away.
+type Report struct {
+	Records, Files, Events, Blobs int
+	Bytes                         int64
+	Orphans, Leftovers            int
+	Findings                      []store.Finding
+}
+
+// OK reports whether nothing is missing or differs.
+func (r Report) OK() bool { return len(r.Findings) == 0 }
+
+// Verify holds every record, index and byte of the vault against each other while
+// it goes on working: the records of one moment, copied aside. It changes nothing.
+// The error is about the verification, never about what it found.
+func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
+	var r Report
+	find := func(f store.Finding) { r.Findings = append(r.Findings, f) }
+	name, err := secret.NewToken(v.chance)
+	if err != nil {
+		return r, err
+	}
+	copied, err := v.store.Snapshot(ctx, filepath.Join(v.dir, "tmp", "verify-"+name[:12]+".db"))
+	if err != nil {
+		return r, err
+	}
+	err = v.verify(ctx, copied, &r, find, progress)
+	return r, errors.Join(err, copied.Close())
+}
+
+func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {
+	// Before the records: what is swept or finished meanwhile is then no leftover.
+	leftovers, _, err := v.blobs.Leftovers()
+	if err != nil {
+		return fmt.Errorf("read tmp: %w", err)
+	}
+	r.Leftovers = max(0, leftovers-1) // the copy itself
+	census, err := copied.Check(ctx, find)
+	r.Records, r.Files, r.Events = census.Records, census.Files, census.Events
+	if err != nil {
+		return err
+	}
+	known := map[blob.Digest]bool{}
+	err = copied.Digests(func(d [32]byte, _ title.File) error { known[d] = true; return nil })
+	if err != nil {
+		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: err.Error()})
+		return v.countOrphans(ctx, known, r)
+	}
+	err = copied.Digests(func(d [32]byte, file title.File) error {
+		r.Blobs++
+		progress(r.Blobs, len(known))
+		return v.verifyBlob(ctx, d, file, r, find)
+	})
+	if err != nil {
+		return err
+	}
+	return v.countOrphans(ctx, known, r)
+}
+
+// verifyBlob reads the bytes of a document and holds them against their name and
+// the record's size.
+func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, file title.File, r *Report, find func(store.Finding)) error {
+	err := v.blobs.Check(ctx, d)
+	var size int64
+	if err == nil {
+		size, err = v.blobs.Has(d)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.Bytes += size
+	switch subject := fmt.Sprint(file.ID); {
+	case err != nil:
+		find(store.Finding{Kind: "file", Subject: subject, Problem: err.Error()})
+	case file.Size >= 0 && file.Size != size:
+		find(store.Finding{Kind: "file", Subject: subject, Problem: fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)})
+	}
+	return nil
+}
+
+// countOrphans counts bytes that no record named when the copy was made, nor does now.
+func (v *Vault) countOrphans(ctx context.Context, known map[blob.Digest]bool, r *Report) error {
+	return v.blobs.Walk(ctx, func(e blob.Entry) error {
+		if known[e.Digest] {
+			return nil
+		}
+		return v.store.View(ctx, func(t *store.Tx) error {
+			if !t.DigestInUse(e.Digest) {
+				r.Orphans++
+			}
+			return nil
+		})
+	}, func(string) error {
+		r.Leftovers++
+		return nil
+	})
+}

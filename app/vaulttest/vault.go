@@ -1,0 +1,146 @@
+package vaulttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/vault"
+)
+
+// Clock is a time that tests move. It is safe for many goroutines.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock starts at a fixed moment.
+func NewClock() *Clock {
+	return &Clock{now: time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)}
+}
+
+// Now gives the clock's time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Move moves the clock.
+func (c *Clock) Move(by time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(by)
+}
+
+// Chance is a fixed, endless source of what looks like chance, for many goroutines.
+func Chance() io.Reader {
+	return &chance{source: rand.NewChaCha8([32]byte{1})}
+}
+
+type chance struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+func (c *chance) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.source.Read(p)
+}
+
+// Settings are those of config.example.yaml, without the reserve of the disk.
+func Settings() vault.Settings {
+	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits()}
+}
+
+// Options of a vault for tests in a directory of its own, with a clock, chance and
+// an inspector that starts no child.
+func Options(t testing.TB) vault.Options {
+	t.Helper()
+	return vault.Options{
+		Dir: t.TempDir(), Create: true, Settings: Settings(), Inspector: Inspector{}, Now: NewClock().Now, Chance: Chance(),
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// Open opens a vault that is closed at the end of the test, after a verification
+// that must find nothing.
+func Open(t testing.TB, opts vault.Options) *vault.Vault {
+	t.Helper()
+	v, err := vault.Open(context.Background(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		Verify(t, v)
+		if err := v.Close(); err != nil {
+			t.Errorf("close the vault: %v", err)
+		}
+	})
+	return v
+}
+
+// Verify fails the test for every finding.
+func Verify(t testing.TB, v *vault.Vault) {
+	t.Helper()
+	report, err := v.Verify(context.Background(), func(int, int) {})
+	if err != nil {
+		t.Errorf("verify: %v", err)
+	}
+	for _, f := range report.Findings {
+		t.Errorf("verify: %s %s: %s", f.Kind, f.Subject, f.Problem)
+	}
+}
+
+// Inspector judges documents as the product does, but in this process and with a
+// toy in the place of PDFium, which counts what PDF made by PDF says.
+type Inspector struct{}
+
+// Inspect is vault.Inspector.
+func (Inspector) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+	return inspect.Inspect(ctx, doc, size, ext, toy{}, lim)
+}
+
+// PDF makes a document that the toy reads, of so many pages; salt tells two apart.
+func PDF(pages int, salt string) []byte {
+	return []byte("%PDF-1.7\n%toy pages=" + strconv.Itoa(pages) + " " + salt + "\n%%EOF\n")
+}
+
+var toyPages = regexp.MustCompile(`%toy pages=(\d+)`)
+
+type toy struct{}
+
+func (toy) Open(_ context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
+	head := make([]byte, min(size, 1024))
+	if _, err := doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	found := toyPages.FindSubmatch(head)
+	switch {
+	case bytes.Contains(head, []byte("/Encrypt")):
+		return nil, inspect.ErrPassword
+	case found == nil:
+		return nil, inspect.ErrUnreadable
+	}
+	pages, err := strconv.Atoi(string(found[1]))
+	if err != nil || pages == 0 {
+		return nil, inspect.ErrUnreadable
+	}
+	return toyDocument(pages), nil
+}
+
+type toyDocument int
+
+func (d toyDocument) Pages() int                               { return int(d) }
+func (d toyDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
+func (d toyDocument) Close(context.Context) error              { return nil }

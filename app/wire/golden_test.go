@@ -1,0 +1,122 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"deedkeep/app/wire"
+)
+
+var (
+	created = wire.At(time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC))
+	updated = wire.At(time.Date(2026, 5, 28, 22, 0, 1, 123456789, time.FixedZone("CST", -6*3600)))
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func deed() wire.File {
+	return wire.File{
+		ID: 77, Filename: "Deed & Plat.pdf", FileType: "pdf", MimeType: "application/pdf", PageCount: ptr(12),
+		FileSize: 248115, FileSizeHuman: wire.HumanSize(248115), FolderID: ptr(int64(3)), IsProcessing: true,
+		DownloadURL: "https://vault.example/v1/file-vault/files/77/download", CreatedAt: created,
+	}
+}
+
+const deedJSON = `{"id":77,"filename":"Deed & Plat.pdf","file_type":"pdf","mime_type":"application/pdf","page_count":12,` +
+	`"file_size":248115,"file_size_human":"242.3 KB","folder_id":3,"is_processing":true,` +
+	`"download_url":"https://vault.example/v1/file-vault/files/77/download","created_at":"2026-05-29T04:00:00.000000Z"}`
+
+const keyJSON = `{"id":4,"name":"Closing desk","prefix":"dk_live_ab12","abilities":["api:v1"],"created_at":"2026-05-29T04:00:00.000000Z",` +
+	`"last_used_at":null,"use_count":0,"expires_at":null,"revoked_at":null}`
+
+func TestGolden(t *testing.T) {
+	bare := wire.Abstract{ID: "k3Jd82Qz", CreatedAt: created, UpdatedAt: updated}
+	full := wire.Abstract{
+		ID: "k3Jd82Qz", TemplateID: ptr(int64(2)), Status: ptr("Open"), Address: ptr("12 <Elm> & Oak"), City: ptr("Salem"),
+		County: ptr("Essex"), State: ptr("MA"), TaxMap: ptr("14-2-7"),
+		CustomFields: wire.CustomFields{"search_type": json.RawMessage(`"full"`), "fee": json.RawMessage(`1.50`), "tags": json.RawMessage(`["a","b"]`)},
+		Files:        wire.List[wire.File]{deed()}, CreatedAt: created, UpdatedAt: updated,
+	}
+	field := wire.Field{Key: "search_type", Label: "Search type", Type: "dropdown", Required: true, Options: wire.List[string]{"full", "two-owner"}}
+	key := wire.Key{ID: 4, Name: "Closing desk", Prefix: "dk_live_ab12", Abilities: wire.List[string]{"api:v1"}, CreatedAt: created}
+	const bareJSON = `{"id":"k3Jd82Qz","template_id":null,"status":null,"address":null,"city":null,"county":null,"state":null,"tax_map":null,` +
+		`"custom_fields":{},"files":[],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:01.123456Z"}`
+	const fieldJSON = `{"key":"search_type","label":"Search type","type":"dropdown","required":true,"options":["full","two-owner"]}`
+
+	for _, row := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"abstract of nothing", wire.AbstractBody{Data: bare}, `{"data":` + bareJSON + `}`},
+		{"abstract of everything", full, `{"id":"k3Jd82Qz","template_id":2,"status":"Open","address":"12 <Elm> & Oak","city":"Salem","county":"Essex",` +
+			`"state":"MA","tax_map":"14-2-7","custom_fields":{"fee":1.50,"search_type":"full","tags":["a","b"]},"files":[` + deedJSON + `],` +
+			`"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:01.123456Z"}`},
+		{"abstract created", wire.AbstractCreated{Data: bare}, `{"data":` + bareJSON + `,"errors":[]}`},
+		{"abstract created, a file refused", wire.AbstractCreated{Data: bare, Errors: wire.List[wire.FileFailure]{{Filename: "a.exe", Error: "File is empty"}}},
+			`{"data":` + bareJSON + `,"errors":[{"filename":"a.exe","error":"File is empty"}]}`},
+		{"file", wire.FileBody{Data: deed()}, `{"data":` + deedJSON + `}`},
+		{"file of nothing", wire.File{CreatedAt: created}, `{"id":0,"filename":"","file_type":"","mime_type":"","page_count":null,"file_size":0,` +
+			`"file_size_human":"","folder_id":null,"is_processing":false,"download_url":"","created_at":"2026-05-29T04:00:00.000000Z"}`},
+		{"uploaded", wire.Uploaded{Success: true, Message: "Files uploaded successfully", Files: wire.List[wire.File]{deed()}},
+			`{"success":true,"message":"Files uploaded successfully","files":[` + deedJSON + `],"errors":[]}`},
+		{"order of nothing", wire.OrderBody{Data: wire.Order{ID: "Zz9aB31x", OrderNumber: "T-1", Status: "active", CreatedAt: created, UpdatedAt: created}},
+			`{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
+				`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`},
+		{"order with a date", wire.Order{DueDate: ptr("2026-06-15"), CreatedAt: created, UpdatedAt: created},
+			`{"id":"","order_number":"","status":"","due_date":"2026-06-15","address":null,"city":null,"county":null,"state":null,` +
+				`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}`},
+		{"order fields", wire.OrderFields{CoreFields: wire.List[wire.Field]{{Key: "order_number", Label: "Order #", Type: "text", Required: true}}},
+			`{"core_fields":[{"key":"order_number","label":"Order #","type":"text","required":true,"options":[]}],"custom_fields":[]}`},
+		{"templates", wire.AbstractTemplates{Templates: wire.List[wire.Template]{{ID: 1, Name: "Full search", Default: true, CustomFields: wire.List[wire.Field]{field}}, {ID: 2}}},
+			`{"templates":[{"id":1,"name":"Full search","default":true,"custom_fields":[` + fieldJSON + `]},{"id":2,"name":"","default":false,"custom_fields":[]}]}`},
+		{"no templates", wire.AbstractTemplates{}, `{"templates":[]}`},
+		{"folders", wire.Folders{Folders: wire.List[wire.Folder]{{ID: 1, Name: "Deeds"}, {ID: 2, Name: "2026", ParentID: ptr(int64(1))}}},
+			`{"folders":[{"id":1,"name":"Deeds","parent_id":null},{"id":2,"name":"2026","parent_id":1}]}`},
+		{"no folders", wire.Folders{}, `{"folders":[]}`},
+		{"folder created", wire.FolderCreated{Success: true, Message: "Folder created successfully", Folder: wire.Folder{ID: 1, Name: "Deeds"}},
+			`{"success":true,"message":"Folder created successfully","folder":{"id":1,"name":"Deeds","parent_id":null}}`},
+		{"failure", wire.Failure{Message: "Not found."}, `{"message":"Not found."}`},
+		{"failure of fields", wire.Failure{Message: "z", Errors: wire.FieldErrors{{"zeta", []string{"z", "y"}}, {"alpha", []string{"<a>"}}}},
+			`{"message":"z","errors":{"zeta":["z","y"],"alpha":["<a>"]}}`},
+		{"key", key, keyJSON},
+		{"key with all times", wire.Key{CreatedAt: created, LastUsedAt: &created, ExpiresAt: &created, RevokedAt: &created},
+			`{"id":0,"name":"","prefix":"","abilities":[],"created_at":"2026-05-29T04:00:00.000000Z","last_used_at":"2026-05-29T04:00:00.000000Z",` +
+				`"use_count":0,"expires_at":"2026-05-29T04:00:00.000000Z","revoked_at":"2026-05-29T04:00:00.000000Z"}`},
+		{"key created", wire.KeyCreated{Key: "dk_live_x", Data: key}, `{"key":"dk_live_x","data":` + keyJSON + `}`},
+		{"key revoked", wire.KeyBody{Data: key}, `{"data":` + keyJSON + `}`},
+		{"keys", wire.Keys{Data: wire.List[wire.Key]{key}}, `{"data":[` + keyJSON + `]}`},
+		{"key create", wire.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
+		{"key rotate", wire.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
+		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"abstracts":0,"orders":0,` +
+			`"files":0,"folders":0,"bytes":0,"blobs":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null}`},
+		{"health", wire.Health{Status: "ok"}, `{"status":"ok"}`},
+		{"verify start", wire.VerifyStart{Repair: true}, `{"repair":true}`},
+		{"verify progress", wire.VerifyLine{Progress: &wire.VerifyProgress{Done: 1, Total: 2, Unit: "bytes"}}, `{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
+		{"verify result", wire.VerifyLine{Result: &wire.Verify{OK: true, Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7}},
+			`{"result":{"ok":true,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"findings":[]}}`},
+		{"verify finding", wire.Finding{Kind: "blob", Subject: "ab12", Problem: "differs"}, `{"kind":"blob","subject":"ab12","problem":"differs"}`},
+		{"verify error", wire.VerifyLine{Error: "Server error."}, `{"error":"Server error."}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := wire.Marshal(row.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != row.want {
+				t.Fatalf("got\n%s\nwant\n%s", got, row.want)
+			}
+			// What the server writes the client reads: the way back must lose nothing.
+			back := reflect.New(reflect.TypeOf(row.value))
+			if err := json.Unmarshal(got, back.Interface()); err != nil {
+				t.Fatal(err)
+			}
+			again, err := wire.Marshal(back.Interface())
+			if err != nil || string(again) != row.want {
+				t.Fatalf("after the way back (%v)\n%s\nwant\n%s", err, again, row.want)
+			}
+		})
+	}
+}

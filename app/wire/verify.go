@@ -1,0 +1,49 @@
+package wire
+
+// Verify is the result of a verification (COMMANDS.md, "verify"). Records,
+// Files, Blobs, Bytes and Events count what was looked at; Orphans and Leftovers
+// are notes and leave OK true; every finding makes it false.
+type Verify struct {
+	OK        bool          `json:"ok"`
+	Records   int64         `json:"records"`
+	Files     int64         `json:"files"`
+	Blobs     int64         `json:"blobs"`
+	Bytes     int64         `json:"bytes"`
+	Events    int64         `json:"events"`
+	Orphans   int64         `json:"orphans"`
+	Leftovers int64         `json:"leftovers"`
+	Findings  List[Finding] `json:"findings"`
+}
+
+// Finding is one damage: what kind, of which record, blob or index, and in
+// words what is wrong with it.
+type Finding struct {
+	Kind    string `json:"kind"`
+	Subject string `json:"subject"`
+	Problem string `json:"problem"`
+}
+
+// VerifyStart asks POST /control/verify; with Repair false nothing is changed.
+type VerifyStart struct {
+	Repair bool `json:"repair"`
+}
+
+// VerifyProgress says how far a verification is; Unit names what Done and Total
+// count, for instance "bytes". Total is 0 while it is unknown.
+type VerifyProgress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+	Unit  string `json:"unit"`
+}
+
+// VerifyLine is one line of the answer of POST /control/verify, which is
+// application/x-ndjson. Exactly one member is set; the last line has Result or
+// Error, and an answer without such a line was cut.
+//
+//	{"progress":{"done":4096,"total":8192,"unit":"bytes"}}
+//	{"result":{"ok":true,…}}   or   {"error":"…"}
+type VerifyLine struct {
+	Progress *VerifyProgress `json:"progress,omitempty"`
+	Result   *Verify         `json:"result,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}

@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os/user"
+	"time"
+
+	"deedkeep/app/api"
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/local"
+	"deedkeep/app/vault"
+)
+
+// ask runs fn with a client of the control door: of the server that runs on the
+// data directory, or, where none does, of the same handler over the vault that is
+// opened here. fn cannot tell which.
+func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	knock, err := local.Dial(ctx, c.Data)
+	switch {
+	case errors.Is(err, local.ErrNobody):
+		return s.askAlone(ctx, c, fn)
+	case err != nil:
+		return err
+	}
+	if err := knock.Close(); err != nil {
+		return err
+	}
+	return fn(ctx, s.client(local.RoundTripper(c.Data)))
+}
+
+func (s *shell) client(transport http.RoundTripper) *client.Client {
+	operator := ""
+	if u, err := user.Current(); err == nil {
+		operator = u.Username
+	}
+	return client.New(client.DoorBase, "", transport).As(operator)
+}
+
+// askAlone opens the vault and answers itself, in memory.
+func (s *shell) askAlone(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) (err error) {
+	log := s.logger(c, slog.LevelWarn)
+	v, err := vault.Open(ctx, vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	listener := local.Memory()
+	server := &http.Server{
+		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Log: log}),
+		ReadHeaderTimeout: c.Timeouts.Header,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	err = fn(ctx, s.client(listener.RoundTripper()))
+	if closed := server.Close(); closed != nil {
+		err = errors.Join(err, fmt.Errorf("close the door: %w", closed))
+	}
+	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"deedkeep/app/client"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// The exit codes are a contract with scripts.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitDamage      = 3   // verify found damage
+	exitNoVault     = 10  // there is no vault in the data directory
+	exitLocked      = 11  // another process has it, and does not answer
+	exitInterrupted = 130 // by Ctrl-C or SIGTERM
+)
+
+// exit says what went wrong, in one line where it can, and gives the code.
+func (s *shell) exit(ctx context.Context, err error) int {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errDamage):
+		return exitDamage
+	case ctx.Err() != nil:
+		s.say("interrupted")
+		return exitInterrupted
+	case errors.As(err, &usage):
+		s.say("%v", err)
+		return exitUsage
+	case errors.Is(err, vault.ErrNoVault):
+		s.say("%v", message(err))
+		s.say(`"deedkeep serve" makes one; --data says where it is`)
+		return exitNoVault
+	case title.KindOf(err) == title.Locked:
+		s.say("%v", message(err))
+		s.say("it may be starting, or restoring: try again in a moment")
+		return exitLocked
+	}
+	s.say("%s", message(err))
+	return exitFailed
+}
+
+// message is the sentence for people, where an error has one of its own.
+func message(err error) string {
+	var named *title.Error
+	if errors.As(err, &named) {
+		return named.Message
+	}
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		if refused.Status == http.StatusInternalServerError && refused.RequestID != "" {
+			return fmt.Sprintf("%s (request %s in the server's log)", refused.Message, refused.RequestID)
+		}
+		return refused.Message
+	}
+	return err.Error()
+}
+
+// sayInPlace is say with an end of line of the caller's choice.
+func (s *shell) sayInPlace(end, format string, args ...any) {
+	fmt.Fprintf(s.messages, "deedkeep: "+format+end, args...) //nolint:errcheck // there is nobody else to tell
+}
+
+// say writes a line for people: to standard error, with one prefix.
+func (s *shell) say(format string, args ...any) {
+	fmt.Fprintf(s.messages, "deedkeep: "+format+"\n", args...) //nolint:errcheck // there is nobody else to tell
+}

@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) keysCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "keys", Short: "Make, list and end the keys of programs"}
+	cmd.AddCommand(s.keysCreate(), s.keysList(), s.keysRevoke(), s.keysRotate())
+	return cmd
+}
+
+func (s *shell) keysCreate() *cobra.Command {
+	var (
+		draft   wire.KeyCreate
+		expires string
+		quiet   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make a key; it is shown once",
+		Example: `  deedkeep keys create "Closing software"
+  deedkeep keys create reports --ability api:v1:read --expires 90d
+  KEY=$(deedkeep keys create script --quiet)`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			draft.Name = args[0]
+			if expires != "" {
+				after, err := config.ParseDuration(expires)
+				if err != nil {
+					return &usageError{fmt.Errorf("--expires: %w", err)}
+				}
+				draft.ExpiresAt = new(wire.At(time.Now().Add(after)))
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				made, err := c.CreateKey(ctx, draft)
+				if err != nil {
+					return err
+				}
+				return s.printKey(made, quiet)
+			})
+		},
+	}
+	cmd.Flags().StringArrayVar((*[]string)(&draft.Abilities), "ability", nil, "what it may do: api:v1 (the default), api:v1:read, events, metrics")
+	cmd.Flags().StringVar(&expires, "expires", "", "after how long it ends by itself, like 90d or 12h")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
+	return cmd
+}
+
+func (s *shell) printKey(made wire.KeyCreated, quiet bool) error {
+	switch {
+	case quiet:
+		return s.print("%s\n", made.Key)
+	case s.json:
+		return s.printJSON(made)
+	}
+	s.say("keep it now: it is shown once and stored nowhere")
+	return s.print("%s\n", made.Key)
+}
+
+func (s *shell) keysList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List all keys, ended ones too",
+		Example: "  deedkeep keys list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				keys, err := c.Keys(ctx)
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(wire.List[wire.Key](keys))
+				}
+				return s.printKeys(keys)
+			})
+		},
+	}
+}
+
+func (s *shell) printKeys(keys []wire.Key) error {
+	if len(keys) == 0 {
+		s.say(`there is no key yet; "deedkeep keys create NAME" makes one`)
+		return nil
+	}
+	rows := [][]string{{"ID", "NAME", "KEY", "ABILITIES", "LAST USED", "USES", "STATE"}}
+	for _, k := range keys {
+		rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, k.Prefix + "…", strings.Join(k.Abilities, " "),
+			moment(k.LastUsedAt), strconv.FormatInt(k.UseCount, 10), keyState(k, time.Now())})
+	}
+	return s.printTable(rows)
+}
+
+func keyState(k wire.Key, now time.Time) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked " + moment(k.RevokedAt)
+	case k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time):
+		return "expired " + moment(k.ExpiresAt)
+	case k.ExpiresAt != nil:
+		return "until " + moment(k.ExpiresAt)
+	}
+	return "live"
+}
+
+func (s *shell) keysRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "End a key now, for ever",
+		Example: "  deedkeep keys revoke 3",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := keyID(args[0])
+			if err != nil {
+				return err
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				key, err := c.RevokeKey(ctx, id)
+				if err != nil {
+					return missing(err, "key", args[0])
+				}
+				if s.json {
+					return s.printJSON(key)
+				}
+				return s.print("revoked %s (%s…)\n", key.Name, key.Prefix)
+			})
+		},
+	}
+}
+
+func (s *shell) keysRotate() *cobra.Command {
+	var (
+		overlap string
+		quiet   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "rotate ID",
+		Short: "Make a new key in the place of an old one, which ends after the overlap",
+		Example: `  deedkeep keys rotate 3 --overlap 24h
+  deedkeep keys rotate 3 --overlap 0s`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := keyID(args[0])
+			if err != nil {
+				return err
+			}
+			both, err := config.ParseDuration(overlap)
+			if err != nil {
+				return &usageError{fmt.Errorf("--overlap: %w", err)}
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				made, err := c.RotateKey(ctx, id, both)
+				if err != nil {
+					return missing(err, "key", args[0])
+				}
+				return s.printKey(made, quiet)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&overlap, "overlap", "24h", "how long the old key goes on; 0s ends it at once")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
+	return cmd
+}
+
+func keyID(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id <= 0 {
+		return 0, &usageError{fmt.Errorf("%q is no key's ID; \"deedkeep keys list\" shows them", text)}
+	}
+	return id, nil
+}

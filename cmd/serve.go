@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/config"
+	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
+	"deedkeep/app/server"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/web"
+)
+
+func (s *shell) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer programs and people until stopped",
+		Long: `Answer programs and people until stopped by Ctrl-C or SIGTERM; what is under way
+is finished first. In an empty data directory the vault is made: database,
+templates, order fields, folders, and the secret its links are signed with.`,
+		Example: `  deedkeep serve
+  deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context()) },
+	}
+	cmd.Flags().String("listen", config.Default().Listen, "address and port to answer on; port 0 picks one")
+	return cmd
+}
+
+func (s *shell) serve(ctx context.Context) (err error) {
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	if err := web.Ready(); err != nil {
+		return err
+	}
+	if err := localDisk(c); err != nil {
+		return err
+	}
+	log := s.logger(c, slog.LevelDebug)
+	pool := reader.Open(reader.Options{
+		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory), Deadline: c.Reader.Deadline, Log: log,
+	})
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	v, err := vault.Open(ctx, vault.Options{
+		Dir: c.Data, Create: true, Settings: vaultSettings(c), Inspector: pool, Now: time.Now, Chance: rand.Reader, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	return server.Serve(ctx, server.Options{
+		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
+		Started: func(address string) { s.started(ctx, v, address) },
+	})
+}
+
+// started says that the server answers, in one line, and what a new vault needs next.
+func (s *shell) started(ctx context.Context, v *vault.Vault, address string) {
+	fmt.Fprintf(s.out, "listening on http://%s\n", address) //nolint:errcheck // a closed output stops no server
+	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
+		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
+	}
+}
+
+// localDisk refuses a data directory on a network file system, whose promises about
+// syncing and locking are not those that the vault's own rest on.
+func localDisk(c config.Config) error {
+	kind, network, err := blob.Network(c.Data)
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if network && !c.Disk.AllowNetwork {
+		return &usageError{fmt.Errorf("%s is on a network file system (%s), where a power cut can lose documents; "+
+			"use a disk of this machine, or set disk.allow_network: true", c.Data, kind)}
+	}
+	return nil
+}
+
+// vaultSettings are the settings that are the vault's.
+func vaultSettings(c config.Config) vault.Settings {
+	lim := inspect.DefaultLimits()
+	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
+	return vault.Settings{
+		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, Inspect: lim,
+		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
+		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
+	}
+}

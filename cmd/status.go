@@ -1,0 +1,56 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Say whether it runs, how much is stored, and how it goes",
+		Example: "  deedkeep status --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				status, err := c.Status(ctx)
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(status)
+				}
+				return s.printTable(statusRows(status))
+			})
+		},
+	}
+}
+
+func statusRows(s wire.Status) [][]string {
+	running := "not running"
+	if s.Running && s.StartedAt != nil && s.Listen != nil {
+		running = fmt.Sprintf("on http://%s since %s", *s.Listen, moment(s.StartedAt))
+	}
+	writes := "taken"
+	if s.ReadOnly {
+		writes = "refused: the disk failed, restart it"
+	}
+	return [][]string{
+		{"server", running},
+		{"version", s.Version + " " + s.Commit},
+		{"data", s.Data},
+		{"abstracts", fmt.Sprint(s.Abstracts)},
+		{"orders", fmt.Sprint(s.Orders)},
+		{"files", fmt.Sprintf("%d (%s)", s.Files, wire.HumanSize(s.Bytes))},
+		{"folders", fmt.Sprint(s.Folders)},
+		{"waiting", fmt.Sprintf("%d for processing", s.Queue)},
+		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
+		{"writes", writes},
+		{"backup", moment(s.LastBackupAt)},
+	}
+}

@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Hold every record, index and byte of the vault against each other",
+		Long: `Hold every record, index and byte of the vault against each other, while the
+server runs or not. A missing or differing byte, record or index is a finding: it
+is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
+are notes; a sweep takes them away. Nothing is changed.`,
+		Example: "  deedkeep verify\n  deedkeep verify --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				report, err := c.Verify(ctx, false, s.progress())
+				if err != nil {
+					return err
+				}
+				return s.printVerify(report)
+			})
+		},
+	}
+}
+
+func (s *shell) printVerify(r wire.Verify) error {
+	if s.json {
+		if err := s.printJSON(r); err != nil {
+			return err
+		}
+	} else if err := s.printFindings(r); err != nil {
+		return err
+	}
+	if !r.OK {
+		return errDamage
+	}
+	return nil
+}
+
+func (s *shell) printFindings(r wire.Verify) error {
+	for _, f := range r.Findings {
+		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
+			return err
+		}
+	}
+	word := "all is well"
+	if !r.OK {
+		word = "DAMAGED"
+	}
+	return s.print("%s: %d records, %d documents (%s), %d events; %d orphans, %d leftovers, %d findings\n",
+		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, r.Orphans, r.Leftovers, len(r.Findings))
+}
+
+const (
+	onTerminal = 200 * time.Millisecond
+	elsewhere  = 10 * time.Second
+)
+
+// progress reports after the first second: in place on a terminal, a line every
+// ten seconds elsewhere.
+func (s *shell) progress() func(wire.VerifyProgress) {
+	file, _ := s.messages.(*os.File)
+	terminal := file != nil && isTerminal(file)
+	start, said := time.Now(), time.Now().Add(time.Second-elsewhere)
+	if terminal {
+		said = time.Now().Add(time.Second - onTerminal)
+	}
+	return func(p wire.VerifyProgress) {
+		pause, end := elsewhere, "\n"
+		if terminal {
+			pause, end = onTerminal, "\r"
+		}
+		if time.Since(said) < pause {
+			return
+		}
+		said = time.Now()
+		left := time.Duration(0)
+		if p.Done > 0 {
+			left = time.Duration(float64(time.Since(start)) / float64(p.Done) * float64(p.Total-p.Done))
+		}
+		s.sayInPlace(end, "%d of %d %s, %s left", p.Done, p.Total, p.Unit, left.Round(time.Second))
+	}
+}
