@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -20,6 +23,22 @@ func compileCached(ctx context.Context, o Options) (*Engine, error) {
 		return nil, errors.Join(err, cache.Close(ctx))
 	}
 	return e, nil
+}
+
+// forget removes the compiled code from a cache, which may be damaged, and
+// nothing else that lies there: wazero keeps it in a folder for each of its
+// versions.
+func forget(cacheDir string) error {
+	entries, err := os.ReadDir(cacheDir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), "wazero-") {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(cacheDir, entry.Name())))
+		}
+	}
+	return err
 }
 
 // compile makes an Engine that owns cache, which may be nil.

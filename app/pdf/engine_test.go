@@ -11,6 +11,7 @@ import (
 	"errors"
 	"os"
 	"path"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -218,20 +219,67 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-func TestUnusableCache(t *testing.T) {
+// compiled returns the files of compiled code in a cache.
+func compiled(t *testing.T, cache string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(cache, "wazero-*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestDamagedCache: a cache with a flipped bit, or one that is no folder, costs
+// time only, and a damaged one is made again.
+func TestDamagedCache(t *testing.T) {
 	wasm, err := web.PDFium()
 	if err != nil {
 		t.Fatal(err)
 	}
-	occupied := path.Join(t.TempDir(), "file")
-	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
+	open := func(cache string) {
+		t.Helper()
+		e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	open(vaulttest.Cache())
+	cache := t.TempDir()
+	other := filepath.Join(cache, "other")
+	if err := os.WriteFile(other, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e, err := pdf.New(t.Context(), pdf.Options{Wasm: wasm, CacheDir: occupied})
+	for _, from := range compiled(t, vaulttest.Cache()) {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[len(content)/2] ^= 1
+		to := filepath.Join(cache, filepath.Base(filepath.Dir(from)), filepath.Base(from))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damaged, err := os.ReadFile(compiled(t, cache)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Close(t.Context()); err != nil {
+	open(cache)
+	files := compiled(t, cache)
+	if len(files) != 1 {
+		t.Fatalf("%d files", len(files))
+	}
+	if healed, err := os.ReadFile(files[0]); err != nil || bytes.Equal(healed, damaged) {
+		t.Errorf("the cache is as it was, %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}
+	open(other)
 }

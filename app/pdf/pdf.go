@@ -63,14 +63,18 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.MemoryPages == 0 {
 		o.MemoryPages = DefaultMemoryPages
 	}
-	if o.CacheDir != "" {
-		e, err := compileCached(ctx, o)
-		if err == nil {
-			return e, nil
-		}
-		// A cache that cannot be read or written costs time, not the service.
+	if o.CacheDir == "" {
+		return compile(ctx, o, nil)
 	}
-	return compile(ctx, o, nil)
+	e, err := compileCached(ctx, o)
+	if err != nil && forget(o.CacheDir) == nil {
+		e, err = compileCached(ctx, o)
+	}
+	if err != nil {
+		// A cache that cannot be read or written costs time, not the service.
+		return compile(ctx, o, nil)
+	}
+	return e, nil
 }
 
 // Open opens the document of size bytes that r holds. It returns ErrPassword,

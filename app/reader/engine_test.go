@@ -7,15 +7,16 @@ package reader_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path"
+	"strings"
 	"testing"
 	"time"
 
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/vaulttest"
+	"deedkeep/web"
 )
 
 func TestSamples(t *testing.T) {
@@ -119,7 +120,10 @@ func TestAssetsMissing(t *testing.T) {
 	p := open(t, fake(t, "without assets"))
 	doc := bytes.NewReader(scanPDF(1, 10))
 	_, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", limits)
-	if err == nil || errors.Is(err, reader.ErrClosed) {
+	if err == nil || !strings.Contains(err.Error(), web.ErrAssetsMissing.Error()) {
 		t.Errorf("%v", err)
+	}
+	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 1}) {
+		t.Errorf("%+v", s)
 	}
 }

@@ -2,10 +2,12 @@ package reader
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/binary"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,11 +64,37 @@ func Fake(args []string) int {
 	return 0
 }
 
+// badFrames are what a child writes that has been taken over, instead of a
+// verdict.
+var badFrames = map[string]string{
+	"endless frame":        "\xff\xff\xff\xffd",
+	"empty frame":          "\x00\x00\x00\x00d",
+	"unknown frame":        "\x00\x00\x00\x01?",
+	"frame of the parent":  frame(frameBlock, "x"),
+	"no JSON":              frame(frameDone, "{"),
+	"control characters":   frame(frameDone, `{"refusal":"a\u001b[2Jb"}`),
+	"negative pages":       frame(frameDone, `{"pages":-1}`),
+	"fault without a word": frame(frameFault, `{}`),
+	"ask beyond the end":   frame(frameAsk, string(encodeAsk(1<<40, 1))),
+	"ask over the end":     frame(frameAsk, string(encodeAsk(0, 100))),
+	"ask before the start": frame(frameAsk, string(encodeAsk(-1, 1))),
+	"ask for nothing":      frame(frameAsk, string(encodeAsk(0, 0))),
+	"ask for too much":     frame(frameAsk, string(encodeAsk(0, 1<<31))),
+}
+
+// BadFrames are the names of children that break the protocol.
+func BadFrames() []string { return slices.Sorted(maps.Keys(badFrames)) }
+
+func frame(kind byte, content string) string {
+	return string(sealFrame(append(make([]byte, headerSize), content...), kind))
+}
+
 func misbehave(mode, extra string, r *bufio.Reader) {
-	raw := func(b string) { _, err := os.Stdout.WriteString(b); must(err) }
-	ask := func(at uint64, n uint32) {
-		content := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, at), n)
-		must(writeFrame(os.Stdout, frameAsk, content))
+	if bad, ok := badFrames[mode]; ok {
+		_, err := os.Stdout.WriteString(bad)
+		must(err)
+		waitForEnd(r)
+		return
 	}
 	switch mode {
 	case "crashes":
@@ -80,57 +108,30 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 	case "answers and leaves":
 		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y"}))
 		os.Exit(0)
-	case "swells":
-		var held [][]byte
-		for {
-			b := make([]byte, 1<<20)
-			for i := range b {
-				b[i] = 1
-			}
-			held = append(held, b)
-			if len(held) == 1<<20 {
-				return
-			}
-		}
 	case "answers":
 		pages := 7
 		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y", Pages: &pages}))
 		waitForEnd(r)
-	case "endless frame":
-		raw("\xff\xff\xff\xffd")
-	case "empty frame":
-		raw("\x00\x00\x00\x00d")
-	case "unknown frame":
-		raw("\x00\x00\x00\x01?")
-	case "frame of the parent":
-		must(writeFrame(os.Stdout, frameBlock, []byte("x")))
-	case "no JSON":
-		must(writeFrame(os.Stdout, frameDone, []byte("{")))
-	case "control characters":
-		must(writeMessage(os.Stdout, frameDone, done{Refusal: "a\x1b[2Jb"}))
-	case "negative pages":
-		n := -1
-		must(writeMessage(os.Stdout, frameDone, done{Pages: &n}))
-	case "ask beyond the end":
-		ask(1<<40, 1)
-	case "ask over the end":
-		ask(0, 100)
-	case "ask before the start":
-		ask(1<<63, 1)
-	case "ask for nothing":
-		ask(0, 0)
-	case "ask for too much":
-		ask(0, 1<<31)
+	case "swells":
+		swell()
 	case "asks for ever":
 		var buf []byte
 		for {
-			ask(0, 1)
+			must(writeFrame(os.Stdout, frameAsk, encodeAsk(0, 1)))
 			if _, _, err := readFrame(r, &buf); err != nil {
 				os.Exit(6)
 			}
 		}
 	}
-	waitForEnd(r)
+}
+
+// swell takes memory and uses it, a MiB at a time.
+func swell() {
+	var held [][]byte
+	for range 1 << 20 {
+		held = append(held, bytes.Repeat([]byte{1}, 1<<20))
+	}
+	must(os.WriteFile(os.DevNull, held[0], 0o600))
 }
 
 // spin works without end and without a call, as an engine does.

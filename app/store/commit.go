@@ -131,14 +131,15 @@ func (s *Store) attempt(batch []*member) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	wrote := false
+	// One Tx for all: the head of the event log is read once a batch.
+	t, wrote := &Tx{tx: tx, memos: &s.memos}, false
 	for _, m := range batch {
 		m.refused, m.failed = nil, nil
-		if m.refused = half(m.ctx, m.check, tx); m.refused != nil || m.write == nil {
+		if m.refused = half(m.ctx, m.check, t); m.refused != nil || m.write == nil {
 			continue
 		}
 		wrote = true
-		if m.failed = half(context.Background(), m.write, tx); m.failed != nil {
+		if m.failed = half(context.Background(), m.write, t); m.failed != nil {
 			return errors.Join(errWriteError, rollback(tx))
 		}
 	}
@@ -172,14 +173,14 @@ func rollback(tx *bolt.Tx) error {
 }
 
 // half runs one of a member's functions.
-func half(ctx context.Context, fn func(*Tx) error, tx *bolt.Tx) error {
+func half(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if fn == nil {
 		return nil
 	}
-	return guarded(func() error { return fn(&Tx{tx: tx}) })
+	return guarded(func() error { return fn(t) })
 }
 
 // guarded turns a panic into an error, and with it the fault of a damaged page

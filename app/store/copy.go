@@ -57,7 +57,7 @@ func (c *Copy) Close() error { return errors.Join(c.db.Close(), os.Remove(c.path
 
 func (c *Copy) view(fn func(*Tx) error) error {
 	return c.db.View(func(tx *bolt.Tx) error {
-		return guarded(func() error { return fn(&Tx{tx: tx}) })
+		return guarded(func() error { return fn(&Tx{tx: tx, memos: new(memos)}) })
 	})
 }
 

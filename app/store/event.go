@@ -15,10 +15,17 @@ func (t *Tx) AddEvent(e title.Event) error {
 	if e, err = e.Seal(last.Hash); err != nil {
 		return err
 	}
-	return events.put(t, e.Seq, e)
+	if err := events.put(t, e.Seq, e); err != nil {
+		return err
+	}
+	t.head = &e
+	return nil
 }
 
 func (t *Tx) lastEvent() (e title.Event, err error) {
+	if t.head != nil {
+		return *t.head, nil
+	}
 	key, raw := t.bucket(bucketEvents).Cursor().Last()
 	if key == nil {
 		return e, nil

@@ -22,7 +22,7 @@ func (t *Tx) KeyByHash(hash [32]byte) (key title.Key, found bool, err error) {
 	if !ok {
 		return key, false, nil
 	}
-	key, err = keys.get(t, id)
+	key, err = keys.recall(t, &t.memos.keys, id)
 	return key, err == nil, err
 }
 

@@ -26,8 +26,9 @@ type Options struct {
 
 // Store is an open vault.db. It is safe for many goroutines.
 type Store struct {
-	db  *bolt.DB
-	now func() time.Time
+	db    *bolt.DB
+	now   func() time.Time
+	memos memos
 
 	mu      sync.Mutex
 	queue   []*member
@@ -105,7 +106,7 @@ func create(path string, opts Options) error {
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *bolt.Tx) error { return found(&Tx{tx: tx}, opts) })
+	err = db.Update(func(tx *bolt.Tx) error { return found(&Tx{tx: tx, memos: new(memos)}, opts) })
 	if err == nil {
 		err = db.Sync()
 	}
@@ -119,7 +120,7 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
-		return guarded(func() error { return fn(&Tx{tx: tx}) })
+		return guarded(func() error { return fn(&Tx{tx: tx, memos: &s.memos}) })
 	})
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return errClosing
@@ -168,6 +169,10 @@ func (s *Store) Close() error {
 
 // Tx is a transaction: typed reads and writes, valid only inside the function it
 // was handed to. What it returns is decoded and may be kept.
-type Tx struct{ tx *bolt.Tx }
+type Tx struct {
+	tx    *bolt.Tx
+	memos *memos
+	head  *title.Event // the last of the log, once this transaction has read or written it
+}
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }

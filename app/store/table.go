@@ -52,6 +52,16 @@ func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
 	return v, err == nil, err
 }
 
+// recall is get for a table that is read all the time.
+func (b table[T]) recall(t *Tx, m *memo[T], id uint64) (v T, err error) {
+	key := number(id)
+	raw := t.bucket(b.name).Get(key)
+	if raw == nil {
+		return v, title.Absent(b.noun, id)
+	}
+	return m.decode(b.name, key, raw)
+}
+
 func (b table[T]) has(t *Tx, id uint64) bool { return t.bucket(b.name).Get(number(id)) != nil }
 
 func (b table[T]) put(t *Tx, id uint64, v T) error {

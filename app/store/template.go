@@ -11,7 +11,7 @@ func (t *Tx) NewTemplateID() (uint64, error) { return templates.next(t) }
 
 // Template reads one; NotFound when absent.
 func (t *Tx) Template(id uint64) (title.Template, error) {
-	template, err := templates.get(t, id)
+	template, err := templates.recall(t, &t.memos.templates, id)
 	template.Default = id == t.defaultTemplate()
 	return template, err
 }
@@ -52,7 +52,7 @@ func (t *Tx) defaultTemplate() uint64 {
 
 // OrderFields reads the custom fields of orders.
 func (t *Tx) OrderFields() (fields []title.Field, err error) {
-	return fields, t.setting(keyOrderFields, &fields)
+	return setting(t, &t.memos.fields, keyOrderFields)
 }
 
 // PutOrderFields writes the custom fields of orders.
@@ -60,7 +60,7 @@ func (t *Tx) PutOrderFields(fields []title.Field) error { return t.putSetting(ke
 
 // OrderStatuses reads the statuses of orders; the first is applied at creation.
 func (t *Tx) OrderStatuses() (statuses []string, err error) {
-	return statuses, t.setting(keyOrderStatuses, &statuses)
+	return setting(t, &t.memos.statuses, keyOrderStatuses)
 }
 
 // PutOrderStatuses writes the statuses of orders.
@@ -68,12 +68,12 @@ func (t *Tx) PutOrderStatuses(statuses []string) error {
 	return t.putSetting(keyOrderStatuses, statuses)
 }
 
-func (t *Tx) setting(key []byte, v any) error {
+func setting[T any](t *Tx, m *memo[T], key []byte) (v T, err error) {
 	raw := t.bucket(bucketWorkspace).Get(key)
 	if raw == nil {
-		return fmt.Errorf("workspace %s: %w: it is missing", key, ErrDamaged)
+		return v, fmt.Errorf("workspace %s: %w: it is missing", key, ErrDamaged)
 	}
-	return decode(bucketWorkspace, key, raw, v)
+	return m.decode(bucketWorkspace, key, raw)
 }
 
 func (t *Tx) putSetting(key []byte, v any) error {

@@ -18,10 +18,11 @@ var inline = map[string]bool{
 	"application/pdf": true, "image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
 }
 
-// The policies of a document. Chromium opens no PDF under sandbox, and its viewer
-// styles its own page inline; every other kind is shut in.
+// The policies of a document. Chromium before 156 opens no PDF under sandbox and
+// styles its viewer inline (156 shows one under either policy); every other kind is
+// shut in.
 const (
-	pdfPolicy  = "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'; object-src 'self'; plugin-types application/pdf"
+	pdfPolicy  = "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'"
 	elsePolicy = "default-src 'none'; frame-ancestors 'self'; sandbox"
 )
 

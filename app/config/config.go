@@ -1,0 +1,152 @@
+// Package config holds the settings: their names, defaults and bounds, and how they are read from flags, environment
+// and file.
+//
+// It promises that a flag beats the environment, the environment the file and the file the default; that every problem
+// is reported at once, with its place; and that config.example.yaml says the same as Default.
+//
+// It refuses what it does not understand: an unknown or repeated key, a value outside its bounds, a combination that
+// would break a promise. It opens no file but the settings file and reads no environment but the one handed in.
+package config
+
+import (
+	"net/netip"
+	"path/filepath"
+	"time"
+)
+
+// Config is every setting of deedkeep; the tags are its keys in the file. What each means stands in
+// config.example.yaml, its bounds in Validate.
+type Config struct {
+	Data           string         `mapstructure:"data"`
+	Listen         string         `mapstructure:"listen"`
+	PublicURL      string         `mapstructure:"public_url"`
+	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
+	Log            Log            `mapstructure:"log"`
+	Limits         Limits         `mapstructure:"limits"`
+	Rate           Rate           `mapstructure:"rate"`
+	Links          Links          `mapstructure:"links"`
+	Timeouts       Timeouts       `mapstructure:"timeouts"`
+	Validation     Validation     `mapstructure:"validation"`
+	Reader         Reader         `mapstructure:"reader"`
+	Disk           Disk           `mapstructure:"disk"`
+	CORS           CORS           `mapstructure:"cors"`
+	Sweep          Sweep          `mapstructure:"sweep"`
+
+	// origins tells where the value of a key came from; a key that is not in it has its default.
+	origins map[string]string
+}
+
+// Log says how the log is written.
+type Log struct {
+	Format string `mapstructure:"format"` // text or json
+	Level  string `mapstructure:"level"`  // debug, info, warn or error
+}
+
+// Limits are those of SPEC.md ("Limits") and of API.md ("body limits").
+type Limits struct {
+	FileSize        Size `mapstructure:"file_size"`
+	FilesPerRequest int  `mapstructure:"files_per_request"`
+	PDFPages        int  `mapstructure:"pdf_pages"`
+	ImageHeavySize  Size `mapstructure:"image_heavy_size"`
+	ImageHeavyPages int  `mapstructure:"image_heavy_pages"`
+	JSONBody        Size `mapstructure:"json_body"`
+	FormFields      Size `mapstructure:"form_fields"` // the non-file parts of one body together
+	Parts           int  `mapstructure:"parts"`
+	RequestBody     Size `mapstructure:"request_body"` // 0: RequestBodyMax works it out
+	Connections     int  `mapstructure:"connections"`
+	HeaderBytes     Size `mapstructure:"header_bytes"`
+}
+
+// Rate is how often somebody may ask, per minute.
+type Rate struct {
+	FailingKeys int `mapstructure:"failing_keys"` // failures from one address
+	Requests    int `mapstructure:"requests"`     // requests of one key; 0: no limit
+}
+
+// Links are the signed download links.
+type Links struct {
+	TTL time.Duration `mapstructure:"ttl"`
+}
+
+// Timeouts are the server's patience.
+type Timeouts struct {
+	Header  time.Duration `mapstructure:"header"`
+	Stall   time.Duration `mapstructure:"stall"`
+	Idle    time.Duration `mapstructure:"idle"`
+	Grace   time.Duration `mapstructure:"grace"`
+	MinRate Size          `mapstructure:"min_rate"` // bytes per second; 0: no floor
+}
+
+// Validation are the stricter rules of API.md.
+type Validation struct {
+	EnforceRequired   bool `mapstructure:"enforce_required"`
+	UniqueOrderNumber bool `mapstructure:"unique_order_number"`
+}
+
+// Reader is the pool of processes that open documents.
+type Reader struct {
+	Processes int           `mapstructure:"processes"` // 0: by the number of cores
+	Memory    Size          `mapstructure:"memory"`    // of one process
+	Deadline  time.Duration `mapstructure:"deadline"`  // for one document
+	Cache     string        `mapstructure:"cache"`     // "": ReaderCache
+}
+
+// Disk is what is asked of the data directory's file system.
+type Disk struct {
+	Reserve      Size `mapstructure:"reserve"`
+	AllowNetwork bool `mapstructure:"allow_network"`
+}
+
+// CORS are the web origins whose pages may call /v1.
+type CORS struct {
+	Origins []string `mapstructure:"origins"`
+}
+
+// Sweep removes what no record names.
+type Sweep struct {
+	Every time.Duration `mapstructure:"every"`
+}
+
+// bodySlack is what a multipart body may hold besides its files (API.md, "body limits").
+const bodySlack = 64 * MB
+
+// Default is the configuration without file, environment and flags.
+func Default() Config {
+	return Config{
+		Data:           "./data",
+		Listen:         "127.0.0.1:8080",
+		TrustedProxies: []netip.Prefix{},
+		Log:            Log{Format: "text", Level: "info"},
+		Limits: Limits{
+			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
+			JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, Connections: 1024, HeaderBytes: 64 * KB,
+		},
+		Rate:  Rate{FailingKeys: 60},
+		Links: Links{TTL: 5 * time.Minute},
+		Timeouts: Timeouts{
+			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
+		},
+		Reader: Reader{Memory: 512 * MB, Deadline: 20 * time.Second},
+		Disk:   Disk{Reserve: 64 * MB},
+		CORS:   CORS{Origins: []string{}},
+		Sweep:  Sweep{Every: 24 * time.Hour},
+	}
+}
+
+// RequestBodyMax is the most bytes that a multipart body may have: the setting, or files × size per file + 64 MB.
+func (l Limits) RequestBodyMax() Size {
+	if l.RequestBody > 0 {
+		return l.RequestBody
+	}
+	return l.smallestBody()
+}
+
+func (l Limits) smallestBody() Size { return Size(l.FilesPerRequest)*l.FileSize + bodySlack }
+
+// ReaderCache is the directory for compiled engines: the setting, or `cache` in the data directory.
+func (c Config) ReaderCache() string {
+	if c.Reader.Cache != "" {
+		return c.Reader.Cache
+	}
+	return filepath.Join(c.Data, "cache")
+}

@@ -1,0 +1,302 @@
+package config
+
+import (
+	"encoding/json"
+	"maps"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// loadFile loads text as the settings file of a fresh data directory; problems name it config.yaml.
+func loadFile(t *testing.T, text string, src Source) (Config, string) {
+	t.Helper()
+	src.DataDir = t.TempDir()
+	path := filepath.Join(src.DataDir, "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config, err := Load(src)
+	if err == nil {
+		return config, ""
+	}
+	return config, strings.ReplaceAll(strings.ReplaceAll(err.Error(), path, "config.yaml"), src.DataDir, "DATA")
+}
+
+func TestDefaultIsValid(t *testing.T) {
+	if err := Default().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingSetIsDefault(t *testing.T) {
+	t.Chdir(t.TempDir())
+	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_SAMPLES=/s", "DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.origins = nil
+	if want := Default(); !reflect.DeepEqual(config, want) {
+		t.Errorf("config\n%+v\nwant\n%+v", config, want)
+	}
+}
+
+// The example says for every key what Default says, and nothing else.
+func TestExampleIsDefault(t *testing.T) {
+	entries, problems, err := readFile("../../config.example.yaml", keys())
+	if err != nil || len(problems) != 0 {
+		t.Fatal(err, problems)
+	}
+	var order []string
+	for _, e := range entries {
+		order = append(order, e.key)
+	}
+	if !slices.Equal(order, keys()) {
+		t.Errorf("keys of the example\n%v\nof Config\n%v", order, keys())
+	}
+	config, unreadable := merge(entries, nil, nil)
+	config.origins = nil
+	if want := Default(); len(unreadable) != 0 || !reflect.DeepEqual(config, want) {
+		t.Errorf("example\n%+v\n%v\ndefault\n%+v", config, unreadable, want)
+	}
+}
+
+func TestEveryKeyOfTheExampleIsExplained(t *testing.T) {
+	text, err := os.ReadFile("../../config.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	shared := []string{"image_heavy_pages"} // explained with the line above it
+	for i, line := range lines {
+		key, _, isKey := strings.Cut(strings.TrimSpace(line), ":")
+		section := strings.HasSuffix(line, ":")
+		if !isKey || section || strings.HasPrefix(key, "#") || slices.Contains(shared, key) {
+			continue
+		}
+		if !strings.HasPrefix(strings.TrimSpace(lines[i-1]), "# ") {
+			t.Errorf("line %d: %s is not explained", i+1, key)
+		}
+	}
+}
+
+// every sets each key to something else than its default.
+const every = `data: /srv/deedkeep
+listen: "[::1]:0"
+public_url: https://vault.example.com
+trusted_proxies: [127.0.0.1, 10.0.0.0/8, "fd00::/8"]
+log: {format: json, level: debug}
+limits:
+  file_size: 20 MB
+  files_per_request: 10
+  pdf_pages: 50
+  image_heavy_size: 5242880
+  image_heavy_pages: 30
+  json_body: 1 MiB
+  form_fields: 2mb
+  parts: 11
+  request_body: 264MB
+  connections: 10
+  header_bytes: 32 KB
+rate: {failing_keys: 5, requests: 600}
+links: {ttl: 90s}
+timeouts: {header: 5s, stall: 1m, idle: 1m30s, grace: 0s, min_rate: 0}
+validation: {enforce_required: true, unique_order_number: true}
+reader: {processes: 2, memory: 1 GB, deadline: 1m, cache: /var/cache/deedkeep}
+disk: {reserve: 1 GiB, allow_network: true}
+cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
+sweep: {every: 1d12h}
+`
+
+func everyConfig() Config {
+	return Config{
+		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com",
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
+		Log:            Log{"json", "debug"},
+		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, JSONBody: MB,
+			FormFields: 2 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
+		Rate: Rate{5, 600}, Links: Links{90 * time.Second},
+		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
+		Validation: Validation{true, true},
+		Reader:     Reader{2, GB, time.Minute, "/var/cache/deedkeep"},
+		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
+		Sweep: Sweep{36 * time.Hour},
+	}
+}
+
+// Every key can be set in the file, in the environment and by a flag, alone.
+func TestEveryKeyInEverySource(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "every.yaml")
+	if err := os.WriteFile(file, []byte(every), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := everyConfig()
+	var env []string
+	flags, texts := map[string]any{}, map[string]any{}
+	for _, f := range fields(&want) {
+		env = append(env, EnvName(f.key)+"="+show(f.value))
+		flags[f.key] = f.value.Interface()
+		texts[f.key] = show(f.value)
+	}
+	flags["trusted_proxies"] = []string{"127.0.0.1", "10.0.0.0/8", "fd00::/8"}
+	for name, src := range map[string]Source{
+		"file": {File: file}, "environment": {Env: env}, "flags": {Flags: flags}, "flags as texts": {Flags: texts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			config, err := Load(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config.origins = nil
+			if !reflect.DeepEqual(config, want) {
+				t.Errorf("config\n%+v\nwant\n%+v", config, want)
+			}
+		})
+	}
+	byDefault := Default()
+	for i, f := range fields(&byDefault) {
+		if reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {
+			t.Errorf("%s has its default in this test", f.key)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	const text = "listen: :1\nlimits:\n  pdf_pages: 1\n  files_per_request: 1\n"
+	env := []string{"DEEDKEEP_LISTEN=:2", "DEEDKEEP_LIMITS_PDF_PAGES=2"}
+	config, problems := loadFile(t, text, Source{Env: env, Flags: map[string]any{"listen": ":3"}})
+	if problems != "" {
+		t.Fatal(problems)
+	}
+	got := []any{config.Listen, config.Limits.PDFPages, config.Limits.FilesPerRequest, config.Limits.FileSize}
+	if want := []any{":3", 2, 1, 100 * MB}; !reflect.DeepEqual(got, want) {
+		t.Errorf("flag, environment, file, default: %v, want %v", got, want)
+	}
+}
+
+func TestShowTellsTheSource(t *testing.T) {
+	env := []string{"DEEDKEEP_TRUSTED_PROXIES=127.0.0.1, 10.0.0.0/8"}
+	config, problems := loadFile(t, "\nlimits:\n  file_size: 5 MiB\n", Source{Env: env, Flags: map[string]any{"log.level": "warn"}})
+	if problems != "" {
+		t.Fatal(problems)
+	}
+	shown := map[string]Setting{}
+	var order []string
+	for _, s := range config.Show() {
+		s.Source = strings.ReplaceAll(s.Source, config.Data+string(filepath.Separator), "")
+		shown[s.Key] = s
+		order = append(order, s.Key)
+	}
+	if !slices.Equal(order, keys()) {
+		t.Errorf("order %v", order)
+	}
+	for _, want := range []Setting{
+		{Key: "data", Value: config.Data, Source: "--data"},
+		{Key: "limits.file_size", Value: "5 MB", Source: "config.yaml:3"},
+		{Key: "trusted_proxies", Value: "127.0.0.1/32, 10.0.0.0/8", Source: "DEEDKEEP_TRUSTED_PROXIES"},
+		{Key: "log.level", Value: "warn", Source: "--log-level"},
+		{Key: "sweep.every", Value: "24h", Source: "default"},
+		{Key: "timeouts.idle", Value: "2m", Source: "default"},
+		{Key: "cors.origins", Value: "", Source: "default"},
+		{Key: "validation.enforce_required", Value: "false", Source: "default"},
+	} {
+		if shown[want.Key] != want {
+			t.Errorf("shown %+v, want %+v", shown[want.Key], want)
+		}
+	}
+	text, err := json.Marshal(shown["log.level"])
+	if want := `{"key":"log.level","value":"warn","source":"--log-level","secret":false}`; err != nil || string(text) != want {
+		t.Errorf("as JSON %s, %v", text, err)
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	var holder struct {
+		Mail struct {
+			Password string `mapstructure:"password" secret:"true"`
+			Other    string `mapstructure:"other" secret:"true"`
+		} `mapstructure:"mail"`
+	}
+	holder.Mail.Password = "hunter2"
+	want := []Setting{{"mail.password", "***", "default", true}, {"mail.other", "", "DEEDKEEP_MAIL_OTHER", true}}
+	if got := settings(&holder, map[string]string{"mail.other": "DEEDKEEP_MAIL_OTHER"}); !slices.Equal(got, want) {
+		t.Errorf("shown %+v", got)
+	}
+}
+
+func TestEnvironmentNamesAreDistinct(t *testing.T) {
+	names := map[string]string{}
+	for _, key := range keys() {
+		name := EnvName(key)
+		if other, double := names[name]; double {
+			t.Errorf("%s and %s are both %s", key, other, name)
+		}
+		if strings.HasPrefix(name, "DEEDKEEP_TEST_") || strings.HasPrefix(name, "DEEDKEEP_SAMPLES") {
+			t.Errorf("%s is ignored", name)
+		}
+		names[name] = key
+	}
+	if EnvName("limits.file_size") != "DEEDKEEP_LIMITS_FILE_SIZE" {
+		t.Error(slices.Collect(maps.Keys(names)))
+	}
+}
+
+func TestWhereTheFileIsLookedFor(t *testing.T) {
+	root := t.TempDir()
+	t.Chdir(root)
+	put := func(path, listen string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("listen: "+listen+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("data/config.yaml", ":1")
+	put("other/config.yaml", ":2")
+	put("bin/config.yaml", ":3")
+	put("my.yaml", ":4")
+	for name, row := range map[string]struct {
+		src  Source
+		want string
+	}{
+		"default data directory":      {Source{}, ":1"},
+		"data directory":              {Source{DataDir: "other"}, ":2"},
+		"data directory, as a flag":   {Source{Flags: map[string]any{"data": "other"}}, ":2"},
+		"data directory, environment": {Source{Env: []string{"DEEDKEEP_DATA=other"}}, ":2"},
+		"flag before environment":     {Source{DataDir: "data", Env: []string{"DEEDKEEP_DATA=other"}}, ":1"},
+		"data directory first":        {Source{DataDir: "other", BesideBinary: "bin"}, ":2"},
+		"beside the program":          {Source{DataDir: "absent", BesideBinary: "bin"}, ":3"},
+		"explicit":                    {Source{DataDir: "other", BesideBinary: "bin", File: "my.yaml"}, ":4"},
+		"nowhere":                     {Source{DataDir: "absent"}, "127.0.0.1:8080"},
+	} {
+		if config, err := Load(row.src); err != nil || config.Listen != row.want {
+			t.Errorf("%s: %s, %v, want %s", name, config.Listen, err, row.want)
+		}
+	}
+}
+
+func TestDerivedValues(t *testing.T) {
+	c := Default()
+	if got := c.Limits.RequestBodyMax(); got != 10064*MB {
+		t.Errorf("request body %s", got)
+	}
+	c.Limits.RequestBody = 20 * GB
+	if got := c.Limits.RequestBodyMax(); got != 20*GB {
+		t.Errorf("request body as set %s", got)
+	}
+	if got := c.ReaderCache(); got != filepath.Join("data", "cache") {
+		t.Errorf("cache %s", got)
+	}
+	c.Reader.Cache = "/var/cache/dk"
+	if got := c.ReaderCache(); got != "/var/cache/dk" {
+		t.Errorf("cache as set %s", got)
+	}
+}

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+const envPrefix = "DEEDKEEP_"
+
+// EnvName is the environment variable of a key: `limits.file_size` is DEEDKEEP_LIMITS_FILE_SIZE.
+func EnvName(key string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// readEnv takes what env (NAME=VALUE, as of os.Environ) says with our prefix. An empty value counts as not set, since
+// that is what compose files and units make of a variable they do not have; names compare without case, as on Windows.
+// What begins with DEEDKEEP_TEST_ or DEEDKEEP_SAMPLES belongs to the tests.
+func readEnv(env, known []string) (entries []entry, problems Problems) {
+	keys, names := map[string]string{}, make([]string, len(known))
+	for i, key := range known {
+		names[i] = EnvName(key)
+		keys[names[i]] = key
+	}
+	env = slices.Clone(env)
+	slices.Sort(env)
+	seen := map[string]bool{}
+	for _, line := range env {
+		name, value, _ := strings.Cut(line, "=")
+		upper := strings.ToUpper(name)
+		if !strings.HasPrefix(upper, envPrefix) || strings.HasPrefix(upper, "DEEDKEEP_TEST_") || strings.HasPrefix(upper, "DEEDKEEP_SAMPLES") {
+			continue
+		}
+		key, ok := keys[upper]
+		switch {
+		case !ok:
+			problems = append(problems, Problem{Where: name, Reason: unknown(upper, names)})
+		case value == "":
+		case seen[key]:
+			problems = append(problems, Problem{Where: name, Key: key, Reason: "is set twice in the environment"})
+		default:
+			seen[key] = true
+			entries = append(entries, entry{key: key, where: name, value: raw{text: value}})
+		}
+	}
+	return entries, problems
+}
+
+// readFlags takes the flags that were given, by key; the flag of `log.format` is --log-format.
+func readFlags(flags map[string]any, known []string) (entries []entry, problems Problems) {
+	for _, key := range sortedKeys(flags) {
+		where := "--" + strings.NewReplacer(".", "-", "_", "-").Replace(key)
+		if !slices.Contains(known, key) {
+			problems = append(problems, Problem{Where: where, Key: key, Reason: unknown(key, known)})
+			continue
+		}
+		entries = append(entries, entry{key: key, where: where, value: flagText(flags[key])})
+	}
+	return entries, problems
+}

@@ -1,0 +1,262 @@
+package config
+
+import (
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestFileFailures(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"unknown key", "listen: :1\nlisten_on: :2\n", "config.yaml:2: listen_on: is not a setting"},
+		{"misspelt key", "limits:\n  file_sise: 5\n", "config.yaml:2: limits.file_sise: is not a setting; did you mean limits.file_size?"},
+		{"misspelt section", "limit:\n  file_size: 5\n", "config.yaml:1: limit: is not a setting"},
+		{"key in capitals", "Listen: :1\n", "config.yaml:1: Listen: is not a setting; did you mean listen?"},
+		{"dotted key", "limits.file_size: 5\n", "config.yaml:1: limits.file_size: is not a key; write sections and keys as in config.example.yaml"},
+		{"merge key", "<<: {listen: x}\n", "config.yaml:1: <<: is not a setting"},
+		{"key that is a list", "[a, b]: 1\n", "config.yaml:1: is not a key; write sections and keys as in config.example.yaml"},
+		{"repeated key", "listen: :1\nlisten: :1\n", "config.yaml:2: listen: is set twice, first in line 1"},
+		{"repeated key, deeper", "limits:\n  parts: 1\n  pdf_pages: 5\n  parts: 500\n", "config.yaml:4: limits.parts: is set twice, first in line 2\n" +
+			"config.yaml:2: limits.parts: must be between 2 and 100000, not 1"},
+		{"repeated section", "limits: {pdf_pages: 5}\nlimits: {pdf_pages: 6}\n", "config.yaml:2: limits: is set twice, first in line 1"},
+		{"no value", "\nlisten:\n", "config.yaml:2: listen: has no value; write one, or leave the line out for the default"},
+		{"section for a value", "listen: {a: b}\n", "config.yaml:1: listen: must be a value, not a section"},
+		{"value for a section", "limits: 5\n", "config.yaml:1: limits: must be a section with keys and values of its own"},
+		{"list for a section", "limits: [5]\n", "config.yaml:1: limits: must be a section with keys and values of its own"},
+		{"list for a value", "listen: [a]\n", "config.yaml:1: listen: must be one value, not a list"},
+		{"list of sections", "cors:\n  origins:\n    - {a: b}\n", "config.yaml:3: cors.origins: must be a list of plain values"},
+		{"list with nothing", "cors:\n  origins: [~]\n", "config.yaml:2: cors.origins: must be a list of plain values"},
+		{"alias", "log: {format: &f text, level: *f}\n", "config.yaml:1: log.level: is an alias; write the value itself"},
+		{"alias for a section", "log: &l {format: text}\nrate: *l\n", "config.yaml:2: rate: must be a section with keys and values of its own"},
+		{"no YAML", "listen: \"x\nlog: [\n", "config.yaml:3: is not valid YAML: found unexpected end of stream"},
+		{"no YAML in the first line", "a: b: c\n", "config.yaml: is not valid YAML: mapping values are not allowed in this context"},
+		{"tabulator", "limits:\n\tparts: 5\n", "config.yaml:2: is not valid YAML: found character that cannot start any token"},
+		{"list at the top", "- listen\n", "config.yaml:1: must be a section with keys and values of its own"},
+		{"text at the top", "hello\n", "config.yaml:1: must be a section with keys and values of its own"},
+		{"two documents", "listen: :1\n---\nlisten: :2\n", "config.yaml:2: a second document begins here; a settings file has one"},
+		{"no size", "limits:\n  file_size: much\n", `config.yaml:2: limits.file_size: "much" is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes`},
+		{"size of nothing", "limits:\n  file_size: 0\n", "config.yaml:2: limits.file_size: must be between 1 B and 4 GB, not 0"},
+		{"negative size", "limits:\n  file_size: -1\n", "config.yaml:2: limits.file_size: must be between 1 B and 4 GB, not -1 B"},
+		{"no number", "limits:\n  parts: 1e3\n", `config.yaml:2: limits.parts: "1e3" is not a whole number`},
+		{"no duration", "links:\n  ttl: 5\n", `config.yaml:2: links.ttl: "5" is not a duration; write it like 30s, 5m, 24h or 7d`},
+		{"no truth", "validation:\n  enforce_required: yes\n", `config.yaml:2: validation.enforce_required: "yes" is neither true nor false`},
+		{"no network", "trusted_proxies: [proxy]\n", `config.yaml:1: trusted_proxies: "proxy" is neither an address nor a network; write it like 10.0.0.7 or 10.0.0.0/8`},
+		{"zone", "trusted_proxies: [fe80::1%eth0]\n", `config.yaml:1: trusted_proxies: "fe80::1%eth0" is neither an address nor a network; write it like 10.0.0.7 or 10.0.0.0/8`},
+		{"address in a network", "trusted_proxies: [10.0.0.7/8]\n", `config.yaml:1: trusted_proxies: "10.0.0.7/8" is an address within a network; write 10.0.0.0/8 for all of it`},
+		{"everybody a proxy", "trusted_proxies: [0.0.0.0/0]\n", "config.yaml:1: trusted_proxies: 0.0.0.0/0 is everybody, and everybody could then claim any address; name the proxies alone"},
+		{"everybody of IPv6", "trusted_proxies: ['::/0']\n", "config.yaml:1: trusted_proxies: ::/0 is everybody, and everybody could then claim any address; name the proxies alone"},
+		{"no data", "data: ''\n", "config.yaml:1: data: this file lies in the data directory DATA and cannot name another one; remove the line"},
+		{"data elsewhere", "data: /srv\n", "config.yaml:1: data: this file lies in the data directory DATA and cannot name another one; remove the line"},
+		{"log format", "log: {format: xml}\n", `config.yaml:1: log.format: must be one of text, json, not "xml"`},
+		{"log level", "log: {level: INFO}\n", `config.yaml:1: log.level: must be one of debug, info, warn, error, not "INFO"`},
+		{"request smaller than its files", "limits:\n  request_body: 1 GB\n", "config.yaml:2: limits.request_body: must be 0 or at least 10064 MB, so that limits.files_per_request (100) files of limits.file_size (100 MB) and 64 MB for the rest fit, not 1 GB"},
+		{"parts fewer than files", "limits:\n  parts: 100\n", "config.yaml:2: limits.parts: must be more than limits.files_per_request (100), not 100"},
+		{"several at once", "lisen: :1\nlimits:\n  parts: x\n  pdf_pages: 0\n", "config.yaml:1: lisen: is not a setting; did you mean listen?\n" +
+			`config.yaml:3: limits.parts: "x" is not a whole number` + "\nconfig.yaml:4: limits.pdf_pages: must be between 1 and 100000, not 0"},
+		{"too long", "# " + strings.Repeat("x", fileMax), "config.yaml: is longer than 1 MB and no settings file"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if strings.HasPrefix(row.name, "no data") || row.name == "data elsewhere" {
+				checkDataLine(t, row.text, row.want)
+				return
+			}
+			if _, got := loadFile(t, row.text, Source{}); got != row.want {
+				t.Errorf("problems\n%s\nwant\n%s", got, row.want)
+			}
+		})
+	}
+}
+
+// checkDataLine finds the file by its default place, since a flag would beat what it says.
+func checkDataLine(t *testing.T, text, want string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("data", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("data", "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(Source{})
+	if err == nil {
+		t.Fatal("no problem")
+	}
+	got := strings.ReplaceAll(strings.ReplaceAll(err.Error(), path, "config.yaml"), "./data", "DATA")
+	if strings.Contains(text, "''") {
+		want = "config.yaml:1: data: must name a directory"
+	}
+	if got != want {
+		t.Errorf("problems\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestFilesThatAreFine(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "comments": "# nothing\n", "document mark": "---\nlisten: :8080\n", "byte order mark": "\ufefflisten: :8080\n",
+		"Windows line ends": "listen: :8080\r\nlimits:\r\n  parts: 500\r\n", "section of comments": "limits:\n  # parts: 5\nlisten: :8080\n",
+		"quoted number": "limits: {parts: '500'}\n", "list with commas": "trusted_proxies: 10.0.0.1, 10.0.0.2\n", "empty list": "trusted_proxies: []\n", "empty text": "public_url: ''\n",
+	} {
+		if _, problems := loadFile(t, text, Source{}); problems != "" {
+			t.Errorf("%s: %s", name, problems)
+		}
+	}
+}
+
+func TestEnvironmentAndFlagFailures(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, row := range []struct {
+		name string
+		src  Source
+		want string
+	}{
+		{"unknown variable", Source{Env: []string{"DEEDKEEP_COLOUR=red"}}, "DEEDKEEP_COLOUR: is not a setting"},
+		{"misspelt variable", Source{Env: []string{"DEEDKEEP_LIMIT_FILE_SIZE=5"}}, "DEEDKEEP_LIMIT_FILE_SIZE: is not a setting; did you mean DEEDKEEP_LIMITS_FILE_SIZE?"},
+		{"unknown and empty", Source{Env: []string{"DEEDKEEP_COLOUR="}}, "DEEDKEEP_COLOUR: is not a setting"},
+		{"variable of a section", Source{Env: []string{"DEEDKEEP_LIMITS=5"}}, "DEEDKEEP_LIMITS: is not a setting"},
+		{"bad variable", Source{Env: []string{"DEEDKEEP_LIMITS_FILE_SIZE=big"}}, `DEEDKEEP_LIMITS_FILE_SIZE: limits.file_size: "big" is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes`},
+		{"variable out of bounds", Source{Env: []string{"DEEDKEEP_LINKS_TTL=2d"}}, "DEEDKEEP_LINKS_TTL: links.ttl: must be between 1s and 24h, not 48h"},
+		{"variable in two cases", Source{Env: []string{"DEEDKEEP_LISTEN=:1", "deedkeep_listen=:2"}}, "deedkeep_listen: listen: is set twice in the environment"},
+		{"unknown flag", Source{Flags: map[string]any{"colour": "red"}}, "--colour: colour: is not a setting"},
+		{"bad flag", Source{Flags: map[string]any{"limits.pdf_pages": "many"}}, `--limits-pdf-pages: limits.pdf_pages: "many" is not a whole number`},
+		{"flag out of bounds", Source{Flags: map[string]any{"listen": "8080"}}, `--listen: listen: "8080" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
+		{"data of nothing", Source{Flags: map[string]any{"data": ""}}, "--data: data: must name a directory"},
+		{"bad value beaten by a flag", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=x"}, Flags: map[string]any{"limits.parts": 500}}, `DEEDKEEP_LIMITS_PARTS: limits.parts: "x" is not a whole number`},
+		{"combination over two sources", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=200"}, Flags: map[string]any{"limits.files_per_request": 200}}, "DEEDKEEP_LIMITS_PARTS: limits.parts: must be more than limits.files_per_request (200), not 200"},
+		{"explicit file absent", Source{File: "absent.yaml"}, "absent.yaml: is not there"},
+	} {
+		_, err := Load(row.src)
+		var problems Problems
+		if !errors.As(err, &problems) || len(problems) != 1 || err.Error() != row.want {
+			t.Errorf("%s: problems\n%v\nwant\n%s", row.name, err, row.want)
+		}
+	}
+	if err := os.Mkdir("dir.yaml", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(Source{File: "dir.yaml"}); err == nil || !strings.HasPrefix(err.Error(), "dir.yaml: cannot be read: ") {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+// Every number has bounds; each bound is accepted and what lies beyond it is not.
+func TestBounds(t *testing.T) {
+	spans := bounds()
+	var config Config
+	for i, f := range fields(&config) {
+		span, bounded := spans[f.key]
+		if f.value.CanInt() != bounded {
+			t.Errorf("%s is %s, bounds: %v", f.key, f.value.Type(), bounded)
+		}
+		delete(spans, f.key)
+		if !bounded {
+			continue
+		}
+		for value, want := range map[int64]bool{span.least: true, span.most: true, span.least - 1: false, span.most + 1: false} {
+			changed := Default()
+			fields(&changed)[i].value.SetInt(value)
+			if problems := changed.outOfBounds(); (len(problems) == 0) != want {
+				t.Errorf("%s = %d: %v", f.key, value, problems)
+			}
+		}
+	}
+	if len(spans) != 0 {
+		t.Errorf("bounds for what is no key: %v", spans)
+	}
+}
+
+func TestTextValues(t *testing.T) {
+	const notBare = ` is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com`
+	const notListen = ` is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`
+	const notOrigin = ` is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, the usual port or *`
+	rows := []struct {
+		key, reason string
+		good, bad   []string
+	}{
+		{
+			"listen", notListen,
+			[]string{":8080", "0.0.0.0:80", "[::]:443", "localhost:0", "vault.example.com:65535"},
+			[]string{"", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:http", "::1:8080", "a b:80", "http://x:80", "x:-1"},
+		},
+		{
+			"public_url", notBare,
+			[]string{"", "https://vault.example.com", "http://10.0.0.7:8080", "https://[::1]:8443", "https://Vault.example.com"},
+			[]string{"vault.example.com", "https://", "ftp://vault.example.com", "https://vault.example.com/", "https://vault.example.com/x", "https://v.example.com?", "https://v.example.com?a=b",
+				"https://v.example.com#x", "https://u:p@v.example.com", "https://v.example.com:0", "https://v.example.com:", "https://v.example.com:65536", "//v.example.com", "https://a b", "HTTPS://v.example.com", "https:v.example.com", "https://v_é.example.com"},
+		},
+		{
+			"cors.origins", notOrigin,
+			[]string{"https://portal.example.com", "http://localhost:3000"},
+			[]string{"*", "null", "https://*.example.com", "https://portal.example.com/", "https://Portal.example.com", "https://portal.example.com:443", "http://portal.example.com:80", "portal.example.com"},
+		},
+	}
+	for _, row := range rows {
+		for _, good := range row.good {
+			if got := withText(row.key, good).badText(row.key); got != "" {
+				t.Errorf("%s = %q: %s", row.key, good, got)
+			}
+		}
+		for _, bad := range row.bad {
+			if got, want := withText(row.key, bad).badText(row.key), `"`+bad+`"`+row.reason; got != want {
+				t.Errorf("%s = %q:\n%s\nwant\n%s", row.key, bad, got, want)
+			}
+		}
+	}
+}
+
+func withText(key, text string) Config {
+	config := Default()
+	for _, f := range fields(&config) {
+		if f.key == key && f.value.Kind() == reflect.Slice {
+			f.value.Set(reflect.ValueOf([]string{text}))
+		} else if f.key == key {
+			f.value.SetString(text)
+		}
+	}
+	return config
+}
+
+func TestValidateByHand(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"empty network":       {func(c *Config) { c.TrustedProxies = []netip.Prefix{{}} }, "trusted_proxies: has an empty network in it"},
+		"cache is data":       {func(c *Config) { c.Reader.Cache = "data" }, "reader.cache: must not be the data directory itself"},
+		"path of two lines":   {func(c *Config) { c.Data = "a\nb" }, `data: "a\nb" is not a path`},
+		"cache of a NUL":      {func(c *Config) { c.Reader.Cache = "a\x00" }, `reader.cache: "a\x00" is not a path`},
+		"two things at once":  {func(c *Config) { c.Limits.FileSize, c.Limits.Parts = -1, 7 }, "limits.file_size: must be between 1 B and 4 GB, not -1 B\nlimits.parts: must be more than limits.files_per_request (100), not 7"},
+		"body that just fits": {func(c *Config) { c.Limits.RequestBody = 10064 * MB }, ""},
+		"body a byte short":   {func(c *Config) { c.Limits.RequestBody = 10064*MB - 1 }, "limits.request_body: must be 0 or at least 10064 MB, so that limits.files_per_request (100) files of limits.file_size (100 MB) and 64 MB for the rest fit, not 10552868863 B"},
+	} {
+		config := Default()
+		row.change(&config)
+		got := ""
+		if err := config.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, row.want)
+		}
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add(every)
+	f.Add("limits: &a {parts: *a}\n")
+	f.Add("listen: !!binary aGk=\n? {a: b}\n: c\n")
+	f.Add("a: {b: {c: [d, {e: f}]}}\n---\n...\n")
+	known := keys()
+	f.Fuzz(func(t *testing.T, text string) {
+		entries, problems := parseFile("config.yaml", []byte(text), known)
+		config, more := merge(entries, nil, nil)
+		if len(problems)+len(more) == 0 {
+			_ = config.Validate() // Must return, whatever it says.
+			config.Show()
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+)
+
+// Source is where settings are read from; its zero value gives Default.
+type Source struct {
+	DataDir      string         // what --data says; the same as Flags["data"], which it yields to
+	File         string         // what --config says: this file and no other, and it must exist
+	BesideBinary string         // the directory of the program, searched after the data directory; "" for none
+	Env          []string       // as of os.Environ
+	Flags        map[string]any // the flags that were given, by dotted key: text, numbers, bools, lists, durations, Sizes
+}
+
+// Load reads the flags, the environment and one settings file (File, or else config.yaml in the data directory, or else
+// beside the program), each beating the next, over Default. The error is Problems: all that is wrong with any of them.
+func Load(src Source) (Config, error) {
+	known := keys()
+	flags := maps.Clone(src.Flags)
+	if _, given := flags["data"]; !given && src.DataDir != "" {
+		if flags == nil {
+			flags = map[string]any{}
+		}
+		flags["data"] = src.DataDir
+	}
+	fromFlags, flagProblems := readFlags(flags, known)
+	fromEnv, envProblems := readEnv(src.Env, known)
+	dataDir := dataDirOf(fromFlags, fromEnv)
+	path, fromFile, problems := findFile(src, dataDir, known)
+	problems = slices.Concat(problems, envProblems, flagProblems)
+
+	config, unreadable := merge(fromFile, fromEnv, fromFlags)
+	problems = append(problems, unreadable...)
+	problems = append(problems, config.outOfBounds()...)
+	if len(problems) == 0 { // What cannot be read has its default by now, so that combinations would be judged wrongly.
+		problems = append(config.unsafe(), config.dataElsewhere(path, dataDir)...)
+	}
+	for i, problem := range problems {
+		if problem.Where == "" {
+			problems[i].Where = config.origins[problem.Key]
+		}
+	}
+	return config, problems.err()
+}
+
+// keys are all keys there are, in the order of Config.
+func keys() []string {
+	var all []string
+	for _, f := range fields(new(Config)) {
+		all = append(all, f.key)
+	}
+	return all
+}
+
+// dataDirOf is the data directory as far as it is known before a file is read, which is where the file is looked for.
+func dataDirOf(layers ...[]entry) string {
+	for _, layer := range layers {
+		for _, e := range layer {
+			if e.key == "data" {
+				return e.value.text
+			}
+		}
+	}
+	return Default().Data
+}
+
+func findFile(src Source, dataDir string, known []string) (path string, entries []entry, problems Problems) {
+	candidates := []string{filepath.Join(dataDir, FileName)}
+	if src.BesideBinary != "" {
+		candidates = append(candidates, filepath.Join(src.BesideBinary, FileName))
+	}
+	if src.File != "" {
+		candidates = []string{src.File}
+	}
+	for _, path := range candidates {
+		entries, problems, err := readFile(path, known)
+		switch {
+		case err == nil:
+			return path, entries, problems
+		case !errors.Is(err, fs.ErrNotExist):
+			return path, nil, Problems{{Where: path, Reason: "cannot be read: " + reasonOf(err)}}
+		case src.File != "":
+			return path, nil, Problems{{Where: path, Reason: "is not there"}}
+		}
+	}
+	return "", nil, nil
+}
+
+// reasonOf leaves out the path, which stands before it already.
+func reasonOf(err error) string {
+	var detailed *fs.PathError
+	if errors.As(err, &detailed) {
+		return detailed.Err.Error()
+	}
+	return err.Error()
+}
+
+// merge lays the layers over the defaults; what cannot be read is a problem and stays at its default.
+func merge(file, env, flags []entry) (Config, Problems) {
+	v := viper.New()
+	config := Default()
+	kinds := map[string]reflect.Type{}
+	for _, f := range fields(&config) {
+		v.SetDefault(f.key, f.value.Interface())
+		kinds[f.key] = f.value.Type()
+	}
+	var problems Problems
+	origins := map[string]string{}
+	for i, layer := range [][]entry{file, env, flags} {
+		for _, e := range layer {
+			value, err := decode(kinds[e.key], e.value)
+			if err == nil && i < 2 {
+				err = v.MergeConfigMap(nest(e.key, value))
+			} else if err == nil {
+				v.Set(e.key, value)
+			}
+			if err != nil {
+				problems = append(problems, Problem{Where: e.where, Key: e.key, Reason: err.Error()})
+				continue
+			}
+			origins[e.key] = e.where
+		}
+	}
+	var merged Config
+	if err := v.UnmarshalExact(&merged); err != nil {
+		return config, append(problems, Problem{Reason: err.Error()})
+	}
+	merged.origins = origins
+	return merged, problems
+}
+
+// nest makes {limits: {file_size: value}} of `limits.file_size`.
+func nest(key string, value any) map[string]any {
+	section, rest, nested := strings.Cut(key, ".")
+	if !nested {
+		return map[string]any{key: value}
+	}
+	return map[string]any{section: nest(rest, value)}
+}
+
+func flagText(value any) raw {
+	if list, ok := value.([]string); ok {
+		return raw{list: list, isList: true}
+	}
+	return raw{text: fmt.Sprint(value)}
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// dataElsewhere refuses a settings file inside one data directory that names another: nobody would find it again.
+func (c Config) dataElsewhere(file, dataDir string) Problems {
+	inside := filepath.Clean(file) == filepath.Join(dataDir, FileName)
+	if !inside || filepath.Clean(c.Data) == filepath.Clean(dataDir) {
+		return nil
+	}
+	return Problems{{Key: "data", Reason: fmt.Sprintf("this file lies in the data directory %s and cannot name another one; remove the line", dataDir)}}
+}

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes. As text it is digits and a unit, `100 MB`; a unit is 1,024 of the one before it, with or
+// without the `i` (API.md: all MB are 1,048,576 bytes).
+type Size int64
+
+// The units, as factors.
+const (
+	KB Size = 1 << (10 * (iota + 1))
+	MB
+	GB
+	TB
+)
+
+type unit struct {
+	name   string
+	factor Size
+}
+
+func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", KB}} }
+
+var errSize = errors.New("is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes")
+
+// ParseSize reads `100 MB`, `8 MiB`, `512 B` or a plain number of bytes; blanks and case do not matter.
+func ParseSize(text string) (Size, error) {
+	text = strings.TrimSpace(text)
+	end := strings.LastIndexAny(text, "0123456789") + 1
+	number, err := strconv.ParseInt(text[:end], 10, 64)
+	factor, known := unitFactor(strings.TrimSpace(text[end:]))
+	if err != nil || !known || strings.HasPrefix(text, "+") {
+		return 0, errSize
+	}
+	if number > math.MaxInt64/int64(factor) || number < math.MinInt64/int64(factor) {
+		return 0, errSize
+	}
+	return Size(number) * factor, nil
+}
+
+func unitFactor(name string) (Size, bool) {
+	name = strings.ToUpper(name)
+	if name == "" || name == "B" {
+		return 1, true
+	}
+	for _, u := range units() {
+		if name == u.name || name == u.name[:1]+"IB" {
+			return u.factor, true
+		}
+	}
+	return 0, false
+}
+
+// String gives the greatest unit that loses nothing: `100 MB`, `1000 B`, `0`.
+func (s Size) String() string {
+	if s == 0 {
+		return "0"
+	}
+	for _, u := range units() {
+		if s%u.factor == 0 {
+			return strconv.FormatInt(int64(s/u.factor), 10) + " " + u.name
+		}
+	}
+	return strconv.FormatInt(int64(s), 10) + " B"
+}
+
+// MarshalText is String.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseSize.
+func (s *Size) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSize(string(text))
+	return err
+}

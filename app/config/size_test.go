@@ -1,0 +1,85 @@
+package config
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+)
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]Size{
+		"0": 0, "1": 1, "104857600": 100 * MB, "100 MB": 104_857_600, "100MB": 104_857_600, "100 mb": 104_857_600, "8 MiB": 8_388_608,
+		"64KiB": 65_536, "1 GB": 1_073_741_824, "2 TiB": 2_199_023_255_552, "512 B": 512, " 5  KB ": 5120, "-1": -1, "-1 MB": -MB, "007 MB": 7 * MB,
+		"9223372036854775807": math.MaxInt64, "8388607 TB": 8388607 * TB,
+	} {
+		if got, err := ParseSize(text); err != nil || got != want {
+			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", " ", "MB", "1.5 GB", "1,000", "1_000", "0x10", "+5", "--5", "5 M", "5 KBs", "5 MB 3", "5 PB", "five", "9223372036854775808", "8388608 TB", "1e3", "5 Mb/s", "５ MB"} {
+		if got, err := ParseSize(text); err == nil {
+			t.Errorf("%q is read as %d", text, got)
+		}
+	}
+}
+
+func TestSizeTexts(t *testing.T) {
+	for want, size := range map[string]Size{
+		"0": 0, "1 B": 1, "1000 B": 1000, "1 KB": 1024, "1025 B": 1025, "64 KB": 64 * KB, "100 MB": 100 * MB, "1536 MB": 1536 * MB, "2 GB": 2 * GB, "1 TB": TB, "-1 B": -1,
+	} {
+		if got := size.String(); got != want {
+			t.Errorf("%d is %q, want %q", int64(size), got, want)
+		}
+		text, err := json.Marshal(size)
+		if err != nil || string(text) != `"`+want+`"` {
+			t.Errorf("%d as JSON: %s, %v", int64(size), text, err)
+		}
+		var back Size
+		if err := json.Unmarshal(text, &back); err != nil || back != size {
+			t.Errorf("%s comes back as %d, %v", text, int64(back), err)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"30s": 30 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": day, "7d": 7 * day, "1d12h": 36 * time.Hour, "500ms": 500 * time.Millisecond,
+		"0s": 0, "0": 0, "-1s": -time.Second, " 1m ": time.Minute, "0d": 0,
+	} {
+		if got, err := ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "5 minutes", "d", "-1d", "+1d", "1.5d", "1d-1h", "1d+1h", "1d1d", "1dx", "1h1d", "99999d", "65535d2562047h"} {
+		if got, err := ParseDuration(text); err == nil && got < 0 || err == nil && text != "65535d2562047h" {
+			t.Errorf("%q is read as %v", text, got)
+		}
+	}
+	for want, d := range map[string]time.Duration{"0s": 0, "5m": 5 * time.Minute, "24h": day, "1h30m": 90 * time.Minute, "1m30s": 90 * time.Second, "10s": 10 * time.Second, "1h0m1s": time.Hour + time.Second, "500ms": 500 * time.Millisecond} {
+		if got := FormatDuration(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+		if back, err := ParseDuration(want); err != nil || back != d {
+			t.Errorf("%q comes back as %v, %v", want, back, err)
+		}
+	}
+}
+
+func FuzzSize(f *testing.F) {
+	f.Add("100 MB")
+	f.Add("-9223372036854775808")
+	f.Add("7d")
+	f.Fuzz(func(t *testing.T, text string) {
+		if size, err := ParseSize(text); err == nil {
+			if back, err := ParseSize(size.String()); err != nil || back != size {
+				t.Errorf("%q is %d is %q", text, int64(size), size)
+			}
+		}
+		if d, err := ParseDuration(text); err == nil {
+			if back, err := ParseDuration(FormatDuration(d)); err != nil || back != d {
+				t.Errorf("%q is %v is %q", text, d, FormatDuration(d))
+			}
+		}
+	})
+}

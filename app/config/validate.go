@@ -1,0 +1,201 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// span is the least and the greatest value of a number, a Size in bytes or a duration in nanoseconds.
+type span struct{ least, most int64 }
+
+func sizes(least, most Size) span              { return span{int64(least), int64(most)} }
+func durations(least, most time.Duration) span { return span{int64(least), int64(most)} }
+
+// bounds has a row for every key that is a number.
+func bounds() map[string]span {
+	return map[string]span{
+		"limits.file_size":         sizes(1, 4*GB),
+		"limits.files_per_request": {1, 10_000},
+		"limits.pdf_pages":         {1, 100_000},
+		"limits.image_heavy_size":  sizes(1, 4*GB),
+		"limits.image_heavy_pages": {1, 100_000},
+		"limits.json_body":         sizes(KB, 32*MB),
+		"limits.form_fields":       sizes(KB, 32*MB), // well inside bodySlack
+		"limits.parts":             {2, 100_000},
+		"limits.request_body":      sizes(0, 64*TB),
+		"limits.connections":       {8, 100_000},
+		"limits.header_bytes":      sizes(4*KB, MB),
+		"rate.failing_keys":        {1, 100_000},
+		"rate.requests":            {0, 1_000_000},
+		"links.ttl":                durations(time.Second, day),
+		"timeouts.header":          durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.stall":           durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.idle":            durations(100*time.Millisecond, time.Hour),
+		"timeouts.grace":           durations(0, time.Hour),
+		"timeouts.min_rate":        sizes(0, 32*KB), // 256 kbit/s is an honest client
+		"reader.processes":         {0, 256},
+		"reader.memory":            sizes(64*MB, 4*GB),
+		"reader.deadline":          durations(100*time.Millisecond, 10*time.Minute),
+		"disk.reserve":             sizes(MB, TB),
+		"sweep.every":              durations(time.Minute, 30*day),
+	}
+}
+
+// Validate checks every value and how they go together; the error is Problems.
+func (c Config) Validate() error {
+	return append(c.outOfBounds(), c.unsafe()...).err()
+}
+
+// outOfBounds judges each key by itself.
+func (c Config) outOfBounds() (problems Problems) {
+	spans := bounds()
+	for _, f := range fields(&c) {
+		reason := ""
+		if span, ok := spans[f.key]; ok {
+			reason = outside(f.value, span)
+		} else {
+			reason = c.badText(f.key)
+		}
+		if reason != "" {
+			problems = append(problems, Problem{Key: f.key, Reason: reason})
+		}
+	}
+	return problems
+}
+
+func outside(value reflect.Value, s span) string {
+	if value.Int() >= s.least && value.Int() <= s.most {
+		return ""
+	}
+	text := func(n int64) string { return show(reflect.ValueOf(n).Convert(value.Type())) }
+	return fmt.Sprintf("must be between %s and %s, not %s", text(s.least), text(s.most), text(value.Int()))
+}
+
+// badText judges the keys that are no numbers.
+func (c Config) badText(key string) string {
+	switch key {
+	case "data":
+		return badPath(c.Data, "must name a directory")
+	case "reader.cache":
+		return badPath(c.Reader.Cache, "")
+	case "listen":
+		return badListen(c.Listen)
+	case "public_url":
+		return badPublicURL(c.PublicURL)
+	case "trusted_proxies":
+		return badProxies(c.TrustedProxies)
+	case "log.format":
+		return notOneOf(c.Log.Format, "text", "json")
+	case "log.level":
+		return notOneOf(c.Log.Level, "debug", "info", "warn", "error")
+	case "cors.origins":
+		return badOrigins(c.CORS.Origins)
+	}
+	return ""
+}
+
+func badPath(path, ifEmpty string) string {
+	if path == "" {
+		return ifEmpty
+	}
+	if strings.ContainsAny(path, "\x00\r\n") {
+		return fmt.Sprintf("%q is not a path", path)
+	}
+	return ""
+}
+
+func notOneOf(value string, allowed ...string) string {
+	if slices.Contains(allowed, value) {
+		return ""
+	}
+	return fmt.Sprintf("must be one of %s, not %q", strings.Join(allowed, ", "), value)
+}
+
+func badListen(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if _, notIP := netip.ParseAddr(host); err != nil || host != "" && notIP != nil && !isHostName(host) {
+		return fmt.Sprintf("%q is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine", listen)
+	}
+	return ""
+}
+
+func isHostName(host string) bool {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+	return host != "" && strings.Trim(host, allowed) == ""
+}
+
+func badPublicURL(text string) string {
+	if text == "" || isBareURL(text) {
+		return ""
+	}
+	return fmt.Sprintf("%q is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com", text)
+}
+
+// isBareURL allows scheme, host and port, in the one way to write them.
+func isBareURL(text string) bool {
+	address, err := url.Parse(text)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" {
+		return false
+	}
+	if port := address.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+	}
+	host := address.Hostname()
+	_, notIP := netip.ParseAddr(host)
+	return (isHostName(host) || notIP == nil) && text == address.Scheme+"://"+address.Host && !strings.HasSuffix(text, ":")
+}
+
+func badProxies(networks []netip.Prefix) string {
+	for _, network := range networks {
+		if !network.IsValid() {
+			return "has an empty network in it"
+		}
+		if network.Bits() == 0 {
+			return fmt.Sprintf("%s is everybody, and everybody could then claim any address; name the proxies alone", network)
+		}
+	}
+	return ""
+}
+
+// badOrigins wants an origin as browsers send it (RFC 6454, section 6.2), since it is compared as text.
+func badOrigins(origins []string) string {
+	for _, origin := range origins {
+		scheme, _, _ := strings.Cut(origin, ":")
+		usual := map[string]string{"http": ":80", "https": ":443"}[scheme]
+		if !isBareURL(origin) || origin != strings.ToLower(origin) || strings.HasSuffix(origin, usual) {
+			return fmt.Sprintf("%q is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, the usual port or *", origin)
+		}
+	}
+	return ""
+}
+
+// unsafe judges values that are fine by themselves and break a promise together.
+func (c Config) unsafe() (problems Problems) {
+	refuse := func(key, reason string, values ...any) {
+		problems = append(problems, Problem{Key: key, Reason: fmt.Sprintf(reason, values...)})
+	}
+	if l := c.Limits; l.RequestBody != 0 && l.RequestBody < l.smallestBody() {
+		refuse("limits.request_body", "must be 0 or at least %s, so that limits.files_per_request (%d) files of limits.file_size (%s) and 64 MB for the rest fit, not %s",
+			l.smallestBody(), l.FilesPerRequest, l.FileSize, l.RequestBody)
+	}
+	if l := c.Limits; l.Parts <= l.FilesPerRequest {
+		refuse("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
+	}
+	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
+		refuse("reader.cache", "must not be the data directory itself")
+	}
+	return problems
+}
