@@ -31,7 +31,7 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 	if err != nil {
 		return Filed{}, err
 	}
-	defer filing.release()
+	defer func() { filing.end(err) }()
 	var made Filed
 	err = a.v.write(ctx, func(t *store.Tx) (err error) {
 		made.Abstract, err = a.check(t, draft)
@@ -116,7 +116,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, dr
 	if err != nil {
 		return Filed{}, err
 	}
-	defer filing.release()
+	defer func() { filing.end(err) }()
 	if len(filing.good) == 0 {
 		filed, err := a.Get(ctx, id)
 		filed.Failures = filing.failures
