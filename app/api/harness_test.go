@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
@@ -23,6 +24,15 @@ import (
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
+
+// contract finds operations of openapi.yaml; it is read once.
+var contract = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return gorillamux.NewRouter(doc)
+})
 
 // setup is what a test may change before its house is opened.
 type setup struct {
@@ -51,6 +61,9 @@ type house struct {
 // what must not stand there.
 func open(t testing.TB, changes ...func(*setup)) *house {
 	t.Helper()
+	if alone, ok := t.(*testing.T); ok {
+		alone.Parallel() // most of a test is waiting for the disk
+	}
 	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}, keys: map[string]string{}}
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace()}
@@ -69,7 +82,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	s.api.Vault = h.vault
 	handler, err := api.New(s.api)
 	h.must(err)
-	h.router, err = gorillamux.NewRouter(description(t))
+	h.router, err = contract()
 	h.must(err)
 	h.server = httptest.NewUnstartedServer(api.Identify(handler, vaulttest.Chance()))
 	h.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)

@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/wire"
 )
 
-func description(t testing.TB) *openapi3.T {
+func description(t *testing.T) *openapi3.T {
 	t.Helper()
 	text, err := os.ReadFile("openapi.yaml")
 	if err != nil {
