@@ -19,6 +19,7 @@ func storedPDF(id int, name, folder string, pages int) string {
 }
 
 func TestUpload(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	r := upload("full", 201, field("folder_id", " 2 "), file("files", "Canary deed.pdf", pdf(3)), file("files[]", "b.PDF", pdf(3)))
 	r.want = `{"success":true,"message":"Files uploaded successfully","files":[` + storedPDF(1, "Canary deed.pdf", "2", 3) + `,` + storedPDF(2, "b.PDF", "2", 3) + `],"errors":[]}`
@@ -39,6 +40,7 @@ func TestUpload(t *testing.T) {
 const notSupported = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
 
 func TestUploadRefused(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	good := file("files", "a.pdf", pdf(1))
 	wrong := invalid("folder_id", "The selected folder id is invalid.")
@@ -78,6 +80,7 @@ func (h *house) nothingStored(t testing.TB) {
 }
 
 func TestFileUnknown(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
 	for _, n := range []string{"2", "0", "-1", "01", "+1", "1.0", "x", "9999999999999999999999", "1%20", "%31x", "１"} {
@@ -88,6 +91,7 @@ func TestFileUnknown(t *testing.T) {
 }
 
 func TestDownloadRedirects(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	h.ask(t, upload("full", 201, file("files", "Deed & plat ü.pdf", pdf(1))))
 	for _, method := range []string{"GET", "HEAD"} {
@@ -108,6 +112,7 @@ func TestDownloadRedirects(t *testing.T) {
 
 // The table of API.md, "Files: what is accepted", at each limit and one above.
 func TestUploadJudgesFiles(t *testing.T) {
+	t.Parallel()
 	h := open(t, func(s *setup) { s.vault.Settings.FileSize = 1 << 20 })
 	big := func(n int) string { return "%PDF-1.7\n%toy pages=1\n" + strings.Repeat("x", n-22) }
 	for _, c := range []struct{ name, filename, content, refusal string }{
@@ -140,6 +145,7 @@ func TestUploadJudgesFiles(t *testing.T) {
 }
 
 func TestUploadTooMany(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	var list []string
 	for i := range 102 {

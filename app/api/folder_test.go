@@ -14,6 +14,7 @@ func folder(body string, status int, want string) row {
 func withoutFolders(s *setup) { s.workspace.Folders = nil }
 
 func TestFolderCreated(t *testing.T) {
+	t.Parallel()
 	h := open(t, withoutFolders)
 	h.ask(t, row{as: "read", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
 	h.ask(t, folder(`{"name":" Straße "}`, 201, `{"success":true,"message":"Folder created successfully","folder":{"id":1,"name":"Straße","parent_id":null}}`))
@@ -31,6 +32,7 @@ func TestFolderCreated(t *testing.T) {
 }
 
 func TestFolderRefused(t *testing.T) {
+	t.Parallel()
 	h := open(t, withoutFolders)
 	parent := func(sentence string) string { return invalid("parent_id", sentence) }
 	for _, c := range []struct{ name, body, want string }{

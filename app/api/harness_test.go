@@ -61,9 +61,6 @@ type house struct {
 // what must not stand there.
 func open(t testing.TB, changes ...func(*setup)) *house {
 	t.Helper()
-	if alone, ok := t.(*testing.T); ok {
-		alone.Parallel() // most of a test is waiting for the disk
-	}
 	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}, keys: map[string]string{}}
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace()}

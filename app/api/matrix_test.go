@@ -9,6 +9,7 @@ import (
 // Nobody crosses a line: every operation of the description that takes a key,
 // under every sort of credential. An operation that is missing here fails.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
 	abstract := decode[struct{ Data struct{ ID string } }](t, h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", status: 201})).Data.ID
@@ -77,6 +78,7 @@ func (h *house) cross(t *testing.T, r row) {
 
 // What is not there is still behind the key.
 func TestMatrixOfUnknownRoutes(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	for _, target := range []struct{ method, path string }{{"GET", "/v1/nowhere"}, {"DELETE", "/v1/orders"}, {"GET", "/v1"}, {"PUT", "/v1/abstracts/x"}, {"GET", "/v1/abstracts/../orders"}} {
 		for as, status := range map[string]int{"": 401, "bad": 401, "revoked": 401, "expired": 401, "events": 403, "metrics": 403} {

@@ -13,6 +13,7 @@ const bareOrder = `{"data":{"id":"ID","order_number":"T-1","status":"active","du
 	`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`
 
 func TestOrderCreated(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	h.ask(t, order(`{"order_number":"T-1"}`, 201, bareOrder))
 	h.ask(t, order(`{"order_number":" T-1\t\n","zip":"12345","due_date":"","address":"  ","city":null,"custom_fields":[]}`, 201, bareOrder))
@@ -23,6 +24,7 @@ func TestOrderCreated(t *testing.T) {
 }
 
 func TestOrderIDs(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	seen := map[string]bool{}
 	for range 5 {
@@ -35,6 +37,7 @@ func TestOrderIDs(t *testing.T) {
 }
 
 func TestOrderRefused(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	long := func(n int, c string) string { return strings.Repeat(c, n) }
 	required := invalid("order_number", "The order number field is required.")
@@ -77,12 +80,14 @@ func TestOrderRefused(t *testing.T) {
 }
 
 func TestOrderNumberUnique(t *testing.T) {
+	t.Parallel()
 	h := open(t, func(s *setup) { s.vault.Settings.UniqueOrderNumber = true })
 	h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))
 	h.ask(t, order(`{"order_number":"T-1"}`, 422, invalid("order_number", "The order number has already been taken.")))
 }
 
 func TestOrderFields(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	got := h.ask(t, row{as: "read", method: "GET", path: "/v1/order-fields", status: 200, has: []string{
 		`{"core_fields":[{"key":"order_number","label":"Order #","type":"text","required":true,"options":[]},{"key":"due_date",`,

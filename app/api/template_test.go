@@ -7,6 +7,7 @@ import (
 )
 
 func TestTemplates(t *testing.T) {
+	t.Parallel()
 	h := open(t, kinds)
 	h.ask(t, row{as: "read", method: "GET", path: "/v1/abstract-templates", status: 200, want: `{"templates":[{"id":1,"name":"All kinds","default":true,"custom_fields":[` +
 		`{"key":"a_text","label":"A text","type":"text","required":false,"options":[]},` +
@@ -21,6 +22,7 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestTemplatesNone(t *testing.T) {
+	t.Parallel()
 	h := open(t, func(s *setup) { s.workspace.Templates = nil })
 	h.ask(t, row{as: "read", method: "GET", path: "/v1/abstract-templates", status: 200, want: `{"templates":[]}`})
 	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "custom_fields=%7B%22a%22:1%7D", status: 201,
@@ -29,6 +31,7 @@ func TestTemplatesNone(t *testing.T) {
 
 // Every rule of "Field definitions and custom_fields", by an order.
 func TestCustomFields(t *testing.T) {
+	t.Parallel()
 	h := open(t, kinds)
 	refused := func(key, sentence string) string { return invalid("custom_fields.a_"+key, sentence) }
 	for _, c := range []struct{ name, sent, stored, refusal string }{
@@ -76,6 +79,7 @@ func TestCustomFields(t *testing.T) {
 }
 
 func TestCustomFieldsRequired(t *testing.T) {
+	t.Parallel()
 	h := open(t, kinds, func(s *setup) { s.vault.Settings.Rules = title.Rules{EnforceRequired: true} })
 	want := invalid("custom_fields.must", "The must field is required.")
 	h.ask(t, order(`{"order_number":"T"}`, 422, want))
