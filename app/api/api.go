@@ -63,7 +63,7 @@ func New(opts Options) (http.Handler, error) {
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	engine.Use(edge.log, edge.recover, edge.cors, gate.admit)
+	engine.Use(edge.log, edge.recover, edge.pace, edge.cors, gate.admit)
 	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
 	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
 	mount(engine, edge)

@@ -56,11 +56,9 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		actor, _ := c.Value(actorKey).(title.Actor)
 		origin, _ := c.Value(originKey).(string)
-		body := newPacedBody(c.Writer, c.Request, e.Limits)
-		c.Request.Body = body
 		a, err := h(&call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params})
 		if err != nil {
-			body.drain()
+			drain(c)
 			e.fail(c, err)
 			return
 		}

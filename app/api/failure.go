@@ -33,10 +33,11 @@ func tooLarge(limit int64) error {
 }
 
 var (
-	errBrokeOff  = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
-	errTooSlow   = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
-	errHost      = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
-	errForbidden = &title.Error{Kind: title.Forbidden, Message: "This API key is not authorized for the Developer API."}
+	errBrokeOff   = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
+	errUnreadable = &refusal{status: http.StatusBadRequest, message: "The request body could not be read to its end."}
+	errTooSlow    = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
+	errHost       = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
+	errForbidden  = &title.Error{Kind: title.Forbidden, Message: "This API key is not authorized for the Developer API."}
 )
 
 // kinds is the table of the failures that come from below.

@@ -30,9 +30,8 @@ func (g *gate) admit(c *gin.Context) {
 		c.Set(actorKey, actor)
 	}
 	if err != nil {
-		body := newPacedBody(c.Writer, c.Request, g.edge.Limits)
 		if title.KindOf(err) == title.Forbidden {
-			body.drain() // a known caller shall be able to read the answer
+			drain(c) // a known caller shall be able to read the answer
 		}
 		g.edge.fail(c, err)
 		return
