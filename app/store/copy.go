@@ -16,8 +16,10 @@ import (
 // Copy is a private, complete copy of a store's file at one moment. Reading it,
 // however slowly, holds up nobody.
 type Copy struct {
-	db   *bolt.DB
-	path string
+	db          *bolt.DB
+	path        string
+	fingerprint string // of the secret.key that the store was opened with
+	broken      bool   // its pages are; only Check finds that out
 }
 
 // Snapshot writes a Copy to path, which must not exist, and opens it.
@@ -37,19 +39,18 @@ func (s *Store) Snapshot(ctx context.Context, path string) (*Copy, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
+	c.fingerprint = s.fingerprint
 	return c, nil
 }
 
+// openCopy leaves the list of free pages alone: what bbolt would make of a damaged
+// one, Check reports.
 func openCopy(path string) (*Copy, error) {
-	var db *bolt.DB
-	err := guarded(func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true, PreLoadFreelist: true})
-		return err
-	})
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("open the copy of the database: %w", err)
 	}
-	return &Copy{db, path}, nil
+	return &Copy{db: db, path: path}, nil
 }
 
 // Close closes the copy and removes its file.
@@ -63,8 +64,12 @@ func (c *Copy) view(fn func(*Tx) error) error {
 
 // Digests calls fn for each document's bytes once, in order of digest, with one
 // file that has them, until fn returns an error. A damaged record of a file is
-// handed over with nothing but its number; Check reports it.
+// handed over with nothing but its number; Check reports it. After a Check that
+// found the pages broken it is an error.
 func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
+	if c.broken {
+		return errBrokenPages
+	}
 	return c.view(func(t *Tx) error {
 		var last [32]byte
 		first := true
