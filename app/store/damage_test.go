@@ -19,7 +19,7 @@ import (
 
 // -flips=N flips so many bits in each test of damage, -flips=0 every one there is
 // (minutes).
-var flips = flag.Int("flips", 500, "bits to flip in a test of damage; 0 for every one")
+var flips = flag.Int("flips", 400, "bits to flip in a test of damage; 0 for every one")
 
 // span is a part of a database file, in bytes from its beginning.
 type span struct {
@@ -157,7 +157,7 @@ func TestEveryFlippedBitOfARecordIsFound(t *testing.T) {
 
 // Numbers that lead to records: a flip is found, or harmless, and takes nobody down.
 func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
-	for name, n := range map[string]int{"small": 1, "with branches": 120} {
+	for name, n := range map[string]int{"small": 1, "with branches": 60} {
 		t.Run(name, func(t *testing.T) {
 			content := copied(t, n)
 			path := filepath.Join(t.TempDir(), "flipped.db")
@@ -193,7 +193,7 @@ func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
 
 // Damage that bbolt's own check does not survive.
 func TestPagesThatBboltMustNotWalk(t *testing.T) {
-	content := copied(t, 120)
+	content := copied(t, 60)
 	a := dissect(t, content)
 	size := os.Getpagesize()
 	branch := -1
