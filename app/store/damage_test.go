@@ -102,7 +102,7 @@ func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, 
 }
 
 // flipped calls fn with a file in which one bit differs, for bits of the spans.
-func flipped(t *testing.T, content []byte, spans []span, fn func(where string)) {
+func flipped(t *testing.T, content []byte, spans []span, limit int, fn func(where string)) {
 	t.Helper()
 	bits := 0
 	for _, s := range spans {
@@ -120,14 +120,14 @@ func flipped(t *testing.T, content []byte, spans []span, fn func(where string)) 
 			return
 		}
 	}
-	if *flips == 0 || *flips >= bits {
+	if limit == 0 || limit >= bits {
 		for n := range bits {
 			flip(n)
 		}
 		return
 	}
 	chance := rand.New(rand.NewPCG(1, 2))
-	for range *flips {
+	for range limit {
 		flip(chance.IntN(bits))
 	}
 }
@@ -139,7 +139,7 @@ func TestEveryFlippedBitOfARecordIsFound(t *testing.T) {
 		t.Fatalf("without a flip: %v, %v", findings, err)
 	}
 	count, named := 0, 0
-	flipped(t, content, dissect(t, content).records, func(where string) {
+	flipped(t, content, dissect(t, content).records, *flips, func(where string) {
 		count++
 		findings, err := checkBytes(t, path, content)
 		if len(findings) == 0 || err != nil {
@@ -157,9 +157,13 @@ func TestEveryFlippedBitOfARecordIsFound(t *testing.T) {
 
 // Numbers that lead to records: a flip is found, or harmless, and takes nobody down.
 func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
-	for name, n := range map[string]int{"small": 1, "with branches": 60} {
-		t.Run(name, func(t *testing.T) {
-			content := copied(t, n)
+	for _, row := range []struct {
+		name  string
+		fill  int
+		share int // of the flips: a larger file takes longer
+	}{{"small", 1, 1}, {"with branches", 60, 5}} {
+		t.Run(row.name, func(t *testing.T) {
+			content := copied(t, row.fill)
 			path := filepath.Join(t.TempDir(), "flipped.db")
 			a := dissect(t, content)
 			var pages []span
@@ -168,7 +172,7 @@ func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
 					pages = append(pages, h)
 				}
 			}
-			flipped(t, content, pages, func(where string) {
+			flipped(t, content, pages, *flips/row.share, func(where string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
 					t.Errorf("%s is not found", where)
 				}
@@ -176,7 +180,7 @@ func TestAFlippedBitOfAPageIsSurvived(t *testing.T) {
 			found, harmless := 0, 0
 			size := os.Getpagesize()
 			rest := append(a.elements, span{"meta", 0, pageHeader + metaSize}, span{"second meta", size, size + pageHeader + metaSize})
-			flipped(t, content, rest, func(string) {
+			flipped(t, content, rest, *flips/row.share, func(string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
 					harmless++
 				} else {
