@@ -22,17 +22,22 @@ type Copy struct {
 	broken      bool   // its pages are; only Check finds that out
 }
 
-// Snapshot writes a Copy to path, which must not exist, and opens it.
+// Snapshot writes a Copy to path, which must not exist, and opens it. It returns
+// Full when the disk has no room for it; whatever the error, no file stays behind.
 func (s *Store) Snapshot(ctx context.Context, path string) (*Copy, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
+	out := &stopper{ctx: ctx, w: file}
 	err = s.View(ctx, func(t *Tx) error {
-		_, err := t.tx.WriteTo(stopper{ctx, file})
-		return err
+		_, err := t.tx.WriteTo(out)
+		return errors.Join(err, out.err) // bbolt keeps only the words of some
 	})
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = errors.Join(err, file.Close()); noRoom(err) {
+		err = &title.Error{Kind: title.Full, Message: errFull.Message, Err: err}
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(path))
 	}
 	c, err := openCopy(path)
@@ -100,11 +105,13 @@ func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
 type stopper struct {
 	ctx context.Context
 	w   io.Writer
+	err error // the last one
 }
 
-func (s stopper) Write(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
+func (s *stopper) Write(p []byte) (n int, err error) {
+	if s.err = s.ctx.Err(); s.err != nil {
+		return 0, s.err
 	}
-	return s.w.Write(p)
+	n, s.err = s.w.Write(p)
+	return n, s.err
 }

@@ -58,6 +58,9 @@ func TestAFullDisk(t *testing.T) {
 		_, err := tx.Order(uint64(written))
 		return err
 	})
+	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); title.KindOf(err) != title.Full {
+		t.Errorf("a snapshot: %v", err)
+	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}

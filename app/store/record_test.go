@@ -426,7 +426,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	if _, err := s.Snapshot(ctx, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := (stopper{ctx, &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
+	if _, err := (&stopper{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled on the way: %v", err)
 	}
 	c, err := s.Snapshot(t.Context(), path) // the one that was cancelled left nothing behind
