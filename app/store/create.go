@@ -57,29 +57,24 @@ func create(path string, opts Options) error {
 func publish(fresh, path string) error {
 	err := os.Link(fresh, path)
 	if _, statErr := os.Stat(path); err == nil || statErr == nil {
-		if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+		_ = os.Remove(fresh) // what stays is taken away at a later Open
 		return nil
 	}
 	// A file system without links, such as exFAT: nothing better is to be had.
 	return os.Rename(fresh, path)
 }
 
-// removeUnfinished removes what crashes before a publish left behind.
-func removeUnfinished(path string) error {
+// removeUnfinished removes what crashes around a publish left behind. What cannot
+// be removed harms nobody: on Windows, a second name of the file that is open.
+func removeUnfinished(path string) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), filepath.Base(path)+unfinished) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+unfinished) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
-	return nil
 }

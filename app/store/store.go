@@ -60,9 +60,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	// Whoever makes a vault now finds this one in its place.
-	if err := removeUnfinished(path); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
+	removeUnfinished(path)
 	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go s.write()
 	return s, nil
