@@ -291,7 +291,7 @@ func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
 
 // A task that cannot be read must not keep those behind it waiting.
 func TestDamagedTaskIsPassedOver(t *testing.T) {
-	s := openNew(t)
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
 	fill(t, s, 3)
 	err := s.Update(t.Context(), nil, func(tx *Tx) error {
 		b := tx.bucket(bucketTasks)
