@@ -21,6 +21,7 @@ func custom(key, value string) title.Custom {
 }
 
 func TestAbstractCreate(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{City: title.Given(" Camden ")}, Custom: custom("file_number", `"24-1"`)}
 	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}, pdf("2.pdf", "2")))
@@ -49,6 +50,7 @@ func TestAbstractCreate(t *testing.T) {
 }
 
 func TestAbstractCreateRefused(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		draft title.AbstractDraft
@@ -95,6 +97,7 @@ func retire(v *vault.Vault, id uint64) error {
 // Inspection ends between the first check of the fields and the write. What was
 // kept by then is swept soon, not in a day.
 func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
+	t.Parallel()
 	var v *vault.Vault
 	v, opts := opened(t, func(o *vault.Options) {
 		o.Inspector = hooked(func(context.Context, string) error { return retire(v, 2) })
@@ -112,6 +115,7 @@ func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 }
 
 func TestAbstractRetiredTemplate(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	before, err := v.Templates.List(t.Context())
 	if err != nil {
@@ -130,6 +134,7 @@ func TestAbstractRetiredTemplate(t *testing.T) {
 
 // A vault without templates makes abstracts without one (API.md, "Abstracts").
 func TestAbstractWithoutAnyTemplate(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	if err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.SetDefaultTemplate(0) }); err != nil {
 		t.Fatal(err)
@@ -142,6 +147,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 
 // The clock of the test stands still: updated_at moves all the same.
 func TestAttach(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")))
 	if err != nil {
@@ -179,6 +185,7 @@ func TestAttach(t *testing.T) {
 }
 
 func TestAttachNothingGood(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v))
 	if err != nil {
@@ -198,6 +205,7 @@ func TestAttachNothingGood(t *testing.T) {
 }
 
 func TestAttachFromAllSides(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v)); err != nil {
 		t.Fatal(err)

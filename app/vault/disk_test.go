@@ -74,6 +74,7 @@ func (f diskFile) Sync() error {
 // A step of the disk that fails is never a false success (PROMISES.md, row 7): the
 // request fails; after a failed sync the vault takes no writes any more.
 func TestDiskFails(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name     string
 		step     string
@@ -93,6 +94,7 @@ func TestDiskFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			var bad atomic.Bool
 			v, opts := opened(t, func(o *vault.Options) {
 				o.Disk = disk{blob.System(), func(step, _ string) error {
@@ -160,6 +162,7 @@ func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
 
 // Below the reserve nothing grows, and all else goes on (PROMISES.md, row 6).
 func TestDiskBelowTheReserve(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {

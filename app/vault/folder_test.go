@@ -11,6 +11,7 @@ import (
 )
 
 func TestFolderCreate(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	tests := []struct {
 		name   string
@@ -51,6 +52,7 @@ func TestFolderCreate(t *testing.T) {
 }
 
 func TestFolderNameRace(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	var won atomic.Int64
 	var all sync.WaitGroup

@@ -44,6 +44,7 @@ func opens(t *testing.T, v *vault.Vault, text string, want bool) {
 }
 
 func TestKeyLife(t *testing.T) {
+	t.Parallel()
 	v, _ := clocked(t)
 	text, key := makeKey(t, v, title.KeyDraft{Abilities: []string{title.AbilityRead}})
 	actor, err := v.Keys.Authenticate(t.Context(), text)
@@ -73,6 +74,7 @@ func TestKeyLife(t *testing.T) {
 }
 
 func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
+	t.Parallel()
 	v, clock := clocked(t)
 	_, key := makeKey(t, v, title.KeyDraft{})
 	first, err := v.Keys.Revoke(t.Context(), clerk, key.ID)
@@ -87,6 +89,7 @@ func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
 }
 
 func TestKeyExpiresToTheSecond(t *testing.T) {
+	t.Parallel()
 	v, clock := clocked(t)
 	end := clock.Now().Add(time.Hour)
 	text, _ := makeKey(t, v, title.KeyDraft{ExpiresAt: &end})
@@ -97,6 +100,7 @@ func TestKeyExpiresToTheSecond(t *testing.T) {
 }
 
 func TestKeyRotate(t *testing.T) {
+	t.Parallel()
 	v, clock := clocked(t)
 	text, key := makeKey(t, v, title.KeyDraft{Abilities: []string{title.AbilityRead}})
 	next, fresh, err := v.Keys.Rotate(t.Context(), clerk, key.ID, time.Hour)
@@ -122,6 +126,7 @@ func TestKeyRotate(t *testing.T) {
 
 // An overlap never prolongs a life.
 func TestKeyRotateKeepsTheExpiry(t *testing.T) {
+	t.Parallel()
 	v, clock := clocked(t)
 	end := clock.Now().Add(time.Minute)
 	text, key := makeKey(t, v, title.KeyDraft{ExpiresAt: &end})
@@ -144,6 +149,7 @@ func used(t *testing.T, v *vault.Vault, n uint64) title.Key {
 }
 
 func TestKeyLastUse(t *testing.T) {
+	t.Parallel()
 	v, clock := clocked(t)
 	text, key := makeKey(t, v, title.KeyDraft{})
 	if k := used(t, v, key.ID); k.UseCount != 0 || k.LastUsedAt != nil {
@@ -177,6 +183,7 @@ func TestKeyLastUse(t *testing.T) {
 }
 
 func TestKeyLastUseIsWrittenByItself(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestOrderCreate(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 { // a repeated number is accepted
 		made, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(" A-1 "), Custom: custom("rush", `"Rush"`)})
@@ -33,8 +34,10 @@ func TestOrderCreate(t *testing.T) {
 
 // Exactly one of many at once gets the number; the others are told so.
 func TestOrderUniqueNumberRace(t *testing.T) {
+	t.Parallel()
 	for _, unique := range []bool{false, true} {
 		t.Run(fmt.Sprint(unique), func(t *testing.T) {
+			t.Parallel()
 			v, _ := opened(t, func(o *vault.Options) { o.Settings.UniqueOrderNumber = unique })
 			const racers = 64
 			var won atomic.Int64
@@ -69,6 +72,7 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 }
 
 func TestOrderUniqueNumberIsWhole(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.UniqueOrderNumber = true })
 	long := strings.Repeat("9", 255)
 	for _, number := range []string{"9", "99", " 99x", long} { // none is another's beginning

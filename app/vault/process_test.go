@@ -21,6 +21,7 @@ func processed(t *testing.T, v *vault.Vault, id uint64) bool {
 }
 
 func TestProcessingEnds(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	var files []title.File
 	for n := range 5 { // no poke waits for anybody, though nobody listens yet
@@ -42,6 +43,7 @@ func TestProcessingEnds(t *testing.T) {
 
 // More than one round's worth needs no second poke.
 func TestProcessingOfManyRounds(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.FilesPerRequest = 1000 })
 	var docs []doc
 	for n := range 300 {
@@ -53,6 +55,7 @@ func TestProcessingOfManyRounds(t *testing.T) {
 }
 
 func TestProcessingSurvivesAReopen(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {
@@ -74,6 +77,7 @@ func TestProcessingSurvivesAReopen(t *testing.T) {
 // A record that went bad must not keep the others waiting for ever. A task that is
 // damaged stays for a verification to name; one of a damaged file goes.
 func TestProcessingPassesDamageBy(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name         string
 		old, changed string
@@ -84,6 +88,7 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			opts := vaulttest.Options(t)
 			v, err := vault.Open(t.Context(), opts)
 			if err != nil {
@@ -113,6 +118,7 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 
 // A task whose file has gone is done.
 func TestProcessingOfNoFile(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(title.Task{FileID: 99}) })
 	if err != nil {

@@ -34,6 +34,7 @@ func orphan(t *testing.T, dir string, body []byte) string {
 }
 
 func TestSweepTakesOrphansOnly(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	f := upload(t, v, pdf("Deed.pdf", "a"))[0]
 	path := orphan(t, opts.Dir, []byte("left by a crash"))
@@ -49,6 +50,7 @@ func TestSweepTakesOrphansOnly(t *testing.T) {
 }
 
 func TestSweepAtTheStartAndInTurns(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	first := orphan(t, opts.Dir, []byte("1"))
 	gone := func(path string) func() bool {
@@ -62,6 +64,7 @@ func TestSweepAtTheStartAndInTurns(t *testing.T) {
 // A request that is given up after its bytes were kept leaves them to a sweep that
 // comes soon, and not in a day.
 func TestSweepSoonAfterAFailedRequest(t *testing.T) {
+	t.Parallel()
 	verbs := []struct {
 		name string
 		file func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error
@@ -81,6 +84,7 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 	}
 	for _, tt := range verbs {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			v, opts := opened(t, func(o *vault.Options) {
@@ -112,6 +116,7 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 // Nobody's bytes are swept away under him, whoever brings the same ones or others,
 // and no verification sees damage that is none.
 func TestSweepAndVerifyUnderLoad(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	v.Start(time.Hour)
 	ctx, stop := context.WithCancel(t.Context())

@@ -27,6 +27,7 @@ func verified(t *testing.T, v *vault.Vault) vault.Report {
 }
 
 func TestVerifyNamesTheDamage(t *testing.T) {
+	t.Parallel()
 	replace := func(path string, change func([]byte) []byte) error {
 		body, err := os.ReadFile(path)
 		if err == nil {
@@ -68,6 +69,7 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			opts := vaulttest.Options(t)
 			v, err := vault.Open(t.Context(), opts)
 			if err != nil {
@@ -104,6 +106,7 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 
 // What a crash leaves behind is counted and is no damage.
 func TestVerifyNotes(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	upload(t, v, pdf("Deed.pdf", "a"))
 	orphan(t, opts.Dir, []byte("of nobody"))
@@ -123,6 +126,7 @@ func TestVerifyNotes(t *testing.T) {
 }
 
 func TestVerifyGivenUp(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -135,6 +139,7 @@ func TestVerifyGivenUp(t *testing.T) {
 }
 
 func TestStatusCountsWhatWasMade(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, nil)
 	seeded := status(t, v)
 	if seeded.Folders != 4 || seeded.Abstracts+seeded.Orders+seeded.Files+seeded.Bytes+seeded.Queue != 0 || seeded.DiskFree == 0 {
