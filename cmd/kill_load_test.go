@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +29,10 @@ const (
 
 // acknowledged is a document that the server said it has.
 type acknowledged struct {
-	seed   uint64
-	size   int
-	digest string
+	seed     uint64
+	size     int
+	digest   string
+	abstract string // that lists it; "" for none
 }
 
 // document makes a PDF of about so many bytes which no other seed gives.
@@ -122,9 +124,10 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 		size := int(smallest * math.Pow(largest/smallest, u.rng.Float64()))
 		body := document(u.seed, size)
 		sum := sha256.Sum256(body)
-		docs = append(docs, acknowledged{u.seed, size, hex.EncodeToString(sum[:])})
+		docs = append(docs, acknowledged{seed: u.seed, size: size, digest: hex.EncodeToString(sum[:])})
 		parts = append(parts, client.Upload{Filename: fmt.Sprintf("Deed %d.pdf", u.seed), Reader: bytes.NewReader(body)})
 	}
+	var parent string
 	var files []wire.File
 	var failures []wire.FileFailure
 	if abstract {
@@ -132,7 +135,7 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 		if err != nil {
 			return err
 		}
-		files, failures = made.Data.Files, made.Errors
+		parent, files, failures = made.Data.ID, made.Data.Files, made.Errors
 	} else {
 		made, err := u.client.Upload(ctx, nil, parts)
 		if err != nil {
@@ -144,6 +147,7 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 		return fmt.Errorf("%d of %d documents taken, refused %v", len(files), len(docs), failures)
 	}
 	for i, f := range files {
+		docs[i].abstract = parent
 		u.acked[f.ID] = docs[i]
 	}
 	return nil
@@ -185,5 +189,11 @@ func (h *harness) same(s *served, id int64) bool {
 	body, err := io.ReadAll(stream)
 	a := h.acked[id]
 	sum := sha256.Sum256(body)
+	if a.abstract != "" {
+		parent, err := s.client.Abstract(ctx, a.abstract)
+		if err != nil || !slices.ContainsFunc(parent.Files, func(f wire.File) bool { return f.ID == id }) {
+			return false
+		}
+	}
 	return err == nil && hex.EncodeToString(sum[:]) == a.digest && bytes.Equal(body, document(a.seed, a.size))
 }
