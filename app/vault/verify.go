@@ -56,15 +56,15 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 		return err
 	}
 	known := map[blob.Digest]bool{}
-	err = copied.Digests(func(d [32]byte, _ title.File) error { known[d] = true; return nil })
+	err = copied.Digests(func(d [32]byte, _ []title.File) error { known[d] = true; return nil })
 	if err != nil {
 		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: err.Error()})
 		return v.countOrphans(ctx, known, r)
 	}
-	err = copied.Digests(func(d [32]byte, file title.File) error {
+	err = copied.Digests(func(d [32]byte, files []title.File) error {
 		r.Blobs++
 		progress(r.Blobs, len(known))
-		return v.verifyBlob(ctx, d, file, r, find)
+		return v.verifyBlob(ctx, d, files, r, find)
 	})
 	if err != nil {
 		return err
@@ -72,23 +72,29 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	return v.countOrphans(ctx, known, r)
 }
 
-// verifyBlob reads the bytes of a document and holds them against their name and
-// the record's size.
-func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, file title.File, r *Report, find func(store.Finding)) error {
-	err := v.blobs.Check(ctx, d)
+// verifyBlob reads the bytes of a document and holds them against their name, and
+// the sizes on record of all files that have them.
+func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.File, r *Report, find func(store.Finding)) error {
+	damage := v.blobs.Check(ctx, d)
 	var size int64
-	if err == nil {
-		size, err = v.blobs.Has(d)
+	if damage == nil {
+		size, damage = v.blobs.Has(d)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	r.Bytes += size
-	switch subject := fmt.Sprint(file.ID); {
-	case err != nil:
-		find(store.Finding{Kind: "file", Subject: subject, Problem: err.Error()})
-	case file.Size >= 0 && file.Size != size:
-		find(store.Finding{Kind: "file", Subject: subject, Problem: fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)})
+	for _, file := range files {
+		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
+		switch {
+		case damage != nil:
+			finding.Problem = damage.Error()
+		case file.Size >= 0 && file.Size != size:
+			finding.Problem = fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)
+		default:
+			continue
+		}
+		find(finding)
 	}
 	return nil
 }
