@@ -45,7 +45,11 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		b.finish()
 		return n, err
 	}
-	return n, b.tooSlow(now)
+	if err := b.tooSlow(now); err != nil {
+		b.finish()
+		return n, err
+	}
+	return n, nil
 }
 
 // tooSlow looks at the bytes of each full Stall.

@@ -199,13 +199,15 @@ func (s *Store) create() (File, string, error) {
 		return nil, "", fmt.Errorf("name a temporary file: %w", err)
 	}
 	path := filepath.Join(s.tmp, hex.EncodeToString(b[:]))
-	f, err := s.files.Create(path)
-	if err != nil {
-		return nil, "", mark(err)
-	}
+	// Before it is there, so that nobody ever sees it without its owner.
 	s.mu.Lock()
 	s.live[path] = struct{}{}
 	s.mu.Unlock()
+	f, err := s.files.Create(path)
+	if err != nil {
+		s.forget(path)
+		return nil, "", mark(err)
+	}
 	return f, path, nil
 }
 

@@ -14,12 +14,11 @@ func (t *Tx) AddTask(task title.Task) error {
 	return tasks.put(t, task.Seq, task)
 }
 
-// Tasks reads at most limit tasks, the oldest first.
+// Tasks reads at most limit tasks, the oldest first, without those that are damaged.
 func (t *Tx) Tasks(limit int) (list []title.Task, err error) {
 	tasks.each(t, 0, func(_ uint64, task title.Task, e error) bool {
 		if e != nil {
-			err = e
-			return false
+			return true // those behind a damaged one need not wait; Check reports it
 		}
 		list = append(list, task)
 		return len(list) < limit

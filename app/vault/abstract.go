@@ -23,18 +23,20 @@ type Filed struct {
 // returns Invalid with every wrong field at once, and then stores nothing; refused
 // documents are no error (SPEC.md, POST /abstracts, rule 2).
 func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *Tray) (Filed, error) {
-	// Once before the bytes are synced, so that a refusal costs no disk.
-	if err := a.v.store.View(ctx, func(t *store.Tx) error { _, err := a.check(t, draft); return err }); err != nil {
+	// Before the bytes are synced, so that a refusal costs no disk, and before the
+	// turn of the one writer, which only looks whether the template is still the same.
+	var judged judgedAbstract
+	if err := a.v.store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.judge(t, draft); return err }); err != nil {
 		return Filed{}, err
 	}
 	filing, err := tray.keep()
 	if err != nil {
 		return Filed{}, err
 	}
-	defer filing.release()
+	defer func() { filing.end(err) }()
 	var made Filed
 	err = a.v.write(ctx, func(t *store.Tx) (err error) {
-		made.Abstract, err = a.check(t, draft)
+		made.Abstract, err = a.check(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {
 		made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, filing)
@@ -45,14 +47,37 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 	return made, err
 }
 
-// check finds the draft's template and applies every rule.
-func (a *Abstracts) check(t *store.Tx, draft title.AbstractDraft) (title.Abstract, error) {
-	template, found, err := draftTemplate(t, draft.TemplateID)
-	if err != nil {
-		return title.Abstract{}, err
+// judgedAbstract is a draft with what its template says of it.
+type judgedAbstract struct {
+	template *title.Template // nil where there is none
+	abstract title.Abstract
+}
+
+// judge finds the draft's template and applies every rule.
+func (a *Abstracts) judge(t *store.Tx, draft title.AbstractDraft) (j judgedAbstract, err error) {
+	var found bool
+	if j.template, found, err = draftTemplate(t, draft.TemplateID); err != nil {
+		return j, err
 	}
-	abstract, refused := draft.Check(template, found, a.v.set.Rules)
-	return abstract, refused.Err()
+	var refused title.Fields
+	j.abstract, refused = draft.Check(j.template, found, a.v.set.Rules)
+	return j, refused.Err()
+}
+
+// check gives the abstract if the judgement still holds, else judges anew.
+func (a *Abstracts) check(t *store.Tx, draft title.AbstractDraft, j judgedAbstract) (title.Abstract, error) {
+	template, _, err := draftTemplate(t, draft.TemplateID)
+	if err == nil && !sameTemplate(template, j.template) {
+		j, err = a.judge(t, draft)
+	}
+	return j.abstract, err
+}
+
+func sameTemplate(a, b *title.Template) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.ID == b.ID && same(a.Fields, b.Fields) && same(a.Statuses, b.Statuses)
 }
 
 // draftTemplate is the template a draft is checked by. One that is retired cannot
@@ -116,7 +141,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, dr
 	if err != nil {
 		return Filed{}, err
 	}
-	defer filing.release()
+	defer func() { filing.end(err) }()
 	if len(filing.good) == 0 {
 		filed, err := a.Get(ctx, id)
 		filed.Failures = filing.failures

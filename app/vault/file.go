@@ -23,7 +23,7 @@ func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.Uploa
 	if err != nil {
 		return Filed{}, err
 	}
-	defer filing.release()
+	defer func() { filing.end(err) }()
 	filed := Filed{Failures: filing.failures}
 	if len(filing.good) == 0 {
 		return filed, nil

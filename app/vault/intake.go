@@ -59,13 +59,14 @@ func (t *Tray) Add(filename string, r io.Reader) error {
 	case !accepted:
 		return t.refuse(it, r)
 	}
-	staged, err := t.v.blobs.Stage(t.ctx, r, t.v.set.FileSize)
-	if errors.Is(err, blob.ErrTooLarge) {
-		it.refusal = inspect.TooLarge(t.v.set.FileSize)
-		return nil
+	// Once more for each: a request of many documents outlasts the room there was
+	// when it began.
+	if err := t.v.room(); err != nil {
+		return err
 	}
+	staged, err := t.v.blobs.Stage(t.ctx, r, t.v.set.FileSize)
 	if err != nil {
-		return t.v.disk(err)
+		return t.tooLarge(it, err)
 	}
 	it.staged = staged
 	if staged.Size() == 0 {
@@ -74,6 +75,17 @@ func (t *Tray) Add(filename string, r io.Reader) error {
 	}
 	t.pending.Add(1)
 	go t.inspect(it, ext)
+	return nil
+}
+
+// tooLarge makes a refusal of the one error of Stage that is the document's. A
+// document over the limit that then broke off is no refusal: nobody is there to
+// read it.
+func (t *Tray) tooLarge(it *item, err error) error {
+	if !errors.Is(err, blob.ErrTooLarge) || errors.Is(err, blob.ErrSource) || t.ctx.Err() != nil {
+		return t.v.disk(err)
+	}
+	it.refusal = inspect.TooLarge(t.v.set.FileSize)
 	return nil
 }
 
@@ -119,9 +131,19 @@ func (t *Tray) Discard() {
 // filing is what of a tray is to be filed: bytes that are durable already, and the
 // reasons of what was refused, both in the order sent.
 type filing struct {
+	v        *Vault
 	good     []*item
 	failures []title.FileFailure
 	release  func() // the sweep may look at the bytes again
+}
+
+// end gives the bytes back to the sweep; when err says that no record names them,
+// it asks for one soon.
+func (f *filing) end(err error) {
+	f.release()
+	if err != nil && len(f.good) > 0 {
+		f.v.sweeper.poke()
+	}
 }
 
 // keep waits for the inspections and makes every good document durable.
@@ -130,7 +152,7 @@ func (t *Tray) keep() (*filing, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &filing{}
+	f := &filing{v: t.v}
 	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {
@@ -144,7 +166,9 @@ func (t *Tray) keep() (*filing, error) {
 		}
 	}
 	var err error
-	if f.release, err = t.v.blobs.Keep(t.ctx, staged...); err != nil {
+	if f.release, err = t.v.keepBytes(t.ctx, staged...); err != nil {
+		// Some of them may have got their names before it went wrong.
+		t.v.sweeper.poke()
 		return nil, t.v.disk(err)
 	}
 	return f, nil
@@ -184,7 +208,7 @@ func (v *Vault) disk(err error) error {
 		return &title.Error{Kind: title.Full, Message: "The disk is full.", Err: err}
 	case errors.Is(err, blob.ErrSync):
 		v.store.Fail(err)
-		return &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+		return readOnly(err)
 	}
 	return err
 }

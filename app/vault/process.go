@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"deedkeep/app/store"
@@ -12,8 +13,9 @@ import (
 // the database, written with the file's own record, so that it survives a restart
 // and a file never stays in processing for ever.
 type processor struct {
-	v    *Vault
-	wake chan struct{}
+	v     *Vault
+	wake  chan struct{}
+	stuck uint64 // tasks that cannot be read, as last told
 }
 
 const (
@@ -38,6 +40,8 @@ func (p *processor) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
+		case title.KindOf(err) == title.Closing:
+			// Read-only until a restart, and then the queue is still there.
 		case err != nil:
 			p.v.log.Error("processing", "error", err)
 			wait = processRetry
@@ -71,12 +75,18 @@ func (p *processor) rest(ctx context.Context, wait time.Duration) bool {
 // round ends the processing of at most processAtOnce files in one commit.
 func (p *processor) round(ctx context.Context) (more bool, err error) {
 	var tasks []title.Task
+	var queued uint64
 	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
+		queued = t.Count(store.CountTasks)
 		tasks, err = t.Tasks(processAtOnce)
 		return err
 	})
-	if err != nil || len(tasks) == 0 {
+	if err != nil {
 		return false, err
+	}
+	if len(tasks) == 0 {
+		p.tell(queued)
+		return false, nil
 	}
 	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {
 		for _, task := range tasks {
@@ -89,11 +99,22 @@ func (p *processor) round(ctx context.Context) (more bool, err error) {
 	return len(tasks) == processAtOnce, err
 }
 
+// tell says once how many damaged tasks are left when nothing else is. They stay
+// as they are, for a verification to name.
+func (p *processor) tell(stuck uint64) {
+	if stuck > p.stuck {
+		p.v.log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
+	}
+	p.stuck = stuck
+}
+
 // finish marks a file as processed and takes its task out of the queue, together.
+// A file whose record is damaged can not be marked, now or later: it must not keep
+// the others of the round waiting.
 func (p *processor) finish(t *store.Tx, task title.Task) error {
 	file, err := t.File(task.FileID)
 	switch {
-	case title.KindOf(err) == title.NotFound:
+	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
 	case err != nil:
 		return err
 	case file.Processing:

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -28,6 +29,9 @@ func (u *usage) note(key uint64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	n := u.seen[key]
+	if n.last.After(at) {
+		at = n.last // two requests may come here in another order than they read the clock
+	}
 	u.seen[key] = use{at, n.count + 1}
 }
 
@@ -39,7 +43,11 @@ func (u *usage) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := u.flush(ctx); err != nil && ctx.Err() == nil {
+			err := u.flush(ctx)
+			if title.KindOf(err) == title.Closing {
+				return // read-only until a restart; what is gathered goes with it
+			}
+			if err != nil && ctx.Err() == nil {
 				u.v.log.Error("last use of keys", "error", err)
 			}
 		}
@@ -71,8 +79,8 @@ func (u *usage) flush(ctx context.Context) error {
 
 func (u *usage) add(t *store.Tx, id uint64, n use) error {
 	key, err := t.Key(id)
-	if title.KindOf(err) == title.NotFound {
-		return nil
+	if title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged) {
+		return nil // a damaged key opens nothing, and must not keep the others' uses waiting
 	}
 	if err != nil {
 		return err

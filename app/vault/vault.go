@@ -63,6 +63,7 @@ type Options struct {
 	Now       func() time.Time
 	Chance    io.Reader
 	Log       *slog.Logger
+	Disk      blob.Files // what changes the disk under the documents; nil: the operating system
 }
 
 // Vault is an open data directory. It is safe for many goroutines.
@@ -85,6 +86,7 @@ type Vault struct {
 	inspector Inspector
 	usage     *usage
 	processor *processor
+	sweeper   *sweeper
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -120,7 +122,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{Log: opts.Log})
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -146,6 +148,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 func (v *Vault) furnish() {
 	v.usage = &usage{v: v, seen: map[uint64]use{}}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1)}
+	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
@@ -155,7 +158,7 @@ func (v *Vault) furnish() {
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	for _, work := range []func(context.Context){v.processor.run, v.usage.run, func(ctx context.Context) { v.sweepEvery(ctx, sweepEvery) }} {
+	for _, work := range []func(context.Context){v.processor.run, v.usage.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) }} {
 		v.workers.Add(1)
 		go func() {
 			defer v.workers.Done()
@@ -169,8 +172,11 @@ func (v *Vault) Close() error {
 	v.stop()
 	v.workers.Wait()
 	err := v.usage.flush(context.Background())
-	if title.KindOf(err) == title.Closing {
-		err = nil // read-only, or closed before: the last uses are all that is lost
+	switch title.KindOf(err) {
+	case title.Closing, title.Full:
+		// Read-only, full, or closed before: the last uses are all that is lost.
+		v.log.Warn("last use of keys", "error", err)
+		err = nil
 	}
 	return errors.Join(err, v.store.Close())
 }
@@ -181,12 +187,17 @@ func (v *Vault) Dir() string { return v.dir }
 // Ready is nil when the vault takes writes; else why it does not.
 func (v *Vault) Ready(ctx context.Context) error {
 	if err := v.store.Failed(); err != nil {
-		return &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+		return readOnly(err)
 	}
 	if err := v.store.View(ctx, func(*store.Tx) error { return nil }); err != nil {
 		return err
 	}
 	return v.room()
+}
+
+// readOnly is the refusal of a vault whose disk failed to sync.
+func readOnly(err error) error {
+	return &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
 }
 
 // room is Full when the disk has less than the reserve.

@@ -1,0 +1,273 @@
+package vault_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+const smallLimit = 1000 // bytes
+
+func small(o *vault.Options) { o.Settings.FileSize = smallLimit }
+
+func text(n int) []byte { return bytes.Repeat([]byte("a"), n) }
+
+// The rows stand in the order of API.md's table: what fails two checks is refused
+// for the first.
+func TestIntakeRefusals(t *testing.T) {
+	t.Parallel()
+	long := vaulttest.PDF(501, "")
+	tests := []struct {
+		doc
+		want string // "" is accepted
+	}{
+		{doc{"empty.pdf", nil}, "File is empty"},
+		{doc{"empty.exe", nil}, "File is empty"},
+		{doc{"limit.txt", text(smallLimit)}, ""},
+		{doc{"above.txt", text(smallLimit + 1)}, "File exceeds 1000 B limit"},
+		{doc{"far above.txt", text(700_000)}, "File exceeds 1000 B limit"},
+		{doc{"limit.exe", text(smallLimit)}, inspect.NotSupported},
+		{doc{"above.exe", text(smallLimit + 1)}, "File exceeds 1000 B limit"},
+		{doc{"one.exe", text(1)}, inspect.NotSupported},
+		{doc{"noextension", text(1)}, inspect.NotSupported},
+		{doc{"text.PDF", text(9)}, "File content does not match its .pdf extension"},
+		{doc{"locked.pdf", []byte("%PDF-1.7\n/Encrypt\n")}, "PDF is password-protected"},
+		{doc{"broken.pdf", []byte("%PDF-1.7\n\n")}, "PDF could not be read"},
+		{doc{"501.pdf", long}, "PDF exceeds 500 page limit"},
+		{doc{"500.pdf", vaulttest.PDF(500, "")}, ""},
+	}
+	v, opts := opened(t, small)
+	var docs []doc
+	var good []string
+	var want []title.FileFailure
+	for _, tt := range tests {
+		docs = append(docs, tt.doc)
+		if tt.want == "" {
+			good = append(good, tt.name)
+		} else {
+			want = append(want, title.FileFailure{Filename: tt.name, Reason: tt.want})
+		}
+	}
+	tray := tray(t, v, docs...)
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(filed.Failures) != fmt.Sprint(want) {
+		t.Errorf("refused\n%v, want\n%v", filed.Failures, want)
+	}
+	var stored []string
+	for _, f := range filed.Files {
+		stored = append(stored, f.Filename)
+	}
+	if fmt.Sprint(stored) != fmt.Sprint(good) {
+		t.Errorf("stored %v, want %v", stored, good)
+	}
+	tray.Discard()
+	if left := under(t, opts.Dir, "tmp"); len(left) > 0 {
+		t.Errorf("tmp holds %v", left)
+	}
+	if blobs := under(t, opts.Dir, "blobs"); len(blobs) != len(good) {
+		t.Errorf("%d blobs for %d good documents", len(blobs), len(good))
+	}
+}
+
+// The 101st part is refused for that, whatever else is wrong with it, and the
+// refused ones before it count.
+func TestIntakeTooManyFiles(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, small)
+	docs := []doc{{"a.exe", text(3)}, {"b.txt", nil}}
+	for i := len(docs); i < 100; i++ {
+		docs = append(docs, doc{fmt.Sprintf("%d.txt", i), fmt.Appendf(nil, "%d", i)})
+	}
+	docs = append(docs, doc{"101.txt", text(1)}, doc{"102.txt", nil}, doc{"103.txt", text(smallLimit + 1)}, doc{"104.exe", text(1)})
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(filed.Files) != 98 || len(filed.Failures) != 6 {
+		t.Fatalf("%d stored, %d refused", len(filed.Files), len(filed.Failures))
+	}
+	for _, f := range filed.Failures[2:] {
+		if f.Reason != inspect.TooManyFiles {
+			t.Errorf("%s: %s", f.Filename, f.Reason)
+		}
+	}
+}
+
+func TestIntakeNoneGood(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, small)
+	tr := tray(t, v, doc{"a.exe", text(3)})
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
+	if err != nil || len(filed.Files) != 0 || len(filed.Failures) != 1 {
+		t.Errorf("%+v, %v", filed, err)
+	}
+	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v))
+	kind(t, "no file at all", err, title.Invalid)
+	nothingStays(t, opts.Dir)
+}
+
+func TestIntakeUploadRefused(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	tr := tray(t, v, pdf("Deed.pdf", "a"))
+	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(99)}, tr)
+	kind(t, "unknown folder", err, title.Invalid)
+	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{NotFile: true}, tr)
+	kind(t, "not a file", err, title.Invalid)
+	tr.Discard()
+	tr.Discard()
+	nothingStays(t, opts.Dir)
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")))
+	if err != nil || filed.Files[0].FolderID != 1 {
+		t.Errorf("%+v, %v", filed, err)
+	}
+}
+
+// What the sender broke off is no refusal of a document, also when it was over the
+// limit already.
+func TestIntakeBrokenOff(t *testing.T) {
+	t.Parallel()
+	cut := errors.New("connection cut")
+	for _, name := range []string{"a.txt", "a.exe"} {
+		for _, n := range []int{10, smallLimit + 1, 700_000} {
+			v, opts := opened(t, small)
+			tr := tray(t, v)
+			err := tr.Add(name, io.MultiReader(bytes.NewReader(text(n)), iotest.ErrReader(cut)))
+			if !errors.Is(err, cut) {
+				t.Errorf("%s of %d bytes: %v", name, n, err)
+			}
+			tr.Discard()
+			nothingStays(t, opts.Dir)
+		}
+	}
+}
+
+func TestIntakeCancelledWhileDraining(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, small)
+	ctx, cancel := context.WithCancel(t.Context())
+	tr, err := v.Files.NewTray(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endless := readerFunc(func(p []byte) (int, error) {
+		cancel()
+		return len(p), nil
+	})
+	if err := tr.Add("endless.txt", endless); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	tr.Discard()
+	nothingStays(t, opts.Dir)
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestIntakeCancelledMidInspection(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{})
+	v, opts := opened(t, func(o *vault.Options) {
+		o.Inspector = hooked(func(ctx context.Context, _ string) error {
+			close(begun)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	tr, err := v.Files.NewTray(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Add("Deed.pdf", strings.NewReader("%PDF-")); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	cancel()
+	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, title.UploadDraft{}, tr); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	tr.Discard()
+	nothingStays(t, opts.Dir)
+}
+
+// An inspector that breaks is our fault: the request fails as a whole.
+func TestIntakeInspectorBreaks(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no child")
+	v, opts := opened(t, func(o *vault.Options) {
+		o.Inspector = hooked(func(_ context.Context, ext string) error {
+			if ext == "png" {
+				return broken
+			}
+			return nil
+		})
+	})
+	tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
+	_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr)
+	if !errors.Is(err, broken) || title.KindOf(err) != title.Internal {
+		t.Errorf("%v", err)
+	}
+	tr.Discard()
+	nothingStays(t, opts.Dir)
+	if n := status(t, v).Abstracts; n != 0 {
+		t.Errorf("%d abstracts", n)
+	}
+}
+
+func TestIntakeInspectsWhileTheRestArrives(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	v, _ := opened(t, func(o *vault.Options) {
+		o.Inspector = hooked(func(ctx context.Context, ext string) error {
+			if ext == "txt" {
+				close(second)
+				return nil
+			}
+			select {
+			case <-second:
+				return nil
+			case <-time.After(20 * time.Second):
+				return errors.New("the second document waited for the first")
+			}
+		})
+	})
+	upload(t, v, pdf("Deed.pdf", "a"), doc{"later.txt", text(3)})
+}
+
+func TestIntakeSameBytesTwice(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	files := upload(t, v, pdf("Deed.pdf", "a"), pdf("Copy.pdf", "a"))
+	files = append(files, upload(t, v, pdf("Again.pdf", "a"))...)
+	if files[0].ID == files[1].ID || files[1].ID == files[2].ID || files[0].Digest != files[2].Digest {
+		t.Errorf("%+v", files)
+	}
+	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
+		t.Errorf("%d blobs", n)
+	}
+	for _, f := range files {
+		if !bytes.Equal(content(t, v, f.ID), vaulttest.PDF(1, "a")) {
+			t.Errorf("file %d differs", f.ID)
+		}
+	}
+	if s := status(t, v); s.Files != 3 || s.Bytes != uint64(3*files[0].Size) {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,25 @@
+//go:build mutant
+
+package vault
+
+import (
+	"context"
+	"time"
+
+	"deedkeep/app/blob"
+)
+
+// keepBytes is the mistake that the crash harness must catch: the record is
+// committed first and the bytes get their names afterwards. It is in no build of
+// the product.
+func (v *Vault) keepBytes(ctx context.Context, staged ...*blob.Staged) (release func(), err error) {
+	return func() {
+		time.Sleep(20 * time.Millisecond) // as on a slow disk
+		unpin, err := v.blobs.Keep(ctx, staged...)
+		if err != nil {
+			v.log.Error("mutant: bytes are lost", "error", err)
+			return
+		}
+		unpin()
+	}, nil
+}

@@ -1,0 +1,174 @@
+package vault_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+func TestOpenMakesThenKeeps(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	opts.Dir = filepath.Join(opts.Dir, "new", "data")
+	v, err := vault.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := upload(t, v, pdf("Deed.pdf", "a"))[0]
+	mark := v.Secrets.Fingerprint()
+	closed(t, v)
+	closed(t, v) // twice is harmless
+
+	opts.Create = false
+	again := vaulttest.Open(t, opts)
+	if again.Secrets.Fingerprint() != mark {
+		t.Error("the secret changed")
+	}
+	if !bytes.Equal(content(t, again, made.ID), vaulttest.PDF(1, "a")) {
+		t.Error("the document changed")
+	}
+	if again.Dir() != opts.Dir {
+		t.Errorf("Dir is %s", again.Dir())
+	}
+}
+
+func TestOpenNothingThere(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	opts.Create = false
+	for _, dir := range []string{opts.Dir, filepath.Join(opts.Dir, "absent")} {
+		opts.Dir = dir
+		_, err := vault.Open(t.Context(), opts)
+		if !errors.Is(err, vault.ErrNoVault) || title.KindOf(err) != title.NotFound {
+			t.Errorf("%v", err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(opts.Dir))
+	if err != nil || len(entries) > 0 {
+		t.Errorf("made %v, %v", entries, err)
+	}
+}
+
+func TestOpenDirectoryIsPrivate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		return // an access list there, not a mode
+	}
+	opts := vaulttest.Options(t)
+	if err := os.Chmod(opts.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	vaulttest.Open(t, opts)
+	for path, want := range map[string]os.FileMode{"": 0o700, "vault.db": 0o600, "secret.key": 0o600, "blobs": 0o700, "tmp": 0o700} {
+		info, err := os.Stat(filepath.Join(opts.Dir, path))
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%q: %v, %v, want %v", path, info.Mode().Perm(), err, want)
+		}
+	}
+}
+
+func TestOpenSecret(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		spoil func(path string) error
+		says  string
+	}{
+		{"lost", os.Remove, "is missing"},
+		{"damaged", func(path string) error { return os.WriteFile(path, []byte("deedkeep-secret-1 x"), 0o600) }, "damaged"},
+		{"of another vault", func(path string) error {
+			other := filepath.Join(filepath.Dir(path), "..", "other")
+			if err := os.Rename(filepath.Join(other, "secret.key"), path); err != nil {
+				return err
+			}
+			return nil
+		}, "secret.key"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			opts := vaulttest.Options(t)
+			for _, name := range []string{"other", "own"} {
+				opts.Dir = filepath.Join(root, name) // the one Chance goes on: another secret
+				v, err := vault.Open(t.Context(), opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				closed(t, v)
+			}
+			path := filepath.Join(opts.Dir, "secret.key")
+			if err := tt.spoil(path); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := os.ReadFile(path) // absent after a loss
+			v, err := vault.Open(t.Context(), opts)
+			if err == nil {
+				closed(t, v)
+				t.Fatal("opened")
+			}
+			if !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("says %v", err)
+			}
+			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Error("the secret was replaced")
+			}
+		})
+	}
+}
+
+// The second opener must find out before it empties the first one's tmp.
+func TestOpenTwice(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	tray := tray(t, v, pdf("Deed.pdf", "a"))
+	second := opts
+	_, err := vault.Open(t.Context(), second)
+	kind(t, "second opener", err, title.Locked)
+	if n := len(under(t, opts.Dir, "tmp")); n != 1 {
+		t.Errorf("%d files in tmp", n)
+	}
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray)
+	if err != nil || len(filed.Files) != 1 {
+		t.Errorf("the first cannot go on: %v", err)
+	}
+}
+
+func TestOpenEmptiesTmp(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := vault.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, v)
+	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("half a deed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts.Create = false
+	vaulttest.Open(t, opts)
+	nothingStays(t, opts.Dir)
+}
+
+func TestClosedVaultRefuses(t *testing.T) {
+	t.Parallel()
+	v, err := vault.Open(t.Context(), vaulttest.Options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, v)
+	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")})
+	kind(t, "order", err, title.Closing)
+	_, err = v.Files.NewTray(t.Context())
+	kind(t, "tray", err, title.Closing)
+	_, err = v.Folders.List(t.Context())
+	kind(t, "list", err, title.Closing)
+}
