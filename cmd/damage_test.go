@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,7 +42,8 @@ func TestVerifyOverDamagedPages(t *testing.T) {
 		for page := 0; page < len(whole)/size; page++ {
 			content := bytes.Clone(whole)
 			damage(content[page*size : (page+1)*size])
-			if err := os.WriteFile(path, content, 0o600); err != nil {
+			// A new file: bbolt keeps the lock of one that it could not open.
+			if err := errors.Join(os.Remove(path), os.WriteFile(path, content, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			got := ran(t.Context(), t, nil, "verify", "--data", data)
@@ -109,5 +111,33 @@ func TestVerifyOverDamagedPagesUnderAServer(t *testing.T) {
 	}
 	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone {
 		t.Errorf("put back: %+v", got)
+	}
+}
+
+// Where the database cannot even be opened, verify says so as it says all damage, and
+// every other command fails with the same sentence.
+func TestDatabaseThatCannotBeOpened(t *testing.T) {
+	data := shortData(t)
+	if _, err := seed(data); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(data, "vault.db")
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, bytes.Repeat([]byte("not a database"), 5000), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	sentence := "vault.db is damaged (invalid database): restore a backup"
+	got := ran(t.Context(), t, nil, "verify", "--data", data)
+	if got.code != exitDamage || !strings.HasPrefix(got.out, "database vault.db: ") || !strings.Contains(got.out, sentence) {
+		t.Errorf("verify: %+v", got)
+	}
+	got = ran(t.Context(), t, nil, "verify", "--json", "--data", data)
+	if got.code != exitDamage || !strings.Contains(got.out, `"ok": false`) || !strings.Contains(got.out, sentence) {
+		t.Errorf("verify --json: %+v", got)
+	}
+	for _, args := range [][]string{{"status"}, {"keys", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
+		got := ran(t.Context(), t, nil, append(args, "--data", data)...)
+		if got.code != exitFailed || got.out != "" || strings.Count(got.messages, "\n") != 1 || !strings.Contains(got.messages, sentence) {
+			t.Errorf("%v: %+v", args, got)
+		}
 	}
 }
