@@ -76,7 +76,7 @@ func TestVerifyOverDamagedPagesUnderAServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // what was written stays as it is
+	defer file.Close()
 	size := pageSize(t)
 	found := 0
 	for name, damage := range damages {

@@ -96,7 +96,7 @@ func TestNetworkFileSystem(t *testing.T) {
 // shortData is a data directory in which the path of a socket fits.
 func shortData(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "dk")
+	dir, err := os.MkdirTemp("", "dk") //nolint:usetesting // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func scripts(t *testing.T, dir, mode string) {
 		Condition:           func(word string) (bool, error) { return word == mode, nil },
 		Setup: func(env *testscript.Env) error {
 			// Sockets need a short path.
-			short, err := os.MkdirTemp("", "dk")
+			short, err := os.MkdirTemp("", "dk") //nolint:usetesting // a script has no t
 			if err != nil {
 				return err
 			}
@@ -169,7 +169,9 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	now(ts).server = s
 	ts.Defer(func() {
 		_ = process.Process.Kill() // It may have ended.
-		<-s.ended
+		if err := <-s.ended; err != nil {
+			ts.Logf("serve: %v", err)
+		}
 	})
 	for {
 		said := ts.ReadFile("serve.out")
