@@ -313,6 +313,47 @@ func TestDamagedTaskIsPassedOver(t *testing.T) {
 	}
 }
 
+func TestAMemoryIsNeverStale(t *testing.T) {
+	s := openNew(t)
+	broken := errors.New("broken")
+	standard := func(tx *Tx) (template title.Template) {
+		template, _, err := tx.DefaultTemplate()
+		if err != nil {
+			t.Error(err)
+		}
+		return template
+	}
+	view(t, s, func(tx *Tx) error { standard(tx); return nil })
+	change := func(tx *Tx) error {
+		return errors.Join(tx.PutTemplate(title.Template{ID: 2, Name: "Changed"}), tx.SetDefaultTemplate(2))
+	}
+	err := s.Update(t.Context(), nil, func(tx *Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		if got := standard(tx); got.ID != 2 || got.Name != "Changed" {
+			t.Errorf("inside: %+v", got)
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	view(t, s, func(tx *Tx) error {
+		if got := standard(tx); got.ID != 1 {
+			t.Errorf("after it was undone: %+v", got)
+		}
+		return nil
+	})
+	update(t, s, change)
+	view(t, s, func(tx *Tx) error {
+		if got := standard(tx); got.ID != 2 || got.Name != "Changed" {
+			t.Errorf("after it was committed: %+v", got)
+		}
+		return nil
+	})
+}
+
 func TestValuesOutliveTheirTransaction(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 1)

@@ -26,12 +26,12 @@ func (t *Tx) DefaultTemplate() (template title.Template, found bool, err error) 
 	if err != nil || id == 0 {
 		return template, false, err
 	}
-	template, found, err = templates.find(t, id)
-	if err == nil && !found {
+	template, err = templates.recall(t, &t.memos.templates, id)
+	if title.KindOf(err) == title.NotFound {
 		err = fmt.Errorf("default template %d is missing: %w", id, ErrDamaged)
 	}
 	template.Default = true
-	return template, found, err
+	return template, err == nil, err
 }
 
 // Templates reads all in order of their numbers, retired ones too.
