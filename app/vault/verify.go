@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"deedkeep/app/blob"
@@ -36,6 +37,10 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 		return r, err
 	}
 	copied, err := v.store.Snapshot(ctx, filepath.Join(v.dir, "tmp", "verify-"+name[:12]+".db"))
+	if sentence, damaged := store.Damage(err); damaged {
+		find(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
+		return r, nil
+	}
 	if err != nil {
 		return r, err
 	}
@@ -58,8 +63,11 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	known := map[blob.Digest]bool{}
 	err = copied.Digests(func(d [32]byte, _ []title.File) error { known[d] = true; return nil })
 	if err != nil {
-		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: err.Error()})
-		return v.countOrphans(ctx, known, r)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: problem(err)})
+		return nil // nobody knows then which bytes are named
 	}
 	err = copied.Digests(func(d [32]byte, files []title.File) error {
 		r.Blobs++
@@ -69,7 +77,20 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	if err != nil {
 		return err
 	}
-	return v.countOrphans(ctx, known, r)
+	err = v.countOrphans(ctx, known, r)
+	if _, damaged := store.Damage(err); damaged || errors.Is(err, fs.ErrNotExist) {
+		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + problem(err)})
+		return nil
+	}
+	return err
+}
+
+// problem is the sentence of an error for a finding.
+func problem(err error) string {
+	if sentence, damaged := store.Damage(err); damaged {
+		return sentence
+	}
+	return err.Error()
 }
 
 // verifyBlob reads the bytes of a document and holds them against their name, and
