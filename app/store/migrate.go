@@ -42,12 +42,16 @@ func prepare(tx *bolt.Tx, fingerprint string, want uint64, list []migration) err
 		return errNothingToDo
 	}
 	for _, m := range list {
-		if m.schema <= have {
+		if m.schema != have+1 {
 			continue
 		}
 		if err := m.run(tx); err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", m.schema, err)
 		}
+		have = m.schema
+	}
+	if have != want {
+		return fmt.Errorf("no way leads from schema %d of this vault to schema %d", have, want)
 	}
 	return meta.Put(keySchema, number(want))
 }

@@ -1,6 +1,7 @@
 // Command copy takes what the binary embeds out of node_modules: engines are
-// packed with gzip, licences are copied as they are. It runs in web/, after
-// "npm ci"; the same packages give the same bytes.
+// packed with gzip, licences are copied as they are. The licences of the Go modules
+// come from where Go keeps them. It runs in web/, after "npm ci"; the same packages
+// give the same bytes.
 package main
 
 import (
@@ -28,6 +29,9 @@ var assets = []asset{
 func main() {
 	log.SetFlags(0)
 	if err := run("node_modules", "engine", assets); err != nil {
+		log.Fatal(err)
+	}
+	if err := writeModules("deedkeep", "engine"); err != nil {
 		log.Fatal(err)
 	}
 }
