@@ -80,7 +80,9 @@ func TestNetworkFileSystem(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it made %s: %v", dir, err)
 	}
-	failing := func(s *shell) { s.network = func(string) (string, bool, error) { return "", false, errors.New("no answer") } }
+	failing := func(s *shell) {
+		s.network = func(string) (string, bool, error) { return "", false, errors.New("no answer") }
+	}
 	if got := ran(t.Context(), t, failing, "serve", "--data", dir); got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
 		t.Errorf("%+v", got)
 	}
@@ -94,7 +96,7 @@ func TestNetworkFileSystem(t *testing.T) {
 // shortData is a data directory in which the path of a socket fits.
 func shortData(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "dk")
+	dir, err := os.MkdirTemp("", "dk") //nolint:usetesting // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,10 @@ import (
 	"deedkeep/web"
 )
 
+// quickExit keeps the race detector from sleeping a second at the end of every
+// process.
+const quickExit = "atexit_sleep_ms=0"
+
 // The test binary is the program: scripts run it as deedkeep, and it runs itself to
 // open documents.
 func TestMain(m *testing.M) {
@@ -55,13 +59,15 @@ func scripts(t *testing.T, dir, mode string) {
 		Condition:           func(word string) (bool, error) { return word == mode, nil },
 		Setup: func(env *testscript.Env) error {
 			// Sockets need a short path.
-			short, err := os.MkdirTemp("", "dk")
+			short, err := os.MkdirTemp("", "dk") //nolint:usetesting // a script has no t
 			if err != nil {
 				return err
 			}
 			env.Defer(func() { _ = os.RemoveAll(short) }) // A killed server may still be writing.
 			data := filepath.Join(short, "d")
+			env.Values[sceneKey{}] = new(scene)
 			env.Setenv("SHORT", short)
+			env.Setenv("GORACE", quickExit)
 			env.Setenv("DATA", data)
 			env.Setenv("MODE", mode)
 			env.Setenv("DEEDKEEP_DATA", data)
@@ -144,7 +150,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
 	process.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("serve.out"))
@@ -156,13 +162,15 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(process.Start())
 	ts.Check(errors.Join(out.Close(), messages.Close()))
 	s := &served{process, make(chan error, 1)}
-	go func() { s.ended <- process.Wait() }()
-	running[ts.Getenv("DATA")] = s
+	go func() {
+		s.ended <- process.Wait()
+		close(s.ended)
+	}()
+	now(ts).server = s
 	ts.Defer(func() {
-		if running[ts.Getenv("DATA")] == s {
-			_ = process.Process.Kill() // It may have ended by itself.
-			<-s.ended
-			delete(running, ts.Getenv("DATA"))
+		_ = process.Process.Kill() // It may have ended.
+		if err := <-s.ended; err != nil {
+			ts.Logf("serve: %v", err)
 		}
 	})
 	for {
@@ -185,12 +193,16 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// running are the servers by data directory; scripts run one after another.
-var running = map[string]*served{}
+// scene is what a script has under way; scripts run at the same time.
+type scene struct{ server *served }
+
+type sceneKey struct{}
+
+func now(ts *testscript.TestScript) *scene { return ts.Value(sceneKey{}).(*scene) }
 
 // end sends a signal (TERM, INT, KILL), waits, and wants an exit code (0).
 func end(ts *testscript.TestScript, _ bool, args []string) {
-	s := running[ts.Getenv("DATA")]
+	s := now(ts).server
 	want := 0
 	if len(args) > 1 {
 		n, err := strconv.Atoi(args[1])
@@ -198,7 +210,6 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 		want = n
 	}
 	ts.Check(s.process.Process.Signal(signals[args[0]]))
-	delete(running, ts.Getenv("DATA"))
 	select {
 	case err := <-s.ended:
 		if code := s.process.ProcessState.ExitCode(); code != want {

@@ -20,7 +20,7 @@ func limitedTCP(t *testing.T, connections int) *limited {
 // net/http sends by sendfile only through a connection that has a ReadFrom.
 func TestLimitKeepsReadFrom(t *testing.T) {
 	l := limitedTCP(t, 1)
-	defer l.Close() //nolint:errcheck // only read from
+	defer l.Close()
 	near, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

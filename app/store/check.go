@@ -57,7 +57,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		return k.census, err
 	}
 	if walked != nil {
-		k.find("database", "pages", "%v", walked)
+		k.find("database", "pages", "%s", problem(walked))
 		return k.census, nil
 	}
 	err := c.db.View(func(tx *bolt.Tx) error {

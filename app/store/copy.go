@@ -67,37 +67,40 @@ func (c *Copy) view(fn func(*Tx) error) error {
 	})
 }
 
-// Digests calls fn for each document's bytes once, in order of digest, with one
-// file that has them, until fn returns an error. A damaged record of a file is
-// handed over with nothing but its number; Check reports it. After a Check that
-// found the pages broken it is an error.
-func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
+// Digests calls fn for each document's bytes once, in order of digest, with the
+// files that have them, until fn returns an error. A file whose record is damaged
+// is handed over with nothing but its number and a size of -1; Check reports it.
+// After a Check that found the pages broken it is an error.
+func (c *Copy) Digests(fn func(digest [32]byte, files []title.File) error) error {
 	if c.broken {
 		return errBrokenPages
 	}
 	return c.view(func(t *Tx) error {
-		var last [32]byte
-		first := true
+		var digest [32]byte
+		var sharing []title.File
 		cursor := t.bucket(bucketFileDigests).Cursor()
 		for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
 			if len(k) != 40 {
 				continue // Check reports it
 			}
-			digest := [32]byte(k[:32])
-			if !first && digest == last {
-				continue
+			if len(sharing) > 0 && digest != [32]byte(k[:32]) {
+				if err := fn(digest, sharing); err != nil {
+					return err
+				}
+				sharing = nil
 			}
-			first, last = false, digest
+			digest = [32]byte(k[:32])
 			id, _ := numberOf(k[32:]) // eight bytes
 			file, err := files.get(t, id)
 			if err != nil {
 				file = title.File{ID: id, Size: -1}
 			}
-			if err := fn(digest, file); err != nil {
-				return err
-			}
+			sharing = append(sharing, file)
 		}
-		return nil
+		if len(sharing) == 0 {
+			return nil
+		}
+		return fn(digest, sharing)
 	})
 }
 

@@ -41,6 +41,20 @@ func (t *Tx) PutFile(f title.File) error {
 	return files.put(t, f.ID, f)
 }
 
+// FilesFrom reads at most limit files from number from on; the first damaged record
+// among them is its error.
+func (t *Tx) FilesFrom(from uint64, limit int) (list []title.File, err error) {
+	files.each(t, from, func(_ uint64, f title.File, e error) bool {
+		if e != nil {
+			err = e
+			return false
+		}
+		list = append(list, f)
+		return len(list) < limit
+	})
+	return list, err
+}
+
 // DigestInUse reports whether a file has these bytes.
 func (t *Tx) DigestInUse(digest [32]byte) bool {
 	k, _ := t.bucket(bucketFileDigests).Cursor().Seek(digest[:])

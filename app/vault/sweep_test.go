@@ -188,3 +188,51 @@ func give(v *vault.Vault, docs ...doc) error {
 	_, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tr)
 	return err
 }
+
+// The index of digests has no checksum. A flipped bit in it must not cost a
+// document that its record still names, nor may a record that cannot be read.
+func TestSweepBelievesNoIndexAlone(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		bucket string
+		bit    int // of the bucket's first key, or of its value
+		inKey  bool
+		refuse bool
+	}{
+		{"flipped bit in the index", "file_digests", 7, true, false},
+		{"flipped bit in the record", "files", 100, false, true},
+		{"flipped bit in the record's number", "files", 3, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			opts := vaulttest.Options(t)
+			v, err := vault.Open(t.Context(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := upload(t, v, pdf("Deed.pdf", "a"))[0]
+			if err := v.Close(); err != nil {
+				t.Fatal(err)
+			}
+			vaulttest.FlipBit(t, filepath.Join(opts.Dir, "vault.db"), tt.bucket, tt.bit, tt.inKey)
+			left := orphan(t, opts.Dir, []byte("left by a crash"))
+			if v, err = vault.Open(t.Context(), opts); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Sweep(t.Context()); (err != nil) != tt.refuse {
+				t.Errorf("sweep: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(opts.Dir, "blobs", f.Digest[:2], f.Digest)); err != nil {
+				t.Errorf("the document is gone: %v", err)
+			}
+			if _, err := os.Stat(left); os.IsNotExist(err) == tt.refuse {
+				t.Errorf("the orphan: %v", err)
+			}
+			if err := v.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

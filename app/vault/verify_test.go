@@ -42,30 +42,34 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 		name  string
 		spoil func(v *vault.Vault, path string) error
 		says  string
+		file  string // the one that is named
 	}{
 		{"first bit", func(_ *vault.Vault, path string) error {
 			return replace(path, func(b []byte) []byte { b[0] ^= 1; return b })
-		}, "damaged"},
+		}, "damaged", "2"},
 		{"last bit", func(_ *vault.Vault, path string) error {
 			return replace(path, func(b []byte) []byte { b[len(b)-1] ^= 0x80; return b })
-		}, "damaged"},
+		}, "damaged", "2"},
 		{"cut", func(_ *vault.Vault, path string) error {
 			return replace(path, func(b []byte) []byte { return b[:len(b)-1] })
-		}, "damaged"},
+		}, "damaged", "2"},
 		{"emptied", func(_ *vault.Vault, path string) error {
 			return replace(path, func([]byte) []byte { return nil })
-		}, "damaged"},
-		{"missing", func(_ *vault.Vault, path string) error { return os.Remove(path) }, "missing"},
+		}, "damaged", "2"},
+		{"missing", func(_ *vault.Vault, path string) error { return os.Remove(path) }, "missing", "2"},
 		{"wrong size on record", func(v *vault.Vault, _ string) error {
 			return v.Store().Update(context.Background(), nil, func(tx *store.Tx) error {
 				f, err := tx.File(2)
-				f.Size++
 				if err != nil {
 					return err
 				}
+				if f.ID, err = tx.NewFileID(); err != nil {
+					return err
+				}
+				f.Size++
 				return tx.PutFile(f)
 			})
-		}, "its record says 31 bytes, there are 30"},
+		}, "its record says 31 bytes, there are 30", "4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,7 +92,7 @@ func TestVerifyNamesTheDamage(t *testing.T) {
 			for _, f := range verified(t, v).Findings {
 				switch f.Kind {
 				case "file":
-					found = f.Subject == "2" && strings.Contains(f.Problem, tt.says)
+					found = f.Subject == tt.file && strings.Contains(f.Problem, tt.says)
 					if !found {
 						t.Errorf("%+v", f)
 					}

@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -31,7 +32,7 @@ func main() {
 	if err := run("node_modules", "engine", assets); err != nil {
 		log.Fatal(err)
 	}
-	if err := writeModules("deedkeep", "engine"); err != nil {
+	if err := writeModules(context.Background(), "deedkeep", "engine"); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -46,7 +47,7 @@ func run(packages, folder string, assets []asset) error {
 		if err := write(&out, content, a.pack); err != nil {
 			return fmt.Errorf("pack %s: %w", a.from, err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, a.to), out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, a.to), out.Bytes(), 0o644); err != nil { // #nosec G306 -- whoever builds may read it
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,8 +31,8 @@ type place struct{ module, root, dir string }
 
 // writeModules collects the licences of every package that target is made of, and
 // Go's own, into folder.
-func writeModules(target, folder string) error {
-	places, err := compiled(target)
+func writeModules(ctx context.Context, target, folder string) error {
+	places, err := compiled(ctx, target)
 	if err != nil {
 		return err
 	}
@@ -47,14 +48,14 @@ func writeModules(target, folder string) error {
 	if err := write(&out, content, true); err != nil {
 		return fmt.Errorf("pack %s: %w", modulesFile, err)
 	}
-	return os.WriteFile(filepath.Join(folder, modulesFile), out.Bytes(), 0o644)
+	return os.WriteFile(filepath.Join(folder, modulesFile), out.Bytes(), 0o644) // #nosec G306 -- whoever builds may read it
 }
 
 // compiled asks Go for the packages of other modules, and for Go itself.
-func compiled(target string) ([]place, error) {
+func compiled(ctx context.Context, target string) ([]place, error) {
 	found := map[place]bool{}
 	for _, platform := range platforms {
-		list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", target)
+		list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", target) // #nosec G204 -- the target is ours
 		list.Env = append(os.Environ(), "GOOS="+platform, "CGO_ENABLED=0")
 		list.Stderr = os.Stderr
 		lines, err := list.Output()
@@ -70,7 +71,7 @@ func compiled(target string) ([]place, error) {
 	places := slices.SortedFunc(maps.Keys(found), func(a, b place) int {
 		return strings.Compare(a.module+"\t"+a.dir, b.module+"\t"+b.dir)
 	})
-	root, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
 		return nil, fmt.Errorf("find Go: %w", err)
 	}

@@ -39,7 +39,7 @@ func TestModuleLicences(t *testing.T) {
 }
 
 func TestCompiledNamesModulesAndGo(t *testing.T) {
-	places, err := compiled("deedkeep/app/pdf")
+	places, err := compiled(t.Context(), "deedkeep/app/pdf")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestCompiledNamesModulesAndGo(t *testing.T) {
 
 // What is embedded names every module of the program as it is now.
 func TestEmbeddedLicencesAreComplete(t *testing.T) {
-	places, err := compiled("deedkeep")
+	places, err := compiled(t.Context(), "deedkeep")
 	if err != nil {
 		t.Fatal(err)
 	}
