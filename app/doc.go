@@ -22,10 +22,12 @@
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
 //	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
+//	1      app/extract    text and page pictures of a document                    golang.org/x/image github.com/richardlehane/mscfb
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -
 //	0      app/wire       JSON shapes of /v1 to the letter                        -
 //	0      app/body       reading of request bodies: JSON, forms, multipart       -
 //	0      app/blob       files named by their SHA-256, written once              -
+//	0      app/derived    pictures and text that can be made again                -
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, signed links, the permutation of ids              golang.org/x/crypto
 //	0      app/local      the control door's listeners, each with its dial        -

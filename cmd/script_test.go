@@ -91,7 +91,7 @@ func scripts(t *testing.T, dir, mode string) {
 func seed(dir string) (key string, err error) {
 	ctx := context.Background()
 	v, err := vault.Open(ctx, vault.Options{
-		Dir: dir, Create: true, Settings: vaulttest.Settings(), Inspector: vaulttest.Inspector{}, Now: time.Now, Chance: rand.Reader,
+		Dir: dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Chance: rand.Reader,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

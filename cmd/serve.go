@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/config"
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/local"
 	"deedkeep/app/reader"
@@ -52,11 +53,12 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	}
 	log := s.logger(c, slog.LevelDebug)
 	pool := reader.Open(reader.Options{
-		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory), Deadline: c.Reader.Deadline, Log: log,
+		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
+		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	v, err := openPatiently(ctx, c, vault.Options{
-		Dir: c.Data, Create: true, Settings: vaultSettings(c), Inspector: pool, Now: time.Now, Chance: rand.Reader, Log: log,
+		Dir: c.Data, Create: true, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
@@ -137,6 +139,8 @@ func vaultSettings(c config.Config) vault.Settings {
 	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, Inspect: lim,
+		Extract:           extract.Limits{Pixels: int64(c.Limits.PicturePixels), Width: c.Limits.PictureWidth, TextBytes: int64(c.Limits.Text)},
+		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 	}

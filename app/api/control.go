@@ -45,6 +45,8 @@ func Control(opts ControlOptions) http.Handler {
 		"POST /control/keys":             c.createKey,
 		"POST /control/keys/{id}/revoke": c.revokeKey,
 		"POST /control/keys/{id}/rotate": c.rotateKey,
+		"GET /control/process":           c.failed,
+		"POST /control/process/retry":    c.retry,
 	} {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
@@ -85,7 +87,7 @@ func (c control) status(r *http.Request) (any, error) {
 	out := wire.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
-		Queue: int64(s.Queue), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
@@ -179,6 +181,30 @@ func keyShape(k title.Key) wire.Key {
 		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: wire.At(k.CreatedAt),
 		LastUsedAt: spoken(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: spoken(k.ExpiresAt), RevokedAt: spoken(k.RevokedAt),
 	}
+}
+
+// mostFailed is how many failures are listed at once.
+const mostFailed = 1000
+
+func (c control) failed(r *http.Request) (any, error) {
+	files, err := c.Vault.Files.Failed(r.Context(), 1, mostFailed)
+	list := make([]wire.ProcessFailure, 0, len(files))
+	for _, f := range files {
+		list = append(list, wire.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
+	}
+	return wire.ProcessFailures{Data: list}, err
+}
+
+func (c control) retry(r *http.Request) (any, error) {
+	var asked wire.ProcessRetry
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	if asked.File < 0 {
+		return nil, title.Absent("file", asked.File)
+	}
+	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
+	return wire.ProcessRetried{Retried: n}, err
 }
 
 // progressEvery is how often a verification says how far it is.

@@ -5,6 +5,7 @@
 //	previews/ab/ab12…/text         text by page, see text.go
 //	previews/ab/ab12…/thumbnail    a small picture of the first page
 //	previews/ab/ab12…/page-3-1200  a picture of page 3, 1200 pixels wide
+//	previews/tmp/                  what is being made; emptied at start
 //
 // Promise: a file is whole or absent, for readers of any moment; pictures of pages
 // are dropped, the longest unused first, when together they outgrow the limit.
@@ -47,12 +48,15 @@ func Page(page, width int) string { return fmt.Sprintf("%s%d-%d", pagePrefix, pa
 
 const pagePrefix = "page-"
 
-// Open opens the folder, and makes it. tmp is on the same file system.
-func Open(dir, tmp string, limit int64, now func() time.Time) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// Open opens the folder, and makes it; what was being made in it is removed.
+func Open(dir string, limit int64, now func() time.Time) (*Store, error) {
+	s := &Store{dir: dir, tmp: filepath.Join(dir, "tmp"), limit: limit, now: now}
+	if err := os.RemoveAll(s.tmp); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, tmp: tmp, limit: limit, now: now}
+	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
+		return nil, err
+	}
 	pages, err := s.pages(context.Background())
 	for _, p := range pages {
 		s.used += p.size
@@ -90,7 +94,7 @@ func (s *Store) Put(digest, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.tmp, "derived-*")
+	f, err := s.temporary()
 	if err != nil {
 		return err
 	}
@@ -108,6 +112,28 @@ func (s *Store) Put(digest, name string, write func(io.Writer) error) error {
 		s.mu.Unlock()
 	}
 	return nil
+}
+
+// temporary makes its folder again where somebody has deleted it.
+func (s *Store) temporary() (*os.File, error) {
+	f, err := os.CreateTemp(s.tmp, "*")
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(s.tmp, 0o700); err != nil {
+			return nil, err
+		}
+		return os.CreateTemp(s.tmp, "*")
+	}
+	return f, err
+}
+
+// Has reports whether a derived file is there.
+func (s *Store) Has(digest, name string) bool {
+	folder, err := s.folder(digest)
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(folder, name))
+	return err == nil
 }
 
 func place(from, folder, name string) error {

@@ -19,7 +19,7 @@ var digest = strings.Repeat("ab", 32)
 
 func open(t *testing.T, dir string, limit int64, now func() time.Time) *derived.Store {
 	t.Helper()
-	s, err := derived.Open(filepath.Join(dir, "previews"), dir, limit, now)
+	s, err := derived.Open(filepath.Join(dir, "previews"), limit, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestPutGetDrop(t *testing.T) {
 	if got := get(t, s, digest, derived.Thumbnail); got != "two" {
 		t.Errorf("after a failing write: %q", got)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "derived-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "previews", "tmp", "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	if err := s.Drop(digest); err != nil {

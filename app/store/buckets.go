@@ -21,6 +21,7 @@ var (
 	bucketOrderNumbers = []byte("order_numbers")
 	bucketFiles        = []byte("files")
 	bucketFileDigests  = []byte("file_digests")
+	bucketFailed       = []byte("failed")
 	bucketTasks        = []byte("tasks")
 	bucketKeys         = []byte("keys")
 	bucketKeyHashes    = []byte("key_hashes")
@@ -47,11 +48,12 @@ const (
 	CountFiles     Counter = "files"
 	CountFolders   Counter = "folders"
 	CountTasks     Counter = "tasks"
+	CountFailed    Counter = "failed"
 	CountBytes     Counter = "bytes" // of all files, each counted as often as it is filed
 )
 
 func allCounters() []Counter {
-	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountBytes}
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes}
 }
 
 func counterKeys() (keys [][]byte) {
@@ -66,7 +68,7 @@ func createdText(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC33
 
 func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
-		bucketAbstracts, bucketOrders, bucketOrderNumbers, bucketFiles, bucketFileDigests, bucketTasks, bucketKeys,
+		bucketAbstracts, bucketOrders, bucketOrderNumbers, bucketFiles, bucketFileDigests, bucketFailed, bucketTasks, bucketKeys,
 		bucketKeyHashes, bucketEvents}
 }
 

@@ -221,6 +221,10 @@ func (k *checker) file(f title.File) {
 		return
 	}
 	k.indexed("file", f.ID, bucketFileDigests, append(digest, number(f.ID)...))
+	if f.Failure != "" {
+		k.counts[CountFailed]++
+		k.indexed("file", f.ID, bucketFailed, number(f.ID))
+	}
 	if f.FolderID != 0 {
 		k.reference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
 	}
@@ -280,6 +284,11 @@ func (k *checker) indexes() {
 		id, ok := tail(key)
 		f, err := files.get(k.t, id)
 		return ok && err == nil && len(key) == 40 && f.Digest == hex.EncodeToString(key[:32])
+	})
+	k.entries(bucketFailed, func(key, _ []byte) bool {
+		id, ok := numberOf(key)
+		f, err := files.get(k.t, id)
+		return ok && err == nil && f.Failure != ""
 	})
 	k.entries(bucketKeyHashes, func(key, value []byte) bool {
 		id, ok := numberOf(value)

@@ -12,7 +12,7 @@
 //	    secret            text      fingerprint of the secret.key that belongs here
 //	    created           text      RFC 3339 time of creation
 //	counters/
-//	    abstracts, orders, files, folders, tasks, bytes    number
+//	    abstracts, orders, files, folders, tasks, failed, bytes    number
 //	templates/       id                   record title.Template
 //	workspace/
 //	    order_fields                      record []title.Field
@@ -25,6 +25,7 @@
 //	order_numbers/   fold(number), 0x00, id
 //	files/           id                   record title.File
 //	file_digests/    digest (32), file id
+//	failed/          file id              of files whose processing failed (schema 2)
 //	tasks/           seq                  record title.Task
 //	keys/            id                   record title.Key
 //	key_hashes/      hash (32)                      -> id

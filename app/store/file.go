@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"deedkeep/app/title"
@@ -38,7 +39,35 @@ func (t *Tx) PutFile(f title.File) error {
 			return err
 		}
 	}
+	if err := t.putFailed(f.ID, old.Failure != "", f.Failure != ""); err != nil {
+		return fmt.Errorf("index file %d: %w", f.ID, err)
+	}
 	return files.put(t, f.ID, f)
+}
+
+// putFailed moves a file into or out of the index of failures.
+func (t *Tx) putFailed(id uint64, was, is bool) error {
+	switch {
+	case is && !was:
+		return errors.Join(mark(t.bucket(bucketFailed), number(id)), t.add(CountFailed, 1))
+	case was && !is:
+		return errors.Join(t.bucket(bucketFailed).Delete(number(id)), t.add(CountFailed, -1))
+	}
+	return nil
+}
+
+// Failed reads at most limit files whose processing failed, from number from on.
+func (t *Tx) Failed(from uint64, limit int) (list []title.File, err error) {
+	c := t.bucket(bucketFailed).Cursor()
+	for k, _ := c.Seek(number(from)); k != nil && len(list) < limit; k, _ = c.Next() {
+		id, _ := numberOf(k)
+		file, err := files.get(t, id)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, file)
+	}
+	return list, nil
 }
 
 // FilesFrom reads at most limit files from number from on; the first damaged record

@@ -8,7 +8,7 @@ import (
 )
 
 // Schema is the version of the bucket tree in doc.go.
-const Schema = 1
+const Schema = 2
 
 // migration brings a file of the schema before it to Schema.
 type migration struct {
@@ -18,7 +18,12 @@ type migration struct {
 
 // migrations are in order, each one schema above the one before, the last equal to
 // Schema; every one has a test on a fixture of the schema before it.
-var migrations = []migration{}
+var migrations = []migration{
+	{2, func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket(bucketFailed)
+		return err
+	}},
+}
 
 // errNothingToDo ends the opening transaction without a commit, and so without a sync.
 var errNothingToDo = errors.New("nothing to migrate")

@@ -35,7 +35,11 @@ func TestMigrations(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
-			err := s.db.Update(func(tx *bolt.Tx) error { return prepare(tx, "fp", row.want, row.list) })
+			err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, number(1)) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.db.Update(func(tx *bolt.Tx) error { return prepare(tx, "fp", row.want, row.list) })
 			if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
 				t.Errorf("said %v, want %q", err, row.says)
 			}

@@ -260,7 +260,7 @@ func TestOpenRefuses(t *testing.T) {
 		make func(*testing.T, string)
 		says string
 	}{
-		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, number(Schema+1)) }), "written by a newer deedkeep (schema 2; this one knows 1)"},
+		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, number(Schema+1)) }), fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
 		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }), "secret.key does not belong to this vault"},
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key does not belong to this vault"},
 		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is no vault"},

@@ -100,7 +100,7 @@ func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 	t.Parallel()
 	var v *vault.Vault
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(context.Context, string) error { return retire(v, 2) })
+		o.Reader = hooked(func(context.Context, string) error { return retire(v, 2) })
 	})
 	v.Start(24 * time.Hour)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))

@@ -128,14 +128,21 @@ func id(n uint64) title.Number {
 	return title.Number{Present: true, Valid: true, Value: int64(n)}
 }
 
-// hooked is an inspector that a test may hold up or break.
-type hooked func(ctx context.Context, ext string) error
+// hookedReader is a reader whose inspections a test may hold up or break.
+type hookedReader struct {
+	vaulttest.Reader
+	hook func(ctx context.Context, ext string) error
+}
 
-func (h hooked) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
-	if err := h(ctx, ext); err != nil {
+func hooked(hook func(ctx context.Context, ext string) error) hookedReader {
+	return hookedReader{hook: hook}
+}
+
+func (h hookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+	if err := h.hook(ctx, ext); err != nil {
 		return inspect.Report{}, err
 	}
-	return vaulttest.Inspector{}.Inspect(ctx, doc, size, ext, lim)
+	return h.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
 // rewrite changes a closed vault's database behind its back, everywhere it says so.

@@ -10,6 +10,7 @@ import (
 
 	"deedkeep/app/blob"
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -40,7 +41,8 @@ func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
 	if err := f.v.Ready(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	owner := fmt.Sprintf("tray:%d", f.v.trays.Add(1))
+	ctx, cancel := context.WithCancel(reader.WithOwner(ctx, owner))
 	return &Tray{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
 
@@ -109,7 +111,7 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 
 func (t *Tray) inspect(it *item, ext string) {
 	defer t.pending.Done()
-	it.report, it.err = t.v.inspector.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
+	it.report, it.err = t.v.reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
 	it.refusal = it.report.Refusal
 }
 
@@ -190,7 +192,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor title.Actor, pl
 		if file.AbstractID != 0 {
 			detail["abstract"] = record("abstract", file.AbstractID)
 		}
-		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, At: at}),
+		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, Owner: actor.Record(), At: at}),
 			v.event(t, at, actor, "file.filed", record("file", id), detail))
 		if err != nil {
 			return nil, err

@@ -183,7 +183,7 @@ func TestIntakeCancelledMidInspection(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(ctx context.Context, _ string) error {
+		o.Reader = hooked(func(ctx context.Context, _ string) error {
 			close(begun)
 			<-ctx.Done()
 			return ctx.Err()
@@ -212,7 +212,7 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no child")
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(_ context.Context, ext string) error {
+		o.Reader = hooked(func(_ context.Context, ext string) error {
 			if ext == "png" {
 				return broken
 			}
@@ -235,7 +235,7 @@ func TestIntakeInspectsWhileTheRestArrives(t *testing.T) {
 	t.Parallel()
 	second := make(chan struct{})
 	v, _ := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(ctx context.Context, ext string) error {
+		o.Reader = hooked(func(ctx context.Context, ext string) error {
 			if ext == "txt" {
 				close(second)
 				return nil

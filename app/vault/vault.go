@@ -15,6 +15,7 @@
 //	    vault.db          records (app/store), 0600
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
+//	    previews/         pictures and text of them (app/derived): may be deleted
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 package vault
@@ -29,19 +30,25 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/blob"
+	"deedkeep/app/derived"
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
-// Inspector says what a document is. In production it is a pool of child processes
+// Reader opens documents. In production it is a pool of child processes
 // (app/reader): the process that holds the database parses no document.
-type Inspector interface {
+type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
+	Picture(ctx context.Context, r reader.Request, page, width int, lim extract.Limits) (extract.Picture, error)
+	Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(page int, text string) error) error
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -49,6 +56,8 @@ type Settings struct {
 	FileSize          int64 // bytes
 	FilesPerRequest   int
 	Inspect           inspect.Limits
+	Extract           extract.Limits
+	PreviewSize       int64 // bytes of pictures of pages that are kept
 	Rules             title.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
@@ -56,14 +65,14 @@ type Settings struct {
 
 // Options of Open.
 type Options struct {
-	Dir       string
-	Create    bool // make what is missing; else NotFound where there is no vault
-	Settings  Settings
-	Inspector Inspector
-	Now       func() time.Time
-	Chance    io.Reader
-	Log       *slog.Logger
-	Disk      blob.Files // what changes the disk under the documents; nil: the operating system
+	Dir      string
+	Create   bool // make what is missing; else NotFound where there is no vault
+	Settings Settings
+	Reader   Reader
+	Now      func() time.Time
+	Chance   io.Reader
+	Log      *slog.Logger
+	Disk     blob.Files // what changes the disk under the documents; nil: the operating system
 }
 
 // Vault is an open data directory. It is safe for many goroutines.
@@ -83,7 +92,9 @@ type Vault struct {
 	log       *slog.Logger
 	store     *store.Store
 	blobs     *blob.Store
-	inspector Inspector
+	reader    Reader
+	derived   *derived.Store
+	trays     atomic.Uint64 // made so far; each is an owner of its own
 	usage     *usage
 	processor *processor
 	sweeper   *sweeper
@@ -134,8 +145,12 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	previews, err := derived.Open(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
-		store: db, blobs: blobs, inspector: opts.Inspector, stop: func() {}}
+		store: db, blobs: blobs, reader: opts.Reader, derived: previews, stop: func() {}}
 	v.furnish()
 	return v, nil
 }
@@ -155,7 +170,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 
 func (v *Vault) furnish() {
 	v.usage = &usage{v: v, seen: map[uint64]use{}}
-	v.processor = &processor{v: v, wake: make(chan struct{}, 1)}
+	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]bool{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
