@@ -96,7 +96,10 @@ limits:
   files_per_request: 10
   pdf_pages: 50
   image_heavy_size: 5242880
-  image_heavy_pages: 30, picture_pixels: 1000000, picture_width: 900, text: 2 MB
+  image_heavy_pages: 30
+  picture_pixels: 1000000
+  picture_width: 900
+  text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
   parts: 11
