@@ -50,6 +50,20 @@ const (
 	CountBytes     Counter = "bytes" // of all files, each counted as often as it is filed
 )
 
+func allCounters() []Counter {
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountBytes}
+}
+
+func counterKeys() (keys [][]byte) {
+	for _, c := range allCounters() {
+		keys = append(keys, []byte(c))
+	}
+	return keys
+}
+
+// createdText is the time of the first event as meta keeps it.
+func createdText(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
+
 func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
 		bucketAbstracts, bucketOrders, bucketOrderNumbers, bucketFiles, bucketFileDigests, bucketTasks, bucketKeys,
@@ -68,7 +82,7 @@ func found(t *Tx, opts Options) error {
 	err := errors.Join(
 		meta.Put(keySchema, number(Schema)),
 		meta.Put(keySecret, []byte(opts.Fingerprint)),
-		meta.Put(keyCreated, []byte(now.UTC().Format(time.RFC3339))),
+		meta.Put(keyCreated, createdText(now)),
 		t.PutOrderFields(opts.Workspace.OrderFields),
 		t.PutOrderStatuses(opts.Workspace.OrderStatuses))
 	if err != nil {

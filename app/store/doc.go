@@ -11,13 +11,13 @@
 //	    schema            number    the schema this file has; see migrate.go
 //	    secret            text      fingerprint of the secret.key that belongs here
 //	    created           text      RFC 3339 time of creation
-//	    default_template  number
 //	counters/
 //	    abstracts, orders, files, folders, tasks, bytes    number
 //	templates/       id                   record title.Template
 //	workspace/
 //	    order_fields                      record []title.Field
 //	    order_statuses                    record []string
+//	    default_template                  record uint64; absent where there is none
 //	folders/         id                   record title.Folder
 //	folder_names/    parent id, fold(name)          -> id
 //	abstracts/       id                   record title.Abstract

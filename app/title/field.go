@@ -85,7 +85,7 @@ func (f *Fields) value(field string, def Field, raw json.RawMessage) json.RawMes
 	case Multiselect:
 		return f.multiselect(field, def.Options, raw)
 	case Checkbox:
-		if c := raw[0]; c != 't' && c != 'f' {
+		if s := string(raw); s != "true" && s != "false" {
 			f.Add(field, NotBoolean(field))
 			return nil
 		}
@@ -143,35 +143,40 @@ func (f *Fields) paragraph(field string, in Input) string {
 
 // number keeps a JSON number, or a string that is one, as it was sent.
 func (f *Fields) number(field string, raw json.RawMessage) json.RawMessage {
-	if len(raw) > MaxLine {
-		f.Add(field, TooLong(field, MaxLine))
-		return nil
-	}
-	if isNumber(raw) {
-		return slices.Clone(raw)
-	}
-	s, ok := stringOf(raw)
+	s, quoted := stringOf(raw)
 	s = strings.TrimSpace(s)
-	if ok && s == "" {
-		return nil
+	literal := s
+	if !quoted {
+		literal = string(raw)
 	}
-	if !ok || !numberText.MatchString(s) {
+	switch {
+	case quoted && s == "":
+		return nil
+	case !numberText.MatchString(literal):
 		f.Add(field, NotNumber(field))
 		return nil
+	case len(literal) > MaxLine:
+		f.Add(field, TooLong(field, MaxLine))
+		return nil
+	case quoted:
+		return quote(s)
 	}
-	return quote(s)
+	return slices.Clone(raw)
 }
 
 // multiselect takes an array of options, or one option as a string; repeats are
 // dropped, the order is kept.
 func (f *Fields) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
-	items := []json.RawMessage{raw}
-	if raw[0] == '[' {
+	var items []json.RawMessage // empty: decoding would write through a first item into raw
+	switch raw[0] {
+	case '"':
+		items = append(items, raw)
+	case '[':
 		if err := json.Unmarshal(raw, &items); err != nil {
 			f.Add(field, NotArray(field))
 			return nil
 		}
-	} else if raw[0] != '"' {
+	default:
 		f.Add(field, NotArray(field))
 		return nil
 	}
@@ -196,8 +201,7 @@ func (f *Fields) multiselect(field string, options []string, raw json.RawMessage
 	if len(chosen) == 0 {
 		return nil
 	}
-	out, _ := json.Marshal(chosen) // strings always encode
-	return out
+	return quote(chosen)
 }
 
 // noValue reports null, "" and [], which mean that a key has no value.
@@ -209,9 +213,7 @@ func noValue(raw json.RawMessage) bool {
 	return len(raw) > 1 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }
 
-func isNumber(raw json.RawMessage) bool {
-	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
-}
+func isNumber(raw json.RawMessage) bool { return numberText.Match(raw) }
 
 func stringOf(raw json.RawMessage) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
@@ -224,11 +226,11 @@ func stringOf(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// quote is s as JSON without the HTML escapes of json.Marshal.
-func quote(s string) json.RawMessage {
+// quote is text as JSON without the HTML escapes of json.Marshal.
+func quote[T string | []string](text T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes, and a buffer never refuses
+	_ = enc.Encode(text) // strings always encode, and a buffer never refuses
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

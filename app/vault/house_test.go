@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -167,4 +168,13 @@ func closed(t *testing.T, v *vault.Vault) {
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// keyRecord reads a key without writing what was gathered.
+func keyRecord(v *vault.Vault, id uint64) (key title.Key, err error) {
+	err = v.Store().View(context.Background(), func(tx *store.Tx) (err error) {
+		key, err = tx.Key(id)
+		return err
+	})
+	return key, err
 }

@@ -96,6 +96,9 @@ type Vault struct {
 // to be made.
 var ErrNoVault = errors.New("there is no vault here")
 
+// ErrDamaged is in the chain of Open's error where the database cannot be read.
+var ErrDamaged = errors.New("the database is damaged")
+
 // Open opens the vault in a data directory. It returns a *title.Error of kind
 // Locked when another process has it.
 func Open(ctx context.Context, opts Options) (*Vault, error) {
@@ -118,6 +121,11 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	}
 	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
 	db, err := store.Open(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: title.NewWorkspace()})
+	if sentence, damaged := store.Damage(err); damaged {
+		return nil, &title.Error{
+			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 )
 
 func TestOpenMakesThenKeeps(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Dir = filepath.Join(opts.Dir, "new", "data")
 	v, err := vault.Open(t.Context(), opts)
@@ -40,6 +41,7 @@ func TestOpenMakesThenKeeps(t *testing.T) {
 }
 
 func TestOpenNothingThere(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Create = false
 	for _, dir := range []string{opts.Dir, filepath.Join(opts.Dir, "absent")} {
@@ -56,6 +58,7 @@ func TestOpenNothingThere(t *testing.T) {
 }
 
 func TestOpenDirectoryIsPrivate(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		return // an access list there, not a mode
 	}
@@ -73,6 +76,7 @@ func TestOpenDirectoryIsPrivate(t *testing.T) {
 }
 
 func TestOpenSecret(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		spoil func(path string) error
@@ -90,6 +94,7 @@ func TestOpenSecret(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			root := t.TempDir()
 			opts := vaulttest.Options(t)
 			for _, name := range []string{"other", "own"} {
@@ -122,6 +127,7 @@ func TestOpenSecret(t *testing.T) {
 
 // The second opener must find out before it empties the first one's tmp.
 func TestOpenTwice(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	tray := tray(t, v, pdf("Deed.pdf", "a"))
 	second := opts
@@ -137,6 +143,7 @@ func TestOpenTwice(t *testing.T) {
 }
 
 func TestOpenEmptiesTmp(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {
@@ -152,6 +159,7 @@ func TestOpenEmptiesTmp(t *testing.T) {
 }
 
 func TestClosedVaultRefuses(t *testing.T) {
+	t.Parallel()
 	v, err := vault.Open(t.Context(), vaulttest.Options(t))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,143 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"deedkeep/app/api"
+)
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	for _, path := range []string{
+		"/v1/order-fields", "/api/v1/order-fields", "/v1/order-fields/", "//v1///order-fields//", "/api//v1/order-fields", "/v1/order-fields?x=1&x=2", "/v1/order%2Dfields",
+	} {
+		h.ask(t, row{as: "full", method: "GET", path: path, route: "/v1/order-fields", status: 200})
+	}
+	h.ask(t, row{as: "full", method: "POST", path: "/api/v1/orders//", route: "/v1/orders", header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201, want: bareOrder})
+	h.ask(t, row{as: "full", method: "GET", path: "/api/v1/file-vault/files/1", route: "/v1/file-vault/files/1", status: 200,
+		has: []string{`"download_url":"http://vault.test/v1/file-vault/files/1/download"`}})
+	for _, path := range []string{
+		"/v1", "/v1/", "/api/v1", "/v1/Order-Fields", "/V1/order-fields", "/v1/order-fields/x", "/v1%2Forder-fields", "/v1/file-vault%2ffolders", "/v1/file-vault%5Cfolders",
+		`/v1/file-vault\folders`, "/v1/./order-fields", "/v1/x/../order-fields", "/v1/%2e%2e/v1/order-fields", "/v1/order-fields/.", "/v1/order-fields%00", "/v1/order-fields%2F",
+		"/v1/abstracts/", "/v1/abstracts/aaaaaaaa", "/v1/abstracts/1", "/v1/file-vault", "/v1/api/v1/order-fields", "/v1/orders%3Fx", "/api/v1/api/v1/order-fields",
+	} {
+		if strings.Trim(path, "/") == "v1/abstracts" {
+			continue // a POST lives there: see TestMethods
+		}
+		t.Run(path, func(t *testing.T) {
+			h.ask(t, row{as: "full", method: "GET", path: path, route: "/v1/\x00", status: 404, want: says("Not found.")})
+			h.ask(t, row{method: "GET", path: path, route: "/v1/\x00", status: 401})
+		})
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for _, c := range []struct{ path, allow string }{
+		{"/v1/orders", "POST, OPTIONS"}, {"/v1/abstracts/", "POST, OPTIONS"}, {"/v1/order-fields", "GET, HEAD, OPTIONS"}, {"/api/v1/file-vault/folders", "GET, HEAD, POST, OPTIONS"},
+		{"/v1/file-vault/files/1/download", "GET, HEAD, OPTIONS"}, {"/v1/abstracts/x/files", "POST, OPTIONS"},
+	} {
+		for _, method := range []string{"DELETE", "PUT", "PATCH", "PROPFIND", "TRACE", "post"} {
+			got := h.ask(t, row{as: "full", method: method, path: c.path, status: 405, want: says("This method is not allowed here.")})
+			sameAllow(t, got.Header.Get("Allow"), c.allow)
+		}
+		for _, as := range []string{"", "bad", "full"} {
+			got := h.ask(t, row{as: as, method: "OPTIONS", path: c.path, status: 204})
+			sameAllow(t, got.Header.Get("Allow"), c.allow)
+			if len(got.body) != 0 || got.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%v %s", got.Header, got.body)
+			}
+		}
+	}
+	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/order-fields", status: 200})
+	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/nowhere", status: 404})
+	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/orders", status: 405})
+}
+
+// sameAllow compares two lists of methods, whatever their order.
+func sameAllow(t testing.TB, got, want string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("Allow %q, want %q", got, want)
+	}
+	for method := range strings.SplitSeq(want, ", ") {
+		if !strings.Contains(", "+got+",", ", "+method+",") {
+			t.Errorf("Allow %q, want %q", got, want)
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	for host, origin := range map[string]string{
+		"vault.test": "http://vault.test", "VAULT.test:8443": "http://VAULT.test:8443", "[::1]:80": "http://[::1]:80", "10.0.0.1": "http://10.0.0.1", "my_host": "http://my_host",
+	} {
+		h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1", header: []string{"Host: " + host}, status: 200, has: []string{`"download_url":"` + origin + `/v1/file-vault/`}})
+	}
+	// Forwarding headers of a stranger are not believed.
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1", header: []string{"X-Forwarded-Proto: https", "X-Forwarded-Host: evil.test"}, status: 200,
+		has: []string{`"download_url":"http://vault.test/`}})
+	for _, host := range []string{"", "vault.test:port", "vault.test:123456", "[::1", "a,b", "vault!test", "-x:80:80", "vault.test:"} {
+		for _, as := range []string{"", "full"} {
+			h.ask(t, row{as: as, method: "GET", path: "/v1/file-vault/files/1", header: []string{"Host: " + host}, status: 400, want: says("The Host header is malformed.")})
+		}
+		h.ask(t, row{method: "OPTIONS", path: "/v1/orders", header: []string{"Host: " + host}, status: 400})
+	}
+}
+
+func TestOwnAddress(t *testing.T) {
+	t.Parallel()
+	const path = "/v1/file-vault/files/1"
+	for _, c := range []struct {
+		name    string
+		change  func(*api.Options)
+		header  []string
+		want    string
+		refused bool
+	}{
+		{name: "setting", change: func(o *api.Options) { o.PublicURL = "https://deeds.example/" }, want: "https://deeds.example/v1/"},
+		{name: "setting before a proxy", change: func(o *api.Options) {
+			o.PublicURL, o.TrustedProxies = "https://deeds.example", []string{"127.0.0.1"}
+		}, header: []string{"X-Forwarded-Host: other.test"}, want: "https://deeds.example/v1/"},
+		{name: "proxy", change: trusting("127.0.0.0/8"), header: []string{"X-Forwarded-Proto: HTTPS", "X-Forwarded-Host: deeds.test:8443"}, want: "https://deeds.test:8443/v1/"},
+		{name: "proxy that says nothing", change: trusting("127.0.0.1"), want: "http://vault.test/v1/"},
+		{name: "proxy with another scheme", change: trusting("127.0.0.1"), header: []string{"X-Forwarded-Proto: javascript"}, want: "http://vault.test/v1/"},
+		{name: "another proxy", change: trusting("10.0.0.0/8"), header: []string{"X-Forwarded-Host: evil.test"}, want: "http://vault.test/v1/"},
+		{name: "proxy with a malformed host", change: trusting("127.0.0.1"), header: []string{"X-Forwarded-Host: evil.test/x"}, refused: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := open(t, func(s *setup) { c.change(&s.api) })
+			h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+			if c.refused {
+				h.ask(t, row{as: "full", method: "GET", path: path, header: c.header, status: 400, want: says("The Host header is malformed.")})
+				return
+			}
+			h.ask(t, row{as: "full", method: "GET", path: path, header: c.header, status: 200, has: []string{`"download_url":"` + c.want + `file-vault/files/1/download"`}})
+			got := h.ask(t, row{as: "full", method: "GET", path: path + "/download", header: c.header, status: 302})
+			if want := strings.TrimSuffix(c.want, "v1/") + "dl/1/"; !strings.HasPrefix(got.Header.Get("Location"), want) {
+				t.Errorf("Location %s, want %s…", got.Header.Get("Location"), want)
+			}
+		})
+	}
+}
+
+func trusting(network string) func(*api.Options) {
+	return func(o *api.Options) { o.TrustedProxies = []string{network} }
+}
+
+func TestOptionsRefused(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for _, network := range []string{"x", "10.0.0.0/33", "", "10.0.0.0/"} {
+		if _, err := api.New(api.Options{Vault: h.vault, TrustedProxies: []string{network}, Now: h.clock.Now}); err == nil || !strings.Contains(err.Error(), "trusted_proxies") {
+			t.Errorf("%q: %v", network, err)
+		}
+	}
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+}

@@ -1,0 +1,90 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Nobody crosses a line: every operation of the description that takes a key,
+// under every sort of credential. An operation that is missing here fails.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	abstract := decode[struct{ Data struct{ ID string } }](t, h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", status: 201})).Data.ID
+	requests := map[string]row{
+		"GET /abstract-templates":            {status: 200},
+		"POST /abstracts":                    {status: 201},
+		"GET /abstracts/{id}":                {status: 200},
+		"POST /abstracts/{id}/files":         {status: 201, header: []string{asForm}, body: parts(file("files[]", "b.pdf", pdf(1)))},
+		"GET /order-fields":                  {status: 200},
+		"POST /orders":                       {status: 201, header: []string{asJSON}, body: `{"order_number":"T-1"}`},
+		"GET /file-vault/folders":            {status: 200},
+		"POST /file-vault/folders":           {status: 201, header: []string{asJSON}, body: `{"name":"Deeds"}`},
+		"POST /file-vault/upload":            {status: 201, header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(2)))},
+		"GET /file-vault/files/{n}":          {status: 200},
+		"GET /file-vault/files/{n}/download": {status: 302},
+	}
+	for path, item := range description(t).Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.Security != nil && len(*operation.Security) == 0 {
+				continue // open to everybody
+			}
+			r, known := requests[method+" "+path]
+			if !known {
+				t.Errorf("%s %s is missing in the matrix", method, path)
+				continue
+			}
+			delete(requests, method+" "+path)
+			r.method, r.path = method, "/v1"+strings.NewReplacer("{id}", abstract, "{n}", "1").Replace(path)
+			h.cross(t, r)
+			if method == http.MethodGet {
+				r.method = http.MethodHead
+				h.cross(t, r)
+			}
+		}
+	}
+	for missing := range requests {
+		t.Errorf("%s is not described", missing)
+	}
+}
+
+const (
+	unauthenticated = `{"message":"Unauthenticated."}`
+	forbidden       = `{"message":"This API key is not authorized for the Developer API."}`
+)
+
+// cross asks one operation under every sort of credential; the one that works comes last.
+func (h *house) cross(t *testing.T, r row) {
+	reads := r.method != http.MethodPost
+	good := r.status
+	for _, as := range []string{"", "bad", "expired", "revoked", "events", "metrics", "read", "full"} {
+		r.name, r.as, r.want, r.headers = r.method+" "+r.path+" as "+as, as, "", nil
+		switch {
+		case as == "full" || as == "read" && reads:
+			r.status = good
+		case as == "read" || as == "events" || as == "metrics":
+			r.status, r.want = 403, forbidden
+		default:
+			r.status, r.want, r.headers = 401, unauthenticated, map[string]string{"Www-Authenticate": "Bearer"}
+		}
+		if r.method == http.MethodHead {
+			r.want = ""
+		}
+		t.Run(r.name, func(t *testing.T) { h.ask(t, r) })
+	}
+}
+
+// What is not there is still behind the key.
+func TestMatrixOfUnknownRoutes(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for _, target := range []struct{ method, path string }{{"GET", "/v1/nowhere"}, {"DELETE", "/v1/orders"}, {"GET", "/v1"}, {"PUT", "/v1/abstracts/x"}, {"GET", "/v1/abstracts/../orders"}} {
+		for as, status := range map[string]int{"": 401, "bad": 401, "revoked": 401, "expired": 401, "events": 403, "metrics": 403} {
+			h.ask(t, row{as: as, method: target.method, path: target.path, status: status})
+		}
+	}
+	h.ask(t, row{as: "read", method: "DELETE", path: "/v1/orders", status: 403})
+	h.ask(t, row{as: "read", method: "GET", path: "/v1/nowhere", status: 404, want: says("Not found.")})
+}

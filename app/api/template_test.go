@@ -1,0 +1,90 @@
+package api_test
+
+import (
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	h := open(t, kinds)
+	h.ask(t, row{as: "read", method: "GET", path: "/v1/abstract-templates", status: 200, want: `{"templates":[{"id":1,"name":"All kinds","default":true,"custom_fields":[` +
+		`{"key":"a_text","label":"A text","type":"text","required":false,"options":[]},` +
+		`{"key":"a_paragraph","label":"A paragraph","type":"paragraph","required":false,"options":[]},` +
+		`{"key":"a_date","label":"A date","type":"date","required":false,"options":[]},` +
+		`{"key":"a_dropdown","label":"A dropdown","type":"dropdown","required":false,"options":["One","Two","7"]},` +
+		`{"key":"a_multiselect","label":"A multiselect","type":"multiselect","required":false,"options":["One","Two","7"]},` +
+		`{"key":"a_number","label":"A number","type":"number","required":false,"options":[]},` +
+		`{"key":"a_checkbox","label":"A checkbox","type":"checkbox","required":false,"options":[]},` +
+		`{"key":"must","label":"Must","type":"text","required":true,"options":[]}]},` +
+		`{"id":3,"name":"Bare","default":false,"custom_fields":[]}]}`})
+}
+
+func TestTemplatesNone(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(s *setup) { s.workspace.Templates = nil })
+	h.ask(t, row{as: "read", method: "GET", path: "/v1/abstract-templates", status: 200, want: `{"templates":[]}`})
+	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "custom_fields=%7B%22a%22:1%7D", status: 201,
+		has: []string{`"template_id":null,"status":null,`, `"custom_fields":{}`}})
+}
+
+// Every rule of "Field definitions and custom_fields", by an order.
+func TestCustomFields(t *testing.T) {
+	t.Parallel()
+	h := open(t, kinds)
+	refused := func(key, sentence string) string { return invalid("custom_fields.a_"+key, sentence) }
+	for _, c := range []struct{ name, sent, stored, refusal string }{
+		{"text trimmed", `{"a_text":" x "}`, `{"a_text":"x"}`, ""},
+		{"number for a text", `{"a_text":-1.50e1}`, `{"a_text":"-1.50e1"}`, ""},
+		{"number for a paragraph", `{"a_paragraph":0.10}`, `{"a_paragraph":"0.10"}`, ""},
+		{"number for a dropdown", `{"a_dropdown":7}`, `{"a_dropdown":"7"}`, ""},
+		{"number for a date", `{"a_date":20260102}`, "", refused("date", "The a date field must match the format Y-m-d.")},
+		{"paragraph as sent", `{"a_paragraph":"  x\n"}`, `{"a_paragraph":"  x\n"}`, ""},
+		{"object for a text", `{"a_text":{}}`, "", refused("text", "The a text field must be a string.")},
+		{"array for a text", `{"a_text":["x"]}`, "", refused("text", "The a text field must be a string.")},
+		{"true for a text", `{"a_text":true}`, "", refused("text", "The a text field must be a string.")},
+		{"date", `{"a_date":" 2026-06-15 "}`, `{"a_date":"2026-06-15"}`, ""},
+		{"bad date", `{"a_date":"2026-02-30"}`, "", refused("date", "The a date field must match the format Y-m-d.")},
+		{"case of an option", `{"a_dropdown":"one"}`, "", refused("dropdown", "The selected a dropdown is invalid.")},
+		{"multiselect", `{"a_multiselect":["Two","One","Two"]}`, `{"a_multiselect":["Two","One"]}`, ""},
+		{"one string for a multiselect", `{"a_multiselect":"One"}`, `{"a_multiselect":["One"]}`, ""},
+		{"outside a multiselect", `{"a_multiselect":["One","Six"]}`, "", refused("multiselect", "The selected a multiselect is invalid.")},
+		{"object for a multiselect", `{"a_multiselect":{"0":"One"}}`, "", refused("multiselect", "The a multiselect field must be an array.")},
+		{"number kept as sent", `{"a_number":1.50}`, `{"a_number":1.50}`, ""},
+		{"string of a number", `{"a_number":"1.50"}`, `{"a_number":"1.50"}`, ""},
+		{"no number", `{"a_number":"1,5"}`, "", refused("number", "The a number field must be a number.")},
+		{"checkbox", `{"a_checkbox":false}`, `{"a_checkbox":false}`, ""},
+		{"string for a checkbox", `{"a_checkbox":"true"}`, "", refused("checkbox", "The a checkbox field must be true or false.")},
+		{"number for a checkbox", `{"a_checkbox":1}`, "", refused("checkbox", "The a checkbox field must be true or false.")},
+		{"no value", `{"a_text":"","a_dropdown":null,"a_multiselect":[ ],"a_date":" ","a_number":null,"a_checkbox":[]}`, `{}`, ""},
+		{"unknown keys", `{"zzz":{},"A_TEXT":"x"}`, `{}`, ""},
+		{"required and missing", `{"must":""}`, `{}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := order(`{"order_number":"T","custom_fields":`+c.sent+`}`, 201, c.refusal)
+			if c.refusal != "" {
+				r.status = 422
+			} else {
+				r.has = []string{`"custom_fields":` + c.stored + `,`}
+			}
+			h.ask(t, r)
+		})
+	}
+	for _, empty := range []string{`null`, `{}`, `[]`, `""`, `[ ]`} {
+		r := order(`{"order_number":"T","custom_fields":`+empty+`}`, 201, "")
+		r.has = []string{`"custom_fields":{},`}
+		h.ask(t, r)
+	}
+}
+
+func TestCustomFieldsRequired(t *testing.T) {
+	t.Parallel()
+	h := open(t, kinds, func(s *setup) { s.vault.Settings.Rules = title.Rules{EnforceRequired: true} })
+	want := invalid("custom_fields.must", "The must field is required.")
+	h.ask(t, order(`{"order_number":"T"}`, 422, want))
+	h.ask(t, order(`{"order_number":"T","custom_fields":{"must":""}}`, 422, want))
+	h.ask(t, order(`{"order_number":"T","custom_fields":{"must":"x"}}`, 201, ""))
+	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", status: 422, want: want})
+	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "template_id=3", status: 201})
+}
