@@ -56,6 +56,10 @@ func openXLS(doc *source, lim Limits) (*xlsBook, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readBook(stream)
+}
+
+func readBook(stream records) (*xlsBook, error) {
 	b := &xlsBook{stream: stream, formats: make(map[int]bool), budget: 2 * len(stream)}
 	return b, b.globals()
 }
@@ -75,6 +79,10 @@ func xlsText(doc *source, out *writer) error {
 	if err != nil {
 		return err
 	}
+	return b.text(out)
+}
+
+func (b *xlsBook) text(out *writer) error {
 	for i, s := range b.sheets {
 		if i >= out.lim.Pages || out.full() || b.budget <= 0 {
 			out.cut = true
@@ -207,9 +215,10 @@ func (b *xlsBook) cells(at int, out *writer) {
 
 // xlsRow writes one cell after another.
 type xlsRow struct {
-	book *xlsBook
-	out  *writer
-	row  int
+	book    *xlsBook
+	out     *writer
+	row     int
+	formula records // the last one that has no number as its result
 }
 
 // put writes a cell of the row that c begins with: row:2 column:2 XF:2.
@@ -244,7 +253,7 @@ func (s *xlsRow) record(kind int, c records) {
 			s.put(c, s.result(kind, c))
 		}
 	case biffString: // the result of the formula before
-		s.out.text("\t" + b.string(c))
+		s.put(s.formula, b.string(c))
 	case biffRK:
 		if len(c) >= 10 {
 			s.put(c, b.number(rk(c.u32(6)), c.u16(4)))
@@ -264,6 +273,7 @@ func (s *xlsRow) record(kind int, c records) {
 // be no number ([MS-XLS] 2.5.133).
 func (s *xlsRow) result(kind int, c records) string {
 	if kind == biffFormula && c.u16(12) == 0xFFFF {
+		s.formula = c
 		if c[6] == 1 {
 			return showBool(c[8] != 0)
 		}

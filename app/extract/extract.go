@@ -113,8 +113,8 @@ func Page(ctx context.Context, src Source, n, width int, lim Limits) (Picture, e
 // Text calls emit with the text of each page that has any, in order, as UTF-8
 // with lines ended by "\n" and without control characters but "\t". A document
 // without pages is page 1, which lim.PageText does not bound. It ends with the first error of emit. It returns
-// ErrUnsupported, ErrTooLarge where lim cut the text off (what was emitted
-// until then is good), or ErrDamaged.
+// ErrUnsupported, ErrTooLarge where lim cut the text off, or ErrDamaged; what
+// was emitted until then is good.
 func Text(ctx context.Context, src Source, lim Limits, emit func(page int, text string) error) error {
 	h, ok := handlers[src.MIME]
 	if !ok || h.text == nil {
@@ -123,10 +123,15 @@ func Text(ctx context.Context, src Source, lim Limits, emit func(page int, text 
 	lim = lim.complete()
 	return guard(ctx, src, func(doc *source) error {
 		out := &writer{lim: lim, left: lim.TextBytes, emit: emit}
-		if err := h.text(doc, out); err != nil {
-			return err
+		err := h.text(doc, out)
+		if doc.err != nil {
+			return doc.err
 		}
-		return out.end()
+		// What was had of a damaged document is worth finding.
+		if ended := out.end(); err == nil || !errors.Is(ended, ErrTooLarge) && ended != nil {
+			return ended
+		}
+		return err
 	})
 }
 

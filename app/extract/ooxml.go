@@ -117,9 +117,9 @@ func (p *ooxmlPackage) walk(doc *source, name string, visit func(element) error)
 	err = walkXML(doc, limited, visit)
 	p.left -= before - limited.N
 	switch {
-	case err == nil, errors.Is(err, errEnough):
+	case errors.Is(err, errEnough):
 		return nil
-	case limited.N <= 0:
+	case limited.N <= 0: // even where it looks whole
 		return fmt.Errorf("%w: part %s", ErrTooLarge, name)
 	}
 	return err

@@ -49,17 +49,22 @@ func openPPT(doc *source, lim Limits) (*pptShow, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &pptShow{
-		stream: stream, at: make(map[int]int), notes: make(map[int]string),
-		budget: 4 * len(stream), room: int(lim.TextBytes),
-	}
 	user, err := streams.read(lim, "current user")
 	if err != nil {
 		return nil, err
 	}
-	document := s.directory(records(user).u32(16))
-	s.lists(document)
-	return s, nil
+	return readShow(stream, user, lim), nil
+}
+
+// readShow reads a PowerPoint Document stream; the stream Current User says
+// where its last edit stands.
+func readShow(stream, user records, lim Limits) *pptShow {
+	s := &pptShow{
+		stream: stream, at: make(map[int]int), notes: make(map[int]string),
+		budget: 4 * len(stream), room: int(lim.TextBytes),
+	}
+	s.lists(s.directory(user.u32(16)))
+	return s
 }
 
 func pptPages(doc *source, lim Limits) (int, error) {
@@ -76,6 +81,10 @@ func pptText(doc *source, out *writer) error {
 	if err != nil {
 		return err
 	}
+	return s.text(out)
+}
+
+func (s *pptShow) text(out *writer) error {
 	for i := range s.slides {
 		if i >= out.lim.Pages || out.full() || s.budget <= 0 {
 			out.cut = true

@@ -41,7 +41,7 @@ func (t *tiffImage) open(i, width, height int) (rows, error) {
 func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 	packed := t.doc.section(off, n)
 	if t.isFax() {
-		return t.unpackFax(packed, width, height)
+		return t.unpackFax(packed, width, height), nil
 	}
 	if t.fillOrder == 2 {
 		packed = bufio.NewReader(reversed{packed})
@@ -57,24 +57,19 @@ func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 	return packed, nil
 }
 
-func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) (io.Reader, error) {
-	order := ccitt.MSB
-	if t.fillOrder == 2 {
-		order = ccitt.LSB
-	}
-	// A black run is ones, whatever the photometric interpretation then makes of
-	// ones: so all writers do that build on libtiff.
-	options := &ccitt.Options{Invert: true}
-	switch t.compression {
-	case tiffG4:
-		return ccitt.NewReader(packed, order, ccitt.Group4, width, height, options), nil
-	default:
-		const twoDimensional = 1
-		if t.compression == tiffG3 && t.dir.one(t.doc, tagT4Options, 0)&twoDimensional == 0 {
-			return ccitt.NewReader(packed, order, ccitt.Group3, width, height, options), nil
+// unpackFax returns bits of which black is one, whatever the photometric
+// interpretation then makes of ones: so all writers do that build on libtiff.
+func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader {
+	if t.compression == tiffG4 {
+		order := ccitt.MSB
+		if t.fillOrder == 2 {
+			order = ccitt.LSB
 		}
+		return ccitt.NewReader(packed, order, ccitt.Group4, width, height, &ccitt.Options{Invert: true})
 	}
-	return nil, fmt.Errorf("%w: TIFF with CCITT of two dimensions", ErrUnsupported)
+	const twoDimensional = 1
+	mixed := t.compression == tiffG3 && t.dir.one(t.doc, tagT4Options, 0)&twoDimensional != 0
+	return newFax(packed, width, t.fillOrder == 2, t.compression == tiffRLE, mixed)
 }
 
 // reversed turns the bits of each byte around.

@@ -45,7 +45,12 @@ func docText(doc *source, out *writer) error {
 	if err != nil {
 		return err
 	}
-	stream := records(content)
+	return readWord(content, out, func(name string) ([]byte, error) { return streams.read(out.lim, name) })
+}
+
+// readWord reads the text of a WordDocument stream; table yields the stream of
+// that name.
+func readWord(stream records, out *writer, table func(name string) ([]byte, error)) error {
 	if stream.u16(fibFlags)&fibEncrypted != 0 {
 		return fmt.Errorf("%w: Word document with a password", ErrUnsupported)
 	}
@@ -58,11 +63,11 @@ func docText(doc *source, out *writer) error {
 	if stream.u16(fibFlags)&fibTable1 != 0 {
 		name = "1table"
 	}
-	table, err := streams.read(out.lim, name)
+	content, err := table(name)
 	if err != nil {
 		return err
 	}
-	pieces := readPieces(records(table).span(stream.u32(fibPieces), stream.u32(fibPieces+4)))
+	pieces := readPieces(records(content).span(stream.u32(fibPieces), stream.u32(fibPieces+4)))
 	if len(pieces) == 0 {
 		return damaged("no pieces of text")
 	}
@@ -123,6 +128,7 @@ type wordText struct {
 	out    *writer
 	budget int    // bytes that may still be read
 	fields []bool // of the fields that are open: whether this is the code
+	cell   bool   // the character before ended a cell
 }
 
 // piece writes what of p lies between two numbers of characters.
@@ -184,11 +190,17 @@ func (w *wordText) character(r rune) {
 			return
 		}
 	}
+	ended := w.cell
+	w.cell = r == 0x07
 	switch r {
 	case 0x0B, 0x0C, '\r': // line, page, paragraph
 		w.out.rune('\n')
-	case 0x07: // end of a cell
-		w.out.rune('\t')
+	case 0x07: // end of a cell; twice, of a row
+		if ended {
+			w.out.rune('\n')
+		} else {
+			w.out.rune('\t')
+		}
 	case 0x1E: // hyphen that does not break
 		w.out.rune('-')
 	default:

@@ -7,9 +7,7 @@
 // that no child outlives its parent.
 //
 // It refuses to trust a child: what comes back is checked like any bytes from
-// outside, because a document may have taken the child over. A child whose
-// answers keep to the protocol may still lie about its own document: about no
-// other.
+// outside, because a document may have taken the child over.
 //
 // # The child
 //

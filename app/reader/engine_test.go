@@ -136,8 +136,8 @@ func TestLargeScan(t *testing.T) {
 		refusal string
 		most    int64
 	}{
-		{"counted only", lim, "", 20 << 20}, // one block for each page of a flat tree
-		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 30 << 20},
+		{"counted only", lim, "", 2 << 20}, // one unit for each page of a flat tree
+		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 12 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := &counting{Reader: bytes.NewReader(content)}

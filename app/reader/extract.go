@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -43,10 +44,20 @@ func (d *dialogue) work(ctx context.Context, t task) error {
 	case errors.As(err, &broken):
 		return broken.cause
 	case err != nil:
-		return writeMessage(d.w, frameFault, fault{Kind: kindOf(err), Text: printable(err.Error()), Retire: d.e.worn()})
+		return writeMessage(d.w, frameFault, fault{Kind: kindOf(err), Text: printable(err.Error()), Retire: d.worn(t)})
 	}
-	verdict.Retire = d.e.worn()
+	verdict.Retire = d.worn(t)
 	return writeMessage(d.w, frameDone, verdict)
+}
+
+// wornResident is the memory of the whole child above which it is replaced: what
+// it holds already is not to be held against the next document.
+const wornResident = 256 << 20
+
+// worn reports whether the child should be replaced. An inspection takes no
+// memory to speak of but PDFium's.
+func (d *dialogue) worn(t task) bool {
+	return d.e.worn() || t.Task != taskInspect && resident(os.Getpid()) > wornResident
 }
 
 // pipeError is a frame that could not be written.

@@ -86,6 +86,7 @@ var badFrames = map[string]string{
 	"ask of many parts":    frame(frameAsk, string(encodeAsk(slices.Repeat([]part{{0, 1}}, mostParts+1)...))),
 	"good and bad part":    frame(frameAsk, string(encodeAsk(part{0, 1}, part{9, 2}))),
 	"fault of no kind":     frame(frameFault, `{"kind":"x","text":"x"}`),
+	"two verdicts":         frame(frameDone, `{"mime":"a/b"}`) + frame(frameDone, `{"mime":"c/d"}`),
 	"finding, no verdict":  frame(frameFault, `{"kind":"damaged","text":"x"}`),
 	"picture unasked for":  frame(frameImage, `{"mime":"image/png","width":1,"height":1,"size":1}`),
 	"text unasked for":     page(1, "x"),
@@ -200,6 +201,10 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 		}
 		say("page page page done")
 		waitForEnd(r)
+	case "never listens":
+		for {
+			must(writeFrame(os.Stdout, frameAsk, encodeAsk(part{0, 10})))
+		}
 	case "asks for ever":
 		var buf []byte
 		for {

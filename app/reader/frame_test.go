@@ -143,6 +143,20 @@ func fuzzText(t *testing.T, child []byte) {
 	_ = fuzzTalk(t, child, taskText, a) // right or wrong, what came is checked above
 }
 
+// TestAsksWithoutEnd: small asks count as much as honest ones.
+func TestAsksWithoutEnd(t *testing.T) {
+	c := &conversation{w: io.Discard, doc: strings.NewReader("0123456789"), size: 10, left: 3 * leastAsk}
+	for n := range 4 {
+		err := c.reply(encodeAsk(part{0, 1}))
+		if (err != nil) != (n == 3) {
+			t.Errorf("ask %d: %v", n, err)
+		}
+	}
+	if honest := allowed(100 << 20); honest < 3<<30 {
+		t.Errorf("a document of 100 MiB may be read in all for %d bytes", honest)
+	}
+}
+
 // answering is a parent that answers asks for a document within the process.
 type answering struct {
 	t     *testing.T
@@ -226,6 +240,34 @@ func TestBlocks(t *testing.T) {
 		{"over the end", size - 50, 100, 0, 0, io.EOF},
 		{"at the end", size, 1, 0, 0, io.EOF},
 	})
+}
+
+// TestBlocksAhead: steps of one length are foreseen, more of them the longer they
+// last, and nothing is where steps differ.
+func TestBlocksAhead(t *testing.T) {
+	const size, step = 4 << 20, 100_000
+	parent := &answering{t: t, doc: ramp(size)}
+	b := newBlocks(parent, bufio.NewReader(&parent.in), size)
+	for at := 30; at < size-512; at += step {
+		p := make([]byte, 512)
+		if n, err := b.ReadAt(p, int64(at+at%300)); err != nil || !bytes.Equal(p, parent.doc[at+at%300:][:n]) {
+			t.Fatalf("at %d: %d bytes, %v", at, n, err)
+		}
+	}
+	if reads := size / step; parent.asks > reads/3 || parent.bytes > 3*unit*reads {
+		t.Errorf("%d asks for %d bytes over %d reads", parent.asks, parent.bytes, reads)
+	}
+	readRows(t, ramp(size), []readRow{
+		{"no step", 100_000, 10, 1, unit, nil},
+		{"a step", 300_000, 10, 1, unit, nil},
+		{"another step", 600_000, 10, 1, unit, nil},
+		{"back", 200_000, 10, 1, unit, nil},
+		{"and on", 400_000, 10, 1, unit, nil},
+	})
+	s := stride{}
+	for _, off := range []int64{-1 << 62, 1 << 62, 0, -1 << 62} {
+		s.see(off) // far beyond any document: no panic
+	}
 }
 
 func TestBlocksForget(t *testing.T) {

@@ -47,17 +47,20 @@ func (l *lane) remove(t *ticket) {
 	}
 }
 
-// next takes the oldest ticket of the owner whose turn it is, who then is the
-// last of the owners; nil when nobody waits.
-func (l *lane) next() *ticket {
-	e := l.ring.Front()
-	if e == nil {
-		return nil
+// next takes the oldest ticket of the first owner who may have a slot, who then
+// is the last of the owners; nil when there is none.
+func (l *lane) next(may func(owner string) bool) *ticket {
+	for e := l.ring.Front(); e != nil; e = e.Next() {
+		line := e.Value.(*line)
+		if !may(line.owner) {
+			continue
+		}
+		t := line.tickets.Front().Value.(*ticket)
+		l.ring.MoveToBack(e)
+		l.remove(t)
+		return t
 	}
-	t := e.Value.(*line).tickets.Front().Value.(*ticket)
-	l.ring.MoveToBack(e)
-	l.remove(t)
-	return t
+	return nil
 }
 
 // makeRoom turns the youngest ticket of the longest line away when that line is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // ErrClosed says that the pool has been closed.
@@ -65,7 +66,9 @@ func (p *Pool) do(ctx context.Context, r Request, t task, a answer) error {
 
 	err := p.queue.acquire(ctx, r.Class, r.Owner)
 	if err == nil {
-		defer p.queue.release(r.Class) // deferred: what the caller handed in may panic
+		began := time.Now()
+		// Deferred: what the caller handed in may panic.
+		defer func() { p.queue.release(r.Class, r.Owner, time.Since(began)) }()
 		err = p.attempts(ctx, r.Doc, t, a)
 	}
 	if err != nil && p.ctx.Err() != nil {

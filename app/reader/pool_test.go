@@ -81,7 +81,7 @@ func TestBadChildren(t *testing.T) {
 		kind    string
 		started int // children per document
 	}
-	rows := []row{{"crashes", 2}, {"asks for ever", 1}, {"spins", 1}}
+	rows := []row{{"crashes", 2}, {"asks for ever", 1}, {"never listens", 1}, {"spins", 1}}
 	for _, kind := range reader.BadFrames() {
 		rows = append(rows, row{kind, 2})
 	}

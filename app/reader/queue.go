@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // ErrBusy says that more work waits than is remembered. It is our fault and not
@@ -24,19 +25,30 @@ const (
 
 // queue hands out the slots of a pool, one for each child. Within a class the
 // owners take turns, so that one owner's hundred documents cost another's one
-// the time of one. Background work holds all slots only where there is but one.
+// the time of one. Background work holds all slots only where there is but one,
+// and so does an owner with a name whose documents have proved slow, for as long
+// as he has any here.
 //
 //	class ── ring of owners, the next first ── each with its documents, the oldest first
 type queue struct {
 	mu         sync.Mutex
+	slots      int
 	free       int
 	background int // slots that Background work may still take
 	most       int // waiting tickets of one class
 	lanes      [classes]lane
+	held       map[string]int  // slots by owner
+	slow       map[string]bool // owners
 }
 
+// slowWork is how long a document takes at least that makes its owner slow.
+const slowWork = 500 * time.Millisecond
+
 func newQueue(slots, most int) *queue {
-	q := &queue{free: slots, background: max(1, slots-1), most: most}
+	q := &queue{
+		slots: slots, free: slots, background: max(1, slots-1), most: most,
+		held: make(map[string]int), slow: make(map[string]bool),
+	}
 	for i := range q.lanes {
 		q.lanes[i] = lane{ring: list.New(), byOwner: make(map[string]*list.Element)}
 	}
@@ -60,10 +72,11 @@ func (q *queue) acquire(ctx context.Context, class Class, owner string) error {
 	select {
 	case <-t.called: // both at once
 		if t.err == nil {
-			q.giveBack(class)
+			q.giveBack(class, owner)
 		}
 	default:
 		q.lanes[class].remove(t)
+		q.forget(owner)
 	}
 	return ctx.Err()
 }
@@ -81,19 +94,43 @@ func (q *queue) enter(class Class, owner string) (*ticket, error) {
 	return t, nil
 }
 
-// release gives a slot back.
-func (q *queue) release(class Class) {
+// release gives a slot back that was held for so long.
+func (q *queue) release(class Class, owner string, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.giveBack(class)
+	if took >= slowWork && owner != "" {
+		q.slow[owner] = true
+	}
+	q.giveBack(class, owner)
 }
 
-func (q *queue) giveBack(class Class) {
+func (q *queue) giveBack(class Class, owner string) {
 	q.free++
 	if class == Background {
 		q.background++
 	}
+	if q.held[owner]--; q.held[owner] == 0 {
+		delete(q.held, owner)
+	}
+	q.forget(owner)
 	q.grant()
+}
+
+// forget drops what is remembered of an owner who has nothing here any more.
+func (q *queue) forget(owner string) {
+	for i := range q.lanes {
+		if q.lanes[i].byOwner[owner] != nil {
+			return
+		}
+	}
+	if q.held[owner] == 0 {
+		delete(q.slow, owner)
+	}
+}
+
+// may reports whether an owner may hold one slot more.
+func (q *queue) may(owner string) bool {
+	return q.slots == 1 || !q.slow[owner] || q.held[owner] < q.slots-1
 }
 
 // grant calls tickets as long as there are slots for them.
@@ -104,6 +141,7 @@ func (q *queue) grant() {
 			return
 		}
 		q.free--
+		q.held[t.owner]++
 		if t.class == Background {
 			q.background--
 		}
@@ -117,7 +155,7 @@ func (q *queue) next() *ticket {
 		if class == Background && q.background == 0 {
 			return nil
 		}
-		if t := q.lanes[class].next(); t != nil {
+		if t := q.lanes[class].next(q.may); t != nil {
 			return t
 		}
 	}

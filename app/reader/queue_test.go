@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // enter puts a ticket into q and returns it; it never waits.
@@ -56,22 +57,20 @@ func TestQueueOrder(t *testing.T) {
 				tickets = append(tickets, enter(t, q, call.class, call.owner))
 			}
 			var got []string
-			held := Upload
+			held := &ticket{class: Upload, owner: "holder"}
 			for range tickets {
-				q.release(held)
+				q.release(held.class, held.owner, 0)
 				for i, ticket := range tickets {
 					if name := fmt.Sprint(i); called(ticket) && !slices.Contains(got, name) {
-						got, held = append(got, name), ticket.class
+						got, held = append(got, name), ticket
 					}
 				}
 			}
 			if s := strings.Join(got, " "); s != c.want {
 				t.Errorf("%s, want %s", s, c.want)
 			}
-			q.release(held)
-			if q.free != 1 || q.background != 1 || q.waiting() != 0 {
-				t.Errorf("in the end %d free, %d for background, %d wait", q.free, q.background, q.waiting())
-			}
+			q.release(held.class, held.owner, 0)
+			empty(t, q)
 		})
 	}
 }
@@ -85,8 +84,8 @@ func TestHundredAgainstOne(t *testing.T) {
 		many = append(many, enter(t, q, Upload, "many"))
 	}
 	one := enter(t, q, Upload, "one")
-	q.release(Upload)
-	q.release(Upload)
+	q.release(Upload, "many", 0)
+	q.release(Upload, "many", 0)
 	if !called(one) {
 		t.Error("one still waits")
 	}
@@ -113,7 +112,7 @@ func TestBackgroundLeavesASlot(t *testing.T) {
 		if called(urgent) != (c.slots > 1) {
 			t.Errorf("view with %d slots: %t", c.slots, called(urgent))
 		}
-		q.release(Background)
+		q.release(Background, "", time.Hour)
 		if !called(urgent) {
 			t.Errorf("view waits although a slot of %d came free", c.slots)
 		}
@@ -161,14 +160,74 @@ func TestLeaveTheQueue(t *testing.T) {
 	if n := q.waiting(); n != 0 || len(q.lanes[Upload].byOwner) != 0 || q.lanes[Upload].ring.Len() != 0 {
 		t.Errorf("%d wait", n)
 	}
-	q.release(Upload)
+	q.release(Upload, "holder", 0)
 	for range 100 {
 		// Either answer is right; what counts is that the slot comes back.
 		if err := q.acquire(gone, Background, "a"); err == nil {
-			q.release(Background)
+			q.release(Background, "a", time.Hour)
 		}
 	}
-	if q.free != 1 || q.background != 1 {
-		t.Errorf("%d free, %d for background", q.free, q.background)
+	empty(t, q)
+}
+
+// empty fails the test when q remembers anything.
+func empty(t *testing.T, q *queue) {
+	t.Helper()
+	if q.free != q.slots || q.background != max(1, q.slots-1) || q.waiting() != 0 || len(q.held) != 0 || len(q.slow) != 0 {
+		t.Errorf("%d of %d free, %d for background, %d wait, %v held, %v slow", q.free, q.slots, q.background, q.waiting(), q.held, q.slow)
 	}
+	for _, l := range q.lanes {
+		if l.ring.Len() != 0 || len(l.byOwner) != 0 {
+			t.Errorf("%d owners", l.ring.Len())
+		}
+	}
+}
+
+// TestSlowOwnerLeavesASlot: who has sent one document that took long holds all
+// slots but one from then on, and nobody waits behind two of his.
+func TestSlowOwnerLeavesASlot(t *testing.T) {
+	q := newQueue(2, 100)
+	var bombs []*ticket
+	for range 5 {
+		bombs = append(bombs, enter(t, q, Upload, "bombs"))
+	}
+	q.release(Upload, "bombs", slowWork)
+	if called(bombs[2]) {
+		t.Error("the slow one got the last slot again")
+	}
+	one := enter(t, q, Upload, "one")
+	if !called(one) {
+		t.Error("another waits beside a free slot")
+	}
+	q.release(Upload, "bombs", 0)
+	if !called(bombs[2]) || called(bombs[3]) {
+		t.Error("the slow one is not let go on with one slot")
+	}
+	q.release(Upload, "one", 0)
+	for range 3 {
+		q.release(Upload, "bombs", 0)
+	}
+	empty(t, q)
+	// He may begin anew.
+	if !called(enter(t, q, Upload, "bombs")) || !called(enter(t, q, Upload, "bombs")) {
+		t.Error("the slow one is never forgiven")
+	}
+	q.release(Upload, "bombs", 0)
+	q.release(Upload, "bombs", 0)
+	empty(t, q)
+}
+
+// TestNamelessAreMany: work of no owner is not held against it.
+func TestNamelessAreMany(t *testing.T) {
+	q := newQueue(2, 100)
+	enter(t, q, Upload, "")
+	enter(t, q, Upload, "")
+	third := enter(t, q, Upload, "")
+	q.release(Upload, "", slowWork)
+	if !called(third) {
+		t.Error("waits beside a free slot")
+	}
+	q.release(Upload, "", slowWork)
+	q.release(Upload, "", slowWork)
+	empty(t, q)
 }

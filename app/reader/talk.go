@@ -74,6 +74,9 @@ func talk(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a answer) (reti
 		case frameAsk:
 			err = c.reply(content)
 		case frameDone, frameFault:
+			if r.Buffered() > 0 {
+				return false, breach("%d bytes after the end", r.Buffered()) // they would answer for the next document
+			}
 			return c.ending(kind, content, a)
 		default:
 			err = a.take(kind, content, c.lost != nil)
