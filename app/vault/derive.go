@@ -19,12 +19,42 @@ import (
 // ThumbnailWidth is the width of thumbnails in pixels.
 const ThumbnailWidth = 400
 
-func unsupported(err error) bool { return errors.Is(err, extract.ErrUnsupported) }
+// findings are the reader's final words about a document, for people; what there is
+// nothing to have of is no failure.
+var findings = []struct {
+	err      error
+	sentence string
+}{
+	{extract.ErrUnsupported, ""},
+	{extract.ErrTooLarge, "the document is beyond the limits"},
+	{extract.ErrDamaged, "the document is damaged"},
+	{extract.ErrNoPage, "the document has no such page"},
+	{reader.ErrDeadline, "the document takes too long"},
+	{reader.ErrMemory, "the document takes too much memory"},
+}
+
+// finding is the sentence for what came of a part; final is false for trouble of
+// ours, which may pass.
+func finding(what string, err error) (sentence string, final bool) {
+	if err == nil {
+		return "", true
+	}
+	for _, f := range findings {
+		switch {
+		case !errors.Is(err, f.err):
+		case f.sentence == "":
+			return "", true
+		default:
+			return fmt.Sprintf("%s: %s.", what, f.sentence), true
+		}
+	}
+	return "", false
+}
 
 // derive makes a file's text and thumbnail, where they are not there yet. failure
 // is what is wrong with the document; an error is trouble of ours that may pass.
 func (v *Vault) derive(ctx context.Context, file title.File, owner string) (failure string, err error) {
-	var findings []string
+	var failures []string
 	for _, part := range []struct {
 		what string
 		name string
@@ -37,15 +67,16 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 			continue
 		}
 		err := part.make(ctx, file, owner, reader.Background)
-		sentence, ok := final(part.what, err)
-		if !ok {
+		sentence, final := finding(part.what, err)
+		if !final {
 			return "", err
 		}
 		if sentence != "" {
-			findings = append(findings, sentence)
+			v.log.Info("a document cannot be processed", "file", file.ID, "error", err)
+			failures = append(failures, sentence)
 		}
 	}
-	return strings.Join(findings, " "), nil
+	return strings.Join(failures, " "), nil
 }
 
 // request opens a file's bytes for the reader; done closes them.

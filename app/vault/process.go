@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/reader"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -243,16 +242,4 @@ func (f *Files) retry(t *store.Tx, actor title.Actor, id, from uint64) (done int
 		from = file.ID + 1
 	}
 	return len(list), from, nil
-}
-
-// final is the sentence for a finding about a document; "" when err is none, or
-// says that there is nothing to have.
-func final(what string, err error) (sentence string, ok bool) {
-	switch {
-	case err == nil, unsupported(err):
-		return "", true
-	case reader.Final(err):
-		return what + ": " + err.Error() + ".", true
-	}
-	return "", false
 }
