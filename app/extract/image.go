@@ -53,7 +53,11 @@ func decodeImage(doc *source, c codec, lim Limits) (*raster, error) {
 	if err != nil {
 		return nil, codecVerdict(err)
 	}
-	if err := affordable(config, lim); err != nil {
+	extra := int64(0)
+	if doc.MIME == "image/jpeg" && isProgressive(doc) {
+		extra = 12 // a coefficient of 4 bytes for each of three samples
+	}
+	if err := affordable(config, extra, lim); err != nil {
 		return nil, err
 	}
 	img, err := c.decode(doc.all())
@@ -70,17 +74,29 @@ func decodeImage(doc *source, c codec, lim Limits) (*raster, error) {
 	return scan(img), nil
 }
 
-// affordable weighs pixels of more than 4 bytes by what they take.
-func affordable(config image.Config, lim Limits) error {
+// pixelBytes is how many bytes a decoded pixel may take on average when there
+// are Limits.Pixels of them.
+const pixelBytes = 4
+
+// affordable looks at the pixels, and at the bytes they take: extra is what the
+// decoder needs for each beside its picture.
+func affordable(config image.Config, extra int64, lim Limits) error {
 	w, h := int64(config.Width), int64(config.Height)
 	if w <= 0 || h <= 0 {
 		return damaged("%d x %d pixels", w, h)
 	}
+	size := extra + 4
 	switch config.ColorModel {
+	case color.GrayModel:
+		size = extra + 1
+	case color.Gray16Model:
+		size = extra + 2
+	case color.YCbCrModel:
+		size = extra + 3
 	case color.RGBA64Model, color.NRGBA64Model:
-		w *= 2
+		size = extra + 8
 	}
-	if w > lim.Pixels || h > lim.Pixels/w {
+	if w > lim.Pixels || h > lim.Pixels/w || w*h > pixelBytes*lim.Pixels/size {
 		return fmt.Errorf("%w: %d x %d pixels", ErrTooLarge, config.Width, config.Height)
 	}
 	return nil

@@ -95,6 +95,8 @@ func TestImageBounds(t *testing.T) {
 		want       error
 	}{
 		{"too many pixels", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), Limits{Pixels: 99}, ErrTooLarge},
+		{"progressive pixels weigh more", "image/jpeg", []byte("\xff\xd8\xff\xff\xc2\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), Limits{Pixels: 370}, ErrTooLarge},
+		{"baseline ones do not", "image/jpeg", []byte("\xff\xd8\xff\xc0\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), Limits{Pixels: 370}, ErrDamaged},
 		{"just enough", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), Limits{Pixels: 100}, nil},
 		{"deep pixels weigh twice", "image/png", pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 10, 10))), Limits{Pixels: 199}, ErrTooLarge},
 		{"a giant's header", "image/png", giant, Limits{}, ErrDamaged},

@@ -59,35 +59,67 @@ func pdfPage(doc *source, n, width int, _ Limits) (picture Picture, err error) {
 	return picture, err
 }
 
+// pdfBreaks is how many times a document that broke the engine over one page is
+// opened again for the pages behind it; each may take seconds.
+const pdfBreaks = 2
+
 // pdfText leaves pages out that cannot be read while others can: half of a
 // deed is worth finding.
 func pdfText(doc *source, out *writer) error {
-	return withPDF(doc, func(d *pdf.Document) error {
-		var first error
-		read := 0
-		pages := min(d.Pages(), out.lim.Pages)
-		for n := 1; n <= pages && !out.full(); n++ {
-			if err := out.begin(n); err != nil {
-				return err
-			}
-			// One byte more, so that the writer sees that something was cut off.
-			text, err := d.Text(doc.ctx, n, out.room()+1)
-			if err != nil {
-				if err = pdfVerdict(err); !errors.Is(err, ErrDamaged) {
-					return err
-				}
-				if first == nil {
-					first = err
-				}
-				continue
-			}
-			read++
-			out.text(text)
+	t := pdfReading{doc: doc, out: out}
+	for range 1 + pdfBreaks {
+		if err := withPDF(doc, t.pages); err != nil {
+			return err
 		}
-		if read == 0 && first != nil {
-			return first
+		if t.done {
+			break
 		}
-		out.cut = out.cut || pages < d.Pages()
-		return nil
-	})
+	}
+	if t.read == 0 && t.first != nil {
+		return t.first
+	}
+	out.cut = out.cut || !t.done
+	return nil
+}
+
+// pdfReading is how far the text of a document has been read.
+type pdfReading struct {
+	doc   *source
+	out   *writer
+	page  int // the last one that was tried
+	read  int
+	first error
+	done  bool
+}
+
+// pages reads on until the end, or until two pages in turn fail: then it may be
+// the engine that broke.
+func (t *pdfReading) pages(d *pdf.Document) error {
+	failed := 0
+	last := min(d.Pages(), t.out.lim.Pages)
+	for t.page < last && !t.out.full() {
+		if err := t.out.begin(t.page + 1); err != nil {
+			return err
+		}
+		// One byte more, so that the writer sees that something was cut off.
+		text, err := d.Text(t.doc.ctx, t.page+1, t.out.room()+1)
+		if err = pdfVerdict(err); err != nil && !errors.Is(err, ErrDamaged) {
+			return err
+		}
+		if err != nil {
+			if t.first == nil {
+				t.first = err
+			}
+			if failed++; failed == 2 {
+				return nil // and read this page once more
+			}
+		} else {
+			failed = 0
+			t.read++
+			t.out.text(text)
+		}
+		t.page++
+	}
+	t.done = t.page == d.Pages()
+	return nil
 }

@@ -42,7 +42,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	if err != nil {
 		return nil, codecVerdict(err)
 	}
-	if err := affordable(config, t.lim); err != nil {
+	if err := affordable(config, 0, t.lim); err != nil {
 		return nil, err
 	}
 	img, err := jpeg.Decode(stream())

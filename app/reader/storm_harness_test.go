@@ -188,7 +188,7 @@ func TestStormOfKills(t *testing.T) {
 		t.Errorf("in the end %+v", end)
 	}
 	nothingLeft(t, before)
-	t.Logf("%d children killed in %v under %d calls (%.0f a second); %d started; %d calls met two kills",
+	t.Logf("%d children killed in %v under %d calls (%.0f a second); %d started; %d documents were taken for the cause of two kills",
 		s.kills.Load(), took.Round(time.Millisecond), s.calls.Load(), float64(s.calls.Load())/took.Seconds(), stats.Started, s.excused.Load())
 	t.Logf("inspections: %v", &s.took[0])
 	t.Logf("pictures:    %v", &s.took[1])

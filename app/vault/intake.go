@@ -25,6 +25,7 @@ type Tray struct {
 	cancel  context.CancelFunc
 	items   []*item
 	pending sync.WaitGroup
+	closed  sync.Once
 }
 
 // item is one document of a tray: refused, or staged with its report.
@@ -43,6 +44,7 @@ func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
 	}
 	owner := fmt.Sprintf("tray:%d", f.v.trays.Add(1))
 	ctx, cancel := context.WithCancel(reader.WithOwner(ctx, owner))
+	f.v.arrivals.begin()
 	return &Tray{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
 
@@ -117,6 +119,7 @@ func (t *Tray) inspect(it *item, ext string) {
 
 // Discard forgets every document that was not filed.
 func (t *Tray) Discard() {
+	t.closed.Do(t.v.arrivals.end)
 	t.cancel()
 	t.pending.Wait()
 	for _, it := range t.items {

@@ -59,6 +59,7 @@ func (p *processor) run(ctx context.Context) {
 			}
 			p.take(task.Seq)
 			hands.Go(func() {
+				p.v.arrivals.wait(ctx)
 				p.work(ctx, task)
 				p.give(task.Seq)
 				<-free

@@ -95,6 +95,7 @@ type Vault struct {
 	reader    Reader
 	derived   *derived.Store
 	trays     atomic.Uint64 // made so far; each is an owner of its own
+	arrivals  arrivals
 	usage     *usage
 	processor *processor
 	sweeper   *sweeper
