@@ -108,6 +108,22 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 	clear(line)
 	at, room := 0, width
 	for i := 0; i < len(row); i += c {
+		// Pixels that lie within one of the picture's need one multiplication.
+		n := c * min((room-1)/w, (len(row)-i)/c)
+		within := row[i : i+n]
+		if c == 1 {
+			sum := uint64(0)
+			for _, v := range within {
+				sum += uint64(v)
+			}
+			line[at] += sum * uint64(w)
+		} else {
+			addColours(line[at:at+3], within, uint64(w))
+		}
+		room -= n / c * w
+		if i += n; i == len(row) {
+			return
+		}
 		for left := w; left > 0; {
 			part := min(left, room)
 			for k := range c {
@@ -119,6 +135,16 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 			}
 		}
 	}
+}
+
+func addColours(sums []uint64, row []byte, weight uint64) {
+	var r, g, b uint64
+	for ; len(row) >= 3; row = row[3:] {
+		r, g, b = r+uint64(row[0]), g+uint64(row[1]), b+uint64(row[2])
+	}
+	sums[0] += r * weight
+	sums[1] += g * weight
+	sums[2] += b * weight
 }
 
 // put writes a row of sums, each of which stands for area.

@@ -63,15 +63,19 @@ func (t *tiffImage) greys(row, samples []byte) {
 	}
 }
 
-// bilevelRow spreads bits, eight at a time.
+// spread is each byte as eight pixels: 0xFF where a bit is set.
+var spread = func() (t [256][8]byte) {
+	for b := range t {
+		for k := range 8 {
+			t[b][k] = -byte(b >> (7 - k) & 1)
+		}
+	}
+	return t
+}()
+
 func bilevelRow(row, samples []byte, flip byte) {
 	for i, b := range samples {
-		b ^= flip
-		part := row[8*i : min(8*i+8, len(row))]
-		for k := range part {
-			// 0xFF where the bit is set.
-			part[k] = -(b >> (7 - k) & 1)
-		}
+		copy(row[8*i:], spread[b^flip][:])
 	}
 }
 

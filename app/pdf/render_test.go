@@ -24,11 +24,13 @@ func fieldPage() []byte {
 	objects := []string{
 		"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/DA(/Helv 12 Tf 0 g)>>>>",
 		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Rotate 90/Annots[4 0 R]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Rotate 90/Annots[4 0 R 8 0 R 9 0 R]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
 		"<</Type/Annot/Subtype/Widget/FT/Tx/T(parcel)/F 4/Rect[120 0 200 100]/V(119.04)/AP<</N 6 0 R>>>>",
 		stream("", "BT /F 10 Tf 0 1 -1 0 20 5 Tm (Grant) Tj 0 1 -1 0 35 5 Tm (Deed) Tj ET"),
 		stream("/Type/XObject/Subtype/Form/BBox[0 0 80 100]", "0 0 0 rg 0 0 80 100 re f"),
 		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+		"<</Type/Annot/Subtype/FreeText/F 2/Rect[0 0 1 1]/Contents(noted)>>",
+		"<</Type/Annot/Subtype/Link/F 2/Rect[0 0 1 1]/Contents(a link)>>",
 	}
 	var b strings.Builder
 	b.WriteString("%PDF-1.7\n")
@@ -79,7 +81,7 @@ func TestRender(t *testing.T) {
 		}
 	}
 	text, err := d.Text(t.Context(), 1, 0)
-	if err != nil || text != "Grant\nDeed" {
+	if err != nil || text != "Grant\nDeed\n119.04\nnoted" {
 		t.Errorf("text %q, %v", text, err)
 	}
 	if text, err = d.Text(t.Context(), 1, 3); err != nil || text != "Gra" {

@@ -16,8 +16,9 @@ const textChunk = 8192
 const lineHyphen = 0x02
 
 // Text returns the text of a page (from 1) in the order in which PDFium reads
-// it, lines ended by "\n", as UTF-8 without control characters; hyphens at the
-// ends of lines stay. It stops after most bytes (0: no limit). It returns
+// it, then what was typed into its form fields and free-text notes, lines ended
+// by "\n", as UTF-8 without control characters; hyphens at the ends of lines
+// stay. It stops after most bytes (0: no limit). It returns
 // ErrUnreadable when the page cannot be loaded.
 func (d *Document) Text(ctx context.Context, page int, most int64) (string, error) {
 	var text string
@@ -79,7 +80,11 @@ func (d *Document) readText(ctx context.Context, page uint32, most int64) (strin
 	if _, err := d.in.call(ctx, "FPDFText_ClosePage", handle); err != nil {
 		return "", err
 	}
-	return plainText(units, most), ctx.Err()
+	typed, err := d.readAnnotations(ctx, page, most)
+	if err != nil {
+		return "", err
+	}
+	return plainText(append(units, typed...), most), ctx.Err()
 }
 
 // addUnits appends the n UTF-16 units at buffer, the last of which is a zero.
@@ -87,7 +92,7 @@ func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) 
 	if n == 0 {
 		return units, nil
 	}
-	if n > 2*(textChunk+1) {
+	if n > max(2*(textChunk+1), longestValue/2) {
 		return nil, &faultError{"FPDFText_GetText", errors.New("more text than asked for")}
 	}
 	raw, ok := d.in.memory.Read(buffer, 2*(n-1))
