@@ -22,11 +22,7 @@
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
 //	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
-<<<<<<< HEAD
 //	1      app/extract    text and page pictures of a document                    golang.org/x/image github.com/richardlehane/mscfb
-=======
-//	1      app/extract    text and page pictures of a document                     github.com/richardlehane/mscfb golang.org/x/image
->>>>>>> reader2
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -
 //	0      app/wire       JSON shapes of /v1 to the letter                        -
 //	0      app/body       reading of request bodies: JSON, forms, multipart       -

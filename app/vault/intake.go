@@ -154,6 +154,7 @@ func (f *filing) end(err error) {
 // keep waits for the inspections and makes every good document durable.
 func (t *Tray) keep() (*filing, error) {
 	t.pending.Wait()
+	defer t.closed.Do(t.v.arrivals.end)
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
