@@ -159,9 +159,10 @@ func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
 	if code := first.code(t); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, first.messages)
 	}
+	var makers sync.WaitGroup
+	defer makers.Wait()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var makers sync.WaitGroup
 	var mu sync.Mutex
 	made, codes := map[string]bool{}, map[int]int{}
 	for range 3 {

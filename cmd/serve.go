@@ -55,12 +55,9 @@ func (s *shell) serve(ctx context.Context) (err error) {
 		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory), Deadline: c.Reader.Deadline, Log: log,
 	})
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	v, err := vault.Open(ctx, vault.Options{
+	v, err := openPatiently(ctx, c, vault.Options{
 		Dir: c.Data, Create: true, Settings: vaultSettings(c), Inspector: pool, Now: time.Now, Chance: rand.Reader, Log: log,
 	})
-	if title.KindOf(err) == title.Locked {
-		return errors.Join(vacant(ctx, c), err) // it may have been about to open its door
-	}
 	if err != nil {
 		return err
 	}
@@ -69,6 +66,27 @@ func (s *shell) serve(ctx context.Context) (err error) {
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
 		Started: func(address string) { s.started(ctx, v, address) },
 	})
+}
+
+// patience is how long a server waits for commands that have the vault open. Each
+// has it for a moment only; a verification that takes longer is told of.
+const patience = 10 * time.Second
+
+// openPatiently opens the vault, waiting for commands but not for another server.
+func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Vault, error) {
+	for end := time.Now().Add(patience); ; {
+		v, err := vault.Open(ctx, opts)
+		if title.KindOf(err) != title.Locked {
+			return v, err
+		}
+		// It may have been about to open its door.
+		if taken := vacant(ctx, c); taken != nil {
+			return nil, errors.Join(taken, err)
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return nil, err
+		}
+	}
 }
 
 // vacant is nil when no server answers on the data directory, and a door could be
