@@ -162,6 +162,8 @@ func (t *Tray) keep() (*filing, error) {
 	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {
+		case errors.Is(it.err, reader.ErrBusy):
+			return nil, &title.Error{Kind: title.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
 		case it.err != nil:
 			return nil, fmt.Errorf("inspect a document: %w", it.err)
 		case it.refusal != "":
