@@ -64,11 +64,9 @@ func (c Config) Validate() error {
 func (c Config) outOfBounds() (problems Problems) {
 	spans := bounds()
 	for _, f := range fields(&c) {
-		reason := ""
+		reason := c.badText(f.key)
 		if span, ok := spans[f.key]; ok {
 			reason = outside(f.value, span)
-		} else {
-			reason = c.badText(f.key)
 		}
 		if reason != "" {
 			problems = append(problems, Problem{Key: f.key, Reason: reason})

@@ -172,8 +172,11 @@ func (s *Store) pages(ctx context.Context) ([]picture, error) {
 			return err
 		}
 		info, err := d.Info()
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil // dropped meanwhile
+		}
+		if err != nil {
+			return err
 		}
 		list = append(list, picture{path, info.Size(), info.ModTime()})
 		return nil

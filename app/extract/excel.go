@@ -61,7 +61,8 @@ func openXLS(doc *source, lim Limits) (*xlsBook, error) {
 
 func readBook(stream records) (*xlsBook, error) {
 	b := &xlsBook{stream: stream, formats: make(map[int]bool), budget: 2 * len(stream)}
-	return b, b.globals()
+	err := b.globals()
+	return b, err
 }
 
 func xlsPages(doc *source, lim Limits) (int, error) {

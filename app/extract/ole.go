@@ -83,7 +83,7 @@ func (s oleStreams) read(lim Limits, names ...string) ([]byte, error) {
 			n, err := file.Read(chunk[:min(oleChunk, most-int64(len(content)))])
 			content = append(content, chunk[:n]...)
 			if err != nil || n == 0 {
-				break
+				return content, nil //nolint:nilerr // what could be read is worth having
 			}
 		}
 		return content, nil

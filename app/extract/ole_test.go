@@ -36,7 +36,7 @@ func wordStreams() (stream, table []byte) {
 	pieces := le(uint32(0), cut, end, all,
 		uint16(0), uint32(bytes|0x400*2), uint16(0),
 		uint16(0), uint32(0x600), uint16(0),
-		uint16(0), uint32(bytes|(0x400+cut)*2), uint16(0))
+		uint16(0), bytes|(0x400+cut)*2, uint16(0))
 	clx := le(byte(1), uint16(3), "abc", byte(2), uint32(len(pieces)), pieces)
 	copy(stream[fibPieces:], le(uint32(8), uint32(len(clx))))
 	return stream, le("somewhat", clx)
@@ -173,8 +173,7 @@ func TestOLERefusals(t *testing.T) {
 
 // TestRings holds what points back at itself to an end.
 func TestRings(t *testing.T) {
-	var edit []byte
-	edit = ppt(0, 0, pptUserEdit, uint32(0), uint32(0), uint32(0), uint32(0), uint32(1))
+	edit := ppt(0, 0, pptUserEdit, uint32(0), uint32(0), uint32(0), uint32(0), uint32(1))
 	binary.LittleEndian.PutUint32(edit[16:], 0)
 	show := readShow(edit, le(uint64(0), uint64(0), uint32(0)), DefaultLimits())
 	if len(show.slides) != 0 {

@@ -242,11 +242,7 @@ func tiffPage(doc *source, n, width int, lim Limits) (Picture, error) {
 	if err != nil {
 		return Picture{}, err
 	}
-	r, err := page.raster()
-	if err != nil {
-		return Picture{}, err
-	}
-	img, err := r.render(width, lim)
+	img, err := page.raster().render(width, lim)
 	if err != nil {
 		return Picture{}, err
 	}

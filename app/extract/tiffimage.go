@@ -87,7 +87,8 @@ func newTiffImage(doc *source, dir directory, lim Limits) (*tiffImage, error) {
 	if t.samples > colours && colours != 4 {
 		t.alpha = dir.one(doc, tagExtraSamples, 0)
 	}
-	return t, t.readBlocks()
+	err := t.readBlocks()
+	return t, err
 }
 
 // readable refuses what is not decoded.

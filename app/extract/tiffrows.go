@@ -10,7 +10,7 @@ type rows func(row []byte) error
 
 // raster reads the picture from the top. Of a damaged block what was read
 // before stays, and the rest is white.
-func (t *tiffImage) raster() (*raster, error) {
+func (t *tiffImage) raster() *raster {
 	r := &raster{
 		width: t.width, height: t.height, colour: t.colour(), aspect: 1, turn: t.dir.turn(t.doc),
 	}
@@ -25,7 +25,7 @@ func (t *tiffImage) raster() (*raster, error) {
 	} else {
 		r.next = t.stripRows()
 	}
-	return r, nil
+	return r
 }
 
 func (t *tiffImage) colour() bool {
@@ -95,7 +95,7 @@ func (t *tiffImage) tileRows(channels int) func([]byte) error {
 			white(band)
 			for i := range t.across {
 				if err := t.tile(band, y/t.blockH, i, channels, min(t.blockH, t.height-y)); err != nil {
-					if err = t.fail(err); err != nil {
+					if err := t.fail(err); err != nil {
 						return err
 					}
 				}

@@ -209,8 +209,10 @@ func TestSlowOwnerLeavesASlot(t *testing.T) {
 	}
 	empty(t, q)
 	// He may begin anew.
-	if !called(enter(t, q, Upload, "bombs")) || !called(enter(t, q, Upload, "bombs")) {
-		t.Error("the slow one is never forgiven")
+	for range 2 {
+		if !called(enter(t, q, Upload, "bombs")) {
+			t.Error("the slow one is never forgiven")
+		}
 	}
 	q.release(Upload, "bombs", 0)
 	q.release(Upload, "bombs", 0)

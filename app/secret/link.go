@@ -17,7 +17,7 @@ import (
 //	    |      |        |           every byte but A-Z a-z 0-9 - . _ ~ as %XX, upper-case hex
 //	    |      |        base64url without padding, 43 characters
 //	    |      Unix seconds, decimal
-//	    decimal
+//	    decimal number
 //
 //	signature = HMAC-SHA256(subkey `links`, "dl\n" file "\n" expiry "\n" filename)
 //

@@ -97,7 +97,7 @@ func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bo
 	for k, raw := first(); k != nil; k, raw = c.Next() {
 		var v T
 		id, ok := numberOf(k)
-		err := error(nil)
+		var err error
 		if !ok {
 			err = fmt.Errorf("%s: a key of %d bytes: %w", b.name, len(k), ErrDamaged)
 		} else {

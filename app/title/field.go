@@ -56,7 +56,7 @@ func (f *Fields) checkCustom(in Custom, defs []Field, rules Rules) Values {
 			}
 		}
 		if rules.EnforceRequired && def.Required {
-			f.Add(field, Required(field))
+			f.Add(field, required(field))
 		}
 	}
 	return values
@@ -68,11 +68,11 @@ func (f *Fields) customForm(in Custom) {
 	const field = "custom_fields"
 	switch in.Form {
 	case CustomNotAMap:
-		f.Add(field, NotArray(field))
+		f.Add(field, notArray(field))
 	case CustomNotJSON:
-		f.Add(field, NotJSON(field))
+		f.Add(field, notJSON(field))
 	case CustomBadString:
-		f.Add(field, BadCharacters(field))
+		f.Add(field, badCharacters(field))
 	}
 }
 
@@ -86,7 +86,7 @@ func (f *Fields) value(field string, def Field, raw json.RawMessage) json.RawMes
 		return f.multiselect(field, def.Options, raw)
 	case Checkbox:
 		if s := string(raw); s != "true" && s != "false" {
-			f.Add(field, NotBoolean(field))
+			f.Add(field, notBoolean(field))
 			return nil
 		}
 		return slices.Clone(raw)
@@ -118,7 +118,7 @@ func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMess
 		return nil
 	}
 	if def.Type == Dropdown && !slices.Contains(def.Options, value) {
-		f.Add(field, NotSelectable(field))
+		f.Add(field, notSelectable(field))
 		return nil
 	}
 	return quote(value)
@@ -127,15 +127,15 @@ func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMess
 // paragraph is kept as sent: its white space is the writer's.
 func (f *Fields) paragraph(field string, in Input) string {
 	if in.Form == NotAText {
-		f.Add(field, NotString(field))
+		f.Add(field, notString(field))
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, BadCharacters(field))
+		f.Add(field, badCharacters(field))
 		return ""
 	}
 	if utf8.RuneCountInString(in.Value) > MaxParagraph {
-		f.Add(field, TooLong(field, MaxParagraph))
+		f.Add(field, tooLong(field, MaxParagraph))
 		return ""
 	}
 	return in.Value
@@ -153,10 +153,10 @@ func (f *Fields) number(field string, raw json.RawMessage) json.RawMessage {
 	case quoted && s == "":
 		return nil
 	case !numberText.MatchString(literal):
-		f.Add(field, NotNumber(field))
+		f.Add(field, notNumber(field))
 		return nil
 	case len(literal) > MaxLine:
-		f.Add(field, TooLong(field, MaxLine))
+		f.Add(field, tooLong(field, MaxLine))
 		return nil
 	case quoted:
 		return quote(s)
@@ -173,11 +173,11 @@ func (f *Fields) multiselect(field string, options []string, raw json.RawMessage
 		items = append(items, raw)
 	case '[':
 		if err := json.Unmarshal(raw, &items); err != nil {
-			f.Add(field, NotArray(field))
+			f.Add(field, notArray(field))
 			return nil
 		}
 	default:
-		f.Add(field, NotArray(field))
+		f.Add(field, notArray(field))
 		return nil
 	}
 	var chosen []string
@@ -191,7 +191,7 @@ func (f *Fields) multiselect(field string, options []string, raw json.RawMessage
 			continue
 		}
 		if !ok || !slices.Contains(options, s) {
-			f.Add(field, NotSelectable(field))
+			f.Add(field, notSelectable(field))
 			return nil
 		}
 		if !slices.Contains(chosen, s) {
