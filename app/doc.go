@@ -14,9 +14,9 @@
 //	floor  package        what it is for                                          alone may import
 //	7      .              os.Exit with what cmd returns                           -
 //	6      cmd            one file per command: flags, output, exit codes         github.com/spf13/cobra github.com/spf13/pflag
-//	5      app/server     listeners, mounting, start and stop                     golang.org/x/net/netutil
+//	5      app/server     listeners, mounting, start and stop                     -
 //	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
-//	4      app/ui         voice for people: pages, signed downloads               github.com/gin-gonic/gin
+//	4      app/ui         voice for people: pages, signed downloads               -
 //	3      app/vault      the verbs; every transaction begins and ends here       -
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
@@ -29,7 +29,7 @@
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
-//	0      app/secret     keys, signed links, the permutation of ids              golang.org/x/crypto
+//	0      app/secret     keys, signed links, the permutation of ids              -
 //	0      app/local      the control door's listeners, each with its dial        -
 //	0      app/config     the settings: defaults, load, validate                  github.com/spf13/viper
 //	0      web            embedded pages and engines                              -

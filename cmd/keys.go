@@ -166,6 +166,9 @@ func (s *shell) keysRotate() *cobra.Command {
 				return err
 			}
 			both, err := config.ParseDuration(overlap)
+			if err == nil && both%time.Second != 0 {
+				err = errors.New("whole seconds are wanted")
+			}
 			if err != nil {
 				return &usageError{fmt.Errorf("--overlap: %w", err)}
 			}

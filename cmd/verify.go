@@ -25,7 +25,7 @@ are notes; a sweep takes them away. Nothing is changed.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				report, err := c.Verify(ctx, false, s.progress())
+				report, err := c.Verify(ctx, s.progress())
 				if err != nil {
 					return err
 				}
