@@ -67,7 +67,7 @@ func New(opts Options) (http.Handler, error) {
 	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
 	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
 	mount(engine, edge)
-	return straighten(engine), nil
+	return Patient(straighten(engine), opts.Limits.Stall), nil
 }
 
 // route is one line of the table.

@@ -3,9 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -90,10 +88,6 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 		return http.StatusRequestEntityTooLarge, wire.Failure{Message: limit.Error()}, nil
 	case errors.As(err, &malformed):
 		return http.StatusBadRequest, wire.Failure{Message: malformed.Error()}, nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return translate(errTooSlow)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return translate(errBrokeOff)
 	case errors.As(err, &named) && kinds[named.Kind] != 0:
 		return kinds[named.Kind], wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}

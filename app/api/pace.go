@@ -2,8 +2,10 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -28,6 +30,7 @@ func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *pacedB
 // into the poller, which a fast upload need not pay for each read.
 const rearm = time.Second
 
+// Read reads on; what goes wrong is the client's and says so: errTooSlow, errBrokeOff.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	now := time.Now()
 	if b.since.IsZero() {
@@ -35,21 +38,24 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	}
 	if !b.ended && now.Sub(b.armed) > rearm {
 		b.armed = now
-		if err := b.control.SetReadDeadline(now.Add(b.limits.Stall + rearm)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return 0, err
-		}
+		b.deadline(now.Add(b.limits.Stall + rearm))
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.count += int64(n)
-	if err != nil {
-		b.finish()
-		return n, err
+	switch {
+	case err == nil:
+		return n, b.tooSlow(now)
+	case errors.Is(err, io.EOF):
+		// The server goes on reading the connection, to learn when the client leaves,
+		// and must not take an old deadline for that.
+		b.deadline(time.Time{})
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = errTooSlow
+	default:
+		err = fmt.Errorf("%w: %w", errBrokeOff, err)
 	}
-	if err := b.tooSlow(now); err != nil {
-		b.finish()
-		return n, err
-	}
-	return n, nil
+	b.ended = true
+	return n, err
 }
 
 // tooSlow looks at the bytes of each full Stall.
@@ -59,21 +65,30 @@ func (b *pacedBody) tooSlow(now time.Time) error {
 		return nil
 	}
 	if float64(b.count) < float64(b.limits.MinRate)*over.Seconds() {
+		b.ended = true
+		b.deadline(now) // net/http wants to read the rest before it answers
 		return errTooSlow
 	}
 	b.since, b.count = now, 0
 	return nil
 }
 
-// finish takes the deadline away: the server goes on reading the connection, to
-// learn when the client leaves, and must not take an old deadline for that.
-func (b *pacedBody) finish() {
-	if b.ended {
-		return
-	}
-	b.ended = true
-	// Where deadlines are not supported none was set.
-	_ = b.control.SetReadDeadline(time.Time{})
+func (b *pacedBody) deadline(at time.Time) {
+	// Where deadlines are not supported there is no network that could stall.
+	_ = b.control.SetReadDeadline(at)
+}
+
+// Patient gives a body that its handler leaves alone an end: net/http reads the
+// rest before it answers, and would wait for ever. A handler that reads moves the
+// deadline on.
+func Patient(next http.Handler, stall time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 { // -1: unknown
+			// As above.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(stall))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 const (
@@ -96,5 +111,4 @@ func (b *pacedBody) drain() {
 		}
 		total += n
 	}
-	b.finish()
 }

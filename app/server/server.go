@@ -191,7 +191,7 @@ func Handler(opts Options) (http.Handler, error) {
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return api.Identify(mux, rand.Reader), nil
+	return api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader), nil
 }
 
 // health answers whether the process is alive, or what keeps it from working.
