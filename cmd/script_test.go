@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"log/slog"
 	"net/http"
@@ -82,7 +85,7 @@ func scripts(t *testing.T, dir, mode string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"begin": begin, "start": start, "end": end, "code": code, "json": jsonField, "flip": flip, "rewrite": rewrite,
-			"drop": drop, "upload": upload, "get": get, "keep": keep,
+			"drop": drop, "upload": upload, "get": get, "keep": keep, "picture": picture, "idle": idle,
 		},
 	})
 }
@@ -347,4 +350,24 @@ func get(ts *testscript.TestScript, _ bool, args []string) {
 // keep puts what the last command printed into a variable.
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// picture writes a PNG that says what it is and breaks off then.
+func picture(ts *testscript.TestScript, _ bool, args []string) {
+	var whole bytes.Buffer
+	ts.Check(png.Encode(&whole, image.NewGray(image.Rect(0, 0, 500, 500))))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), whole.Bytes()[:whole.Len()-40], 0o600))
+}
+
+// idle waits until nothing waits for its processing.
+func idle(ts *testscript.TestScript, _ bool, _ []string) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		ts.Check(ts.Exec("deedkeep", "status", "--json"))
+		if strings.Contains(ts.ReadFile("stdout"), `"queue": 0,`) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("it never ends")
+		}
+	}
 }

@@ -7,7 +7,8 @@
 //	previews/ab/ab12…/page-3-1200  a picture of page 3, 1200 pixels wide
 //	previews/tmp/                  what is being made; emptied at start
 //
-// Promise: a file is whole or absent, for readers of any moment; pictures of pages
+// Promise: a file is whole or absent, for readers of any moment, and an empty one is
+// absent; pictures of pages
 // are dropped, the longest unused first, when together they outgrow the limit.
 // Nothing is synced: a power cut costs work, never a document.
 package derived
@@ -81,11 +82,18 @@ func (s *Store) Get(digest, name string) (*os.File, error) {
 	}
 	path := filepath.Join(folder, name)
 	f, err := os.Open(path) // #nosec G304 -- a digest, and a name of ours
-	if err == nil && strings.HasPrefix(name, pagePrefix) {
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		// What a power cut leaves of a name whose bytes were not synced.
+		return nil, errors.Join(cmp.Or(err, fs.ErrNotExist), f.Close())
+	}
+	if strings.HasPrefix(name, pagePrefix) {
 		// When it was last used; that it cannot be noted costs an early removal at worst.
 		_ = os.Chtimes(path, time.Time{}, s.now())
 	}
-	return f, err
+	return f, nil
 }
 
 // Put makes a derived file, in the place of one that may be there.
@@ -132,8 +140,8 @@ func (s *Store) Has(digest, name string) bool {
 	if err != nil {
 		return false
 	}
-	_, err = os.Stat(filepath.Join(folder, name))
-	return err == nil
+	info, err := os.Stat(filepath.Join(folder, name))
+	return err == nil && info.Size() > 0
 }
 
 func place(from, folder, name string) error {

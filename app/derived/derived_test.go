@@ -177,12 +177,19 @@ func TestDamagedText(t *testing.T) {
 	}
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 0x10
-	for name, content := range map[string][]byte{"empty": nil, "cut": whole[:len(whole)-9], "flipped": flipped, "other": []byte("no gzip")} {
+	for name, content := range map[string][]byte{"cut": whole[:len(whole)-9], "flipped": flipped, "other": []byte("no gzip")} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, derived.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// An empty one is what a power cut leaves: it is as absent.
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.Text) {
+		t.Errorf("empty: %v", err)
 	}
 }

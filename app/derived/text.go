@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 )
@@ -13,12 +14,18 @@ import (
 // The text of a document is a gzip stream of its pages in order, pages without text
 // left out:
 //
-//	"deedkeep-text-1\n"
+//	"deedkeep-text-2\n"
 //	page number   uvarint
 //	length        uvarint, bytes
+//	checksum      CRC-32C of the text, big-endian
 //	text          UTF-8
 //	…             until the end of the stream
-const textMagic = "deedkeep-text-1\n"
+//
+// The checksum of gzip comes after the last page, when the first ones have long
+// been given away.
+const textMagic = "deedkeep-text-2\n"
+
+func checksum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 
 // mostText bounds what is believed of a length.
 const mostText = 64 << 20
@@ -51,6 +58,7 @@ func (t *TextWriter) Page(page int, text string) error {
 	}
 	head := binary.AppendUvarint(nil, uint64(page)) // #nosec G115 -- pages count from 1
 	head = binary.AppendUvarint(head, uint64(len(text)))
+	head = binary.BigEndian.AppendUint32(head, checksum([]byte(text)))
 	if _, err := t.zip.Write(head); err != nil {
 		return err
 	}
@@ -97,9 +105,16 @@ func readText(f *os.File, fn func(page int, text string) error) error {
 		if err != nil || length > mostText || page > 1<<31 {
 			return damaged(err)
 		}
+		var sum [4]byte
+		if _, err := io.ReadFull(r, sum[:]); err != nil {
+			return damaged(err)
+		}
 		text := make([]byte, length)
 		if _, err := io.ReadFull(r, text); err != nil {
 			return damaged(err)
+		}
+		if checksum(text) != binary.BigEndian.Uint32(sum[:]) {
+			return ErrDamaged
 		}
 		if err := fn(int(page), string(text)); err != nil { // #nosec G115 -- bounded above
 			return err

@@ -56,16 +56,21 @@ func (t *Tx) putFailed(id uint64, was, is bool) error {
 	return nil
 }
 
-// Failed reads at most limit files whose processing failed, from number from on.
+// Failed reads at most limit files whose processing failed, from number from on,
+// without those whose record is damaged.
 func (t *Tx) Failed(from uint64, limit int) (list []title.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
 	for k, _ := c.Seek(number(from)); k != nil && len(list) < limit; k, _ = c.Next() {
 		id, _ := numberOf(k)
 		file, err := files.get(t, id)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrDamaged), title.KindOf(err) == title.NotFound:
+			// Those behind it need not wait; Check reports it.
+		case err != nil:
 			return list, err
+		default:
+			list = append(list, file)
 		}
-		list = append(list, file)
 	}
 	return list, nil
 }

@@ -162,10 +162,12 @@ func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name 
 	case err != nil:
 		return nil, err
 	}
+	// Opened first: the trimming may take this very one.
+	picture, err = f.v.derived.Get(file.Digest, name)
 	if err := f.v.derived.Trim(ctx); err != nil {
 		f.v.log.Warn("pictures of pages are not trimmed", "error", err)
 	}
-	return f.v.derived.Get(file.Digest, name)
+	return picture, err
 }
 
 // Text calls fn for each page of a file that has text, in order, until fn returns

@@ -1,9 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,12 +21,18 @@ type processor struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
-	working map[uint64]bool // tasks in hand, by number
-	stuck   uint64          // tasks that cannot be read, as last told
+	working map[uint64]string    // the owners of the tasks in hand, by their numbers
+	resting map[uint64]time.Time // until when tasks rest whose end could not be written
+	stuck   uint64               // tasks that cannot be read, as last told
 }
 
 const (
-	processAtOnce = 256 // tasks looked at in one turn
+	// processLook is how many tasks are looked at in one turn: a window wide enough
+	// that one owner's many, or those that wait for another attempt, hide nobody.
+	processLook = 4096
+	// processHands is how many tasks are in hand at once. The reader works at fewer;
+	// the others wait there, where owners take turns.
+	processHands = 8
 	// processRetry is how long the queue rests after an error of the disk, and a
 	// file after an error that may pass; the latter grows with each attempt.
 	processRetry = 10 * time.Second
@@ -44,7 +51,7 @@ func (p *processor) poke() {
 func (p *processor) run(ctx context.Context) {
 	var hands sync.WaitGroup
 	defer hands.Wait()
-	free := make(chan struct{}, runtime.NumCPU())
+	free := make(chan struct{}, processHands)
 	for {
 		tasks, next, err := p.due(ctx)
 		if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
@@ -57,11 +64,10 @@ func (p *processor) run(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			}
-			p.take(task.Seq)
+			p.take(task)
 			hands.Go(func() {
 				p.v.arrivals.wait(ctx)
-				p.work(ctx, task)
-				p.give(task.Seq)
+				p.give(task, p.work(ctx, task))
 				<-free
 				p.poke()
 			})
@@ -72,17 +78,32 @@ func (p *processor) run(ctx context.Context) {
 	}
 }
 
-func (p *processor) take(seq uint64) { p.mu.Lock(); p.working[seq] = true; p.mu.Unlock() }
-func (p *processor) give(seq uint64) { p.mu.Lock(); delete(p.working, seq); p.mu.Unlock() }
+func (p *processor) take(task title.Task) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.working[task.Seq] = task.Owner
+}
 
-// due reads the tasks that are due and in nobody's hands, and after which time the
-// next one is; 0 when a poke will say.
+// give puts a task out of hand. One that did not end is still in the queue: it
+// rests, or it would be due again at once.
+func (p *processor) give(task title.Task, ended bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.working, task.Seq)
+	delete(p.resting, task.Seq)
+	if !ended {
+		p.resting[task.Seq] = p.v.now().Add(processRetry)
+	}
+}
+
+// due reads the tasks that are due and in nobody's hands, as many as there are
+// hands, and after which time the next one is; 0 when a poke will say.
 func (p *processor) due(ctx context.Context) (tasks []title.Task, next time.Duration, err error) {
 	var queued uint64
 	var all []title.Task
 	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
 		queued = t.Count(store.CountTasks)
-		all, err = t.Tasks(processAtOnce)
+		all, err = t.Tasks(processLook)
 		return err
 	})
 	if err != nil {
@@ -92,9 +113,14 @@ func (p *processor) due(ctx context.Context) (tasks []title.Task, next time.Dura
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, task := range all {
-		wait := task.At.Sub(now)
+		at := task.At
+		if until, rests := p.resting[task.Seq]; rests && until.After(at) {
+			at = until
+		}
+		wait := at.Sub(now)
+		_, working := p.working[task.Seq]
 		switch {
-		case p.working[task.Seq]:
+		case working:
 		case wait <= 0:
 			tasks = append(tasks, task)
 		case next == 0 || wait < next:
@@ -104,7 +130,24 @@ func (p *processor) due(ctx context.Context) (tasks []title.Task, next time.Dura
 	if len(all) == 0 {
 		p.tell(queued)
 	}
-	return tasks, next, nil
+	return p.inTurns(tasks), next, nil
+}
+
+// inTurns gives the first of the tasks when owners take turns, those with the
+// fewest in hand first: one owner's hundred documents cost another's one the time
+// of one.
+func (p *processor) inTurns(tasks []title.Task) []title.Task {
+	ahead := map[string]int{}
+	for _, owner := range p.working {
+		ahead[owner]++
+	}
+	turn := make(map[uint64]int, len(tasks))
+	for _, task := range tasks {
+		turn[task.Seq] = ahead[task.Owner]
+		ahead[task.Owner]++
+	}
+	slices.SortStableFunc(tasks, func(a, b title.Task) int { return cmp.Compare(turn[a.Seq], turn[b.Seq]) })
+	return tasks[:min(len(tasks), processHands)]
 }
 
 // tell says once how many damaged tasks are left when nothing else is. They stay
@@ -131,15 +174,16 @@ func (p *processor) rest(ctx context.Context, next time.Duration) bool {
 	return true
 }
 
-// work does one task and writes what came of it.
-func (p *processor) work(ctx context.Context, task title.Task) {
+// work does one task and writes what came of it. It reports whether the task has
+// left the queue, or its place in it.
+func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 	file, err := p.v.Files.Get(ctx, task.FileID)
 	var failure string
 	if err == nil {
 		failure, err = p.v.derive(ctx, file, task.Owner)
 	}
 	if ctx.Err() != nil {
-		return // the task stays for the next start
+		return false // the task stays for the next start
 	}
 	gone := title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !gone {
@@ -156,6 +200,7 @@ func (p *processor) work(ctx context.Context, task title.Task) {
 	if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
 		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
 	}
+	return err == nil
 }
 
 // postpone puts the task behind all others, due later with each attempt.
@@ -183,64 +228,4 @@ func (p *processor) finish(t *store.Tx, task title.Task, failure string) error {
 		}
 	}
 	return t.RemoveTask(task.Seq)
-}
-
-// Failed gives at most limit files whose processing failed, from number from on.
-func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []title.File, err error) {
-	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.Failed(from, limit)
-		return err
-	})
-	return list, err
-}
-
-// Retry puts files whose processing failed into the queue again: one, or all when
-// id is 0. It tells how many; NotFound when there is no such file, Conflict when
-// its processing did not fail.
-func (f *Files) Retry(ctx context.Context, actor title.Actor, id uint64) (count int, err error) {
-	defer f.v.processor.poke()
-	for from := max(id, 1); ; {
-		var done int
-		err := f.v.store.Update(ctx, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
-			done, from, err = f.retry(t, actor, id, from)
-			return err
-		})
-		count += done
-		if err != nil || id != 0 || done == 0 {
-			return count, err
-		}
-	}
-}
-
-func retryable(t *store.Tx, id uint64) error {
-	if id == 0 {
-		return nil
-	}
-	file, err := t.File(id)
-	if err == nil && file.Failure == "" {
-		return &title.Error{Kind: title.Conflict, Message: "The processing of this file did not fail."}
-	}
-	return err
-}
-
-func (f *Files) retry(t *store.Tx, actor title.Actor, id, from uint64) (done int, next uint64, err error) {
-	limit := processAtOnce
-	if id != 0 {
-		limit = 1
-	}
-	list, err := t.Failed(from, limit)
-	if err != nil {
-		return 0, from, err
-	}
-	at := f.v.now()
-	for _, file := range list {
-		file.Processing, file.Failure = true, ""
-		err := errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: file.ID, Owner: actor.Record(), At: at}),
-			f.v.event(t, at, actor, "file.retried", record("file", file.ID), nil))
-		if err != nil {
-			return 0, from, err
-		}
-		from = file.ID + 1
-	}
-	return len(list), from, nil
 }

@@ -51,7 +51,7 @@ func (s *sweeper) run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Sweep removes bytes that no record names. Uploads go on meanwhile: what a keeper
+// Sweep removes bytes that no record names, and what was derived of them. Uploads go on meanwhile: what a keeper
 // has in hand is pinned until its record is committed. A vault that went read-only
 // sweeps nothing: its last commit failed, and nobody knows which records the disk
 // will show at the next start. It returns Closing then.
@@ -67,7 +67,13 @@ func (v *Vault) Sweep(ctx context.Context) error {
 		if !orphans[d] {
 			return true, nil
 		}
-		return v.digestInUse(ctx, d)
+		used, err := v.digestInUse(ctx, d)
+		if err == nil && !used {
+			// Before the bytes: after a crash in between they are still an orphan, and
+			// nobody's text stays behind for good.
+			err = v.derived.Drop(d.String())
+		}
+		return used, err
 	})
 	if result.Removed > 0 {
 		v.log.Info("swept orphans", "removed", result.Removed, "bytes", result.Bytes)

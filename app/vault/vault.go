@@ -171,7 +171,8 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 
 func (v *Vault) furnish() {
 	v.usage = &usage{v: v, seen: map[uint64]use{}}
-	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]bool{}}
+	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
+		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
