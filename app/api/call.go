@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -60,7 +61,10 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		c.Request.Body = body
 		a, err := h(&call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params})
 		if err != nil {
-			body.drain()
+			var big *http.MaxBytesError
+			if errors.As(err, &big) || isTooLarge(err) || !body.leave(callersBytes, callersTime) {
+				c.Header("Connection", "close")
+			}
 			e.fail(c, err)
 			return
 		}

@@ -26,6 +26,12 @@ func unsupported(message string) error {
 	return &refusal{status: http.StatusUnsupportedMediaType, message: message}
 }
 
+// isTooLarge reports a body that is not worth reading to its end.
+func isTooLarge(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.status == http.StatusRequestEntityTooLarge
+}
+
 func tooLarge(limit int64) error {
 	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("The request body must not be larger than %d bytes.", limit)}
 }
@@ -58,7 +64,12 @@ var statusHeaders = map[int]map[string]string{
 // shows nothing of the inside.
 func (e *edge) fail(c *gin.Context, err error) {
 	status, failure, header := translate(err)
-	if status >= http.StatusInternalServerError {
+	switch {
+	case c.Request.Context().Err() != nil:
+		e.Log.DebugContext(c.Request.Context(), "the client left", "error", err, "request_id", requestID(c))
+	case status == http.StatusInsufficientStorage, status == http.StatusServiceUnavailable:
+		e.Log.WarnContext(c.Request.Context(), "request refused", "error", err, "status", status, "request_id", requestID(c))
+	case status >= http.StatusInternalServerError:
 		e.Log.ErrorContext(c.Request.Context(), "request failed", "error", err, "status", status, "request_id", requestID(c))
 	}
 	for _, set := range []map[string]string{statusHeaders[status], header} {

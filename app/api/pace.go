@@ -20,6 +20,7 @@ type pacedBody struct {
 	since   time.Time // of the bytes that are counted
 	count   int64
 	ended   bool
+	whole   bool // it ended with its end
 }
 
 func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *pacedBody {
@@ -49,12 +50,14 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		// The server goes on reading the connection, to learn when the client leaves,
 		// and must not take an old deadline for that.
 		b.deadline(time.Time{})
+		b.whole = true
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = errTooSlow
 	default:
 		err = fmt.Errorf("%w: %w", errBrokeOff, err)
 	}
 	b.ended = true
+	_ = b.control.SetWriteDeadline(now.Add(answering)) // as in deadline
 	return n, err
 }
 
@@ -78,37 +81,53 @@ func (b *pacedBody) deadline(at time.Time) {
 	_ = b.control.SetReadDeadline(at)
 }
 
+// answering is how long an answer may take to make and to be taken, once the
+// request is there; a download sets its own time.
+const answering = 2 * time.Minute
+
 // Patient gives a body that its handler leaves alone an end: net/http reads the
 // rest before it answers, and would wait for ever. A handler that reads moves the
 // deadline on.
 func Patient(next http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 { // -1: unknown
-			// As above.
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(stall))
+		control := http.NewResponseController(w)
+		// As above, for both.
+		switch {
+		case r.ContentLength == 0:
+			_ = control.SetWriteDeadline(time.Now().Add(answering))
+		case r.Method == http.MethodGet || r.Method == http.MethodHead:
+			// Nothing reads it, and net/http would before it answers.
+			w.Header().Set("Connection", "close")
+			_ = control.SetWriteDeadline(time.Now().Add(answering))
+		default:
+			_ = control.SetWriteDeadline(time.Time{})
+			_ = control.SetReadDeadline(time.Now().Add(stall))
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-const (
-	drainBytes = 64 << 20
-	drainTime  = 10 * time.Second
-)
-
-// drain reads a bounded rest of a body that was refused, so that a client which is
-// still sending gets to read why instead of a broken connection.
-func (b *pacedBody) drain() {
-	if b.ended || b.ReadCloser == http.NoBody {
-		return
+// leave is what is done about a body that was refused: so much of it is read in so
+// long, that a client which is still sending gets to read why. It reports whether
+// the body came to its end; a connection on which it did not must be closed.
+func (b *pacedBody) leave(bytes int64, within time.Duration) bool {
+	if b.ReadCloser == http.NoBody {
+		return true
 	}
-	end := time.Now().Add(drainTime)
-	buffer := make([]byte, 64<<10)
-	for total := 0; total < drainBytes && time.Now().Before(end); {
-		n, err := b.Read(buffer)
-		if err != nil {
-			return
-		}
-		total += n
+	if b.ended {
+		return b.whole
 	}
+	b.armed = time.Now().Add(within) // one deadline for all of it
+	b.deadline(b.armed)
+	// What went wrong shows in whole.
+	_, _ = io.CopyN(io.Discard, b, bytes)
+	return b.whole
 }
+
+// Of a known caller's body more is read than of anybody's.
+const (
+	callersBytes  = 64 << 20
+	callersTime   = 10 * time.Second
+	anybodysBytes = 1 << 20
+	anybodysTime  = time.Second
+)

@@ -33,6 +33,7 @@ var (
 	keySchema          = []byte("schema")
 	keySecret          = []byte("secret")
 	keyCreated         = []byte("created")
+	keyGeneration      = []byte("generation")
 	keyDefaultTemplate = []byte("default_template")
 	keyOrderFields     = []byte("order_fields")
 	keyOrderStatuses   = []byte("order_statuses")

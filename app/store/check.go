@@ -110,7 +110,10 @@ func (k *checker) meta() {
 		k.find("database", string(keyCreated), "differs from the first event")
 	}
 	k.known(bucketMeta, keySchema, keySecret, keyCreated)
-	k.known(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDefaultTemplate)
+	k.known(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDefaultTemplate, keyGeneration)
+	if _, err := k.t.Generation(); err != nil {
+		k.find("workspace", string(keyGeneration), "%v", err)
+	}
 	k.known(bucketCounters, counterKeys()...)
 }
 

@@ -15,6 +15,7 @@
 //	    abstracts, orders, files, folders, tasks, failed, bytes    number
 //	templates/       id                   record title.Template
 //	workspace/
+//	    generation                        record string: a word for each serve; absent before the first
 //	    order_fields                      record []title.Field
 //	    order_statuses                    record []string
 //	    default_template                  record uint64; absent where there is none

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// ByKey is the kind of an actor that speaks by an API key.
+const ByKey = "key"
+
 // Actor is who does something: a key, the operator at the machine, or the vault itself.
 type Actor struct {
 	Kind      string   `json:"kind"` // "key", "operator" or "system"

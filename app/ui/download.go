@@ -57,7 +57,11 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 
 // parse holds the request line, as it was sent, against the link that was signed.
 func (p *pages) parse(r *http.Request) (secret.Link, error) {
-	path, query, asked := strings.Cut(r.RequestURI, "?")
+	target := r.RequestURI
+	if r.URL.IsAbs() { // as a proxy is spoken to
+		target = strings.TrimPrefix(target, r.URL.Scheme+"://"+r.URL.Host)
+	}
+	path, query, asked := strings.Cut(target, "?")
 	if asked && query == "" {
 		return secret.Link{}, secret.ErrLinkInvalid // an empty query is another spelling
 	}

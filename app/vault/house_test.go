@@ -18,7 +18,7 @@ import (
 )
 
 // clerk is who acts in these tests.
-var clerk = title.Actor{Kind: "key", ID: 7, Name: "intake"}
+var clerk = title.Actor{Kind: "operator", ID: 7, Name: "intake"}
 
 // doc is one document as it is sent.
 type doc struct {

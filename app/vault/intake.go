@@ -68,7 +68,7 @@ func (t *Tray) Add(filename string, r io.Reader) error {
 	if err := t.v.room(); err != nil {
 		return err
 	}
-	staged, err := t.v.blobs.Stage(t.ctx, r, t.v.set.FileSize)
+	staged, err := t.v.blobs.Stage(t.ctx, &roomReader{Reader: r, v: t.v}, t.v.set.FileSize)
 	if err != nil {
 		return t.tooLarge(it, err)
 	}

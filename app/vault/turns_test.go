@@ -145,7 +145,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 		docs = append(docs, pdf("d.pdf", fmt.Sprint(n)))
 	}
 	upload(t, v, docs...)
-	other := title.Actor{Kind: "key", ID: 8, Name: "other"}
+	other := title.Actor{Kind: "operator", ID: 8, Name: "other"}
 	if _, err := v.Files.Upload(t.Context(), other, title.UploadDraft{}, tray(t, v, pdf("o.pdf", "other"))); err != nil {
 		t.Fatal(err)
 	}

@@ -124,6 +124,9 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 			return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 		}
 	}
+	if err := survey(dir); err != nil {
+		return nil, err
+	}
 	if err := private(dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -142,7 +145,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log})
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -183,7 +186,11 @@ func (v *Vault) furnish() {
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	for _, work := range []func(context.Context){v.processor.run, v.usage.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) }} {
+	work := []func(context.Context){v.processor.run, v.usage.run}
+	if v.begin(ctx) {
+		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
+	}
+	for _, work := range work {
 		v.workers.Add(1)
 		go func() {
 			defer v.workers.Done()
@@ -238,11 +245,29 @@ func (v *Vault) room() error {
 }
 
 // write is Update for what makes the vault grow.
-func (v *Vault) write(ctx context.Context, check, write func(*store.Tx) error) error {
+// An actor with a key is looked at once more in the transaction: the key may have
+// ended while documents arrived.
+func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
 	}
-	return v.store.Update(ctx, check, write)
+	return v.store.Update(ctx, func(t *store.Tx) error {
+		if err := v.stillMay(t, actor); err != nil || check == nil {
+			return err
+		}
+		return check(t)
+	}, write)
+}
+
+func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
+	if actor.Kind != title.ByKey {
+		return nil
+	}
+	key, err := t.Key(actor.ID)
+	if err == nil && !key.Live(v.now()) {
+		return errUnauthenticated
+	}
+	return err
 }
 
 func (v *Vault) event(t *store.Tx, at time.Time, actor title.Actor, kind, record string, detail map[string]string) error {
