@@ -212,14 +212,17 @@ func TestBombs(t *testing.T) {
 	peaks := s.watch()
 	var senders sync.WaitGroup
 	var sent, taken atomic.Int64
+	var verdicts sync.Map // by name; "" when it was taken
 	exploding := make(chan struct{})
 	work := make(chan string)
 	for range 4 {
 		senders.Go(func() {
 			for name := range work {
-				if file, _ := s.upload(t, name, all[name]); file != nil {
+				file, why := s.upload(t, name, all[name])
+				if file != nil {
 					taken.Add(1)
 				}
+				verdicts.Store(name, why)
 				sent.Add(1)
 			}
 		})
@@ -247,7 +250,9 @@ func TestBombs(t *testing.T) {
 	failures, stored := h.idle(time.Duration(times) * time.Minute)
 	took := time.Since(begun)
 	server, children := peaks()
+	verdicts.Range(func(name, why any) bool { t.Logf("%s: %q", name, why); return true })
 	for _, f := range failures {
+		t.Logf("%s, processed: %s", f.Filename, f.Reason)
 		if f.Filename == "honest.pdf" {
 			t.Errorf("an honest document failed: %s", f.Reason)
 		}
