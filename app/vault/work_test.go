@@ -261,7 +261,7 @@ func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 
 func TestRetryOfManyCommits(t *testing.T) {
 	t.Parallel()
-	const many = 600
+	const many = 300 // more than one commit takes
 	f := &fakeReader{}
 	f.replies(damaged)
 	v, _ := opened(t, func(o *vault.Options) { faked(f)(o); o.Settings.FilesPerRequest = many })
