@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -19,12 +20,16 @@ type pacedBody struct {
 	armed   time.Time // when the deadline was last moved
 	since   time.Time // of the bytes that are counted
 	count   int64
+	held    bool // the client waits to be told to send it
 	ended   bool
 	whole   bool // it ended with its end
 }
 
 func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *pacedBody {
-	return &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits}
+	return &pacedBody{
+		ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
+		held: strings.EqualFold(r.Header.Get("Expect"), "100-continue"),
+	}
 }
 
 // rearm is how much older than Stall a deadline may get: moving it costs a call
@@ -41,6 +46,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		b.armed = now
 		b.deadline(now.Add(b.limits.Stall + rearm))
 	}
+	b.held = false
 	n, err := b.ReadCloser.Read(p)
 	b.count += int64(n)
 	switch {
@@ -114,7 +120,7 @@ func (b *pacedBody) leave(bytes int64, within time.Duration) bool {
 	if b.ReadCloser == http.NoBody {
 		return true
 	}
-	if b.ended {
+	if b.ended || b.held {
 		return b.whole
 	}
 	b.armed = time.Now().Add(within) // one deadline for all of it

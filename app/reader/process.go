@@ -41,7 +41,7 @@ func launch(o Options) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, childIn.Close(), in.Close())
 	}
-	cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec // our own program, as Options says
+	cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
 	cmd.Stdin, cmd.Stdout = childIn, childOut
 	// Nothing of the settings, which may hold secrets, reaches a child.
 	cmd.Env = []string{"GOTRACEBACK=none"}

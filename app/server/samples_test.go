@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	_ "image/gif"  // measured
+	_ "image/jpeg" // measured, and made
+	_ "image/png"  // measured, and made
 	"net/http/httptest"
 	"os"
 	"path"
@@ -18,9 +21,6 @@ import (
 
 	_ "golang.org/x/image/bmp"  // measured
 	_ "golang.org/x/image/webp" // measured
-	_ "image/gif"               // measured
-	_ "image/jpeg"              // measured, and made
-	_ "image/png"               // measured, and made
 
 	"deedkeep/app/client"
 	"deedkeep/app/reader"
