@@ -9,6 +9,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/config"
 	"deedkeep/app/reader"
 	"deedkeep/web"
@@ -34,20 +36,26 @@ func Main() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Whoever asks a second time does not want to wait for what is under way.
+	context.AfterFunc(ctx, stop)
 	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // Run runs one command line and gives its exit code (exit.go).
 func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) int {
-	s := &shell{in: in, out: out, messages: messages}
+	s := &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blob.Network}
+	return s.run(ctx, args)
+}
+
+func (s *shell) run(ctx context.Context, args []string) int {
 	root := s.root()
 	root.SetArgs(args)
-	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(messages)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.messages)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !s.parsed {
-		err = &usageError{err}
+		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
 	return s.exit(ctx, err)
 }
@@ -60,6 +68,10 @@ type shell struct {
 	file          string // --config
 	flags         *pflag.FlagSet
 	parsed        bool // the command line was understood
+
+	// What a test replaces: whether the assets are there, and where a directory lies.
+	assets  func() error
+	network func(path string) (kind string, network bool, err error)
 }
 
 // settings are the flags that are settings: by flag, the key of config.example.yaml.
@@ -88,8 +100,27 @@ func (s *shell) root() *cobra.Command {
 	global.String("log-format", standard.Log.Format, "text or json")
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.verifyCommand(), s.versionCommand())
+	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.versionCommand())
 	return root
+}
+
+// group is a command that only holds others: without one of them, or with a word
+// that is none, nothing was done, and a script must learn it.
+func group(use, short, example string, parts ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Example: example}
+	var names []string
+	for _, part := range parts {
+		names = append(names, part.Name())
+	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		said := "nothing is asked"
+		if len(args) > 0 {
+			said = fmt.Sprintf("unknown command %q", args[0])
+		}
+		return &usageError{fmt.Errorf("%s; %s has: %s", said, use, strings.Join(names, ", "))}
+	}
+	cmd.AddCommand(parts...)
+	return cmd
 }
 
 // load reads the settings: flag beats environment beats file beats default.

@@ -5,8 +5,7 @@ import (
 )
 
 func (s *shell) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Check and show the settings"}
-	cmd.AddCommand(&cobra.Command{
+	return group("config", "Check and show the settings", "  deedkeep config check\n  deedkeep config show", &cobra.Command{
 		Use:     "check",
 		Short:   "Say what is wrong with the settings, without starting",
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
@@ -40,5 +39,4 @@ func (s *shell) configCommand() *cobra.Command {
 			return s.printTable(rows)
 		},
 	})
-	return cmd
 }

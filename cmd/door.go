@@ -14,28 +14,37 @@ import (
 	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/local"
+	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
 // ask runs fn with a client of the control door: of the server that runs on the
 // data directory, or, where none does, of the same handler over the vault that is
-// opened here. fn cannot tell which.
+// opened here. fn cannot tell which; it asks before it prints.
 func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client) error) error {
 	c, err := s.load()
 	if err != nil {
 		return err
 	}
-	knock, err := local.Dial(ctx, c.Data)
-	switch {
-	case errors.Is(err, local.ErrNobody):
-		return s.askAlone(ctx, c, fn)
-	case err != nil:
+	if err := s.askRunning(ctx, c, fn); !errors.Is(err, local.ErrNobody) {
 		return err
 	}
-	if err := knock.Close(); err != nil {
+	err = s.askAlone(ctx, c, fn)
+	if title.KindOf(err) != title.Locked {
 		return err
 	}
-	return fn(ctx, s.client(local.RoundTripper(c.Data)))
+	// A server that was just starting has the vault; by now its door may be open.
+	if again := s.askRunning(ctx, c, fn); !errors.Is(again, local.ErrNobody) {
+		return again
+	}
+	return err
+}
+
+// askRunning wraps local.ErrNobody when no server runs; then nothing was asked.
+func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
+	transport := local.RoundTripper(c.Data)
+	defer (&http.Client{Transport: transport}).CloseIdleConnections()
+	return fn(ctx, s.client(transport))
 }
 
 func (s *shell) client(transport http.RoundTripper) *client.Client {
@@ -56,7 +65,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, fn func(context.C
 	defer func() { err = errors.Join(err, v.Close()) }()
 	listener := local.Memory()
 	server := &http.Server{
-		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Log: log}),
+		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Log: log, Chance: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,
 	}
 	ended := make(chan error, 1)

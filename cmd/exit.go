@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/client"
+	"deedkeep/app/local"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -19,7 +20,7 @@ const (
 	exitDamage      = 3   // verify found damage
 	exitNoVault     = 10  // there is no vault in the data directory
 	exitLocked      = 11  // another process has it, and does not answer
-	exitInterrupted = 130 // by Ctrl-C or SIGTERM
+	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
 )
 
 // exit says what went wrong, in one line where it can, and gives the code.
@@ -30,7 +31,7 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		return exitDone
 	case errors.Is(err, errDamage):
 		return exitDamage
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		s.say("interrupted")
 		return exitInterrupted
 	case errors.As(err, &usage):
@@ -42,7 +43,9 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		return exitNoVault
 	case title.KindOf(err) == title.Locked:
 		s.say("%v", message(err))
-		s.say("it may be starting, or restoring: try again in a moment")
+		if !errors.Is(err, local.ErrInUse) {
+			s.say("it may be starting, stopping or restoring: try again in a moment")
+		}
 		return exitLocked
 	}
 	s.say("%s", message(err))

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,13 +12,13 @@ import (
 
 	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/title"
 	"deedkeep/app/wire"
 )
 
 func (s *shell) keysCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Make, list and end the keys of programs"}
-	cmd.AddCommand(s.keysCreate(), s.keysList(), s.keysRevoke(), s.keysRotate())
-	return cmd
+	return group("keys", "Make, list and end the keys of programs", "  deedkeep keys create \"Closing software\"\n  deedkeep keys list",
+		s.keysCreate(), s.keysList(), s.keysRevoke(), s.keysRotate())
 }
 
 func (s *shell) keysCreate() *cobra.Command {
@@ -45,7 +46,7 @@ func (s *shell) keysCreate() *cobra.Command {
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				made, err := c.CreateKey(ctx, draft)
 				if err != nil {
-					return err
+					return unable(err)
 				}
 				return s.printKey(made, quiet)
 			})
@@ -55,6 +56,15 @@ func (s *shell) keysCreate() *cobra.Command {
 	cmd.Flags().StringVar(&expires, "expires", "", "after how long it ends by itself, like 90d or 12h")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
 	return cmd
+}
+
+// unable adds to the refusal of an ability which ones there are.
+func unable(err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || len(refused.Errors.Of("abilities")) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(refused.Errors.Of("abilities")[0], "."), strings.Join(title.Abilities(), ", "))
 }
 
 func (s *shell) printKey(made wire.KeyCreated, quiet bool) error {
@@ -156,8 +166,14 @@ func (s *shell) keysRotate() *cobra.Command {
 				return err
 			}
 			both, err := config.ParseDuration(overlap)
+			if err == nil && both%time.Second != 0 {
+				err = errors.New("whole seconds are wanted")
+			}
 			if err != nil {
 				return &usageError{fmt.Errorf("--overlap: %w", err)}
+			}
+			if both < 0 {
+				return &usageError{errors.New("--overlap: is below zero")}
 			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				made, err := c.RotateKey(ctx, id, both)

@@ -6,18 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/blob"
 	"deedkeep/app/config"
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
+	"deedkeep/app/local"
 	"deedkeep/app/reader"
 	"deedkeep/app/server"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
-	"deedkeep/web"
 )
 
 func (s *shell) serveCommand() *cobra.Command {
@@ -41,19 +42,23 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := web.Ready(); err != nil {
+	if err := s.assets(); err != nil {
 		return err
 	}
-	if err := localDisk(c); err != nil {
+	if err := s.localDisk(c); err != nil {
+		return err
+	}
+	if err := vacant(ctx, c); err != nil {
 		return err
 	}
 	log := s.logger(c, slog.LevelDebug)
 	pool := reader.Open(reader.Options{
-		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory), Deadline: c.Reader.Deadline, Log: log,
+		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
+		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	v, err := vault.Open(ctx, vault.Options{
-		Dir: c.Data, Create: true, Settings: vaultSettings(c), Inspector: pool, Now: time.Now, Chance: rand.Reader, Log: log,
+	v, err := openPatiently(ctx, c, vault.Options{
+		Dir: c.Data, Create: true, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
@@ -65,18 +70,59 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	})
 }
 
-// started says that the server answers, in one line, and what a new vault needs next.
+// patience is how long a server waits for commands that have the vault open. Each
+// has it for a moment only; a verification that takes longer is told of.
+const patience = 10 * time.Second
+
+// openPatiently opens the vault, waiting for commands but not for another server.
+func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Vault, error) {
+	for end := time.Now().Add(patience); ; {
+		v, err := vault.Open(ctx, opts)
+		if title.KindOf(err) != title.Locked {
+			return v, err
+		}
+		// It may have been about to open its door.
+		if taken := vacant(ctx, c); taken != nil {
+			return nil, errors.Join(taken, err)
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return nil, err
+		}
+	}
+}
+
+// vacant is nil when no server answers on the data directory, and a door could be
+// opened there; before anything is made.
+func vacant(ctx context.Context, c config.Config) error {
+	dir, err := filepath.Abs(c.Data)
+	if err != nil {
+		return err
+	}
+	knock, err := local.Dial(ctx, dir)
+	if errors.Is(err, local.ErrNobody) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(&title.Error{
+		Kind: title.Locked, Err: local.ErrInUse,
+		Message: fmt.Sprintf(`a server is already running on %s: "deedkeep status" says where it answers, --data chooses another directory`, dir),
+	}, knock.Close())
+}
+
+// started says what a new vault needs next, and, in one line, that the server answers.
 func (s *shell) started(ctx context.Context, v *vault.Vault, address string) {
-	fmt.Fprintf(s.out, "listening on http://%s\n", address) //nolint:errcheck // a closed output stops no server
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}
+	fmt.Fprintf(s.out, "listening on http://%s\n", address) //nolint:errcheck // a closed output stops no server
 }
 
 // localDisk refuses a data directory on a network file system, whose promises about
 // syncing and locking are not those that the vault's own rest on.
-func localDisk(c config.Config) error {
-	kind, network, err := blob.Network(c.Data)
+func (s *shell) localDisk(c config.Config) error {
+	kind, network, err := s.network(c.Data)
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
@@ -93,6 +139,8 @@ func vaultSettings(c config.Config) vault.Settings {
 	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, Inspect: lim,
+		Extract:           extract.Limits{Pixels: int64(c.Limits.PicturePixels), Width: c.Limits.PictureWidth, TextBytes: int64(c.Limits.Text)},
+		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 	}

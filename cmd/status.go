@@ -49,8 +49,17 @@ func statusRows(s wire.Status) [][]string {
 		{"files", fmt.Sprintf("%d (%s)", s.Files, wire.HumanSize(s.Bytes))},
 		{"folders", fmt.Sprint(s.Folders)},
 		{"waiting", fmt.Sprintf("%d for processing", s.Queue)},
+		{"failed", failed(s.Failed)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
 		{"writes", writes},
 		{"backup", moment(s.LastBackupAt)},
 	}
+}
+
+// failed says how many documents are without picture or text, and what to do.
+func failed(n int64) string {
+	if n == 0 {
+		return "0 in processing"
+	}
+	return fmt.Sprintf("%d in processing; \"deedkeep process list\" says why", n)
 }

@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/client"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -22,13 +24,17 @@ are notes; a sweep takes them away. Nothing is changed.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				report, err := c.Verify(ctx, false, s.progress())
+			err := s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				report, err := c.Verify(ctx, s.progress())
 				if err != nil {
 					return err
 				}
 				return s.printVerify(report)
 			})
+			if errors.Is(err, vault.ErrDamaged) { // nothing could be opened that might answer
+				return s.printVerify(wire.Verify{Findings: []wire.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
+			}
+			return err
 		},
 	}
 }

@@ -50,7 +50,7 @@ func (s *shell) versionCommand() *cobra.Command {
 			}
 			b := build()
 			engines := "missing"
-			if web.Ready() == nil {
+			if s.assets() == nil {
 				engines = "PDFium"
 			}
 			out := map[string]string{"version": b.Version, "commit": b.Commit, "go": runtime.Version(),

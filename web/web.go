@@ -7,6 +7,8 @@
 //	engine/PLACEHOLDER          committed, so that the package always builds
 //	engine/pdfium.wasm.gz       PDFium, gzip
 //	engine/LICENSE.<name>       licence text of <name>
+//	engine/modules.json.gz      licence texts of the Go modules inside, and Go's,
+//	                            gzip of {"<module> <version>": "<text>", …}
 //
 // It promises that a binary built without them says so, and never works with
 // an engine that is only partly there.
@@ -16,6 +18,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +35,7 @@ var assets embed.FS
 
 const (
 	pdfiumFile    = "engine/pdfium.wasm.gz"
+	modulesFile   = "engine/modules.json.gz"
 	licencePrefix = "LICENSE."
 )
 
@@ -40,8 +44,10 @@ const (
 func Ready() error { return ready(assets) }
 
 func ready(files fs.FS) error {
-	if _, err := fs.Stat(files, pdfiumFile); err != nil {
-		return ErrAssetsMissing
+	for _, name := range []string{pdfiumFile, modulesFile} {
+		if _, err := fs.Stat(files, name); err != nil {
+			return ErrAssetsMissing
+		}
 	}
 	return nil
 }
@@ -50,12 +56,15 @@ func ready(files fs.FS) error {
 // ErrAssetsMissing.
 func PDFium() ([]byte, error) { return pdfium(assets) }
 
-// Licenses returns the licence text of each embedded engine by the engine's
-// name, or ErrAssetsMissing.
+// Licenses returns the licence texts of everything inside that was not written
+// here, or ErrAssetsMissing: of an engine by its name, of a Go module and of Go by
+// name and version with a blank between.
 func Licenses() (map[string]string, error) { return licenses(assets) }
 
-func pdfium(files fs.FS) ([]byte, error) {
-	packed, err := fs.ReadFile(files, pdfiumFile)
+func pdfium(files fs.FS) ([]byte, error) { return unpack(files, pdfiumFile) }
+
+func unpack(files fs.FS, name string) ([]byte, error) {
+	packed, err := fs.ReadFile(files, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrAssetsMissing
 	}
@@ -64,13 +73,13 @@ func pdfium(files fs.FS) ([]byte, error) {
 	}
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("unpack %s: %w", pdfiumFile, err)
+		return nil, fmt.Errorf("unpack %s: %w", name, err)
 	}
-	wasm, err := io.ReadAll(r)
+	content, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("unpack %s: %w", pdfiumFile, err)
+		return nil, fmt.Errorf("unpack %s: %w", name, err)
 	}
-	return wasm, nil
+	return content, nil
 }
 
 func licenses(files fs.FS) (map[string]string, error) {
@@ -78,7 +87,15 @@ func licenses(files fs.FS) (map[string]string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	content, err := unpack(files, modulesFile)
+	if err != nil {
+		return nil, err
+	}
 	texts := make(map[string]string)
+	if err := json.Unmarshal(content, &texts); err != nil {
+		return nil, fmt.Errorf("read %s: %w", modulesFile, err)
+	}
+	engines := 0
 	for _, entry := range entries {
 		name, found := strings.CutPrefix(entry.Name(), licencePrefix)
 		if !found {
@@ -89,8 +106,9 @@ func licenses(files fs.FS) (map[string]string, error) {
 			return nil, err
 		}
 		texts[name] = string(text)
+		engines++
 	}
-	if len(texts) == 0 {
+	if engines == 0 {
 		return nil, ErrAssetsMissing
 	}
 	return texts, nil

@@ -78,17 +78,35 @@ func TestAssets(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	var modules bytes.Buffer
+	z = gzip.NewWriter(&modules)
+	if _, err := z.Write([]byte(`{"example.org/m v1.0.0":"conditions"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 	files := fstest.MapFS{
 		"engine/PLACEHOLDER":    {},
 		"engine/pdfium.wasm.gz": {Data: packed.Bytes()},
 		"engine/LICENSE.pdfium": {Data: []byte("terms")},
+	}
+	if err := ready(files); !errors.Is(err, ErrAssetsMissing) {
+		t.Errorf("ready without the modules' licences: %v", err)
+	}
+	if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
+		t.Errorf("licences without the modules': %v", err)
+	}
+	files["engine/modules.json.gz"] = &fstest.MapFile{Data: modules.Bytes()}
+	if err := ready(files); err != nil {
+		t.Error(err)
 	}
 	wasm, err := pdfium(files)
 	if err != nil || string(wasm) != "\x00asm" {
 		t.Errorf("pdfium: %q, %v", wasm, err)
 	}
 	texts, err := licenses(files)
-	if err != nil || len(texts) != 1 || texts["pdfium"] != "terms" {
+	if err != nil || len(texts) != 2 || texts["pdfium"] != "terms" || texts["example.org/m v1.0.0"] != "conditions" {
 		t.Errorf("licenses: %v, %v", texts, err)
 	}
 	files["engine/pdfium.wasm.gz"].Data = packed.Bytes()[:packed.Len()-6]

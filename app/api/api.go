@@ -63,11 +63,11 @@ func New(opts Options) (http.Handler, error) {
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	engine.Use(edge.log, edge.recover, edge.pace, edge.cors, gate.admit)
+	engine.Use(edge.log, edge.recover, edge.cors, gate.admit)
 	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
 	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
 	mount(engine, edge)
-	return straighten(engine), nil
+	return Patient(straighten(engine), opts.Limits.Stall), nil
 }
 
 // route is one line of the table.

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -56,9 +57,14 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		actor, _ := c.Value(actorKey).(title.Actor)
 		origin, _ := c.Value(originKey).(string)
+		body := newPacedBody(c.Writer, c.Request, e.Limits)
+		c.Request.Body = body
 		a, err := h(&call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params})
 		if err != nil {
-			drain(c)
+			var big *http.MaxBytesError
+			if errors.As(err, &big) || isTooLarge(err) || !body.leave(callersBytes, callersTime) {
+				c.Header("Connection", "close")
+			}
 			e.fail(c, err)
 			return
 		}

@@ -26,6 +26,7 @@ type ControlOptions struct {
 	Listen    string
 	StartedAt time.Time
 	Log       *slog.Logger
+	Chance    io.Reader // for the ids of requests
 }
 
 // OperatorHeader carries who sits at the machine. It is believed, because only the
@@ -45,11 +46,13 @@ func Control(opts ControlOptions) http.Handler {
 		"POST /control/keys":             c.createKey,
 		"POST /control/keys/{id}/revoke": c.revokeKey,
 		"POST /control/keys/{id}/rotate": c.rotateKey,
+		"GET /control/process":           c.failed,
+		"POST /control/process/retry":    c.retry,
 	} {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
-	return mux
+	return Identify(mux, opts.Chance)
 }
 
 func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
@@ -57,9 +60,11 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 		status := http.StatusOK
 		body, err := h(r)
 		if err != nil {
-			if status, body, _ = failureOf(err); status == http.StatusInternalServerError {
-				c.Log.ErrorContext(r.Context(), "control door", "error", err)
+			var failure wire.Failure
+			if status, failure, _ = translate(err); status == http.StatusInternalServerError {
+				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(requestIDHeader))
 			}
+			body = failure
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -68,13 +73,8 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-func failureOf(err error) (int, any, map[string]string) {
-	status, failure, header := translate(err)
-	return status, failure, header
-}
-
 func operator(r *http.Request) title.Actor {
-	return title.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader)}
+	return title.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(requestIDHeader)}
 }
 
 func (c control) status(r *http.Request) (any, error) {
@@ -85,7 +85,7 @@ func (c control) status(r *http.Request) (any, error) {
 	out := wire.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
-		Queue: int64(s.Queue), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
@@ -131,9 +131,15 @@ func (c control) rotateKey(r *http.Request) (any, error) {
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
+	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > mostOverlap {
+		return nil, title.Fields{{Field: "overlap_seconds", Sentences: []string{"The overlap must be between 0 seconds and 10 years."}}}.Err()
+	}
 	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
 	return wire.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
+
+// mostOverlap is ten years, in seconds.
+const mostOverlap = 10 * 365 * 24 * 60 * 60
 
 func keyID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
@@ -147,7 +153,7 @@ func keyID(r *http.Request) (uint64, error) {
 const controlBody = 1 << 20
 
 func read(r *http.Request, v any) error {
-	raw, err := io.ReadAll(io.LimitReader(r.Body, controlBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, controlBody))
 	if err != nil {
 		return err
 	}
@@ -155,7 +161,7 @@ func read(r *http.Request, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return &refusal{status: http.StatusBadRequest, message: err.Error()}
+		return &refusal{status: http.StatusBadRequest, message: "The request body has a field of another kind: " + err.Error()}
 	}
 	return nil
 }
@@ -181,6 +187,30 @@ func keyShape(k title.Key) wire.Key {
 	}
 }
 
+// mostFailed is how many failures are listed at once.
+const mostFailed = 1000
+
+func (c control) failed(r *http.Request) (any, error) {
+	files, err := c.Vault.Files.Failed(r.Context(), 1, mostFailed)
+	list := make([]wire.ProcessFailure, 0, len(files))
+	for _, f := range files {
+		list = append(list, wire.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
+	}
+	return wire.ProcessFailures{Data: list}, err
+}
+
+func (c control) retry(r *http.Request) (any, error) {
+	var asked wire.ProcessRetry
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	if asked.File < 0 {
+		return nil, title.Absent("file", asked.File)
+	}
+	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
+	return wire.ProcessRetried{Retried: n}, err
+}
+
 // progressEvery is how often a verification says how far it is.
 const progressEvery = 250 * time.Millisecond
 
@@ -199,7 +229,7 @@ func (c control) verify(w http.ResponseWriter, r *http.Request) {
 	})
 	line := wire.VerifyLine{Result: verified(report)}
 	if err != nil {
-		c.Log.ErrorContext(r.Context(), "verify", "error", err)
+		c.Log.ErrorContext(r.Context(), "verify", "error", err, "request_id", r.Header.Get(requestIDHeader))
 		line = wire.VerifyLine{Error: err.Error()}
 	}
 	_ = lines.Encode(line) // as above

@@ -33,13 +33,14 @@ func Describe(publicURL string, trustedProxies []string) (http.Handler, error) {
 	e := &edge{Options: Options{PublicURL: publicURL}, proxies: proxies}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin, err := e.origin(r)
-		status, body := http.StatusOK, any(nil)
+		var body any
+		status := http.StatusOK
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
 			status, body = http.StatusMethodNotAllowed, wire.Failure{Message: errNoMethod.message}
 		case err != nil:
-			status, body, _ = failureOf(err)
+			status, body = http.StatusBadRequest, wire.Failure{Message: errHost.message}
 		default:
 			own := make(map[string]any, len(document))
 			for k, v := range document {

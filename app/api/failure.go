@@ -3,9 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -28,16 +26,21 @@ func unsupported(message string) error {
 	return &refusal{status: http.StatusUnsupportedMediaType, message: message}
 }
 
+// isTooLarge reports a body that is not worth reading to its end.
+func isTooLarge(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.status == http.StatusRequestEntityTooLarge
+}
+
 func tooLarge(limit int64) error {
 	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("The request body must not be larger than %d bytes.", limit)}
 }
 
 var (
-	errBrokeOff   = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
-	errUnreadable = &refusal{status: http.StatusBadRequest, message: "The request body could not be read to its end."}
-	errTooSlow    = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
-	errHost       = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
-	errForbidden  = &title.Error{Kind: title.Forbidden, Message: "This API key is not authorized for the Developer API."}
+	errBrokeOff  = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
+	errTooSlow   = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
+	errHost      = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
+	errForbidden = &title.Error{Kind: title.Forbidden, Message: "This API key is not authorized for the Developer API."}
 )
 
 // kinds is the table of the failures that come from below.
@@ -61,7 +64,12 @@ var statusHeaders = map[int]map[string]string{
 // shows nothing of the inside.
 func (e *edge) fail(c *gin.Context, err error) {
 	status, failure, header := translate(err)
-	if status >= http.StatusInternalServerError {
+	switch {
+	case c.Request.Context().Err() != nil:
+		e.Log.DebugContext(c.Request.Context(), "the client left", "error", err, "request_id", requestID(c))
+	case status == http.StatusInsufficientStorage, status == http.StatusServiceUnavailable:
+		e.Log.WarnContext(c.Request.Context(), "request refused", "error", err, "status", status, "request_id", requestID(c))
+	case status >= http.StatusInternalServerError:
 		e.Log.ErrorContext(c.Request.Context(), "request failed", "error", err, "status", status, "request_id", requestID(c))
 	}
 	for _, set := range []map[string]string{statusHeaders[status], header} {
@@ -91,10 +99,6 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 		return http.StatusRequestEntityTooLarge, wire.Failure{Message: limit.Error()}, nil
 	case errors.As(err, &malformed):
 		return http.StatusBadRequest, wire.Failure{Message: malformed.Error()}, nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return translate(errTooSlow)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return translate(errBrokeOff)
 	case errors.As(err, &named) && kinds[named.Kind] != 0:
 		return kinds[named.Kind], wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}

@@ -30,8 +30,13 @@ func (g *gate) admit(c *gin.Context) {
 		c.Set(actorKey, actor)
 	}
 	if err != nil {
+		body := newPacedBody(c.Writer, c.Request, g.edge.Limits)
+		bytes, within := int64(anybodysBytes), anybodysTime
 		if title.KindOf(err) == title.Forbidden {
-			drain(c) // a known caller shall be able to read the answer
+			bytes, within = callersBytes, callersTime
+		}
+		if !body.leave(bytes, within) {
+			c.Header("Connection", "close")
 		}
 		g.edge.fail(c, err)
 		return

@@ -100,6 +100,10 @@ func custom(raw json.RawMessage) title.Custom {
 		return title.Custom{}
 	}
 	switch body.Kind(raw) {
+	case body.KindString:
+		if s, err := body.String(raw); err == nil && strings.TrimSpace(s) == "" {
+			return title.Custom{}
+		}
 	case body.KindObject:
 		sent, err := body.Object(raw)
 		if err != nil {

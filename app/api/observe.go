@@ -84,8 +84,8 @@ func (e *edge) cors(c *gin.Context) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"}, ", "))
 	if c.Request.Method == http.MethodOptions {
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id")
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Request-Id")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 }

@@ -8,134 +8,132 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/gin-gonic/gin"
 )
 
 // pacedBody reads a request's body with a deadline for each read, so that a slow
 // but honest client succeeds and one that stalls, or trickles below the floor, is
 // cut off (PROMISES.md, row 13). There is no limit on the time as a whole.
-//
-// Only the end of the body takes the deadline away: net/http reads what a handler
-// has left of a body before it sends the answer, and without a deadline a client
-// that stalls would hold answer and connection for ever.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	limits  Limits
-	waits   bool      // the client sends nothing before it is asked to (100-continue)
 	armed   time.Time // when the deadline was last moved
 	since   time.Time // of the bytes that are counted
 	count   int64
+	held    bool // the client waits to be told to send it
 	ended   bool
+	whole   bool // it ended with its end
 }
 
 func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *pacedBody {
-	return &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
-		waits: strings.EqualFold(r.Header.Get("Expect"), "100-continue")}
+	return &pacedBody{
+		ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
+		held: strings.EqualFold(r.Header.Get("Expect"), "100-continue"),
+	}
 }
 
 // rearm is how much older than Stall a deadline may get: moving it costs a call
 // into the poller, which a fast upload need not pay for each read.
 const rearm = time.Second
 
-// arm gives the next read its time.
-func (b *pacedBody) arm(now time.Time) error {
-	if b.ReadCloser == http.NoBody || now.Sub(b.armed) <= rearm {
-		return nil
-	}
-	b.armed = now
-	if err := b.control.SetReadDeadline(now.Add(b.limits.Stall + rearm)); !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	return nil
-}
-
+// Read reads on; what goes wrong is the client's and says so: errTooSlow, errBrokeOff.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	now := time.Now()
 	if b.since.IsZero() {
 		b.since = now
 	}
-	if !b.ended {
-		if err := b.arm(now); err != nil {
-			return 0, err
-		}
+	if !b.ended && now.Sub(b.armed) > rearm {
+		b.armed = now
+		b.deadline(now.Add(b.limits.Stall + rearm))
 	}
+	b.held = false
 	n, err := b.ReadCloser.Read(p)
 	b.count += int64(n)
 	switch {
-	case err == io.EOF:
-		b.end(time.Time{}) // the server goes on reading, to learn when the client leaves
-		return n, err
-	case err == nil && b.tooSlow(now):
-		err = errTooSlow
 	case err == nil:
-		return n, nil
-	case !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("%w: %w", errUnreadable, err)
+		return n, b.tooSlow(now)
+	case errors.Is(err, io.EOF):
+		// The server goes on reading the connection, to learn when the client leaves,
+		// and must not take an old deadline for that.
+		b.deadline(time.Time{})
+		b.whole = true
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = errTooSlow
+	default:
+		err = fmt.Errorf("%w: %w", errBrokeOff, err)
 	}
-	b.end(now)
+	b.ended = true
+	_ = b.control.SetWriteDeadline(now.Add(answering)) // as in deadline
 	return n, err
 }
 
 // tooSlow looks at the bytes of each full Stall.
-func (b *pacedBody) tooSlow(now time.Time) bool {
+func (b *pacedBody) tooSlow(now time.Time) error {
 	over := now.Sub(b.since)
 	if over < b.limits.Stall {
-		return false
+		return nil
 	}
 	if float64(b.count) < float64(b.limits.MinRate)*over.Seconds() {
-		return true
+		b.ended = true
+		b.deadline(now) // net/http wants to read the rest before it answers
+		return errTooSlow
 	}
 	b.since, b.count = now, 0
-	return false
+	return nil
 }
 
-// end moves the deadline for the last time: the zero time takes it away, one that
-// has come lets nobody wait for the rest.
-func (b *pacedBody) end(deadline time.Time) {
-	if b.ended {
-		return
-	}
-	b.ended = true
-	// Where deadlines are not supported none was set.
-	_ = b.control.SetReadDeadline(deadline)
+func (b *pacedBody) deadline(at time.Time) {
+	// Where deadlines are not supported there is no network that could stall.
+	_ = b.control.SetReadDeadline(at)
 }
 
-const (
-	drainBytes = 64 << 20
-	drainTime  = 10 * time.Second
-)
+// answering is how long an answer may take to make and to be taken, once the
+// request is there; a download sets its own time.
+const answering = 2 * time.Minute
 
-// drain reads a bounded rest of a body that was refused, so that a client which is
-// still sending gets to read why instead of a broken connection. One that waits to
-// be asked for its body is not asked.
-func (b *pacedBody) drain() {
-	if b.ended || b.ReadCloser == http.NoBody || b.waits && b.since.IsZero() {
-		return
-	}
-	end := time.Now().Add(drainTime)
-	buffer := make([]byte, 64<<10)
-	for total := 0; total < drainBytes && time.Now().Before(end); {
-		n, err := b.Read(buffer)
-		if err != nil {
-			return
+// Patient gives a body that its handler leaves alone an end: net/http reads the
+// rest before it answers, and would wait for ever. A handler that reads moves the
+// deadline on.
+func Patient(next http.Handler, stall time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		// As above, for both.
+		switch {
+		case r.ContentLength == 0:
+			_ = control.SetWriteDeadline(time.Now().Add(answering))
+		case r.Method == http.MethodGet || r.Method == http.MethodHead:
+			// Nothing reads it, and net/http would before it answers.
+			w.Header().Set("Connection", "close")
+			_ = control.SetWriteDeadline(time.Now().Add(answering))
+		default:
+			_ = control.SetWriteDeadline(time.Time{})
+			_ = control.SetReadDeadline(time.Now().Add(stall))
 		}
-		total += n
-	}
+		next.ServeHTTP(w, r)
+	})
 }
 
-// pace stands before everything that may leave a body unread.
-func (e *edge) pace(c *gin.Context) {
-	body := newPacedBody(c.Writer, c.Request, e.Limits)
-	if err := body.arm(time.Now()); err != nil {
-		e.Log.Debug("read deadline", "error", err)
+// leave is what is done about a body that was refused: so much of it is read in so
+// long, that a client which is still sending gets to read why. It reports whether
+// the body came to its end; a connection on which it did not must be closed.
+func (b *pacedBody) leave(bytes int64, within time.Duration) bool {
+	if b.ReadCloser == http.NoBody {
+		return true
 	}
-	c.Request.Body = body
+	if b.ended || b.held {
+		return b.whole
+	}
+	b.armed = time.Now().Add(within) // one deadline for all of it
+	b.deadline(b.armed)
+	// What went wrong shows in whole.
+	_, _ = io.CopyN(io.Discard, b, bytes)
+	return b.whole
 }
 
-func drain(c *gin.Context) {
-	if body, ok := c.Request.Body.(*pacedBody); ok {
-		body.drain()
-	}
-}
+// Of a known caller's body more is read than of anybody's.
+const (
+	callersBytes  = 64 << 20
+	callersTime   = 10 * time.Second
+	anybodysBytes = 1 << 20
+	anybodysTime  = time.Second
+)

@@ -74,6 +74,7 @@ func (e *edge) readPairs(c *call, f *form) error {
 	}
 	for _, p := range pairs {
 		f.fields[p.Name] = p.Value
+		f.notFile = f.notFile || body.FileField(p.Name) && p.Value != ""
 	}
 	return nil
 }

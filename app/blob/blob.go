@@ -59,6 +59,7 @@ type Options struct {
 	FS       Files        // what changes the disk; nil: the operating system
 	Log      *slog.Logger // nil: silent
 	Rand     io.Reader    // names of temporary files; nil: crypto/rand
+	KeepTmp  bool         // leave what an earlier run left in tmp
 	ReadOnly bool         // create nothing, empty nothing; Stage, Keep and Sweep answer ErrReadOnly
 }
 
@@ -70,6 +71,7 @@ type Store struct {
 	log      *slog.Logger
 	rand     io.Reader
 	readOnly bool
+	keepTmp  bool
 	gate     chan struct{}
 	pins     pins
 
@@ -84,7 +86,7 @@ type Store struct {
 func Open(dir, tmp string, opts Options) (*Store, error) {
 	s := &Store{
 		dir: filepath.Clean(dir), tmp: filepath.Clean(tmp),
-		files: opts.FS, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly,
+		files: opts.FS, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly, keepTmp: opts.KeepTmp,
 		gate: make(chan struct{}, syncsAtOnce),
 		live: map[string]struct{}{},
 	}
@@ -142,13 +144,23 @@ func (s *Store) prepare() error {
 			return err
 		}
 	}
-	s.emptyTmp()
-	return s.probe()
+	// Before anything is removed: a tmp that is elsewhere is not ours.
+	if err := s.probe(); err != nil {
+		return err
+	}
+	if !s.keepTmp {
+		s.emptyTmp()
+	}
+	return nil
 }
 
 func (s *Store) mkdir(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && info.IsDir():
 		return nil
+	case err == nil:
+		return fmt.Errorf("%s is no directory", path)
 	}
 	return s.files.Mkdir(path)
 }
@@ -161,13 +173,21 @@ func (s *Store) emptyTmp() {
 		s.log.Warn("temporary files not listed", "error", err)
 		return
 	}
+	count := 0
 	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(s.tmp, e.Name())); err != nil {
-			s.log.Warn("temporary file not removed", "error", err)
+		// What is made there are files; a folder, or a link, is somebody else's.
+		if !e.Type().IsRegular() {
+			s.log.Warn("not ours in tmp, left alone", "name", e.Name())
+			continue
 		}
+		if err := os.Remove(filepath.Join(s.tmp, e.Name())); err != nil {
+			s.log.Warn("temporary file not removed", "error", err)
+			continue
+		}
+		count++
 	}
-	if len(entries) > 0 {
-		s.log.Info("temporary files of an earlier run removed", "count", len(entries))
+	if count > 0 {
+		s.log.Info("temporary files of an earlier run removed", "count", count)
 	}
 }
 

@@ -198,8 +198,8 @@ func TestRemoveFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	rec.failWith(nil)
-	if n, bytes, err := s.Leftovers(); n != 1 || bytes != 10 || err != nil {
-		t.Errorf("leftovers: %d of %d bytes, %v", n, bytes, err)
+	if n, size, err := s.Leftovers(); n != 1 || size != 10 || err != nil {
+		t.Errorf("leftovers: %d of %d bytes, %v", n, size, err)
 	}
 	if err := os.Remove(f.path); err != nil {
 		t.Error(err)

@@ -55,7 +55,7 @@ func fileSystem(path string) (string, bool, error) {
 	if err := unix.Statfs(path, &st); err != nil {
 		return "", false, err
 	}
-	magic := uint32(st.Type) //nolint:gosec // f_type is a 32-bit number in a field of the platform's width
+	magic := uint32(st.Type) // f_type is a 32-bit number in a field of the platform's width
 	if kind, ok := volumeKinds[magic]; ok {
 		return kind.name, kind.network, nil
 	}

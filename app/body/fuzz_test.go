@@ -254,7 +254,9 @@ func FuzzForm(f *testing.F) {
 			t.Fatalf("%v, %v", pairs, err)
 		}
 		for _, p := range pairs {
-			Integer(p.Value)
+			if n, present, ok := Integer(p.Value); (!present || !ok) && n != 0 {
+				t.Fatalf("%q: a number %d that is none", p.Value, n)
+			}
 			if text, ok := Text(p.Value); ok && text != strings.TrimSpace(p.Value) {
 				t.Fatalf("%q: %q", p.Value, text)
 			}

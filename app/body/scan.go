@@ -11,8 +11,8 @@ import (
 // maxDepth is how many objects and arrays may be open at once (API.md).
 const maxDepth = 32
 
-// maxMembers bounds the names one document may hold, so that 8 MiB of tiny
-// members do not become hundreds of megabytes of map.
+// maxMembers bounds the names and the elements one document may hold together, so
+// that 8 MiB of tiny ones do not become hundreds of megabytes of maps and slices.
 const maxMembers = 65536
 
 // fewKeys is up to how many names of one object are compared pair by pair.
@@ -175,6 +175,9 @@ func (s *scanner) array() *fault {
 	}
 	for {
 		start := s.i
+		if s.count++; s.count > maxMembers {
+			return &fault{s.i, fmt.Sprintf("more than %d members", maxMembers)}
+		}
 		if f := s.value(); f != nil {
 			return f
 		}

@@ -59,7 +59,8 @@ func (d AbstractDraft) form() (*form, error) {
 			return nil, err
 		}
 	}
-	return f, f.files("files[]", d.Files)
+	err := f.files("files[]", d.Files)
+	return f, err
 }
 
 // Abstract reads an abstract by its opaque id.

@@ -80,7 +80,7 @@ var quoted = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
 //	form-data; name="files[]"; filename="Deed.pdf"
 //	form-data; name="files[]"; filename="50%.pdf"; filename*=UTF-8''50%25.pdf
 func disposition(name, filename string) string {
-	head := fmt.Sprintf(`form-data; name="%s"; filename="%s"`, quoted.Replace(name), quoted.Replace(filename))
+	head := `form-data; name="` + quoted.Replace(name) + `"; filename="` + quoted.Replace(filename) + `"`
 	plain := func(r rune) bool { return r >= ' ' && r < 0x7f && !strings.ContainsRune(`"%\`, r) }
 	if strings.ContainsFunc(filename, func(r rune) bool { return !plain(r) }) {
 		exact := strings.ToValidUTF8(filename, string(utf8.RuneError))

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,18 +11,13 @@ import (
 	"deedkeep/app/wire"
 )
 
-// Verify checks every record and every byte of the vault, and with repair mends
-// what can be mended. It calls progress, which may be nil, for each report, in
-// this goroutine. Damage is in the result and no error; a verification that
+// Verify checks every record and every byte of the vault. It calls progress, which
+// may be nil, for each report, in this goroutine. Damage is in the result and no error; a verification that
 // could not be finished is an *Error of status 500; an answer that was cut, or
 // is over 64 MiB, is io.ErrUnexpectedEOF. Door only.
-func (c *Client) Verify(ctx context.Context, repair bool, progress func(wire.VerifyProgress)) (wire.Verify, error) {
+func (c *Client) Verify(ctx context.Context, progress func(wire.VerifyProgress)) (wire.Verify, error) {
 	const path = "/control/verify"
-	draft, err := wire.Marshal(wire.VerifyStart{Repair: repair})
-	if err != nil {
-		return wire.Verify{}, fmt.Errorf("verify: %w", err)
-	}
-	answer, err := c.send(ctx, http.MethodPost, path, bytes.NewReader(draft), "application/json")
+	answer, err := c.send(ctx, http.MethodPost, path, nil, "")
 	if err != nil {
 		return wire.Verify{}, err
 	}

@@ -28,7 +28,7 @@ func TestVerify(t *testing.T) {
 		Findings: wire.List[wire.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
 	var got []wire.VerifyProgress
-	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), false, func(p wire.VerifyProgress) { got = append(got, p) })
+	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), func(p wire.VerifyProgress) { got = append(got, p) })
 	if err != nil || !reflect.DeepEqual(result, want) {
 		t.Errorf("got %+v, %v", result, err)
 	}
@@ -37,7 +37,7 @@ func TestVerify(t *testing.T) {
 	}
 
 	var refused *client.Error
-	if _, err := stream(strings.NewReader(one+`{"error":"Server error."}`+"\n")).Verify(t.Context(), false, nil); !errors.As(err, &refused) ||
+	if _, err := stream(strings.NewReader(one+`{"error":"Server error."}`+"\n")).Verify(t.Context(), nil); !errors.As(err, &refused) ||
 		refused.Status != 500 || refused.Message != "Server error." || refused.RequestID != "req-1" {
 		t.Errorf("err = %v", err)
 	}
@@ -57,12 +57,12 @@ func TestVerifyCut(t *testing.T) {
 		{"by the network", io.MultiReader(strings.NewReader(one+one[:20]), broken{}), errBroken},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if result, err := stream(row.body).Verify(t.Context(), false, nil); !errors.Is(err, row.want) || result.OK {
+			if result, err := stream(row.body).Verify(t.Context(), nil); !errors.Is(err, row.want) || result.OK {
 				t.Errorf("got %+v, %v, want %v", result, err, row.want)
 			}
 		})
 	}
-	if _, err := stream(strings.NewReader("<html>")).Verify(t.Context(), false, nil); err == nil {
+	if _, err := stream(strings.NewReader("<html>")).Verify(t.Context(), nil); err == nil {
 		t.Error("a page passed for a result")
 	}
 }
@@ -70,7 +70,7 @@ func TestVerifyCut(t *testing.T) {
 func TestVerifyRefused(t *testing.T) {
 	srv, _ := serve(t, 503, `{"message":"The server is stopping."}`)
 	var refused *client.Error
-	if _, err := client.New(srv.URL, "", nil).Verify(t.Context(), false, nil); !errors.As(err, &refused) || refused.Status != 503 {
+	if _, err := client.New(srv.URL, "", nil).Verify(t.Context(), nil); !errors.As(err, &refused) || refused.Status != 503 {
 		t.Fatalf("err = %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestVerifyCancelled(t *testing.T) {
 	defer srv.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := client.New(srv.URL, "", nil).Verify(ctx, false, func(wire.VerifyProgress) { cancel() })
+	_, err := client.New(srv.URL, "", nil).Verify(ctx, func(wire.VerifyProgress) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("err = %v", err)
 	}
@@ -100,7 +100,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), false, func(wire.VerifyProgress) {})
+		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), func(wire.VerifyProgress) {})
 		if err != nil && !reflect.DeepEqual(result, wire.Verify{}) {
 			t.Fatalf("%+v beside %v", result, err)
 		}

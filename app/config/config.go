@@ -28,6 +28,7 @@ type Config struct {
 	Timeouts       Timeouts       `mapstructure:"timeouts"`
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
+	Previews       Previews       `mapstructure:"previews"`
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
 	Sweep          Sweep          `mapstructure:"sweep"`
@@ -49,6 +50,9 @@ type Limits struct {
 	PDFPages        int  `mapstructure:"pdf_pages"`
 	ImageHeavySize  Size `mapstructure:"image_heavy_size"`
 	ImageHeavyPages int  `mapstructure:"image_heavy_pages"`
+	PicturePixels   int  `mapstructure:"picture_pixels"` // of a picture as it was sent
+	PictureWidth    int  `mapstructure:"picture_width"`  // of a picture that is made, in pixels
+	Text            Size `mapstructure:"text"`           // of all text of one document
 	JSONBody        Size `mapstructure:"json_body"`
 	FormFields      Size `mapstructure:"form_fields"` // the non-file parts of one body together
 	Parts           int  `mapstructure:"parts"`
@@ -87,8 +91,15 @@ type Validation struct {
 type Reader struct {
 	Processes int           `mapstructure:"processes"` // 0: by the number of cores
 	Memory    Size          `mapstructure:"memory"`    // of one process
-	Deadline  time.Duration `mapstructure:"deadline"`  // for one document
+	Deadline  time.Duration `mapstructure:"deadline"`  // for the inspection of one document
+	Picture   time.Duration `mapstructure:"picture"`   // for a picture of one page
+	Text      time.Duration `mapstructure:"text"`      // for the text of one document
 	Cache     string        `mapstructure:"cache"`     // "": ReaderCache
+}
+
+// Previews are the pictures of pages that are kept.
+type Previews struct {
+	Size Size `mapstructure:"size"`
 }
 
 // Disk is what is asked of the data directory's file system.
@@ -119,17 +130,18 @@ func Default() Config {
 		Log:            Log{Format: "text", Level: "info"},
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
-			JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, Connections: 1024, HeaderBytes: 64 * KB,
+			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, Connections: 1024, HeaderBytes: 64 * KB,
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},
-		Reader: Reader{Memory: 512 * MB, Deadline: 20 * time.Second},
-		Disk:   Disk{Reserve: 64 * MB},
-		CORS:   CORS{Origins: []string{}},
-		Sweep:  Sweep{Every: 24 * time.Hour},
+		Reader:   Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
+		Previews: Previews{Size: 2 * GB},
+		Disk:     Disk{Reserve: 64 * MB},
+		CORS:     CORS{Origins: []string{}},
+		Sweep:    Sweep{Every: 24 * time.Hour},
 	}
 }
 

@@ -97,6 +97,9 @@ limits:
   pdf_pages: 50
   image_heavy_size: 5242880
   image_heavy_pages: 30
+  picture_pixels: 1000000
+  picture_width: 900
+  text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
   parts: 11
@@ -107,7 +110,8 @@ rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
 timeouts: {header: 5s, stall: 1m, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
-reader: {processes: 2, memory: 1 GB, deadline: 1m, cache: /var/cache/deedkeep}
+reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
+previews: {size: 3 GB}
 disk: {reserve: 1 GiB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
 sweep: {every: 1d12h}
@@ -118,12 +122,13 @@ func everyConfig() Config {
 		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com",
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Log:            Log{"json", "debug"},
-		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, JSONBody: MB,
+		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
 			FormFields: 2 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
-		Reader:     Reader{2, GB, time.Minute, "/var/cache/deedkeep"},
+		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
+		Previews:   Previews{3 * GB},
 		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
 		Sweep: Sweep{36 * time.Hour},
 	}

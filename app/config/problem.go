@@ -22,7 +22,7 @@ func (p Problem) String() string {
 }
 
 // Problems are all reasons, in the order of the file, then of the keys: the error of Load and Validate.
-type Problems []Problem
+type Problems []Problem //nolint:errname // what is wrong with settings is a list of problems
 
 // Error has one problem on each line.
 func (p Problems) Error() string {

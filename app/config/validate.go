@@ -27,6 +27,9 @@ func bounds() map[string]span {
 		"limits.pdf_pages":         {1, 100_000},
 		"limits.image_heavy_size":  sizes(1, 4*GB),
 		"limits.image_heavy_pages": {1, 100_000},
+		"limits.picture_pixels":    {100_000, 2_000_000_000},
+		"limits.picture_width":     {100, 10_000},
+		"limits.text":              sizes(KB, GB),
 		"limits.json_body":         sizes(KB, 32*MB),
 		"limits.form_fields":       sizes(KB, 32*MB), // well inside bodySlack
 		"limits.parts":             {2, 100_000},
@@ -44,6 +47,9 @@ func bounds() map[string]span {
 		"reader.processes":         {0, 256},
 		"reader.memory":            sizes(64*MB, 4*GB),
 		"reader.deadline":          durations(100*time.Millisecond, 10*time.Minute),
+		"reader.picture":           durations(100*time.Millisecond, 10*time.Minute),
+		"reader.text":              durations(100*time.Millisecond, 10*time.Minute),
+		"previews.size":            sizes(MB, 64*TB),
 		"disk.reserve":             sizes(MB, TB),
 		"sweep.every":              durations(time.Minute, 30*day),
 	}
@@ -58,11 +64,9 @@ func (c Config) Validate() error {
 func (c Config) outOfBounds() (problems Problems) {
 	spans := bounds()
 	for _, f := range fields(&c) {
-		reason := ""
+		reason := c.badText(f.key)
 		if span, ok := spans[f.key]; ok {
 			reason = outside(f.value, span)
-		} else {
-			reason = c.badText(f.key)
 		}
 		if reason != "" {
 			problems = append(problems, Problem{Key: f.key, Reason: reason})

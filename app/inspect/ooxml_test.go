@@ -95,7 +95,7 @@ func TestContentTypesBomb(t *testing.T) {
 		images.WriteString(override(fmt.Sprintf("/word/media/image%d.png", i), "image/png"))
 	}
 	broken := buildZip(contentTypes(main), doc, part("word/media/a.xml"))
-	broken = bytes.Replace(broken, []byte("<x/>"), []byte("<y/>"), -1)
+	broken = bytes.ReplaceAll(broken, []byte("<x/>"), []byte("<y/>"))
 	judgeAll(t, []row{
 		{"large manifest", "docx", buildPacked(zip.Deflate, contentTypes(images.String(), main), doc), ""},
 		{"manifest over 8 MB", "docx", buildZip(contentTypes(main, strings.Repeat(short, 4)), doc), mismatch},

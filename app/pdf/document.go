@@ -14,6 +14,10 @@ type Document struct {
 	file   *file
 	handle uint32 // FPDF_DOCUMENT; 0 once closed
 	pages  int
+
+	formAsked bool
+	formInfo  uint32 // FPDF_FORMFILLINFO; 0 without a form
+	form      uint32 // FPDF_FORMHANDLE; 0 without a form
 }
 
 // needsPassword is FPDF_ERR_PASSWORD.
@@ -85,6 +89,9 @@ func (d *Document) Close(ctx context.Context) error {
 		handle := d.handle
 		d.handle = 0
 		d.in.files.remove(d.file)
+		if err := d.closeForm(ctx); err != nil {
+			return err
+		}
 		_, err := d.in.call(ctx, "FPDF_CloseDocument", handle)
 		return err
 	}, func() error { return nil })

@@ -113,7 +113,7 @@ func fdWrite(in *instance, m api.Memory, a []uint64) int32 {
 const mostVectors = 1024
 
 func vectors(m api.Memory, address, count uint64) [][]byte {
-	if uint32(count) > mostVectors {
+	if uint32(count) > uint32(mostVectors) {
 		panic(errOutOfBounds)
 	}
 	list := bytesAt(m, address, 8*uint64(uint32(count)))

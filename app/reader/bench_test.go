@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 
+	"deedkeep/app/extract"
+	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/vaulttest"
 )
@@ -26,9 +28,9 @@ func sampleContent(b *testing.B, name string) []byte {
 	return nil
 }
 
-func inspectPDF(b *testing.B, p *reader.Pool, content []byte) {
+func inspectPDF(b *testing.B, p *reader.Pool, content []byte, lim inspect.Limits) {
 	b.Helper()
-	report, err := p.Inspect(b.Context(), bytes.NewReader(content), int64(len(content)), "pdf", limits)
+	report, err := p.Inspect(b.Context(), bytes.NewReader(content), int64(len(content)), "pdf", lim)
 	if err != nil || report.Pages == nil {
 		b.Fatalf("%+v, %v", report, err)
 	}
@@ -41,22 +43,56 @@ func BenchmarkWarm(b *testing.B) {
 			content := sampleContent(b, name)
 			p := reader.Open(reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
 			defer p.Close()
-			inspectPDF(b, p, content)
+			inspectPDF(b, p, content, limits)
 			for b.Loop() {
-				inspectPDF(b, p, content)
+				inspectPDF(b, p, content, limits)
 			}
 		})
 	}
 }
 
-// BenchmarkLargeScan is the count of 280 scanned pages in 91 MiB.
+// BenchmarkLargeScan is the count of 280 scanned pages in 91 MiB, alone and with
+// a look at whether they are scans.
 func BenchmarkLargeScan(b *testing.B) {
 	content := scanPDF(280, 340_000)
+	counted := limits
+	counted.HeavySize = 100 << 20
+	for name, lim := range map[string]inspect.Limits{"counted": counted, "looked at": limits} {
+		b.Run(name, func(b *testing.B) {
+			p := reader.Open(reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+			defer p.Close()
+			inspectPDF(b, p, content, limits)
+			for b.Loop() {
+				inspectPDF(b, p, content, lim)
+			}
+		})
+	}
+}
+
+// BenchmarkExtract is the picture of a scanned page, 400 pixels wide, and the
+// text of 500 pages, by a child that is there already.
+func BenchmarkExtract(b *testing.B) {
 	p := reader.Open(reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
 	defer p.Close()
-	for b.Loop() {
-		inspectPDF(b, p, content)
+	request := func(name string) reader.Request {
+		content := sampleContent(b, name)
+		return reader.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: "application/pdf", Ext: "pdf"}
 	}
+	scan, index := request("title/warranty-deed-scan-jpeg.pdf"), request("title/index-of-deeds-500-pages.pdf")
+	b.Run("picture", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Picture(b.Context(), scan, 1, 400, extract.Limits{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("text", func(b *testing.B) {
+		for b.Loop() {
+			if err := p.Text(b.Context(), index, extract.Limits{}, func(int, string) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // BenchmarkFirst is the first PDF: the child starts, and PDFium is compiled or
@@ -69,7 +105,7 @@ func BenchmarkFirst(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				p := reader.Open(reader.Options{CacheDir: cache(), Processes: 1})
-				inspectPDF(b, p, content)
+				inspectPDF(b, p, content, limits)
 				if err := p.Close(); err != nil {
 					b.Fatal(err)
 				}

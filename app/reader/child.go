@@ -9,8 +9,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-
-	"deedkeep/app/inspect"
 )
 
 // ChildArg is the hidden first argument that makes the binary a child.
@@ -72,6 +70,7 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	}
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
 	defer func() { err = errors.Join(err, e.close(ctx)) }()
+	d := &dialogue{w: w, r: r, e: e}
 	for {
 		kind, content, err := readFrame(r, &buf)
 		if errors.Is(err, io.EOF) {
@@ -87,26 +86,8 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 		if err := decode(content, &t); err != nil {
 			return err
 		}
-		if err := work(ctx, w, r, e, t); err != nil {
+		if err := d.work(ctx, t); err != nil {
 			return err
 		}
 	}
-}
-
-// work does one task and writes its last frame.
-func work(ctx context.Context, w io.Writer, r *bufio.Reader, e *engine, t task) error {
-	if t.Task != taskInspect {
-		return breach("task %q", t.Task)
-	}
-	doc := newBlocks(w, r, t.Size)
-	report, err := inspect.Inspect(ctx, doc, t.Size, t.Ext, e, t.Limits)
-	if doc.broken != nil {
-		return doc.broken
-	}
-	if err != nil {
-		return writeMessage(w, frameFault, fault{Text: printable(err.Error()), Retire: e.worn()})
-	}
-	return writeMessage(w, frameDone, done{
-		MIME: report.MIME, Pages: report.Pages, Refusal: report.Refusal, Retire: e.worn(),
-	})
 }

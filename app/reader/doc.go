@@ -17,6 +17,14 @@
 // engine that spins blocks the collector, and with it everything else in the
 // child. It ends by itself when its standard input closes.
 //
+// # Whose turn it is
+//
+// There are as many children as Options.Processes, each with one document.
+// Upload work goes before View before Background; within a class the owners
+// take turns; Background work leaves one child to the others where there is more
+// than one. Waiting costs nothing of a deadline. What waits is bounded: beyond
+// it, calls end with ErrBusy, those of the owner with most of them first.
+//
 // # The protocol
 //
 // Frames over the child's standard input and output:
@@ -30,14 +38,22 @@
 // parent answers with setup once. Then, for each document:
 //
 //	parent              child
-//	task   JSON ------>        what to do, size, extension, limits
-//	            <------ ask    offset 64 bit, length 32 bit, big-endian
-//	block bytes ------>        exactly length bytes
+//	task   JSON ------>        what to do, size, kind, limits
+//	            <------ ask    1 to 16 parts: offset 64 bit, length 32 bit, big-endian
+//	block bytes ------>        exactly the parts, one after another
 //	   (or) lost ----->        empty: the parent could not read them
 //	            ...            ask and block any number of times
-//	            <------ done   JSON: the verdict
+//	            <------ image  JSON: type, width, height and size of a picture
+//	            <------ piece  bytes of it, until there are as many
+//	   (or)     <------ text   page 32 bit, big-endian, and its text in UTF-8
+//	            ...            pages in order
+//	            <------ done   JSON: the verdict, or the end of what came before
 //	   (or)     <------ fault  JSON: no verdict, and why
 //
-// An ask lies within the document and is for at most 64 KiB. Anything else is
-// a breach, and ends the child.
+// The parts of an ask lie within the document and are for at most 64 KiB
+// together. A picture is of a type, width and size that were asked for, and
+// begins as its type does. Pages rise, and keep to the limits in number and
+// length; their text has no control characters but those that part lines and
+// columns. Asks are not without end (talk.go). Anything else is a breach, and
+// ends the child.
 package reader

@@ -14,26 +14,42 @@ import (
 // never shrinks.
 const wornMemory = 128 << 20
 
-// engine is PDFium as package inspect wants it, compiled when the first PDF
-// comes: a child that sees none never pays for it.
+// engine is PDFium, compiled when the first PDF comes: a child that sees none
+// never pays for it.
 type engine struct {
 	assets   func() ([]byte, error)
 	cacheDir string
 	pdf      *pdf.Engine
 }
 
-// Open implements inspect.PDF.
-func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
-	if e.pdf == nil {
-		wasm, err := e.assets()
-		if err != nil {
-			return nil, err
-		}
-		if e.pdf, err = pdf.New(ctx, pdf.Options{Wasm: wasm, CacheDir: e.cacheDir}); err != nil {
-			return nil, err
-		}
+// load compiles PDFium, or takes it from the cache, the first time.
+func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
+	if e.pdf != nil {
+		return e.pdf, nil
 	}
-	d, err := e.pdf.Open(ctx, doc, size)
+	wasm, err := e.assets()
+	if err != nil {
+		return nil, err
+	}
+	e.pdf, err = pdf.New(ctx, pdf.Options{Wasm: wasm, CacheDir: e.cacheDir})
+	return e.pdf, err
+}
+
+// Open opens a PDF; its errors are those of package pdf.
+func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (*pdf.Document, error) {
+	engine, err := e.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Open(ctx, doc, size)
+}
+
+// inspector is the engine as package inspect wants it.
+type inspector struct{ *engine }
+
+// Open implements inspect.PDF.
+func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
+	d, err := i.engine.Open(ctx, doc, size)
 	if err != nil {
 		return nil, verdict(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/vaulttest"
@@ -50,6 +51,43 @@ func TestSamples(t *testing.T) {
 	s := p.Stats()
 	t.Logf("%+v", s)
 	if s.Alive > 1 || s.Started > 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestSamplesExtracted: every accepted sample gives its phrase, or a picture of
+// its first page, or a finding; no child is lost over any.
+func TestSamplesExtracted(t *testing.T) {
+	p := open(t, reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, s := range vaulttest.Samples(t) {
+		if !s.Accept {
+			continue
+		}
+		t.Run(path.Base(s.Path), func(t *testing.T) {
+			content, err := os.ReadFile(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := reader.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
+			var words strings.Builder
+			err = p.Text(t.Context(), r, extract.Limits{}, func(_ int, text string) error {
+				words.WriteString(text)
+				return nil
+			})
+			if err != nil && !reader.Final(err) {
+				t.Errorf("text: %v", err)
+			}
+			picture, drawn := p.Picture(t.Context(), r, 1, 400, extract.Limits{})
+			if drawn != nil && !reader.Final(drawn) {
+				t.Errorf("picture: %v", drawn)
+			}
+			if err != nil && drawn != nil {
+				t.Logf("neither text nor picture: %v, %v", err, drawn)
+			}
+			t.Logf("%d bytes of text, %d by %d", words.Len(), picture.Width, picture.Height)
+		})
+	}
+	if s := p.Stats(); s.Alive > 1 || s.Started > 3 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -98,8 +136,8 @@ func TestLargeScan(t *testing.T) {
 		refusal string
 		most    int64
 	}{
-		{"counted only", lim, "", 20 << 20}, // one block for each page of a flat tree
-		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 30 << 20},
+		{"counted only", lim, "", 2 << 20}, // one unit for each page of a flat tree
+		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 12 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := &counting{Reader: bytes.NewReader(content)}

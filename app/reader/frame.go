@@ -12,15 +12,24 @@ import (
 // blockSize is how much of a document travels at once.
 const blockSize = 64 << 10
 
+// What one frame carries at most of a picture and of text.
+const (
+	pieceSize = 256 << 10
+	textSize  = 1 << 20
+)
+
 // Types of frames.
 const (
 	frameHello = 'h' // child: build id
 	frameSetup = 's' // parent: what the child runs with
 	frameTask  = 't' // parent: a document
-	frameAsk   = 'a' // child: wants a block
-	frameBlock = 'b' // parent: the block
-	frameLost  = 'l' // parent: the block cannot be had
-	frameDone  = 'd' // child: the verdict
+	frameAsk   = 'a' // child: wants parts of the document
+	frameBlock = 'b' // parent: the parts, one after another
+	frameLost  = 'l' // parent: they cannot be had
+	frameImage = 'i' // child: what picture comes
+	framePiece = 'p' // child: bytes of the picture
+	frameText  = 'x' // child: the text of a page
+	frameDone  = 'd' // child: the verdict, or the end
 	frameFault = 'f' // child: no verdict
 )
 
@@ -30,9 +39,12 @@ var longest = map[byte]int{
 	frameHello: 1 << 10,
 	frameSetup: 8 << 10,
 	frameTask:  8 << 10,
-	frameAsk:   askSize,
+	frameAsk:   partSize * mostParts,
 	frameBlock: blockSize,
 	frameLost:  0,
+	frameImage: 1 << 10,
+	framePiece: pieceSize,
+	frameText:  pageSize + textSize,
 	frameDone:  4 << 10,
 	frameFault: 4 << 10,
 }
@@ -99,24 +111,48 @@ func writeMessage(w io.Writer, kind byte, message any) error {
 	return writeFrame(w, kind, content)
 }
 
-const askSize = 12
+// pageSize is the page number, 32 bit, big-endian, that text begins with.
+const pageSize = 4
 
-// encodeAsk: offset 64 bit, length 32 bit, big-endian.
-func encodeAsk(offset int64, length int) []byte {
-	content := make([]byte, askSize)
-	binary.BigEndian.PutUint64(content, uint64(offset))
-	binary.BigEndian.PutUint32(content[8:], uint32(length))
+// An ask is for up to 16 parts, each an offset of 64 bit and a length of 32 bit,
+// big-endian, and together for at most a block.
+const (
+	partSize  = 12
+	mostParts = 16
+)
+
+// part is a stretch of a document.
+type part struct {
+	offset int64
+	length int
+}
+
+func encodeAsk(parts ...part) []byte {
+	content := make([]byte, 0, partSize*len(parts))
+	for _, p := range parts {
+		content = binary.BigEndian.AppendUint64(content, uint64(p.offset))
+		content = binary.BigEndian.AppendUint32(content, uint32(p.length))
+	}
 	return content
 }
 
-// decodeAsk returns an ask that lies within a document of size bytes.
-func decodeAsk(content []byte, size int64) (offset int64, length int, err error) {
-	if len(content) != askSize {
-		return 0, 0, breach("ask of %d bytes", len(content))
+// decodeAsk returns the parts of an ask, each of which lies within a document of
+// size bytes, and their sum.
+func decodeAsk(content []byte, size int64) (parts []part, sum int, err error) {
+	if len(content) == 0 || len(content)%partSize != 0 || len(content) > partSize*mostParts {
+		return nil, 0, breach("ask of %d bytes", len(content))
 	}
-	at, n := binary.BigEndian.Uint64(content), binary.BigEndian.Uint32(content[8:])
-	if n == 0 || n > blockSize || at >= uint64(size) || uint64(n) > uint64(size)-at {
-		return 0, 0, breach("ask for %d bytes at %d of %d", n, at, size)
+	parts = make([]part, 0, mostParts)
+	for ; len(content) > 0; content = content[partSize:] {
+		at, n := binary.BigEndian.Uint64(content), binary.BigEndian.Uint32(content[8:])
+		if n == 0 || n > blockSize || at >= uint64(size) || uint64(n) > uint64(size)-at {
+			return nil, 0, breach("ask for %d bytes at %d of %d", n, at, size)
+		}
+		parts = append(parts, part{int64(at), int(n)})
+		sum += int(n)
 	}
-	return int64(at), int(n), nil
+	if sum > blockSize {
+		return nil, 0, breach("ask for %d bytes", sum)
+	}
+	return parts, sum, nil
 }

@@ -10,25 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"deedkeep/app/reader"
 )
-
-// await looks until seen says yes, and fails the test after 20 seconds.
-func await(t *testing.T, what string, seen func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(20 * time.Second)
-	for !seen() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("not within 20 s: %s", what)
-		}
-	}
-}
 
 // ended reports whether a process is gone, or dead and not yet reaped.
 func ended(t *testing.T, pid string) bool {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 )
 
@@ -21,17 +22,34 @@ type setup struct {
 	MemoryLimit int64  `json:"memory_limit"`
 }
 
-// taskInspect asks for an inspect.Report.
-const taskInspect = "inspect"
+// Tasks.
+const (
+	taskInspect = "inspect" // an inspect.Report
+	taskPicture = "picture" // a Picture of one page
+	taskText    = "text"    // the text, page by page
+)
 
 type task struct {
-	Task   string         `json:"task"`
-	Size   int64          `json:"size"`
-	Ext    string         `json:"ext"`
-	Limits inspect.Limits `json:"limits"`
+	Task    string         `json:"task"`
+	Size    int64          `json:"size"`
+	MIME    string         `json:"mime,omitempty"`
+	Ext     string         `json:"ext"`
+	Limits  inspect.Limits `json:"limits"`
+	Extract extract.Limits `json:"extract"`
+	Page    int            `json:"page,omitempty"`  // from 1
+	Width   int            `json:"width,omitempty"` // in pixels
 }
 
-// done is a verdict; Retire says that the child wants no further document.
+// image is the head of a picture, of which Size bytes follow in pieces.
+type image struct {
+	MIME   string `json:"mime"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	Size   int    `json:"size"`
+}
+
+// done is a verdict, or the end of what came before it; Retire says that the
+// child wants no further document.
 type done struct {
 	MIME    string `json:"mime"`
 	Pages   *int   `json:"pages"`
@@ -39,8 +57,10 @@ type done struct {
 	Retire  bool   `json:"retire"`
 }
 
-// fault is trouble that is not the document's; Text is for the log.
+// fault is no verdict; Text is for the log. Kind says what it is about the
+// document; empty, it is trouble of the child's own.
 type fault struct {
+	Kind   string `json:"kind,omitempty"`
 	Text   string `json:"text"`
 	Retire bool   `json:"retire"`
 }
@@ -67,6 +87,9 @@ func (d done) check() error {
 }
 
 func (f fault) check() error {
+	if f.Kind != "" && findingOf(f.Kind) == nil {
+		return breach("fault of kind %q", f.Kind)
+	}
 	if f.Text == "" || !plain(f.Text) {
 		return breach("text that is not plain")
 	}

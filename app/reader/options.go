@@ -15,16 +15,38 @@ type Options struct {
 	CacheDir    string        // folder of compiled engines; "": compile in each child (about a second)
 	Processes   int           // children at once; 0: one per CPU, at most 2
 	MemoryLimit int64         // resident bytes above which a child is killed; 0: 512 MiB
-	Deadline    time.Duration // for one document, then its child is killed; 0: 30 s
+	Deadline    time.Duration // of Deadlines.Inspect, where that is 0
+	Deadlines   Deadlines     // for one document, then its child is killed
+	Queue       int           // calls of each Class that may wait for a child; 0: 4,096
 	Log         *slog.Logger  // nil: nothing is logged
 
 	greeting time.Duration // for a child's first word
 }
 
+// Deadlines are how long each kind of work on one document may take, from when a
+// child has it; waiting for a child does not count.
+type Deadlines struct {
+	Inspect time.Duration // 0: 20 s
+	Picture time.Duration // 0: 20 s
+	Text    time.Duration // 0: 60 s, without the time of the receiver
+}
+
+func (d Deadlines) of(t task) time.Duration {
+	switch t.Task {
+	case taskPicture:
+		return d.Picture
+	case taskText:
+		return d.Text
+	}
+	return d.Inspect
+}
+
 const (
 	defaultProcesses   = 2
 	defaultMemoryLimit = 512 << 20
-	defaultDeadline    = 30 * time.Second
+	defaultDeadline    = 20 * time.Second
+	defaultTextTime    = 60 * time.Second
+	defaultQueue       = 4096
 	defaultGreeting    = 15 * time.Second
 )
 
@@ -47,15 +69,14 @@ func (o Options) complete() (Options, error) {
 	if o.Processes <= 0 {
 		o.Processes = min(runtime.NumCPU(), defaultProcesses)
 	}
-	if o.MemoryLimit <= 0 {
-		o.MemoryLimit = defaultMemoryLimit
+	o.MemoryLimit = or(o.MemoryLimit, defaultMemoryLimit)
+	o.Deadlines = Deadlines{
+		Inspect: or(o.Deadlines.Inspect, or(o.Deadline, defaultDeadline)),
+		Picture: or(o.Deadlines.Picture, defaultDeadline),
+		Text:    or(o.Deadlines.Text, defaultTextTime),
 	}
-	if o.Deadline <= 0 {
-		o.Deadline = defaultDeadline
-	}
-	if o.greeting <= 0 {
-		o.greeting = defaultGreeting
-	}
+	o.Queue = or(o.Queue, defaultQueue)
+	o.greeting = or(o.greeting, defaultGreeting)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"deedkeep/app/inspect"
+	"time"
 )
 
 // ErrClosed says that the pool has been closed.
@@ -18,18 +17,19 @@ type Stats struct {
 	Alive   int // children now
 	Started int // children that have greeted
 	Killed  int // children that have ended since, nearly all by the pool's hand
-	Served  int // documents with a verdict
+	Served  int // documents with a verdict, a picture, their text or a finding
+	Waiting int // calls that wait for a child now
 }
 
 // Pool holds the children. Its methods may be called from several goroutines.
 type Pool struct {
 	options Options
-	broken  error         // why options could not be completed
-	slots   chan struct{} // one per document being inspected
+	broken  error // why options could not be completed
+	queue   *queue
 	starter *starter
 	ctx     context.Context // ends with the pool: every wait of the pool looks at it
 	cancel  context.CancelFunc
-	busy    sync.WaitGroup // calls of Inspect
+	busy    sync.WaitGroup // calls
 	once    sync.Once      // Close
 
 	mu     sync.Mutex
@@ -42,126 +42,139 @@ type Pool struct {
 // caller closes it.
 func Open(o Options) *Pool {
 	o, err := o.complete()
-	p := &Pool{options: o, broken: err, slots: make(chan struct{}, o.Processes)}
+	p := &Pool{options: o, broken: err, queue: newQueue(max(o.Processes, 1), o.Queue)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.starter = newStarter()
 	return p
 }
 
-// Inspect says what doc is, as inspect.Inspect does, in a child. A document
-// over which a child dies, spins or swells is refused: a .pdf with
-// inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are never
-// the document's: ctx's, ErrClosed, those of doc, a child that cannot be
-// started, or an engine that is missing.
-func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
-	if err := p.enter(ctx); err != nil {
-		return inspect.Report{}, err
+// do has a task done once it is its turn.
+func (p *Pool) do(ctx context.Context, r Request, t task, a answer) error {
+	if err := ctx.Err(); err != nil {
+		return err // no child need be killed over it
 	}
-	defer p.leave()
+	if r.Class < 0 || r.Class >= classes {
+		return fmt.Errorf("work of class %d", r.Class)
+	}
+	if err := p.enter(); err != nil {
+		return err
+	}
+	defer p.busy.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
-	report, err := p.attempts(ctx, doc, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim})
+	err := p.queue.acquire(ctx, r.Class, r.Owner)
+	if err == nil {
+		began := time.Now()
+		// Deferred: what the caller handed in may panic.
+		defer func() { p.queue.release(r.Class, r.Owner, time.Since(began)) }()
+		err = p.attempts(ctx, r.Doc, t, a)
+	}
 	if err != nil && p.ctx.Err() != nil {
-		return inspect.Report{}, ErrClosed
-	}
-	return report, err
-}
-
-// enter waits for a slot.
-func (p *Pool) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err // no child need be killed over it
-	}
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
 		return ErrClosed
 	}
-	p.busy.Add(1)
-	p.mu.Unlock()
-	err := p.broken
-	if err == nil {
-		select {
-		case p.slots <- struct{}{}:
-			return nil
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-p.ctx.Done():
-			err = ErrClosed
-		}
-	}
-	p.busy.Done()
 	return err
 }
 
-func (p *Pool) leave() {
-	<-p.slots
-	p.busy.Done()
+// enter counts a call that Close waits for.
+func (p *Pool) enter() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrClosed
+	}
+	if p.broken == nil {
+		p.busy.Add(1)
+	}
+	return p.broken
 }
 
-// attempts has the document inspected, a second time by a fresh child when the
-// first one died for no reason that is known to be the document.
-func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task) (inspect.Report, error) {
+// attempts has a task done, a second time by a fresh child when the first one
+// died and that may have been its own fault or that of a document before.
+func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer) error {
 	for attempt := 1; ; attempt++ {
-		child, err := p.child(ctx, attempt > 1)
+		child, used, err := p.child(ctx, attempt > 1)
 		if err != nil {
-			return inspect.Report{}, fmt.Errorf("start document process: %w", err)
+			return fmt.Errorf("start document process: %w", err)
 		}
-		report, retire, err := child.inspect(ctx, p.options, doc, t)
-		var lost *documentError
-		var fault *faultError
+		a.begin()
+		err = p.attempt(ctx, child, doc, t, a)
+		if whole(err) {
+			return err
+		}
+		var receiver *receiverError
 		switch {
-		case err == nil:
-			p.put(child, retire)
-			p.served()
-			return report, nil
-		case errors.As(err, &lost), errors.As(err, &fault):
-			p.put(child, retire)
-			return inspect.Report{}, err
-		}
-		p.end(child)
-		if ctx.Err() != nil {
-			return inspect.Report{}, ctx.Err()
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &receiver):
+			return receiver.cause
 		}
 		child.logEnd(p.options.Log, err)
-		if attempt > 1 || errors.Is(err, errDeadline) || errors.Is(err, errMemory) {
+		if attempt > 1 || !again(err, t, used) {
 			p.served()
-			return inspect.Report{Refusal: refusal(t.Ext)}, nil
+			return &deathError{err}
 		}
 	}
 }
 
-// refusal is what is said of a document that no child came through.
-func refusal(ext string) string {
-	if ext == "pdf" {
-		return inspect.PDFUnreadable
+// attempt has a task done by one child, which it then puts back or ends.
+func (p *Pool) attempt(ctx context.Context, child *process, doc io.ReaderAt, t task, a answer) (err error) {
+	keep := false
+	defer func() {
+		if keep {
+			p.put(child)
+		} else {
+			p.end(child)
+		}
+	}()
+	retire, err := child.work(ctx, p.options, doc, t, a)
+	keep = whole(err) && !retire
+	if err == nil || whole(err) && Final(err) {
+		p.served()
 	}
-	return inspect.Mismatch(ext)
+	return err
 }
 
-// child returns an idle child, or a new one.
-func (p *Pool) child(ctx context.Context, fresh bool) (*process, error) {
+// whole reports whether a child can be talked to after err.
+func whole(err error) bool {
+	var lost *documentError
+	var fault *faultError
+	return err == nil || errors.As(err, &lost) || errors.As(err, &fault)
+}
+
+// again reports whether a death is worth a second attempt. A fresh child that is
+// late or swollen would be so again; over an inspection somebody waits, who is
+// not to wait for two deadlines.
+func again(death error, t task, used bool) bool {
+	switch {
+	case errors.Is(death, errDeadline):
+		return used && t.Task != taskInspect
+	case errors.Is(death, errMemory):
+		return used
+	}
+	return true
+}
+
+// child returns an idle child, which has been used, or a new one.
+func (p *Pool) child(ctx context.Context, fresh bool) (c *process, used bool, err error) {
 	for !fresh {
-		c := p.pop()
-		if c == nil {
+		if c = p.pop(); c == nil {
 			break
 		}
 		if !c.gone() {
-			return c, nil
+			return c, true, nil
 		}
 		p.end(c)
 	}
-	c, err := p.starter.start(ctx, p.options)
-	if err != nil {
-		return nil, err
+	if c, err = p.starter.start(ctx, p.options); err != nil {
+		return nil, false, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.Started++
 	p.stats.Alive++
-	return c, nil
+	return c, false, nil
 }
 
 func (p *Pool) pop() *process {
@@ -177,11 +190,7 @@ func (p *Pool) pop() *process {
 }
 
 // put takes a child back that has come to the end of a document.
-func (p *Pool) put(c *process, retire bool) {
-	if retire {
-		p.end(c)
-		return
-	}
+func (p *Pool) put(c *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, c)
@@ -206,10 +215,12 @@ func (p *Pool) end(c *process) {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.stats
+	s := p.stats
+	s.Waiting = p.queue.waiting()
+	return s
 }
 
-// Close kills every child and waits for them and for the calls of Inspect,
+// Close kills every child and waits for them and for the calls,
 // which return ErrClosed. It is safe to call twice.
 func (p *Pool) Close() error {
 	p.once.Do(func() {

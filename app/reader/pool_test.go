@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/vaulttest"
@@ -55,6 +59,21 @@ func fake(t *testing.T, kind string) reader.Options {
 	return reader.Options{Command: []string{self, reader.FakeArg, kind}}
 }
 
+// await looks until seen says yes, and fails the test after 20 seconds.
+func await(t *testing.T, what string, seen func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(20 * time.Second)
+	for !seen() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("not within 20 s: %s", what)
+		}
+	}
+}
+
 func text(s string) (io.ReaderAt, int64) { return strings.NewReader(s), int64(len(s)) }
 
 func TestBadChildren(t *testing.T) {
@@ -62,7 +81,7 @@ func TestBadChildren(t *testing.T) {
 		kind    string
 		started int // children per document
 	}
-	rows := []row{{"crashes", 2}, {"asks for ever", 1}, {"spins", 1}}
+	rows := []row{{"crashes", 2}, {"asks for ever", 1}, {"never listens", 1}, {"spins", 1}}
 	for _, kind := range reader.BadFrames() {
 		rows = append(rows, row{kind, 2})
 	}
@@ -237,6 +256,47 @@ func TestRealChild(t *testing.T) {
 	report, err := p.Inspect(t.Context(), doc, doc.Size(), "txt", limits)
 	if err != nil || report.Refusal != inspect.Mismatch("txt") {
 		t.Errorf("%+v, %v", report, err)
+	}
+	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 1, Served: 4}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRealChildExtracts draws and reads what needs no PDFium.
+func TestRealChildExtracts(t *testing.T) {
+	p := open(t, reader.Options{Processes: 1})
+	var drawing bytes.Buffer
+	if err := png.Encode(&drawing, image.NewRGBA(image.Rect(0, 0, 400, 600))); err != nil {
+		t.Fatal(err)
+	}
+	doc := bytes.NewReader(drawing.Bytes())
+	got, err := p.Picture(t.Context(), reader.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, extract.Limits{})
+	if err != nil || got.Width != 200 || got.Height != 300 {
+		t.Fatalf("%d by %d, %v", got.Width, got.Height, err)
+	}
+	seen, kind, err := image.DecodeConfig(bytes.NewReader(got.Bytes))
+	if err != nil || seen.Width != 200 || seen.Height != 300 || "image/"+kind != got.MIME {
+		t.Errorf("%s, %+v, %v", kind, seen, err)
+	}
+	for _, c := range []struct {
+		name, mime string
+		lim        extract.Limits
+		want       string
+		err        error
+	}{
+		{"text", "text/plain", extract.Limits{}, "[1 Lot 7\tBlock B\n]", nil},
+		{"cut off", "text/plain", extract.Limits{TextBytes: 5}, "[1 Lot 7]", extract.ErrTooLarge},
+		{"a kind without", "image/png", extract.Limits{}, "[]", extract.ErrUnsupported},
+	} {
+		var pages []string
+		words, size := text("Lot 7\tBlock B\r\n")
+		err := p.Text(t.Context(), reader.Request{Doc: words, Size: size, MIME: c.mime}, c.lim, collect(&pages))
+		if !errors.Is(err, c.err) || fmt.Sprint(pages) != c.want {
+			t.Errorf("%s: %q, %v", c.name, pages, err)
+		}
+	}
+	if _, err := p.Picture(t.Context(), reader.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, extract.Limits{}); !errors.Is(err, errDisk) || reader.Final(err) {
+		t.Errorf("%v", err)
 	}
 	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 1, Served: 4}) {
 		t.Errorf("%+v", s)

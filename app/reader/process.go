@@ -10,13 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"time"
-
-	"deedkeep/app/inspect"
 )
-
-// watchEvery is how often the memory of a child at work is looked at.
-const watchEvery = 50 * time.Millisecond
 
 // process is one child as the parent holds it.
 type process struct {
@@ -47,7 +41,7 @@ func launch(o Options) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, childIn.Close(), in.Close())
 	}
-	cmd := exec.Command(o.Command[0], o.Command[1:]...)
+	cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
 	cmd.Stdin, cmd.Stdout = childIn, childOut
 	// Nothing of the settings, which may hold secrets, reaches a child.
 	cmd.Env = []string{"GOTRACEBACK=none"}
@@ -77,9 +71,9 @@ func (p *process) reap() {
 
 // greet hears the child's hello and tells it what it runs with.
 func (p *process) greet(o Options) error {
-	release := p.guard(context.Background(), o.greeting, errSilent, 0)
+	g := p.guard(context.Background(), o.greeting, errSilent, 0)
 	err := p.exchange(o)
-	if cause := release(); cause != nil {
+	if cause := g.release(); cause != nil {
 		return cause
 	}
 	return err
@@ -104,57 +98,19 @@ func (p *process) exchange(o Options) error {
 	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit})
 }
 
-// inspect has one document inspected. A child for which err is not nil, or
-// which retires, must be killed. Besides the errors of talk there are
-// errDeadline, errMemory and ctx's.
-func (p *process) inspect(ctx context.Context, o Options, doc io.ReaderAt, t task) (inspect.Report, bool, error) {
-	release := p.guard(ctx, o.Deadline, errDeadline, o.MemoryLimit)
-	report, retire, err := talk(p.in, p.r, doc, t)
-	if cause := release(); cause != nil {
-		return inspect.Report{}, true, cause
+// work has one task done. A child for which err is no *documentError and no
+// *faultError, or which retires, must be killed. Besides the errors of talk
+// there are errDeadline, errMemory and ctx's.
+func (p *process) work(ctx context.Context, o Options, doc io.ReaderAt, t task, a answer) (retire bool, err error) {
+	g := p.guard(ctx, o.Deadlines.of(t), errDeadline, o.MemoryLimit)
+	if text, ok := a.(*textAnswer); ok {
+		text.aside = g.aside
 	}
-	return report, retire, err
-}
-
-// guard kills the child when ctx ends, after the deadline (late is then the
-// cause), or above memory bytes (0: not watched). release ends the guard, waits
-// for it and returns why it has killed, or nil.
-func (p *process) guard(ctx context.Context, deadline time.Duration, late error, memory int64) (release func() error) {
-	stop, cause := make(chan struct{}), make(chan error, 1)
-	go func() {
-		err := p.watch(ctx, stop, deadline, late, memory)
-		if err != nil {
-			p.kill()
-		}
-		cause <- err
-	}()
-	return func() error {
-		close(stop)
-		return <-cause
+	retire, err = talk(p.in, p.r, doc, t, a)
+	if cause := g.release(); cause != nil {
+		return true, cause
 	}
-}
-
-func (p *process) watch(ctx context.Context, stop chan struct{}, deadline time.Duration, late error, memory int64) error {
-	timer := time.NewTimer(deadline)
-	defer timer.Stop()
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-stop:
-			return nil
-		case <-p.exited:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timer.C:
-			return late
-		case <-ticker.C:
-			if memory > 0 && resident(p.cmd.Process.Pid) > memory {
-				return errMemory
-			}
-		}
-	}
+	return retire, err
 }
 
 // gone reports whether the child has ended.

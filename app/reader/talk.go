@@ -2,11 +2,10 @@ package reader
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-
-	"deedkeep/app/inspect"
 )
 
 // documentError is a document that the parent could not read: nobody's fault
@@ -16,88 +15,145 @@ type documentError struct{ cause error }
 func (e *documentError) Error() string { return "read document: " + e.cause.Error() }
 func (e *documentError) Unwrap() error { return e.cause }
 
-// faultError is trouble that a child reports instead of a verdict.
-type faultError struct{ text string }
+// faultError is trouble that a child reports instead of a verdict: a finding
+// about the document, or, without one, its own.
+type faultError struct {
+	text    string
+	finding error
+}
 
 func (e *faultError) Error() string { return "document could not be opened: " + e.text }
+func (e *faultError) Unwrap() error { return e.finding }
 
-// talk has one document inspected: it sends the task and answers what the child
-// asks until the child is done. retire says that the child wants no more. Errors
-// are *documentError, *faultError, or the child's end or breach, after which it
-// cannot be talked to.
-func talk(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task) (report inspect.Report, retire bool, err error) {
+// answer takes what a child says about one document. Its errors are breaches,
+// but for *receiverError.
+type answer interface {
+	// begin is called before each attempt.
+	begin()
+	// take has one frame that is no ask and no end. lost says that the parent
+	// could not read the document: what comes is not to be used.
+	take(kind byte, content []byte, lost bool) error
+	// end has the last frame.
+	end(d done) error
+}
+
+// conversation is one document between parent and child.
+type conversation struct {
+	w      io.Writer
+	r      *bufio.Reader
+	doc    io.ReaderAt
+	size   int64
+	left   int64 // bytes that may still be asked for
+	lost   error // why the document could not be read
+	blocks []byte
+}
+
+// allowed is how much a child may ask for of a document: an honest one reads
+// some of it again, none for ever.
+func allowed(size int64) int64 { return 32*size + 256<<20 }
+
+// leastAsk is what the smallest ask counts.
+const leastAsk = 4 << 10
+
+// talk has one task done: it sends it and answers what the child asks until the
+// child is done. retire says that the child wants no more. Errors are
+// *documentError, *faultError, *receiverError, or the child's end or breach,
+// after which it cannot be talked to.
+func talk(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a answer) (retire bool, err error) {
 	if err := writeMessage(w, frameTask, t); err != nil {
-		return inspect.Report{}, false, err
+		return false, err
 	}
-	var lost error
-	var in, out []byte
+	c := &conversation{w: w, r: r, doc: doc, size: t.Size, left: allowed(t.Size)}
+	var in []byte
 	for {
 		kind, content, err := readFrame(r, &in)
 		if err != nil {
-			return inspect.Report{}, false, err
+			return false, err
 		}
 		switch kind {
 		case frameAsk:
-			failed, err := reply(w, doc, t.Size, content, &out)
-			if err != nil {
-				return inspect.Report{}, false, err
-			}
-			if lost == nil {
-				lost = failed
-			}
+			err = c.reply(content)
 		case frameDone, frameFault:
-			report, retire, err := ending(kind, content)
-			if lost != nil && !errors.Is(err, errBreach) {
-				// Whatever the child made of the gap, it is no verdict.
-				return inspect.Report{}, retire, &documentError{lost}
+			if r.Buffered() > 0 {
+				return false, breach("%d bytes after the end", r.Buffered()) // they would answer for the next document
 			}
-			return report, retire, err
+			return c.ending(kind, content, a)
 		default:
-			return inspect.Report{}, false, breach("frame %q while a document is open", kind)
+			err = a.take(kind, content, c.lost != nil)
+		}
+		if err != nil {
+			return false, err
 		}
 	}
 }
 
-// reply answers one ask. failed is why the document could not be read, err why
-// the child cannot be talked to.
-func reply(w io.Writer, doc io.ReaderAt, size int64, content []byte, out *[]byte) (failed, err error) {
-	offset, length, err := decodeAsk(content, size)
+// reply answers one ask. The error is why the child cannot be talked to.
+func (c *conversation) reply(content []byte) error {
+	parts, sum, err := decodeAsk(content, c.size)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if cap(*out) < headerSize+length {
-		*out = make([]byte, headerSize+blockSize)
+	if c.left -= int64(max(sum, leastAsk)); c.left < 0 {
+		return breach("asks without end")
 	}
-	frame := (*out)[:headerSize+length]
-	n, failed := doc.ReadAt(frame[headerSize:], offset)
-	if n == length {
-		_, err = w.Write(sealFrame(frame, frameBlock))
-		return nil, err
+	if cap(c.blocks) < headerSize+sum {
+		c.blocks = make([]byte, headerSize+blockSize)
 	}
-	if failed == nil || errors.Is(failed, io.EOF) {
-		failed = io.ErrUnexpectedEOF
+	frame := c.blocks[:headerSize+sum]
+	rest := frame[headerSize:]
+	for _, p := range parts {
+		if err := c.read(rest[:p.length], p.offset); err != nil {
+			c.lost = cmp.Or(c.lost, err)
+			return writeFrame(c.w, frameLost, nil)
+		}
+		rest = rest[p.length:]
 	}
-	return fmt.Errorf("%d bytes at %d: %w", length, offset, failed), writeFrame(w, frameLost, nil)
+	_, err = c.w.Write(sealFrame(frame, frameBlock))
+	return err
+}
+
+// read fills b from the document.
+func (c *conversation) read(b []byte, offset int64) error {
+	n, err := c.doc.ReadAt(b, offset)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%d bytes at %d: %w", len(b), offset, err)
 }
 
 // ending reads the last frame of a document.
-func ending(kind byte, content []byte) (report inspect.Report, retire bool, err error) {
+func (c *conversation) ending(kind byte, content []byte, a answer) (retire bool, err error) {
 	if kind == frameFault {
 		var f fault
 		if err := decode(content, &f); err != nil {
-			return inspect.Report{}, false, err
+			return false, err
 		}
 		if err := f.check(); err != nil {
-			return inspect.Report{}, false, err
+			return false, err
 		}
-		return inspect.Report{}, f.Retire, &faultError{f.Text}
+		if _, inspects := a.(*verdictAnswer); inspects && f.Kind != "" {
+			return false, breach("%s instead of a verdict", f.Kind)
+		}
+		retire, err = f.Retire, &faultError{f.Text, findingOf(f.Kind)}
+	} else {
+		var d done
+		if err := decode(content, &d); err != nil {
+			return false, err
+		}
+		if err := d.check(); err != nil {
+			return false, err
+		}
+		if err := a.end(d); err != nil {
+			return false, err
+		}
+		retire = d.Retire
 	}
-	var d done
-	if err := decode(content, &d); err != nil {
-		return inspect.Report{}, false, err
+	if c.lost != nil {
+		// Whatever the child made of the gap, it is no verdict.
+		return retire, &documentError{c.lost}
 	}
-	if err := d.check(); err != nil {
-		return inspect.Report{}, false, err
-	}
-	return inspect.Report{MIME: d.MIME, Pages: d.Pages, Refusal: d.Refusal}, d.Retire, nil
+	return retire, err
 }

@@ -54,8 +54,8 @@ func TestLoadInParallelGivesOneKey(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for _, print := range prints {
-		if print != prints[0] {
+	for _, fingerprint := range prints {
+		if fingerprint != prints[0] {
 			t.Fatalf("different keys in use: %v", prints)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 //	/dl/<file>/<expiry>/<signature>/<filename>
 //	    |      |        |           every byte but A-Z a-z 0-9 - . _ ~ as %XX, upper-case hex
 //	    |      |        base64url without padding, 43 characters
-//	    |      Unix seconds, decimal
-//	    decimal
+//	    |      Unix seconds, in decimal digits
+//	    number of the file
 //
 //	signature = HMAC-SHA256(subkey `links`, "dl\n" file "\n" expiry "\n" filename)
 //

@@ -6,13 +6,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
+	"runtime/debug"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"deedkeep/app/api"
 	"deedkeep/app/config"
@@ -34,13 +33,14 @@ type Options struct {
 }
 
 // Serve answers on the configured address and on the control door until ctx ends,
-// then finishes what is under way within the grace time.
+// then finishes what is under way within the grace time. The door closes last, so
+// that commands find the vault throughout.
 func Serve(ctx context.Context, opts Options) error {
 	public, err := Handler(opts)
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", opts.Config.Listen)
+	listener, err := listen(ctx, opts.Config)
 	if err != nil {
 		return err
 	}
@@ -50,63 +50,104 @@ func Serve(ctx context.Context, opts Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: address, StartedAt: opts.Now(), Log: opts.Log,
+		Vault: opts.Vault, Build: opts.Build, Listen: address, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {
 		opts.Started(address)
 	}
-	limited := netutil.LimitListener(listener, opts.Config.Limits.Connections)
 	return run(ctx, opts, []service{
-		{limited, newServer(opts, public)},
-		{door, newServer(opts, control)},
+		{listener, newServer(opts, public), opts.Config.Timeouts.Grace},
+		{door, newServer(opts, control), doorGrace},
 	})
+}
+
+// listen opens the public address, and names the setting when it cannot.
+func listen(ctx context.Context, c config.Config) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("%w; the setting listen (--listen) chooses another address", err)
+	}
+	tcp, ok := listener.(*net.TCPListener)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("listen on %s: it is no TCP address", c.Listen), listener.Close())
+	}
+	return limit(tcp, c.Limits.Connections), nil
 }
 
 type service struct {
 	listener net.Listener
 	server   *http.Server
+	grace    time.Duration // for what is under way when it is stopped
 }
 
-// run serves until ctx ends or one of the services fails, and stops them all.
+// doorGrace is enough for every command but a verification, which changes nothing.
+const doorGrace = time.Second
+
+// run serves until ctx ends or one of the services fails, and stops them in order.
 func run(ctx context.Context, opts Options, services []service) error {
-	failed := make(chan error, len(services))
-	var running sync.WaitGroup
+	ended := make(chan error, len(services))
 	for _, s := range services {
-		running.Go(func() {
-			if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-				failed <- err
-			}
-		})
+		go func() { ended <- s.server.Serve(s.listener) }()
 	}
 	var err error
+	running := len(services)
 	select {
 	case <-ctx.Done():
 		opts.Log.Info("stopping", "grace", opts.Config.Timeouts.Grace.String())
-	case err = <-failed:
+	case err = <-ended:
+		running--
 	}
-	// The ended context is why we stop; what is under way gets its own time.
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), opts.Config.Timeouts.Grace)
-	defer cancel()
 	for _, s := range services {
-		running.Go(func() {
-			if s.server.Shutdown(grace) != nil {
-				opts.Log.Warn("cut off what was under way", "error", s.server.Close())
-			}
-		})
+		s.stop(ctx, opts.Log)
 	}
-	running.Wait()
+	for range running {
+		if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+	}
 	return err
+}
+
+func (s service) stop(ctx context.Context, log *slog.Logger) {
+	// The ended context is why we stop; what is under way gets its own time.
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
+	defer cancel()
+	if s.server.Shutdown(grace) != nil {
+		log.Warn("cut off what was under way", "error", s.server.Close())
+	}
 }
 
 func newServer(opts Options, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           recoverer(h, opts.Log),
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
 		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
+		// "OPTIONS *" gets an answer of ours, with a request id.
+		DisableGeneralOptionsHandler: true,
 	}
+}
+
+// recoverer logs a panic of a handler where the administrator sees it, and cuts
+// the connection: whether an answer had begun is not known here. It does not wrap
+// the writer.
+func recoverer(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(p)
+			default:
+				log.ErrorContext(r.Context(), "panic", "cause", fmt.Sprint(p), "stack", string(debug.Stack()),
+					"request_id", w.Header().Get("X-Request-Id"))
+				panic(http.ErrAbortHandler)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Handler mounts everything that is served on the public address. It is no
@@ -150,7 +191,7 @@ func Handler(opts Options) (http.Handler, error) {
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return api.Identify(mux, rand.Reader), nil
+	return api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader), nil
 }
 
 // health answers whether the process is alive, or what keeps it from working.

@@ -21,6 +21,7 @@ var (
 	bucketOrderNumbers = []byte("order_numbers")
 	bucketFiles        = []byte("files")
 	bucketFileDigests  = []byte("file_digests")
+	bucketFailed       = []byte("failed")
 	bucketTasks        = []byte("tasks")
 	bucketKeys         = []byte("keys")
 	bucketKeyHashes    = []byte("key_hashes")
@@ -32,6 +33,7 @@ var (
 	keySchema          = []byte("schema")
 	keySecret          = []byte("secret")
 	keyCreated         = []byte("created")
+	keyGeneration      = []byte("generation")
 	keyDefaultTemplate = []byte("default_template")
 	keyOrderFields     = []byte("order_fields")
 	keyOrderStatuses   = []byte("order_statuses")
@@ -47,12 +49,27 @@ const (
 	CountFiles     Counter = "files"
 	CountFolders   Counter = "folders"
 	CountTasks     Counter = "tasks"
+	CountFailed    Counter = "failed"
 	CountBytes     Counter = "bytes" // of all files, each counted as often as it is filed
 )
 
+func allCounters() []Counter {
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes}
+}
+
+func counterKeys() (keys [][]byte) {
+	for _, c := range allCounters() {
+		keys = append(keys, []byte(c))
+	}
+	return keys
+}
+
+// createdText is the time of the first event as meta keeps it.
+func createdText(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
+
 func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
-		bucketAbstracts, bucketOrders, bucketOrderNumbers, bucketFiles, bucketFileDigests, bucketTasks, bucketKeys,
+		bucketAbstracts, bucketOrders, bucketOrderNumbers, bucketFiles, bucketFileDigests, bucketFailed, bucketTasks, bucketKeys,
 		bucketKeyHashes, bucketEvents}
 }
 
@@ -68,7 +85,7 @@ func found(t *Tx, opts Options) error {
 	err := errors.Join(
 		meta.Put(keySchema, number(Schema)),
 		meta.Put(keySecret, []byte(opts.Fingerprint)),
-		meta.Put(keyCreated, []byte(now.UTC().Format(time.RFC3339))),
+		meta.Put(keyCreated, createdText(now)),
 		t.PutOrderFields(opts.Workspace.OrderFields),
 		t.PutOrderStatuses(opts.Workspace.OrderStatuses))
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -28,21 +30,24 @@ type checker struct {
 	census Census
 	told   int
 	counts map[Counter]uint64
+
+	fingerprint string
 }
 
 // Check holds every record and index of the copy against its checksum and each
 // other, the event chain against its hashes, and the file's pages against bbolt's
 // own rules. The error is about the check, never about what it found.
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) {
-	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}}
+	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, fingerprint: c.fingerprint}
+	if err := k.pages(c); err != nil || c.broken {
+		return k.census, err
+	}
 	walked := c.view(func(t *Tx) error {
 		k.t = t
-		for _, name := range allBuckets() {
-			if t.bucket(name) == nil {
-				k.find("database", string(name), "the bucket is missing")
-				return nil
-			}
+		if k.missing() {
+			return nil
 		}
+		k.meta()
 		k.records()
 		k.indexes()
 		k.counters()
@@ -52,11 +57,9 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		return k.census, err
 	}
 	if walked != nil {
-		k.find("database", "pages", "%v", walked)
+		k.find("database", "pages", "%s", problem(walked))
 		return k.census, nil
 	}
-	// Only now: bbolt's check runs on a goroutine of its own, where the fault of a
-	// page outside the file could not be caught. The walk above has been everywhere.
 	err := c.db.View(func(tx *bolt.Tx) error {
 		for err := range tx.Check() {
 			k.find("database", "pages", "%v", err)
@@ -64,6 +67,63 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		return nil
 	})
 	return k.census, err
+}
+
+// pages comes first: nothing else may walk a file whose pages are broken.
+func (k *checker) pages(c *Copy) error {
+	file, err := os.Open(c.path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	sound, err := checkPages(file, info.Size(), func(subject, problem string) {
+		k.find("database", subject, "%s", problem)
+	})
+	c.broken = !sound
+	return err
+}
+
+func (k *checker) missing() (missing bool) {
+	for _, name := range allBuckets() {
+		if k.t.bucket(name) == nil {
+			k.find("database", string(name), "the bucket is missing")
+			missing = true
+		}
+	}
+	return missing
+}
+
+// meta holds what the store itself wrote against what is known from elsewhere.
+func (k *checker) meta() {
+	meta := k.t.bucket(bucketMeta)
+	if schema, _ := numberOf(meta.Get(keySchema)); schema != Schema {
+		k.find("database", string(keySchema), "says %d, this is %d", schema, Schema)
+	}
+	if string(meta.Get(keySecret)) != k.fingerprint {
+		k.find("database", string(keySecret), "is not that of the secret.key beside it")
+	}
+	if first, err := events.get(k.t, 1); err == nil && !bytes.Equal(meta.Get(keyCreated), createdText(first.At)) {
+		k.find("database", string(keyCreated), "differs from the first event")
+	}
+	k.known(bucketMeta, keySchema, keySecret, keyCreated)
+	k.known(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDefaultTemplate, keyGeneration)
+	if _, err := k.t.Generation(); err != nil {
+		k.find("workspace", string(keyGeneration), "%v", err)
+	}
+	k.known(bucketCounters, counterKeys()...)
+}
+
+func (k *checker) known(bucket []byte, names ...[]byte) {
+	c := k.t.bucket(bucket).Cursor()
+	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+		if !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Equal(name, key) }) {
+			k.find("database", string(bucket), "has an entry %q that nothing here wrote", key)
+		}
+	}
 }
 
 func (k *checker) find(kind, subject, format string, args ...any) {
@@ -91,8 +151,10 @@ func (k *checker) records() {
 	if _, err := k.t.OrderStatuses(); err != nil {
 		k.find("workspace", "order_statuses", "%v", err)
 	}
-	if id := k.t.defaultTemplate(); id != 0 {
-		k.reference("workspace", 0, "template", templates.has(k.t, id), id)
+	if id, err := k.t.defaultTemplate(); err != nil {
+		k.find("workspace", string(keyDefaultTemplate), "%v", err)
+	} else if id != 0 && !templates.has(k.t, id) {
+		k.find("workspace", string(keyDefaultTemplate), "names template %d, which is missing", id)
 	}
 }
 
@@ -162,25 +224,20 @@ func (k *checker) file(f title.File) {
 		return
 	}
 	k.indexed("file", f.ID, bucketFileDigests, append(digest, number(f.ID)...))
+	if f.Failure != "" {
+		k.counts[CountFailed]++
+		k.indexed("file", f.ID, bucketFailed, number(f.ID))
+	}
 	if f.FolderID != 0 {
 		k.reference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
 	}
 	if f.AbstractID != 0 {
 		a, ok, err := abstracts.find(k.t, f.AbstractID)
 		k.reference("file", f.ID, "abstract", ok || err != nil, f.AbstractID)
-		if ok && !contains(a.Files, f.ID) {
+		if ok && !slices.Contains(a.Files, f.ID) {
 			k.find("file", fmt.Sprint(f.ID), "is not listed by abstract %d", a.ID)
 		}
 	}
-}
-
-func contains(list []uint64, id uint64) bool {
-	for _, n := range list {
-		if n == id {
-			return true
-		}
-	}
-	return false
 }
 
 func (k *checker) key(key title.Key) {
@@ -206,8 +263,11 @@ func (k *checker) chain() {
 		}
 		prev, next = e.Hash, e.Seq+1
 	})
-	if seq := k.t.bucket(bucketEvents).Sequence(); seq != next-1 {
+	switch seq := k.t.bucket(bucketEvents).Sequence(); {
+	case seq > next-1:
 		k.find("event", fmt.Sprint(next), "the last entries are missing: %d were written", seq)
+	case seq < next-1:
+		k.find("event", fmt.Sprint(seq+1), "it was added from outside: %d were written", seq)
 	}
 }
 
@@ -227,6 +287,11 @@ func (k *checker) indexes() {
 		id, ok := tail(key)
 		f, err := files.get(k.t, id)
 		return ok && err == nil && len(key) == 40 && f.Digest == hex.EncodeToString(key[:32])
+	})
+	k.entries(bucketFailed, func(key, _ []byte) bool {
+		id, ok := numberOf(key)
+		f, err := files.get(k.t, id)
+		return ok && err == nil && f.Failure != ""
 	})
 	k.entries(bucketKeyHashes, func(key, value []byte) bool {
 		id, ok := numberOf(value)
@@ -252,7 +317,7 @@ func tail(key []byte) (uint64, bool) {
 }
 
 func (k *checker) counters() {
-	for _, c := range []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountBytes} {
+	for _, c := range allCounters() {
 		if have := k.t.Count(c); have != k.counts[c] && k.told == 0 {
 			k.find("counter", string(c), "says %d, there are %d", have, k.counts[c])
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"syscall"
 
@@ -28,6 +29,7 @@ type member struct {
 	check, write func(*Tx) error
 	refused      error // what check said; final
 	failed       error // what write said; the batch was aborted for it
+	leans        bool  // check saw what neighbours of the same commit had written
 	done         chan error
 }
 
@@ -111,7 +113,7 @@ func (s *Store) commit(batch []*member) {
 	}
 	for _, m := range batch {
 		switch {
-		case m.refused != nil:
+		case m.refused != nil && (err == nil || !m.leans):
 			m.done <- m.refused
 		case m.failed != nil:
 			m.done <- m.failed
@@ -124,6 +126,9 @@ func (s *Store) commit(batch []*member) {
 // attempt runs the batch in one transaction. It returns errWriteError when a
 // write failed (nothing is committed), and what the disk said otherwise.
 func (s *Store) attempt(batch []*member) error {
+	for _, m := range batch {
+		m.refused, m.failed, m.leans = nil, nil, false
+	}
 	if s.Failed() != nil {
 		return errReadOnly
 	}
@@ -134,7 +139,7 @@ func (s *Store) attempt(batch []*member) error {
 	// One Tx for all: the head of the event log is read once a batch.
 	t, wrote := &Tx{tx: tx, memos: &s.memos}, false
 	for _, m := range batch {
-		m.refused, m.failed = nil, nil
+		m.leans = wrote
 		if m.refused = half(m.ctx, m.check, t); m.refused != nil || m.write == nil {
 			continue
 		}
@@ -154,15 +159,25 @@ func (s *Store) attempt(batch []*member) error {
 // the old state whole. Of any other error nobody knows what reached the disk, and
 // a later sync that succeeds proves nothing (PROMISES.md, row 7).
 func (s *Store) seal(tx *bolt.Tx) error {
-	err := tx.Commit()
+	err := guarded(func() error { return s.commitTx(tx) })
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, syscall.ENOSPC) || isQuota(err) {
+	if noRoom(err) {
 		return &title.Error{Kind: title.Full, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
+	// A commit that fell over a damaged page holds bbolt's locks still, and Close
+	// would wait for ever. One that ended says ErrTxClosed, which is no news.
+	_ = guarded(tx.Rollback)
 	return &title.Error{Kind: title.Closing, Message: errReadOnly.Message, Err: err}
+}
+
+// noRoom reports a write that found the disk full. A sync that says so is another
+// thing: what it was to make durable may be lost, the current page included.
+func noRoom(err error) bool {
+	var at *fs.PathError
+	return errors.As(err, &at) && at.Op == "write" && (errors.Is(err, syscall.ENOSPC) || isQuota(err))
 }
 
 func rollback(tx *bolt.Tx) error {
@@ -189,8 +204,18 @@ func guarded(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+			err = &panicError{p, debug.Stack()}
 		}
 	}()
 	return fn()
+}
+
+// panicError is a panic that was caught, with the way to it for the log.
+type panicError struct {
+	reason any
+	stack  []byte
+}
+
+func (p *panicError) Error() string {
+	return fmt.Sprintf("panic in a transaction: %v\n%s", p.reason, p.stack)
 }

@@ -16,40 +16,46 @@ import (
 // Copy is a private, complete copy of a store's file at one moment. Reading it,
 // however slowly, holds up nobody.
 type Copy struct {
-	db   *bolt.DB
-	path string
+	db          *bolt.DB
+	path        string
+	fingerprint string // of the secret.key that the store was opened with
+	broken      bool   // its pages are; only Check finds that out
 }
 
-// Snapshot writes a Copy to path, which must not exist, and opens it.
+// Snapshot writes a Copy to path, which must not exist, and opens it. It returns
+// Full when the disk has no room for it; whatever the error, no file stays behind.
 func (s *Store) Snapshot(ctx context.Context, path string) (*Copy, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
+	out := &stopper{ctx: ctx, w: file}
 	err = s.View(ctx, func(t *Tx) error {
-		_, err := t.tx.WriteTo(stopper{ctx, file})
-		return err
+		_, err := t.tx.WriteTo(out)
+		return errors.Join(err, out.err) // bbolt keeps only the words of some
 	})
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = errors.Join(err, file.Close()); noRoom(err) {
+		err = &title.Error{Kind: title.Full, Message: errFull.Message, Err: err}
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(path))
 	}
 	c, err := openCopy(path)
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
+	c.fingerprint = s.fingerprint
 	return c, nil
 }
 
+// openCopy leaves the list of free pages alone: what bbolt would make of a damaged
+// one, Check reports.
 func openCopy(path string) (*Copy, error) {
-	var db *bolt.DB
-	err := guarded(func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true, PreLoadFreelist: true})
-		return err
-	})
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("open the copy of the database: %w", err)
 	}
-	return &Copy{db, path}, nil
+	return &Copy{db: db, path: path}, nil
 }
 
 // Close closes the copy and removes its file.
@@ -61,33 +67,40 @@ func (c *Copy) view(fn func(*Tx) error) error {
 	})
 }
 
-// Digests calls fn for each document's bytes once, in order of digest, with one
-// file that has them, until fn returns an error. A damaged record of a file is
-// handed over with nothing but its number; Check reports it.
-func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
+// Digests calls fn for each document's bytes once, in order of digest, with the
+// files that have them, until fn returns an error. A file whose record is damaged
+// is handed over with nothing but its number and a size of -1; Check reports it.
+// After a Check that found the pages broken it is an error.
+func (c *Copy) Digests(fn func(digest [32]byte, files []title.File) error) error {
+	if c.broken {
+		return errBrokenPages
+	}
 	return c.view(func(t *Tx) error {
-		var last [32]byte
-		first := true
+		var digest [32]byte
+		var sharing []title.File
 		cursor := t.bucket(bucketFileDigests).Cursor()
 		for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
 			if len(k) != 40 {
 				continue // Check reports it
 			}
-			digest := [32]byte(k[:32])
-			if !first && digest == last {
-				continue
+			if len(sharing) > 0 && digest != [32]byte(k[:32]) {
+				if err := fn(digest, sharing); err != nil {
+					return err
+				}
+				sharing = nil
 			}
-			first, last = false, digest
+			digest = [32]byte(k[:32])
 			id, _ := numberOf(k[32:]) // eight bytes
 			file, err := files.get(t, id)
 			if err != nil {
 				file = title.File{ID: id, Size: -1}
 			}
-			if err := fn(digest, file); err != nil {
-				return err
-			}
+			sharing = append(sharing, file)
 		}
-		return nil
+		if len(sharing) == 0 {
+			return nil
+		}
+		return fn(digest, sharing)
 	})
 }
 
@@ -95,11 +108,13 @@ func (c *Copy) Digests(fn func(digest [32]byte, file title.File) error) error {
 type stopper struct {
 	ctx context.Context
 	w   io.Writer
+	err error // the last one
 }
 
-func (s stopper) Write(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
+func (s *stopper) Write(p []byte) (n int, err error) {
+	if s.err = s.ctx.Err(); s.err != nil {
+		return 0, s.err
 	}
-	return s.w.Write(p)
+	n, s.err = s.w.Write(p)
+	return n, s.err
 }

@@ -11,13 +11,14 @@
 //	    schema            number    the schema this file has; see migrate.go
 //	    secret            text      fingerprint of the secret.key that belongs here
 //	    created           text      RFC 3339 time of creation
-//	    default_template  number
 //	counters/
-//	    abstracts, orders, files, folders, tasks, bytes    number
+//	    abstracts, orders, files, folders, tasks, failed, bytes    number
 //	templates/       id                   record title.Template
 //	workspace/
+//	    generation                        record string: a word for each serve; absent before the first
 //	    order_fields                      record []title.Field
 //	    order_statuses                    record []string
+//	    default_template                  record uint64; absent where there is none
 //	folders/         id                   record title.Folder
 //	folder_names/    parent id, fold(name)          -> id
 //	abstracts/       id                   record title.Abstract
@@ -25,6 +26,7 @@
 //	order_numbers/   fold(number), 0x00, id
 //	files/           id                   record title.File
 //	file_digests/    digest (32), file id
+//	failed/          file id              of files whose processing failed (schema 2)
 //	tasks/           seq                  record title.Task
 //	keys/            id                   record title.Key
 //	key_hashes/      hash (32)                      -> id

@@ -30,5 +30,6 @@ func (t *Tx) lastEvent() (e title.Event, err error) {
 	if key == nil {
 		return e, nil
 	}
-	return e, decode(bucketEvents, key, raw, &e)
+	err = decode(bucketEvents, key, raw, &e)
+	return e, err
 }

@@ -23,13 +23,17 @@ func (t *Tx) FolderNameTaken(parent uint64, name string) bool {
 	return t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)) != nil
 }
 
-// PutFolder writes one, new or changed, and its place among its siblings.
+// PutFolder writes one, new or changed, and its place among its siblings; a name
+// that a sibling has is an error (see FolderNameTaken).
 func (t *Tx) PutFolder(f title.Folder) error {
 	old, known, err := folders.find(t, f.ID)
 	if err != nil {
 		return err
 	}
 	names := t.bucket(bucketFolderNames)
+	if owner, taken := numberOf(names.Get(folderNameKey(f.ParentID, f.Name))); taken && owner != f.ID {
+		return fmt.Errorf("put folder %d: folder %d has its name", f.ID, owner)
+	}
 	if !known {
 		if err := t.add(CountFolders, 1); err != nil {
 			return err

@@ -23,14 +23,25 @@ func (t *Tx) KeyByHash(hash [32]byte) (key title.Key, found bool, err error) {
 		return key, false, nil
 	}
 	key, err = keys.recall(t, &t.memos.keys, id)
+	if title.KindOf(err) == title.NotFound {
+		err = fmt.Errorf("%s: key %d is missing: %w", bucketKeyHashes, id, ErrDamaged)
+	}
 	return key, err == nil, err
 }
 
-// PutKey writes one, new or changed; its hash never changes.
+// PutKey writes one, new or changed. Its hash never changes and belongs to it
+// alone: anything else is an error.
 func (t *Tx) PutKey(k title.Key) error {
 	hash, err := hex.DecodeString(k.Hash)
 	if err != nil || len(hash) != 32 {
 		return fmt.Errorf("put key %d: its hash is no SHA-256", k.ID)
+	}
+	old, known, err := keys.find(t, k.ID)
+	if err != nil {
+		return err
+	}
+	if owner, taken := numberOf(t.bucket(bucketKeyHashes).Get(hash)); taken && owner != k.ID || known && old.Hash != k.Hash {
+		return fmt.Errorf("put key %d: its hash is another's, or was another", k.ID)
 	}
 	if err := t.bucket(bucketKeyHashes).Put(hash, number(k.ID)); err != nil {
 		return fmt.Errorf("index key %d: %w", k.ID, err)

@@ -44,6 +44,7 @@ func (m *memo[T]) decode(bucket, key, raw []byte) (T, error) {
 // memos are those of one store.
 type memos struct {
 	templates memo[title.Template]
+	standard  memo[uint64] // the default template's number
 	keys      memo[title.Key]
 	fields    memo[[]title.Field]
 	statuses  memo[[]string]

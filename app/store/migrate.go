@@ -8,7 +8,7 @@ import (
 )
 
 // Schema is the version of the bucket tree in doc.go.
-const Schema = 1
+const Schema = 2
 
 // migration brings a file of the schema before it to Schema.
 type migration struct {
@@ -18,7 +18,12 @@ type migration struct {
 
 // migrations are in order, each one schema above the one before, the last equal to
 // Schema; every one has a test on a fixture of the schema before it.
-var migrations = []migration{}
+var migrations = []migration{
+	{2, func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket(bucketFailed)
+		return err
+	}},
+}
 
 // errNothingToDo ends the opening transaction without a commit, and so without a sync.
 var errNothingToDo = errors.New("nothing to migrate")
@@ -28,12 +33,12 @@ var errNothingToDo = errors.New("nothing to migrate")
 func prepare(tx *bolt.Tx, fingerprint string, want uint64, list []migration) error {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
-		return errors.New("this file is no vault: it has no meta bucket")
+		return fmt.Errorf("%w: it has no meta bucket", errNoVault)
 	}
 	have, ok := numberOf(meta.Get(keySchema))
 	switch {
 	case !ok:
-		return errors.New("this file is no vault: it has no schema")
+		return fmt.Errorf("%w: it has no schema", errNoVault)
 	case have > want:
 		return fmt.Errorf("this vault was written by a newer deedkeep (schema %d; this one knows %d): install that version or a later one", have, want)
 	case string(meta.Get(keySecret)) != fingerprint:
@@ -42,12 +47,16 @@ func prepare(tx *bolt.Tx, fingerprint string, want uint64, list []migration) err
 		return errNothingToDo
 	}
 	for _, m := range list {
-		if m.schema <= have {
+		if m.schema != have+1 {
 			continue
 		}
 		if err := m.run(tx); err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", m.schema, err)
 		}
+		have = m.schema
+	}
+	if have != want {
+		return fmt.Errorf("no way leads from schema %d of this vault to schema %d", have, want)
 	}
 	return meta.Put(keySchema, number(want))
 }

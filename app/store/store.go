@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -26,9 +23,10 @@ type Options struct {
 
 // Store is an open vault.db. It is safe for many goroutines.
 type Store struct {
-	db    *bolt.DB
-	now   func() time.Time
-	memos memos
+	db          *bolt.DB
+	memos       memos
+	fingerprint string
+	commitTx    func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
 
 	mu      sync.Mutex
 	queue   []*member
@@ -46,6 +44,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout == 0 {
 		opts.LockTimeout = time.Second
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := ensure(path, opts); err != nil {
 		return nil, err
 	}
@@ -59,7 +60,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil && !errors.Is(err, errNothingToDo) {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Store{db: db, now: opts.Now, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	// Whoever makes a vault now finds this one in its place.
+	removeUnfinished(path)
+	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go s.write()
 	return s, nil
 }
@@ -73,6 +76,10 @@ func openFile(path string, wait time.Duration) (db *bolt.DB, err error) {
 		})
 		return err
 	})
+	if p := new(panicError); errors.As(err, &p) {
+		// bbolt fell over a page. The file stays locked until the process ends.
+		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
+	}
 	if errors.Is(err, berrors.ErrTimeout) {
 		return nil, &title.Error{Kind: title.Locked, Message: "another process has this vault open", Err: err}
 	}
@@ -80,37 +87,6 @@ func openFile(path string, wait time.Duration) (db *bolt.DB, err error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return db, nil
-}
-
-// ensure makes a new database beside its place, whole and synced, before it gets
-// its name: a crash leaves either no vault.db or a complete one.
-func ensure(path string, opts Options) error {
-	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	fresh := path + ".new"
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := create(fresh, opts); err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
-	}
-	if err := os.Rename(fresh, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func create(path string, opts Options) error {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout})
-	if err != nil {
-		return err
-	}
-	err = db.Update(func(tx *bolt.Tx) error { return found(&Tx{tx: tx, memos: new(memos)}, opts) })
-	if err == nil {
-		err = db.Sync()
-	}
-	return errors.Join(err, db.Close())
 }
 
 // View runs fn on a consistent snapshot. Nothing slow may happen inside: an open
@@ -153,13 +129,10 @@ func (s *Store) Size() int64 {
 	return n
 }
 
-// Close commits what waits, refuses what comes after, and closes the file.
+// Close commits what waits, refuses what comes after, and closes the file once
+// the views that are open have ended. A second Close waits for the commits too.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	if s.closing {
-		s.mu.Unlock()
-		return nil
-	}
 	s.closing = true
 	s.mu.Unlock()
 	s.poke()

@@ -90,10 +90,14 @@ func (b table[T]) remove(t *Tx, id uint64) error {
 // A damaged record is handed over as an error and does not stop the walk.
 func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
 	c := t.bucket(b.name).Cursor()
-	for k, raw := c.Seek(number(from)); k != nil; k, raw = c.Next() {
+	first := func() ([]byte, []byte) { return c.Seek(number(from)) }
+	if from == 0 {
+		first = c.First // a key that is cut short sorts before every number
+	}
+	for k, raw := first(); k != nil; k, raw = c.Next() {
 		var v T
 		id, ok := numberOf(k)
-		err := error(nil)
+		var err error
 		if !ok {
 			err = fmt.Errorf("%s: a key of %d bytes: %w", b.name, len(k), ErrDamaged)
 		} else {

@@ -12,25 +12,37 @@ func (t *Tx) NewTemplateID() (uint64, error) { return templates.next(t) }
 // Template reads one; NotFound when absent.
 func (t *Tx) Template(id uint64) (title.Template, error) {
 	template, err := templates.recall(t, &t.memos.templates, id)
-	template.Default = id == t.defaultTemplate()
+	if err != nil {
+		return template, err
+	}
+	standard, err := t.defaultTemplate()
+	template.Default = id == standard
 	return template, err
 }
 
 // DefaultTemplate reads the default one; found is false where there is none.
 func (t *Tx) DefaultTemplate() (template title.Template, found bool, err error) {
-	id := t.defaultTemplate()
-	if id == 0 {
-		return template, false, nil
+	id, err := t.defaultTemplate()
+	if err != nil || id == 0 {
+		return template, false, err
 	}
-	template, err = t.Template(id)
+	template, err = templates.recall(t, &t.memos.templates, id)
+	if title.KindOf(err) == title.NotFound {
+		err = fmt.Errorf("default template %d is missing: %w", id, ErrDamaged)
+	}
+	template.Default = true
 	return template, err == nil, err
 }
 
 // Templates reads all in order of their numbers, retired ones too.
 func (t *Tx) Templates() ([]title.Template, error) {
 	list, err := templates.all(t)
+	if err != nil {
+		return nil, err
+	}
+	standard, err := t.defaultTemplate()
 	for i := range list {
-		list[i].Default = list[i].ID == t.defaultTemplate()
+		list[i].Default = list[i].ID == standard
 	}
 	return list, err
 }
@@ -42,12 +54,15 @@ func (t *Tx) PutTemplate(template title.Template) error {
 
 // SetDefaultTemplate moves the one pointer to the default template.
 func (t *Tx) SetDefaultTemplate(id uint64) error {
-	return t.bucket(bucketMeta).Put(keyDefaultTemplate, number(id))
+	return t.putSetting(keyDefaultTemplate, id)
 }
 
-func (t *Tx) defaultTemplate() uint64 {
-	id, _ := numberOf(t.bucket(bucketMeta).Get(keyDefaultTemplate)) // absent: there is none
-	return id
+// defaultTemplate is 0 where there is none.
+func (t *Tx) defaultTemplate() (id uint64, err error) {
+	if t.bucket(bucketWorkspace).Get(keyDefaultTemplate) == nil {
+		return 0, nil
+	}
+	return setting(t, &t.memos.standard, keyDefaultTemplate)
 }
 
 // OrderFields reads the custom fields of orders.

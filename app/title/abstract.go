@@ -32,9 +32,9 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	var f Fields
 	const field = "template_id"
 	if d.TemplateID.Present && !d.TemplateID.Valid {
-		f.Add(field, NotInteger(field))
+		f.Add(field, notInteger(field))
 	} else if !found {
-		f.Add(field, NotSelectable(field))
+		f.Add(field, notSelectable(field))
 	}
 	f.customForm(d.Custom)
 	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLine)}

@@ -117,26 +117,28 @@ func spoken(field string) string {
 
 // The sentences of API.md's wording table; each takes a field's name.
 
-func Required(field string) string  { return "The " + spoken(field) + " field is required." }
-func NotString(field string) string { return "The " + spoken(field) + " field must be a string." }
-func NotFile(field string) string   { return "The " + spoken(field) + " field must be a file." }
-func NotArray(field string) string  { return "The " + spoken(field) + " field must be an array." }
-func NotNumber(field string) string { return "The " + spoken(field) + " field must be a number." }
-func NotDate(field string) string {
+func required(field string) string  { return "The " + spoken(field) + " field is required." }
+func notString(field string) string { return "The " + spoken(field) + " field must be a string." }
+func notFile(field string) string   { return "The " + spoken(field) + " field must be a file." }
+func notArray(field string) string  { return "The " + spoken(field) + " field must be an array." }
+func notNumber(field string) string { return "The " + spoken(field) + " field must be a number." }
+func notDate(field string) string {
 	return "The " + spoken(field) + " field must match the format Y-m-d."
 }
-func NotInteger(field string) string { return "The " + spoken(field) + " field must be an integer." }
-func NotBoolean(field string) string {
+func notInteger(field string) string { return "The " + spoken(field) + " field must be an integer." }
+func notBoolean(field string) string {
 	return "The " + spoken(field) + " field must be true or false."
 }
-func NotJSON(field string) string {
+func notJSON(field string) string {
 	return "The " + spoken(field) + " field must be a valid JSON string."
 }
-func NotSelectable(field string) string { return "The selected " + spoken(field) + " is invalid." }
-func Taken(field string) string         { return "The " + spoken(field) + " has already been taken." }
-func BadCharacters(field string) string {
+func notSelectable(field string) string { return "The selected " + spoken(field) + " is invalid." }
+func badCharacters(field string) string {
 	return "The " + spoken(field) + " field contains invalid characters."
 }
-func TooLong(field string, most int) string {
+func tooLong(field string, most int) string {
 	return fmt.Sprintf("The %s field must not be greater than %d characters.", spoken(field), most)
 }
+
+// Taken is the sentence for a value that must be unique and is not.
+func Taken(field string) string { return "The " + spoken(field) + " has already been taken." }

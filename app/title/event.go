@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// ByKey is the kind of an actor that speaks by an API key.
+const ByKey = "key"
+
 // Actor is who does something: a key, the operator at the machine, or the vault itself.
 type Actor struct {
 	Kind      string   `json:"kind"` // "key", "operator" or "system"
@@ -44,11 +47,22 @@ type Event struct {
 }
 
 // Seal links the event to the hash before it and sets its own: SHA-256, in hex, of
-// the event's JSON with Prev set and Hash absent.
+// the event's JSON with Prev set and Hash absent. The JSON is that of the event as
+// it will be read again, so text that JSON cannot carry is replaced first; its
+// member order is that of the struct and must never change.
 func (e Event) Seal(prev string) (Event, error) {
 	e.Prev, e.Hash = prev, ""
 	raw, err := json.Marshal(e)
 	if err != nil {
+		return Event{}, fmt.Errorf("encode event %s: %w", e.Kind, err)
+	}
+	abilities := e.Actor.Abilities
+	e = Event{}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return Event{}, fmt.Errorf("read event %s: %w", e.Kind, err)
+	}
+	e.Actor.Abilities = abilities
+	if raw, err = json.Marshal(e); err != nil {
 		return Event{}, fmt.Errorf("encode event %s: %w", e.Kind, err)
 	}
 	sum := sha256.Sum256(raw)

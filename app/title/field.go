@@ -56,7 +56,7 @@ func (f *Fields) checkCustom(in Custom, defs []Field, rules Rules) Values {
 			}
 		}
 		if rules.EnforceRequired && def.Required {
-			f.Add(field, Required(field))
+			f.Add(field, required(field))
 		}
 	}
 	return values
@@ -68,11 +68,11 @@ func (f *Fields) customForm(in Custom) {
 	const field = "custom_fields"
 	switch in.Form {
 	case CustomNotAMap:
-		f.Add(field, NotArray(field))
+		f.Add(field, notArray(field))
 	case CustomNotJSON:
-		f.Add(field, NotJSON(field))
+		f.Add(field, notJSON(field))
 	case CustomBadString:
-		f.Add(field, BadCharacters(field))
+		f.Add(field, badCharacters(field))
 	}
 }
 
@@ -85,8 +85,8 @@ func (f *Fields) value(field string, def Field, raw json.RawMessage) json.RawMes
 	case Multiselect:
 		return f.multiselect(field, def.Options, raw)
 	case Checkbox:
-		if c := raw[0]; c != 't' && c != 'f' {
-			f.Add(field, NotBoolean(field))
+		if s := string(raw); s != "true" && s != "false" {
+			f.Add(field, notBoolean(field))
 			return nil
 		}
 		return slices.Clone(raw)
@@ -118,7 +118,7 @@ func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMess
 		return nil
 	}
 	if def.Type == Dropdown && !slices.Contains(def.Options, value) {
-		f.Add(field, NotSelectable(field))
+		f.Add(field, notSelectable(field))
 		return nil
 	}
 	return quote(value)
@@ -127,15 +127,15 @@ func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMess
 // paragraph is kept as sent: its white space is the writer's.
 func (f *Fields) paragraph(field string, in Input) string {
 	if in.Form == NotAText {
-		f.Add(field, NotString(field))
+		f.Add(field, notString(field))
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, BadCharacters(field))
+		f.Add(field, badCharacters(field))
 		return ""
 	}
 	if utf8.RuneCountInString(in.Value) > MaxParagraph {
-		f.Add(field, TooLong(field, MaxParagraph))
+		f.Add(field, tooLong(field, MaxParagraph))
 		return ""
 	}
 	return in.Value
@@ -143,36 +143,41 @@ func (f *Fields) paragraph(field string, in Input) string {
 
 // number keeps a JSON number, or a string that is one, as it was sent.
 func (f *Fields) number(field string, raw json.RawMessage) json.RawMessage {
-	if len(raw) > MaxLine {
-		f.Add(field, TooLong(field, MaxLine))
-		return nil
-	}
-	if isNumber(raw) {
-		return slices.Clone(raw)
-	}
-	s, ok := stringOf(raw)
+	s, quoted := stringOf(raw)
 	s = strings.TrimSpace(s)
-	if ok && s == "" {
-		return nil
+	literal := s
+	if !quoted {
+		literal = string(raw)
 	}
-	if !ok || !numberText.MatchString(s) {
-		f.Add(field, NotNumber(field))
+	switch {
+	case quoted && s == "":
 		return nil
+	case !numberText.MatchString(literal):
+		f.Add(field, notNumber(field))
+		return nil
+	case len(literal) > MaxLine:
+		f.Add(field, tooLong(field, MaxLine))
+		return nil
+	case quoted:
+		return quote(s)
 	}
-	return quote(s)
+	return slices.Clone(raw)
 }
 
 // multiselect takes an array of options, or one option as a string; repeats are
 // dropped, the order is kept.
 func (f *Fields) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
-	items := []json.RawMessage{raw}
-	if raw[0] == '[' {
+	var items []json.RawMessage // empty: decoding would write through a first item into raw
+	switch raw[0] {
+	case '"':
+		items = append(items, raw)
+	case '[':
 		if err := json.Unmarshal(raw, &items); err != nil {
-			f.Add(field, NotArray(field))
+			f.Add(field, notArray(field))
 			return nil
 		}
-	} else if raw[0] != '"' {
-		f.Add(field, NotArray(field))
+	default:
+		f.Add(field, notArray(field))
 		return nil
 	}
 	var chosen []string
@@ -186,7 +191,7 @@ func (f *Fields) multiselect(field string, options []string, raw json.RawMessage
 			continue
 		}
 		if !ok || !slices.Contains(options, s) {
-			f.Add(field, NotSelectable(field))
+			f.Add(field, notSelectable(field))
 			return nil
 		}
 		if !slices.Contains(chosen, s) {
@@ -196,8 +201,7 @@ func (f *Fields) multiselect(field string, options []string, raw json.RawMessage
 	if len(chosen) == 0 {
 		return nil
 	}
-	out, _ := json.Marshal(chosen) // strings always encode
-	return out
+	return quote(chosen)
 }
 
 // noValue reports null, "" and [], which mean that a key has no value.
@@ -209,9 +213,7 @@ func noValue(raw json.RawMessage) bool {
 	return len(raw) > 1 && raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }
 
-func isNumber(raw json.RawMessage) bool {
-	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
-}
+func isNumber(raw json.RawMessage) bool { return numberText.Match(raw) }
 
 func stringOf(raw json.RawMessage) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
@@ -224,11 +226,11 @@ func stringOf(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// quote is s as JSON without the HTML escapes of json.Marshal.
-func quote(s string) json.RawMessage {
+// quote is text as JSON without the HTML escapes of json.Marshal.
+func quote[T string | []string](text T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes, and a buffer never refuses
+	_ = enc.Encode(text) // strings always encode, and a buffer never refuses
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -17,6 +17,7 @@ type File struct {
 	FolderID   uint64    `json:"folder_id,omitempty"`
 	AbstractID uint64    `json:"abstract_id,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
+	Failure    string    `json:"failure,omitempty"` // why it has no picture or text that it should have
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
 }
@@ -34,6 +35,7 @@ type FileFailure struct{ Filename, Reason string }
 type Task struct {
 	Seq      uint64    `json:"seq"`
 	FileID   uint64    `json:"file_id"`
+	Owner    string    `json:"owner,omitempty"` // whose work it is; owners take turns
 	Attempts int       `json:"attempts,omitempty"`
-	At       time.Time `json:"at"` // when it was asked for
+	At       time.Time `json:"at"` // when it is due
 }

@@ -19,7 +19,7 @@ func (d FolderDraft) Check(known bool) (Folder, Fields) {
 	var f Fields
 	folder := Folder{Name: f.line("name", d.Name, MaxName)}
 	if folder.Name == "" && len(f) == 0 {
-		f.Add("name", Required("name"))
+		f.Add("name", required("name"))
 	}
 	folder.ParentID = f.reference("parent_id", d.ParentID, known)
 	return folder, f
@@ -35,15 +35,16 @@ type UploadDraft struct {
 // named, if any, is there.
 func (d UploadDraft) Check(sent, known bool) (folder uint64, f Fields) {
 	f.files(d.NotFile, sent)
-	return f.reference("folder_id", d.FolderID, known), f
+	folder = f.reference("folder_id", d.FolderID, known)
+	return folder, f
 }
 
-func (f *Fields) files(notFile, sent bool) {
+func (f *Fields) files(odd, sent bool) {
 	switch {
-	case notFile:
-		f.Add("files", NotFile("files"))
+	case odd:
+		f.Add("files", notFile("files"))
 	case !sent:
-		f.Add("files", Required("files"))
+		f.Add("files", required("files"))
 	}
 }
 
@@ -53,9 +54,9 @@ func (f *Fields) reference(field string, n Number, known bool) uint64 {
 	case !n.Present:
 		return 0
 	case !n.Valid:
-		f.Add(field, NotInteger(field))
+		f.Add(field, notInteger(field))
 	case n.Value <= 0 || !known:
-		f.Add(field, NotSelectable(field))
+		f.Add(field, notSelectable(field))
 	default:
 		return uint64(n.Value)
 	}

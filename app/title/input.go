@@ -68,16 +68,16 @@ func (f *Fields) line(field string, in Input, most int) string {
 	case Missing:
 		return ""
 	case NotAText:
-		f.Add(field, NotString(field))
+		f.Add(field, notString(field))
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, BadCharacters(field))
+		f.Add(field, badCharacters(field))
 		return ""
 	}
 	value := strings.TrimSpace(in.Value)
 	if utf8.RuneCountInString(value) > most {
-		f.Add(field, TooLong(field, most))
+		f.Add(field, tooLong(field, most))
 		return ""
 	}
 	return value
@@ -86,12 +86,12 @@ func (f *Fields) line(field string, in Input, most int) string {
 // date applies the rules of a date: YYYY-MM-DD of the real calendar.
 func (f *Fields) date(field string, in Input) string {
 	if in.Form == NotAText {
-		f.Add(field, NotDate(field))
+		f.Add(field, notDate(field))
 		return ""
 	}
 	value := f.line(field, in, MaxLine)
 	if value != "" && !isDate(value) {
-		f.Add(field, NotDate(field))
+		f.Add(field, notDate(field))
 		return ""
 	}
 	return value

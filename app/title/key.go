@@ -52,11 +52,11 @@ func (d KeyDraft) Check(now time.Time) (Key, Fields) {
 	k := Key{Name: strings.TrimSpace(d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
 	switch {
 	case k.Name == "":
-		f.Add("name", Required("name"))
+		f.Add("name", required("name"))
 	case !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, isControl):
-		f.Add("name", BadCharacters("name"))
+		f.Add("name", badCharacters("name"))
 	case utf8.RuneCountInString(k.Name) > MaxName:
-		f.Add("name", TooLong("name", MaxName))
+		f.Add("name", tooLong("name", MaxName))
 	}
 	if len(k.Abilities) == 0 {
 		k.Abilities = []string{AbilityAPI}
@@ -65,7 +65,7 @@ func (d KeyDraft) Check(now time.Time) (Key, Fields) {
 	k.Abilities = slices.Compact(k.Abilities)
 	for _, a := range k.Abilities {
 		if !slices.Contains(Abilities(), a) {
-			f.Add("abilities", NotSelectable("ability"))
+			f.Add("abilities", notSelectable("ability"))
 			break
 		}
 	}

@@ -33,7 +33,7 @@ func (d OrderDraft) Check(defs []Field, rules Rules) (Order, Fields) {
 	const field = "order_number"
 	o := Order{Number: f.line(field, d.Number, MaxName)}
 	if o.Number == "" && len(f) == 0 {
-		f.Add(field, Required(field))
+		f.Add(field, required(field))
 	}
 	o.DueDate = f.date("due_date", d.DueDate)
 	o.Property = d.PropertyDraft.check(&f)

@@ -57,7 +57,11 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 
 // parse holds the request line, as it was sent, against the link that was signed.
 func (p *pages) parse(r *http.Request) (secret.Link, error) {
-	path, query, asked := strings.Cut(r.RequestURI, "?")
+	target := r.RequestURI
+	if r.URL.IsAbs() { // as a proxy is spoken to
+		target = strings.TrimPrefix(target, r.URL.Scheme+"://"+r.URL.Host)
+	}
+	path, query, asked := strings.Cut(target, "?")
 	if asked && query == "" {
 		return secret.Link{}, secret.ErrLinkInvalid // an empty query is another spelling
 	}
@@ -84,13 +88,13 @@ func describe(h http.Header, file title.File, name string) {
 // grace is how long a client may take before its pace counts.
 const grace = time.Minute
 
+// slowest is the floor, in bytes a second, where the settings have none.
+const slowest = 1 << 10
+
 // pace gives a download an end: one that is taken slower than the floor is cut, so
 // that nobody holds connections for nothing.
 func (p *pages) pace(w http.ResponseWriter, size int64) {
-	if p.MinRate <= 0 {
-		return
-	}
-	deadline := time.Now().Add(grace + time.Duration(size/p.MinRate)*time.Second)
+	deadline := time.Now().Add(grace + time.Duration(size/max(p.MinRate, slowest))*time.Second)
 	if err := http.NewResponseController(w).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		p.Log.Debug("write deadline", "error", err)
 	}

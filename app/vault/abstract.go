@@ -35,7 +35,7 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 	}
 	defer func() { filing.end(err) }()
 	var made Filed
-	err = a.v.write(ctx, func(t *store.Tx) (err error) {
+	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		made.Abstract, err = a.check(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -148,7 +148,7 @@ func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, dr
 		return filed, err
 	}
 	var filed Filed
-	err = a.v.write(ctx, func(t *store.Tx) (err error) {
+	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		filed.Abstract, filed.Files, err = abstractWithFiles(t, id)
 		return err
 	}, func(t *store.Tx) error {

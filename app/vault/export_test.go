@@ -4,3 +4,6 @@ import "deedkeep/app/store"
 
 // Store lets tests put records into a state that no verb makes yet.
 func (v *Vault) Store() *store.Store { return v.store }
+
+// Poke tells the processor to look at its queue, as a passing of time would.
+func (v *Vault) Poke() { v.processor.poke() }

@@ -29,7 +29,7 @@ func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.Uploa
 		return filed, nil
 	}
 	var place title.File
-	err = f.v.write(ctx, func(t *store.Tx) (err error) {
+	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		place.FolderID, err = f.check(t, draft, tray)
 		return err
 	}, func(t *store.Tx) (err error) {

@@ -55,7 +55,7 @@ func inTreeOrder(list []title.Folder) []title.Folder {
 // Create makes a folder; Invalid with every wrong field at once.
 func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.FolderDraft) (title.Folder, error) {
 	var made title.Folder
-	err := f.v.write(ctx, func(t *store.Tx) (err error) {
+	err := f.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		made, err = f.check(t, draft)
 		return err
 	}, func(t *store.Tx) (err error) {

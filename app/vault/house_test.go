@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // clerk is who acts in these tests.
-var clerk = title.Actor{Kind: "key", ID: 7, Name: "intake"}
+var clerk = title.Actor{Kind: "operator", ID: 7, Name: "intake"}
 
 // doc is one document as it is sent.
 type doc struct {
@@ -127,14 +128,21 @@ func id(n uint64) title.Number {
 	return title.Number{Present: true, Valid: true, Value: int64(n)}
 }
 
-// hooked is an inspector that a test may hold up or break.
-type hooked func(ctx context.Context, ext string) error
+// hookedReader is a reader whose inspections a test may hold up or break.
+type hookedReader struct {
+	vaulttest.Reader
+	hook func(ctx context.Context, ext string) error
+}
 
-func (h hooked) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
-	if err := h(ctx, ext); err != nil {
+func hooked(hook func(ctx context.Context, ext string) error) hookedReader {
+	return hookedReader{hook: hook}
+}
+
+func (h hookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+	if err := h.hook(ctx, ext); err != nil {
 		return inspect.Report{}, err
 	}
-	return vaulttest.Inspector{}.Inspect(ctx, doc, size, ext, lim)
+	return h.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
 // rewrite changes a closed vault's database behind its back, everywhere it says so.
@@ -167,4 +175,13 @@ func closed(t *testing.T, v *vault.Vault) {
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// keyRecord reads a key without writing what was gathered.
+func keyRecord(v *vault.Vault, id uint64) (key title.Key, err error) {
+	err = v.Store().View(context.Background(), func(tx *store.Tx) (err error) {
+		key, err = tx.Key(id)
+		return err
+	})
+	return key, err
 }

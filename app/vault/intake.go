@@ -10,6 +10,7 @@ import (
 
 	"deedkeep/app/blob"
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -24,6 +25,7 @@ type Tray struct {
 	cancel  context.CancelFunc
 	items   []*item
 	pending sync.WaitGroup
+	closed  sync.Once
 }
 
 // item is one document of a tray: refused, or staged with its report.
@@ -40,7 +42,9 @@ func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
 	if err := f.v.Ready(ctx); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	owner := fmt.Sprintf("tray:%d", f.v.trays.Add(1))
+	ctx, cancel := context.WithCancel(reader.WithOwner(ctx, owner))
+	f.v.arrivals.begin()
 	return &Tray{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
 
@@ -64,7 +68,7 @@ func (t *Tray) Add(filename string, r io.Reader) error {
 	if err := t.v.room(); err != nil {
 		return err
 	}
-	staged, err := t.v.blobs.Stage(t.ctx, r, t.v.set.FileSize)
+	staged, err := t.v.blobs.Stage(t.ctx, &roomReader{Reader: r, v: t.v}, t.v.set.FileSize)
 	if err != nil {
 		return t.tooLarge(it, err)
 	}
@@ -109,12 +113,13 @@ func (t *Tray) refuse(it *item, r io.Reader) error {
 
 func (t *Tray) inspect(it *item, ext string) {
 	defer t.pending.Done()
-	it.report, it.err = t.v.inspector.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
+	it.report, it.err = t.v.reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
 	it.refusal = it.report.Refusal
 }
 
 // Discard forgets every document that was not filed.
 func (t *Tray) Discard() {
+	t.closed.Do(t.v.arrivals.end)
 	t.cancel()
 	t.pending.Wait()
 	for _, it := range t.items {
@@ -149,6 +154,7 @@ func (f *filing) end(err error) {
 // keep waits for the inspections and makes every good document durable.
 func (t *Tray) keep() (*filing, error) {
 	t.pending.Wait()
+	defer t.closed.Do(t.v.arrivals.end)
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -156,6 +162,8 @@ func (t *Tray) keep() (*filing, error) {
 	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {
+		case errors.Is(it.err, reader.ErrBusy):
+			return nil, &title.Error{Kind: title.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
 		case it.err != nil:
 			return nil, fmt.Errorf("inspect a document: %w", it.err)
 		case it.refusal != "":
@@ -190,7 +198,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor title.Actor, pl
 		if file.AbstractID != 0 {
 			detail["abstract"] = record("abstract", file.AbstractID)
 		}
-		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, At: at}),
+		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, Owner: actor.Record(), At: at}),
 			v.event(t, at, actor, "file.filed", record("file", id), detail))
 		if err != nil {
 			return nil, err

@@ -26,6 +26,7 @@ func text(n int) []byte { return bytes.Repeat([]byte("a"), n) }
 // The rows stand in the order of API.md's table: what fails two checks is refused
 // for the first.
 func TestIntakeRefusals(t *testing.T) {
+	t.Parallel()
 	long := vaulttest.PDF(501, "")
 	tests := []struct {
 		doc
@@ -85,6 +86,7 @@ func TestIntakeRefusals(t *testing.T) {
 // The 101st part is refused for that, whatever else is wrong with it, and the
 // refused ones before it count.
 func TestIntakeTooManyFiles(t *testing.T) {
+	t.Parallel()
 	v, _ := opened(t, small)
 	docs := []doc{{"a.exe", text(3)}, {"b.txt", nil}}
 	for i := len(docs); i < 100; i++ {
@@ -106,6 +108,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 }
 
 func TestIntakeNoneGood(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, small)
 	tr := tray(t, v, doc{"a.exe", text(3)})
 	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
@@ -118,6 +121,7 @@ func TestIntakeNoneGood(t *testing.T) {
 }
 
 func TestIntakeUploadRefused(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
 	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(99)}, tr)
@@ -136,6 +140,7 @@ func TestIntakeUploadRefused(t *testing.T) {
 // What the sender broke off is no refusal of a document, also when it was over the
 // limit already.
 func TestIntakeBrokenOff(t *testing.T) {
+	t.Parallel()
 	cut := errors.New("connection cut")
 	for _, name := range []string{"a.txt", "a.exe"} {
 		for _, n := range []int{10, smallLimit + 1, 700_000} {
@@ -152,6 +157,7 @@ func TestIntakeBrokenOff(t *testing.T) {
 }
 
 func TestIntakeCancelledWhileDraining(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, small)
 	ctx, cancel := context.WithCancel(t.Context())
 	tr, err := v.Files.NewTray(ctx)
@@ -174,9 +180,10 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestIntakeCancelledMidInspection(t *testing.T) {
+	t.Parallel()
 	begun := make(chan struct{})
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(ctx context.Context, _ string) error {
+		o.Reader = hooked(func(ctx context.Context, _ string) error {
 			close(begun)
 			<-ctx.Done()
 			return ctx.Err()
@@ -202,9 +209,10 @@ func TestIntakeCancelledMidInspection(t *testing.T) {
 
 // An inspector that breaks is our fault: the request fails as a whole.
 func TestIntakeInspectorBreaks(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("no child")
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(_ context.Context, ext string) error {
+		o.Reader = hooked(func(_ context.Context, ext string) error {
 			if ext == "png" {
 				return broken
 			}
@@ -224,9 +232,10 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 }
 
 func TestIntakeInspectsWhileTheRestArrives(t *testing.T) {
+	t.Parallel()
 	second := make(chan struct{})
 	v, _ := opened(t, func(o *vault.Options) {
-		o.Inspector = hooked(func(ctx context.Context, ext string) error {
+		o.Reader = hooked(func(ctx context.Context, ext string) error {
 			if ext == "txt" {
 				close(second)
 				return nil
@@ -243,6 +252,7 @@ func TestIntakeInspectsWhileTheRestArrives(t *testing.T) {
 }
 
 func TestIntakeSameBytesTwice(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	files := upload(t, v, pdf("Deed.pdf", "a"), pdf("Copy.pdf", "a"))
 	files = append(files, upload(t, v, pdf("Again.pdf", "a"))...)

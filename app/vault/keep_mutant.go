@@ -4,6 +4,7 @@ package vault
 
 import (
 	"context"
+	"time"
 
 	"deedkeep/app/blob"
 )
@@ -13,6 +14,7 @@ import (
 // the product.
 func (v *Vault) keepBytes(ctx context.Context, staged ...*blob.Staged) (release func(), err error) {
 	return func() {
+		time.Sleep(20 * time.Millisecond) // as on a slow disk
 		unpin, err := v.blobs.Keep(ctx, staged...)
 		if err != nil {
 			v.log.Error("mutant: bytes are lost", "error", err)

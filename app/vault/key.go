@@ -36,7 +36,7 @@ func (k *Keys) Authenticate(ctx context.Context, presented string) (title.Actor,
 		return title.Actor{}, errUnauthenticated
 	}
 	k.v.usage.note(key.ID, now)
-	return title.Actor{Kind: "key", ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
+	return title.Actor{Kind: title.ByKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
 // Create makes a key and gives its text, which is shown once and kept nowhere.
@@ -48,7 +48,7 @@ func (k *Keys) Create(ctx context.Context, actor title.Actor, draft title.KeyDra
 	if text, err = k.mint(&key); err != nil {
 		return "", key, err
 	}
-	err = k.v.write(ctx, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
+	err = k.v.write(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
 	return text, key, err
 }
 

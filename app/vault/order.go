@@ -28,7 +28,7 @@ func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.Orde
 		return title.Order{}, err
 	}
 	var made title.Order
-	err := o.v.write(ctx, func(t *store.Tx) (err error) {
+	err := o.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		made, err = o.check(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {

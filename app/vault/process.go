@@ -1,29 +1,43 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
-// processor takes files through their processing after the upload. Its queue is in
-// the database, written with the file's own record, so that it survives a restart
-// and a file never stays in processing for ever.
+// processor takes files through their processing after the upload: their text and
+// a thumbnail. Its queue is in the database, written with the file's own record, so
+// that it survives a restart, and every file leaves it in the end: processed, or
+// with the reason why not.
 type processor struct {
-	v     *Vault
-	wake  chan struct{}
-	stuck uint64 // tasks that cannot be read, as last told
+	v    *Vault
+	wake chan struct{}
+
+	mu      sync.Mutex
+	working map[uint64]string    // the owners of the tasks in hand, by their numbers
+	resting map[uint64]time.Time // until when tasks rest whose end could not be written
+	stuck   uint64               // tasks that cannot be read, as last told
 }
 
 const (
-	processAtOnce = 256
-	// processPause lets uploads that come close together share one commit.
-	processPause = 50 * time.Millisecond
-	// processRetry is how long the queue rests after an error of the disk.
+	// processLook is how many tasks are looked at in one turn: a window wide enough
+	// that one owner's many, or those that wait for another attempt, hide nobody.
+	processLook = 4096
+	// processHands is how many tasks are in hand at once. The reader works at fewer;
+	// the others wait there, where owners take turns.
+	processHands = 8
+	// processRetry is how long the queue rests after an error of the disk, and a
+	// file after an error that may pass; the latter grows with each attempt.
 	processRetry = 10 * time.Second
+	// processAttempts bounds what is tried again by itself.
+	processAttempts = 5
 )
 
 func (p *processor) poke() {
@@ -33,70 +47,108 @@ func (p *processor) poke() {
 	}
 }
 
+// run hands the tasks out until ctx ends, and waits for those in hand.
 func (p *processor) run(ctx context.Context) {
+	var hands sync.WaitGroup
+	defer hands.Wait()
+	free := make(chan struct{}, processHands)
 	for {
-		more, err := p.round(ctx)
-		wait := time.Duration(-1)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case title.KindOf(err) == title.Closing:
-			// Read-only until a restart, and then the queue is still there.
-		case err != nil:
+		tasks, next, err := p.due(ctx)
+		if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
 			p.v.log.Error("processing", "error", err)
-			wait = processRetry
-		case more:
-			wait = 0
+			next = processRetry
 		}
-		if !p.rest(ctx, wait) {
+		for _, task := range tasks {
+			select {
+			case free <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			p.take(task)
+			hands.Go(func() {
+				p.v.arrivals.wait(ctx)
+				p.give(task, p.work(ctx, task))
+				<-free
+				p.poke()
+			})
+		}
+		if len(tasks) == 0 && !p.rest(ctx, next) {
 			return
 		}
 	}
 }
 
-// rest waits for the given time, or for a poke when it is negative.
-func (p *processor) rest(ctx context.Context, wait time.Duration) bool {
-	if wait < 0 {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-p.wake:
-			wait = processPause
-		}
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(wait):
-		return true
+func (p *processor) take(task title.Task) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.working[task.Seq] = task.Owner
+}
+
+// give puts a task out of hand. One that did not end is still in the queue: it
+// rests, or it would be due again at once.
+func (p *processor) give(task title.Task, ended bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.working, task.Seq)
+	delete(p.resting, task.Seq)
+	if !ended {
+		p.resting[task.Seq] = p.v.now().Add(processRetry)
 	}
 }
 
-// round ends the processing of at most processAtOnce files in one commit.
-func (p *processor) round(ctx context.Context) (more bool, err error) {
-	var tasks []title.Task
+// due reads tasks that are due and in nobody's hands, in the turns of their owners,
+// and after which time the next one is; 0 when a poke will say.
+func (p *processor) due(ctx context.Context) (tasks []title.Task, next time.Duration, err error) {
 	var queued uint64
+	var all []title.Task
 	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
 		queued = t.Count(store.CountTasks)
-		tasks, err = t.Tasks(processAtOnce)
+		all, err = t.Tasks(processLook)
 		return err
 	})
 	if err != nil {
-		return false, err
+		return nil, 0, err
 	}
-	if len(tasks) == 0 {
-		p.tell(queued)
-		return false, nil
-	}
-	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {
-		for _, task := range tasks {
-			if err := p.finish(t, task); err != nil {
-				return err
-			}
+	now := p.v.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, task := range all {
+		at := task.At
+		if until, rests := p.resting[task.Seq]; rests && until.After(at) {
+			at = until
 		}
-		return nil
-	})
-	return len(tasks) == processAtOnce, err
+		wait := at.Sub(now)
+		_, working := p.working[task.Seq]
+		switch {
+		case working:
+		case wait <= 0:
+			tasks = append(tasks, task)
+		case next == 0 || wait < next:
+			next = wait
+		}
+	}
+	if len(all) == 0 {
+		p.tell(queued)
+	}
+	return p.inTurns(tasks), next, nil
+}
+
+// inTurns gives the first of the tasks when owners take turns, those with the
+// fewest in hand first: one owner's hundred documents cost another's one the time
+// of one.
+func (p *processor) inTurns(tasks []title.Task) []title.Task {
+	ahead := map[string]int{}
+	for _, owner := range p.working {
+		ahead[owner]++
+	}
+	turn := make(map[uint64]int, len(tasks))
+	for _, task := range tasks {
+		turn[task.Seq] = ahead[task.Owner]
+		ahead[task.Owner]++
+	}
+	slices.SortStableFunc(tasks, func(a, b title.Task) int { return cmp.Compare(turn[a.Seq], turn[b.Seq]) })
+	// A look at many must pay: a sixty-fourth of them is soon done, too.
+	return tasks[:min(len(tasks), max(processHands, len(tasks)/64))]
 }
 
 // tell says once how many damaged tasks are left when nothing else is. They stay
@@ -108,17 +160,70 @@ func (p *processor) tell(stuck uint64) {
 	p.stuck = stuck
 }
 
+// rest waits for a poke, and no longer than the given time where there is one.
+func (p *processor) rest(ctx context.Context, next time.Duration) bool {
+	var timer <-chan time.Time
+	if next > 0 {
+		timer = time.After(next)
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-p.wake:
+	case <-timer:
+	}
+	return true
+}
+
+// work does one task and writes what came of it. It reports whether the task has
+// left the queue, or its place in it.
+func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
+	file, err := p.v.Files.Get(ctx, task.FileID)
+	var failure string
+	if err == nil {
+		failure, err = p.v.derive(ctx, file, task.Owner)
+	}
+	if ctx.Err() != nil {
+		return false // the task stays for the next start
+	}
+	gone := title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
+	if err != nil && !gone {
+		p.v.log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
+		failure = "It could not be opened here; it can be tried again."
+	}
+	again := err != nil && !gone && task.Attempts+1 < processAttempts
+	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {
+		if again {
+			return p.postpone(t, task)
+		}
+		return p.finish(t, task, failure)
+	})
+	if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
+		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
+	}
+	return err == nil
+}
+
+// postpone puts the task behind all others, due later with each attempt.
+func (p *processor) postpone(t *store.Tx, task title.Task) error {
+	if err := t.RemoveTask(task.Seq); err != nil {
+		return err
+	}
+	task.Attempts++
+	task.At = p.v.now().Add(processRetry << (task.Attempts - 1))
+	return t.AddTask(task)
+}
+
 // finish marks a file as processed and takes its task out of the queue, together.
-// A file whose record is damaged can not be marked, now or later: it must not keep
-// the others of the round waiting.
-func (p *processor) finish(t *store.Tx, task title.Task) error {
+// A file whose record is damaged can not be marked, now or later.
+func (p *processor) finish(t *store.Tx, task title.Task, failure string) error {
 	file, err := t.File(task.FileID)
 	switch {
 	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
 	case err != nil:
 		return err
-	case file.Processing:
-		file.Processing = false
+	default:
+		file.Processing, file.Failure = false, failure
 		if err := t.PutFile(file); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ type Status struct {
 	Abstracts, Orders, Files, Folders uint64
 	Bytes                             uint64 // of all files, each as often as it is filed
 	Queue                             uint64 // files that wait for their processing
+	Failed                            uint64 // files whose processing failed
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
 }
@@ -22,7 +23,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders = t.Count(store.CountFiles), t.Count(store.CountFolders)
-		s.Bytes, s.Queue = t.Count(store.CountBytes), t.Count(store.CountTasks)
+		s.Bytes, s.Queue, s.Failed = t.Count(store.CountBytes), t.Count(store.CountTasks), t.Count(store.CountFailed)
 		return nil
 	})
 	if err != nil {

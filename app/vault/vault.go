@@ -15,6 +15,7 @@
 //	    vault.db          records (app/store), 0600
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
+//	    previews/         pictures and text of them (app/derived): may be deleted
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 package vault
@@ -29,19 +30,25 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/blob"
+	"deedkeep/app/derived"
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
-// Inspector says what a document is. In production it is a pool of child processes
+// Reader opens documents. In production it is a pool of child processes
 // (app/reader): the process that holds the database parses no document.
-type Inspector interface {
+type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
+	Picture(ctx context.Context, r reader.Request, page, width int, lim extract.Limits) (extract.Picture, error)
+	Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(page int, text string) error) error
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -49,6 +56,8 @@ type Settings struct {
 	FileSize          int64 // bytes
 	FilesPerRequest   int
 	Inspect           inspect.Limits
+	Extract           extract.Limits
+	PreviewSize       int64 // bytes of pictures of pages that are kept
 	Rules             title.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
@@ -56,14 +65,14 @@ type Settings struct {
 
 // Options of Open.
 type Options struct {
-	Dir       string
-	Create    bool // make what is missing; else NotFound where there is no vault
-	Settings  Settings
-	Inspector Inspector
-	Now       func() time.Time
-	Chance    io.Reader
-	Log       *slog.Logger
-	Disk      blob.Files // what changes the disk under the documents; nil: the operating system
+	Dir      string
+	Create   bool // make what is missing; else NotFound where there is no vault
+	Settings Settings
+	Reader   Reader
+	Now      func() time.Time
+	Chance   io.Reader
+	Log      *slog.Logger
+	Disk     blob.Files // what changes the disk under the documents; nil: the operating system
 }
 
 // Vault is an open data directory. It is safe for many goroutines.
@@ -83,7 +92,10 @@ type Vault struct {
 	log       *slog.Logger
 	store     *store.Store
 	blobs     *blob.Store
-	inspector Inspector
+	reader    Reader
+	derived   *derived.Store
+	trays     atomic.Uint64 // made so far; each is an owner of its own
+	arrivals  arrivals
 	usage     *usage
 	processor *processor
 	sweeper   *sweeper
@@ -95,6 +107,9 @@ type Vault struct {
 // ErrNoVault is in the chain of Open's error where there is no vault and none was
 // to be made.
 var ErrNoVault = errors.New("there is no vault here")
+
+// ErrDamaged is in the chain of Open's error where the database cannot be read.
+var ErrDamaged = errors.New("the database is damaged")
 
 // Open opens the vault in a data directory. It returns a *title.Error of kind
 // Locked when another process has it.
@@ -109,6 +124,9 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 			return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 		}
 	}
+	if err := survey(dir); err != nil {
+		return nil, err
+	}
 	if err := private(dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -118,16 +136,25 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	}
 	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
 	db, err := store.Open(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: title.NewWorkspace()})
+	if sentence, damaged := store.Damage(err); damaged {
+		return nil, &title.Error{
+			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log})
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	previews, err := derived.Open(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
-		store: db, blobs: blobs, inspector: opts.Inspector, stop: func() {}}
+		store: db, blobs: blobs, reader: opts.Reader, derived: previews, stop: func() {}}
 	v.furnish()
 	return v, nil
 }
@@ -147,7 +174,8 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 
 func (v *Vault) furnish() {
 	v.usage = &usage{v: v, seen: map[uint64]use{}}
-	v.processor = &processor{v: v, wake: make(chan struct{}, 1)}
+	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
+		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
@@ -158,7 +186,11 @@ func (v *Vault) furnish() {
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	for _, work := range []func(context.Context){v.processor.run, v.usage.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) }} {
+	work := []func(context.Context){v.processor.run, v.usage.run}
+	if v.begin(ctx) {
+		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
+	}
+	for _, work := range work {
 		v.workers.Add(1)
 		go func() {
 			defer v.workers.Done()
@@ -213,11 +245,29 @@ func (v *Vault) room() error {
 }
 
 // write is Update for what makes the vault grow.
-func (v *Vault) write(ctx context.Context, check, write func(*store.Tx) error) error {
+// An actor with a key is looked at once more in the transaction: the key may have
+// ended while documents arrived.
+func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
 	}
-	return v.store.Update(ctx, check, write)
+	return v.store.Update(ctx, func(t *store.Tx) error {
+		if err := v.stillMay(t, actor); err != nil || check == nil {
+			return err
+		}
+		return check(t)
+	}, write)
+}
+
+func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
+	if actor.Kind != title.ByKey {
+		return nil
+	}
+	key, err := t.Key(actor.ID)
+	if err == nil && !key.Live(v.now()) {
+		return errUnauthenticated
+	}
+	return err
 }
 
 func (v *Vault) event(t *store.Tx, at time.Time, actor title.Actor, kind, record string, detail map[string]string) error {

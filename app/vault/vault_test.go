@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -15,6 +16,7 @@ import (
 )
 
 func TestOpenMakesThenKeeps(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Dir = filepath.Join(opts.Dir, "new", "data")
 	v, err := vault.Open(t.Context(), opts)
@@ -40,6 +42,7 @@ func TestOpenMakesThenKeeps(t *testing.T) {
 }
 
 func TestOpenNothingThere(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Create = false
 	for _, dir := range []string{opts.Dir, filepath.Join(opts.Dir, "absent")} {
@@ -56,6 +59,7 @@ func TestOpenNothingThere(t *testing.T) {
 }
 
 func TestOpenDirectoryIsPrivate(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		return // an access list there, not a mode
 	}
@@ -73,6 +77,7 @@ func TestOpenDirectoryIsPrivate(t *testing.T) {
 }
 
 func TestOpenSecret(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		spoil func(path string) error
@@ -90,6 +95,7 @@ func TestOpenSecret(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			root := t.TempDir()
 			opts := vaulttest.Options(t)
 			for _, name := range []string{"other", "own"} {
@@ -122,6 +128,7 @@ func TestOpenSecret(t *testing.T) {
 
 // The second opener must find out before it empties the first one's tmp.
 func TestOpenTwice(t *testing.T) {
+	t.Parallel()
 	v, opts := opened(t, nil)
 	tray := tray(t, v, pdf("Deed.pdf", "a"))
 	second := opts
@@ -137,6 +144,7 @@ func TestOpenTwice(t *testing.T) {
 }
 
 func TestOpenEmptiesTmp(t *testing.T) {
+	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	if err != nil {
@@ -146,12 +154,22 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("half a deed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opts.Create = false
+	opts.Create = false // a command looks, and leaves it
+	v, err = vault.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := verified(t, v); report.Leftovers != 1 {
+		t.Errorf("leftovers: %+v", report)
+	}
+	closed(t, v)
+	opts.Create = true
 	vaulttest.Open(t, opts)
 	nothingStays(t, opts.Dir)
 }
 
 func TestClosedVaultRefuses(t *testing.T) {
+	t.Parallel()
 	v, err := vault.Open(t.Context(), vaulttest.Options(t))
 	if err != nil {
 		t.Fatal(err)
@@ -163,4 +181,122 @@ func TestClosedVaultRefuses(t *testing.T) {
 	kind(t, "tray", err, title.Closing)
 	_, err = v.Folders.List(t.Context())
 	kind(t, "list", err, title.Closing)
+}
+
+// A new vault is made neither among somebody's files nor on top of documents whose
+// database is gone; and nothing of either is touched.
+func TestOpenSurveysTheDirectory(t *testing.T) {
+	t.Parallel()
+	elsewhere := t.TempDir()
+	victim := filepath.Join(elsewhere, "victim")
+	if err := os.WriteFile(victim, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		lay  func(dir string) error
+		says string
+	}{
+		{"somebody's files", func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, "tmp", "photos"), 0o755), os.WriteFile(filepath.Join(dir, "letter.txt"), nil, 0o644))
+		}, "choose an empty directory"},
+		{"tmp is a link", func(dir string) error { return os.Symlink(elsewhere, filepath.Join(dir, "tmp")) }, "no link"},
+		{"documents without their database", func(dir string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, "blobs", "ab"), 0o700), os.WriteFile(filepath.Join(dir, "blobs", "ab", "x"), nil, 0o400))
+		}, "put it back from a backup"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			opts := vaulttest.Options(t)
+			if err := os.Chmod(opts.Dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.lay(opts.Dir); err != nil {
+				t.Fatal(err)
+			}
+			before := under(t, opts.Dir, ".")
+			v, err := vault.Open(t.Context(), opts)
+			if err == nil {
+				closed(t, v)
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("said %v", err)
+			}
+			if info, err := os.Stat(opts.Dir); err != nil || info.Mode().Perm() != 0o755 {
+				t.Errorf("mode %v, %v", info.Mode(), err)
+			}
+			if after := under(t, opts.Dir, "."); len(after) != len(before) {
+				t.Errorf("before %v, after %v", before, after)
+			}
+			if _, err := os.Stat(victim); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// An older vault.db that was put back does not know the documents filed since: they
+// must not be swept by its word.
+func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	database := filepath.Join(opts.Dir, "vault.db")
+	serve := func(name string) *vault.Vault {
+		v, err := vault.Open(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Start(time.Hour)
+		if name != "" {
+			upload(t, v, pdf(name, name))
+		}
+		return v
+	}
+	closed(t, serve("1.pdf"))
+	old, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, serve("2.pdf"))
+	if err := os.WriteFile(database, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and not at the next start either
+		v := serve("")
+		if report := verified(t, v); report.Orphans != 1 || !report.OK() {
+			t.Errorf("%+v", report)
+		}
+		closed(t, v)
+	}
+	if n := len(under(t, opts.Dir, "blobs")); n != 2 {
+		t.Errorf("%d documents are left", n)
+	}
+	if err := os.Remove(filepath.Join(opts.Dir, "generation")); err != nil {
+		t.Fatal(err)
+	}
+	v := serve("")
+	eventually(t, "the sweep of what was given up", func() bool { return len(under(t, opts.Dir, "blobs")) == 1 })
+	closed(t, v)
+}
+
+// A key that ended while documents arrived files none.
+func TestAKeyThatEndedFilesNothing(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	_, key, err := v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "scanner"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	actor := title.Actor{Kind: title.ByKey, ID: key.ID}
+	begun := tray(t, v, pdf("Deed.pdf", "a"))
+	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Files.Upload(t.Context(), actor, title.UploadDraft{}, begun); title.KindOf(err) != title.Unauthenticated {
+		t.Errorf("upload: %v", err)
+	}
+	if _, err := v.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("1")}); title.KindOf(err) != title.Unauthenticated {
+		t.Errorf("order: %v", err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"deedkeep/app/blob"
@@ -36,6 +37,10 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 		return r, err
 	}
 	copied, err := v.store.Snapshot(ctx, filepath.Join(v.dir, "tmp", "verify-"+name[:12]+".db"))
+	if sentence, damaged := store.Damage(err); damaged {
+		find(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
+		return r, nil
+	}
 	if err != nil {
 		return r, err
 	}
@@ -56,39 +61,61 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 		return err
 	}
 	known := map[blob.Digest]bool{}
-	err = copied.Digests(func(d [32]byte, _ title.File) error { known[d] = true; return nil })
+	err = copied.Digests(func(d [32]byte, _ []title.File) error { known[d] = true; return nil })
 	if err != nil {
-		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: err.Error()})
-		return v.countOrphans(ctx, known, r)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: problem(err)})
+		return nil // nobody knows then which bytes are named
 	}
-	err = copied.Digests(func(d [32]byte, file title.File) error {
+	err = copied.Digests(func(d [32]byte, files []title.File) error {
 		r.Blobs++
 		progress(r.Blobs, len(known))
-		return v.verifyBlob(ctx, d, file, r, find)
+		return v.verifyBlob(ctx, d, files, r, find)
 	})
 	if err != nil {
 		return err
 	}
-	return v.countOrphans(ctx, known, r)
+	err = v.countOrphans(ctx, known, r)
+	if _, damaged := store.Damage(err); damaged || errors.Is(err, fs.ErrNotExist) {
+		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + problem(err)})
+		return nil
+	}
+	return err
 }
 
-// verifyBlob reads the bytes of a document and holds them against their name and
-// the record's size.
-func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, file title.File, r *Report, find func(store.Finding)) error {
-	err := v.blobs.Check(ctx, d)
+// problem is the sentence of an error for a finding.
+func problem(err error) string {
+	if sentence, damaged := store.Damage(err); damaged {
+		return sentence
+	}
+	return err.Error()
+}
+
+// verifyBlob reads the bytes of a document and holds them against their name, and
+// the sizes on record of all files that have them.
+func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.File, r *Report, find func(store.Finding)) error {
+	damage := v.blobs.Check(ctx, d)
 	var size int64
-	if err == nil {
-		size, err = v.blobs.Has(d)
+	if damage == nil {
+		size, damage = v.blobs.Has(d)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	r.Bytes += size
-	switch subject := fmt.Sprint(file.ID); {
-	case err != nil:
-		find(store.Finding{Kind: "file", Subject: subject, Problem: err.Error()})
-	case file.Size >= 0 && file.Size != size:
-		find(store.Finding{Kind: "file", Subject: subject, Problem: fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)})
+	for _, file := range files {
+		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
+		switch {
+		case damage != nil:
+			finding.Problem = damage.Error()
+		case file.Size >= 0 && file.Size != size:
+			finding.Problem = fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)
+		default:
+			continue
+		}
+		find(finding)
 	}
 	return nil
 }

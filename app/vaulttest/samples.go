@@ -18,6 +18,7 @@ type Sample struct {
 	Pages   int    // 0: the manifest has none
 	Phrase  string // what its text must contain, without a closing " ?"; "" if none
 	Refusal string // the sentence of API.md; "" if none
+	Remark  string // among others, by what the phrase was found
 }
 
 // Samples reads the manifest of the sample documents. Their folder is named by
@@ -48,7 +49,7 @@ func Samples(t testing.TB) []Sample {
 		s := Sample{
 			Path: cell("path"), File: filepath.Join(folder, filepath.FromSlash(cell("path"))),
 			Accept: cell("expected") == "accept", Kind: cell("kind"), MIME: cell("mime"),
-			Phrase: strings.TrimSuffix(cell("phrase"), " ?"), Refusal: cell("refusal"),
+			Phrase: strings.TrimSuffix(cell("phrase"), " ?"), Refusal: cell("refusal"), Remark: cell("remark"),
 		}
 		if n := cell("page_count"); n != "" {
 			if s.Pages, err = strconv.Atoi(n); err != nil {

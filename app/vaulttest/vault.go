@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/vault"
 )
 
@@ -64,11 +66,11 @@ func Settings() vault.Settings {
 }
 
 // Options of a vault for tests in a directory of its own, with a clock, chance and
-// an inspector that starts no child.
+// a reader that starts no child.
 func Options(t testing.TB) vault.Options {
 	t.Helper()
 	return vault.Options{
-		Dir: t.TempDir(), Create: true, Settings: Settings(), Inspector: Inspector{}, Now: NewClock().Now, Chance: Chance(),
+		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Chance: Chance(),
 		Log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -102,12 +104,30 @@ func Verify(t testing.TB, v *vault.Vault) {
 	}
 }
 
-// Inspector judges documents as the product does, but in this process and with a
-// toy in the place of PDFium, which counts what PDF made by PDF says.
-type Inspector struct{}
+// Reader judges documents as the product does, but in this process and with a toy in
+// the place of PDFium, which counts what PDF made by PDF says. It has no pictures,
+// and text only of text files.
+type Reader struct{}
 
-// Inspect is vault.Inspector.
-func (Inspector) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+// Picture is vault.Reader.
+func (Reader) Picture(context.Context, reader.Request, int, int, extract.Limits) (extract.Picture, error) {
+	return extract.Picture{}, extract.ErrUnsupported
+}
+
+// Text is vault.Reader.
+func (Reader) Text(_ context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+	if r.MIME != "text/plain" {
+		return extract.ErrUnsupported
+	}
+	text, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
+	if err != nil {
+		return err
+	}
+	return emit(1, string(text))
+}
+
+// Inspect is vault.Reader.
+func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
 	return inspect.Inspect(ctx, doc, size, ext, toy{}, lim)
 }
 

@@ -16,7 +16,6 @@ type Status struct {
 	Files        int64   `json:"files"`
 	Folders      int64   `json:"folders"`
 	Bytes        int64   `json:"bytes"`
-	Blobs        int64   `json:"blobs"`
 	Queue        int64   `json:"queue"`
 	Failed       int64   `json:"failed"`
 	DiskFree     int64   `json:"disk_free"`

@@ -23,11 +23,6 @@ type Finding struct {
 	Problem string `json:"problem"`
 }
 
-// VerifyStart asks POST /control/verify; with Repair false nothing is changed.
-type VerifyStart struct {
-	Repair bool `json:"repair"`
-}
-
 // VerifyProgress says how far a verification is; Unit names what Done and Total
 // count, for instance "bytes". Total is 0 while it is unknown.
 type VerifyProgress struct {

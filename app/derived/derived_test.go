@@ -1,0 +1,195 @@
+package derived_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/derived"
+)
+
+var digest = strings.Repeat("ab", 32)
+
+func open(t *testing.T, dir string, limit int64, now func() time.Time) *derived.Store {
+	t.Helper()
+	s, err := derived.Open(filepath.Join(dir, "previews"), limit, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func put(t *testing.T, s *derived.Store, digest, name, content string) {
+	t.Helper()
+	err := s.Put(digest, name, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, s *derived.Store, digest, name string) string {
+	t.Helper()
+	f, err := s.Get(digest, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestPutGetDrop(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, 1<<20, time.Now)
+	if _, err := s.Get(digest, derived.Thumbnail); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before: %v", err)
+	}
+	put(t, s, digest, derived.Thumbnail, "one")
+	put(t, s, digest, derived.Thumbnail, "two")
+	if got := get(t, s, digest, derived.Thumbnail); got != "two" {
+		t.Errorf("got %q", got)
+	}
+	broken := errors.New("broken")
+	if err := s.Put(digest, derived.Thumbnail, func(w io.Writer) error { io.WriteString(w, "th"); return broken }); !errors.Is(err, broken) {
+		t.Errorf("a failing write: %v", err)
+	}
+	if got := get(t, s, digest, derived.Thumbnail); got != "two" {
+		t.Errorf("after a failing write: %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "previews", "tmp", "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := s.Drop(digest); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(digest, derived.Thumbnail); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after drop: %v", err)
+	}
+}
+
+func TestNoTextBecomesAPath(t *testing.T) {
+	s := open(t, t.TempDir(), 1<<20, time.Now)
+	for _, bad := range []string{"", "..", strings.Repeat("../", 22)[:64], strings.Repeat("AB", 32), digest + "0"} {
+		if _, err := s.Get(bad, derived.Text); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("get %q: %v", bad, err)
+		}
+		if err := s.Drop(bad); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("drop %q: %v", bad, err)
+		}
+	}
+}
+
+func TestTrimDropsLongestUnusedPages(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := open(t, dir, 1000, func() time.Time { return now })
+	for page := 1; page <= 12; page++ {
+		put(t, s, digest, derived.Page(page, 100), strings.Repeat("p", 100))
+		now = now.Add(time.Minute)
+		get(t, s, digest, derived.Page(page, 100))
+	}
+	put(t, s, digest, derived.Text, strings.Repeat("t", 5000))
+	now = now.Add(time.Minute)
+	get(t, s, digest, derived.Page(1, 100)) // used again
+	s = open(t, dir, 1000, func() time.Time { return now })
+	if err := s.Trim(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for page := 1; page <= 12; page++ {
+		f, err := s.Get(digest, derived.Page(page, 100))
+		gone := errors.Is(err, fs.ErrNotExist)
+		if want := page >= 2 && page <= 4; gone != want {
+			t.Errorf("page %d gone: %v, want %v", page, gone, want)
+		}
+		if err == nil {
+			f.Close() //nolint:errcheck // only read
+		}
+	}
+	if got := get(t, s, digest, derived.Text); len(got) != 5000 {
+		t.Errorf("text was trimmed: %d bytes", len(got))
+	}
+}
+
+type page struct {
+	n    int
+	text string
+}
+
+func TestText(t *testing.T) {
+	s := open(t, t.TempDir(), 1<<20, time.Now)
+	want := []page{{1, "GENERAL WARRANTY DEED"}, {3, "Ibáñez"}, {500, strings.Repeat("x", 100_000)}}
+	err := s.Put(digest, derived.Text, func(w io.Writer) error {
+		tw, err := derived.NewTextWriter(w)
+		if err != nil {
+			return err
+		}
+		for _, p := range []page{want[0], {2, ""}, want[1], want[2]} {
+			if err := tw.Page(p.n, p.text); err != nil {
+				return err
+			}
+		}
+		return tw.Close()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []page
+	if err := s.ReadText(digest, func(n int, text string) error { got = append(got, page{n, text}); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d pages", len(got))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("page %d differs", want[i].n)
+		}
+	}
+}
+
+func TestDamagedText(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, 1<<20, time.Now)
+	err := s.Put(digest, derived.Text, func(w io.Writer) error {
+		tw, err := derived.NewTextWriter(w)
+		if err != nil {
+			return err
+		}
+		return errors.Join(tw.Page(1, strings.Repeat("deed ", 1000)), tw.Close())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "previews", "ab", digest, derived.Text)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/2] ^= 0x10
+	for name, content := range map[string][]byte{"cut": whole[:len(whole)-9], "flipped": flipped, "other": []byte("no gzip")} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, derived.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// An empty one is what a power cut leaves: it is as absent.
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.Text) {
+		t.Errorf("empty: %v", err)
+	}
+}

@@ -1,0 +1,51 @@
+//go:build !race
+
+package extract_test
+
+import (
+	"path"
+	"testing"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/vaulttest"
+)
+
+// BenchmarkThumbnail makes the first page 400 pixels wide.
+func BenchmarkThumbnail(b *testing.B) {
+	e := engine(b)
+	wanted := map[string]bool{
+		"warranty-deed-scan-jpeg.pdf": true, "warranty-deed-g4-ocr-layer.pdf": true, "open-end-mortgage.pdf": true,
+		"warranty-deed-g4-300dpi.tiff": true, "recorded-deed-phone-photo.jpg": true,
+	}
+	for _, s := range vaulttest.Samples(b) {
+		if !wanted[path.Base(s.Path)] {
+			continue
+		}
+		src := source(b, e, s)
+		b.Run(path.Base(s.Path), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := extract.Page(b.Context(), src, 1, 400, extract.Limits{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkText reads the text of 500 pages.
+func BenchmarkText(b *testing.B) {
+	e := engine(b)
+	for _, s := range vaulttest.Samples(b) {
+		if path.Base(s.Path) != "index-of-deeds-500-pages.pdf" {
+			continue
+		}
+		src := source(b, e, s)
+		for b.Loop() {
+			pages := 0
+			err := extract.Text(b.Context(), src, extract.Limits{}, func(int, string) error { pages++; return nil })
+			if err != nil || pages != 500 {
+				b.Fatal(pages, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,164 @@
+// Package extract gets the text of a document, page by page, and pictures of
+// its pages, for search, thumbnails and the viewer.
+//
+// It promises: for any bytes whatever an answer or one of its errors, never a
+// panic; memory that is bounded by Limits, not by what the document says of
+// itself; and that trouble of our own (a read that fails, a context that ends)
+// is told apart from a damaged document.
+//
+// It refuses to judge (package inspect says what a document is), to run or
+// fetch anything that a document names, to unpack to a file, and to guess at
+// fonts or layouts: a picture of an Office document or of a text is
+// ErrUnsupported. It belongs into the child process in which untrusted
+// documents are opened (package reader).
+//
+//	kind               pages                     picture   text
+//	PDF                its pages                 yes       by PDFium
+//	TIFF               its images                yes       no
+//	PNG JPEG GIF …     1                         yes       no
+//	TXT                1                         no        decoded
+//	DOCX DOC           1                         no        body, notes, headers
+//	XLSX XLS           its sheets                no        cells, by row
+//	PPTX PPT           its slides                no        slides, notes
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"deedkeep/app/pdf"
+)
+
+// Errors that a document is to blame for. Every other error of this package is
+// the machine's or the caller's.
+var (
+	// ErrUnsupported says that what was asked for cannot be had of this kind of
+	// document, or of this variant of it.
+	ErrUnsupported = errors.New("not supported for this document")
+	// ErrTooLarge says that it would take more than Limits allow.
+	ErrTooLarge = errors.New("document is beyond the limits")
+	// ErrDamaged says that the document could not be made sense of.
+	ErrDamaged = errors.New("document is damaged")
+	// ErrNoPage says that the document has no such page.
+	ErrNoPage = errors.New("document has no such page")
+)
+
+// PDF opens PDF documents; *pdf.Engine does. Its errors are those of package
+// pdf.
+type PDF interface {
+	Open(ctx context.Context, doc io.ReaderAt, size int64) (*pdf.Document, error)
+}
+
+// Source is a document that package inspect has accepted.
+type Source struct {
+	Doc  io.ReaderAt
+	Size int64  // bytes of Doc
+	MIME string // what the content is, as inspect.Report says it
+	PDF  PDF    // may be nil where the document is no PDF
+}
+
+// Picture is one page as an encoded image.
+type Picture struct {
+	Width, Height int    // pixels
+	Bytes         []byte // PNG or JPEG
+	MIME          string // image/png or image/jpeg
+}
+
+// Pages returns how many pages Page or Text may give, at least 1 and at most
+// lim.Pages. It returns ErrUnsupported for a kind that is not accepted, and
+// ErrDamaged.
+func Pages(ctx context.Context, src Source, lim Limits) (int, error) {
+	h, ok := handlers[src.MIME]
+	if !ok {
+		return 0, fmt.Errorf("%w: %s", ErrUnsupported, src.MIME)
+	}
+	lim = lim.complete()
+	n := 0
+	err := guard(ctx, src, func(doc *source) (err error) {
+		n, err = h.pages(doc, lim)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return min(max(n, 1), lim.Pages), nil
+}
+
+// Page returns page n, from 1, as a picture width pixels wide, upright, on
+// white. It is narrower where the limits say so, where the page is very long,
+// and where the document is itself a picture of less than half that width.
+// It returns ErrUnsupported, ErrTooLarge, ErrDamaged or ErrNoPage.
+func Page(ctx context.Context, src Source, n, width int, lim Limits) (Picture, error) {
+	h, ok := handlers[src.MIME]
+	if !ok || h.page == nil {
+		return Picture{}, fmt.Errorf("picture of %s: %w", src.MIME, ErrUnsupported)
+	}
+	lim = lim.complete()
+	if n < 1 || n > lim.Pages {
+		return Picture{}, fmt.Errorf("page %d: %w", n, ErrNoPage)
+	}
+	var picture Picture
+	err := guard(ctx, src, func(doc *source) (err error) {
+		picture, err = h.page(doc, n, min(max(width, 1), lim.Width), lim)
+		return err
+	})
+	if err != nil {
+		return Picture{}, fmt.Errorf("page %d: %w", n, err)
+	}
+	return picture, nil
+}
+
+// Text calls emit with the text of each page that has any, in order, as UTF-8
+// with lines ended by "\n" and without control characters but "\t". A document
+// without pages is page 1, which lim.PageText does not bound. It ends with the first error of emit. It returns
+// ErrUnsupported, ErrTooLarge where lim cut the text off, or ErrDamaged; what
+// was emitted until then is good.
+func Text(ctx context.Context, src Source, lim Limits, emit func(page int, text string) error) error {
+	h, ok := handlers[src.MIME]
+	if !ok || h.text == nil {
+		return fmt.Errorf("text of %s: %w", src.MIME, ErrUnsupported)
+	}
+	lim = lim.complete()
+	return guard(ctx, src, func(doc *source) error {
+		out := &writer{lim: lim, left: lim.TextBytes, emit: emit}
+		err := h.text(doc, out)
+		if doc.err != nil {
+			return doc.err
+		}
+		// What was had of a damaged document is worth finding.
+		if ended := out.end(); err == nil || !errors.Is(ended, ErrTooLarge) && ended != nil {
+			return ended
+		}
+		return err
+	})
+}
+
+// handler is what can be had of one kind; a nil function cannot.
+type handler struct {
+	pages func(doc *source, lim Limits) (int, error)
+	page  func(doc *source, n, width int, lim Limits) (Picture, error)
+	text  func(doc *source, out *writer) error
+}
+
+const ooxml = "application/vnd.openxmlformats-officedocument."
+
+var handlers = map[string]handler{
+	"application/pdf":                     {pdfPages, pdfPage, pdfText},
+	"image/tiff":                          {tiffPages, tiffPage, nil},
+	"image/png":                           {onePage, imagePage, nil},
+	"image/jpeg":                          {onePage, imagePage, nil},
+	"image/gif":                           {onePage, imagePage, nil},
+	"image/bmp":                           {onePage, imagePage, nil},
+	"image/webp":                          {onePage, imagePage, nil},
+	"text/plain":                          {onePage, nil, plainText},
+	ooxml + "wordprocessingml.document":   {onePage, nil, docxText},
+	ooxml + "spreadsheetml.sheet":         {xlsxPages, nil, xlsxText},
+	ooxml + "presentationml.presentation": {pptxPages, nil, pptxText},
+	"application/msword":                  {onePage, nil, docText},
+	"application/vnd.ms-excel":            {xlsPages, nil, xlsText},
+	"application/vnd.ms-powerpoint":       {pptPages, nil, pptText},
+}
+
+func onePage(*source, Limits) (int, error) { return 1, nil }

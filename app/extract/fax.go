@@ -1,0 +1,285 @@
+package extract
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"math/bits"
+)
+
+// fax unpacks CCITT Group 3 (ITU-T T.4) in one and in two dimensions, and TIFF's
+// variant of it without ends of lines (TIFF 6.0, section 10), into bits of which
+// black is one. It is its own since the library knows neither two dimensions nor
+// lines that are filled up to a byte. A line that cannot be made out stays white
+// from there, as fax machines do, and the next end of line begins anew.
+type fax struct {
+	in    *bitInput
+	width int
+	plain bool // no ends of lines: each line begins with a byte
+	mixed bool // a bit behind each end of line says how the next one is coded
+
+	before, now []int // where the colour changes: to black, to white, to black …
+	up          int   // in before: right of where the line is being read
+	row         []byte
+	left        []byte // of row, not read yet
+	lines       int
+}
+
+func newFax(r *bufio.Reader, width int, reversed, plain, mixed bool) *fax {
+	return &fax{in: &bitInput{r: r, reversed: reversed}, width: width, plain: plain, mixed: mixed, row: make([]byte, (width+7)/8)}
+}
+
+// Read implements io.Reader.
+func (f *fax) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(f.left) == 0 {
+			if err := f.line(); err != nil {
+				return n, err
+			}
+		}
+		c := copy(p[n:], f.left)
+		f.left, n = f.left[c:], n+c
+	}
+	return n, nil
+}
+
+var errFaxCode = errors.New("no code of CCITT")
+
+// line decodes one line. It returns io.EOF at the end of the page or data.
+func (f *fax) line() error {
+	flat := true
+	if f.plain {
+		f.in.align()
+	} else {
+		ends, err := f.ends()
+		if err != nil {
+			return err
+		}
+		if ends > 1 && f.lines > 0 {
+			return io.EOF
+		}
+		if f.mixed && ends > 0 {
+			tag, err := f.in.take(1)
+			if err != nil {
+				return err
+			}
+			flat = tag == 1
+		}
+	}
+	if f.in.peek(1) < 0 {
+		return io.EOF
+	}
+	f.before, f.now = f.now, f.before[:0]
+	var err error
+	if flat {
+		err = f.flat()
+	} else {
+		err = f.relative()
+	}
+	if err != nil && (f.plain || !errors.Is(err, errFaxCode)) {
+		return err
+	}
+	if err != nil {
+		// A black run of which the end is not known is none.
+		f.now = f.now[:len(f.now)-len(f.now)%2]
+		f.resync()
+	}
+	f.paint()
+	f.lines++
+	return nil
+}
+
+// eolZeros is how many zeros, at least, an end of line has before its one.
+const eolZeros = 11
+
+// ends skips ends of lines, with the fill before them, and counts them.
+func (f *fax) ends() (n int, err error) {
+	for f.in.peek(eolZeros) == 0 {
+		for {
+			bit, err := f.in.take(1)
+			if err != nil {
+				return n, err
+			}
+			if bit == 1 {
+				break
+			}
+		}
+		n++
+		// Behind each end but the last of a page stands its own tag.
+		if f.mixed && f.in.peek(1+eolZeros) == 1<<eolZeros {
+			f.in.drop(1)
+		}
+	}
+	return n, nil
+}
+
+// resync drops bits until an end of line comes.
+func (f *fax) resync() {
+	for v := f.in.peek(eolZeros); v > 0; v = f.in.peek(eolZeros) {
+		f.in.drop(1)
+	}
+}
+
+// flat decodes runs of white and black in turn.
+func (f *fax) flat() error {
+	for at, colour := 0, 0; at < f.width; colour = 1 - colour {
+		n, err := f.run(colour)
+		if err != nil {
+			return err
+		}
+		at = min(at+n, f.width)
+		f.now = append(f.now, at)
+	}
+	return nil
+}
+
+// run reads the length of a run: codes for multiples of 64, then one for the
+// rest.
+func (f *fax) run(colour int) (int, error) {
+	sum := 0
+	for sum <= f.width {
+		n, err := f.in.code(&faxRuns[colour])
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+		if n < 64 {
+			break
+		}
+	}
+	return sum, nil
+}
+
+// Modes of a line in two dimensions (T.4, table 4); the others are how far the
+// change is from the one above.
+const (
+	faxPass       = 100
+	faxHorizontal = 101
+)
+
+// relative decodes a line by the one before.
+func (f *fax) relative() error {
+	at, colour := -1, 0
+	f.up = 0
+	for at < f.width {
+		mode, err := f.in.code(&faxModes)
+		if err != nil {
+			return err
+		}
+		above, next := f.above(at, colour)
+		switch mode {
+		case faxPass:
+			at = next
+		case faxHorizontal:
+			at = max(at, 0)
+			for _, c := range []int{colour, 1 - colour} {
+				n, err := f.run(c)
+				if err != nil {
+					return err
+				}
+				at = min(at+n, f.width)
+				f.now = append(f.now, at)
+			}
+		default:
+			to := above + mode
+			if to < max(at, 0) || to > f.width {
+				return errFaxCode
+			}
+			at, colour = to, 1-colour
+			f.now = append(f.now, at)
+		}
+	}
+	return nil
+}
+
+// above returns the first change of the line before that lies right of at and
+// is to the other colour, and the one after it. The line is read from the left,
+// so that f.up never goes back.
+func (f *fax) above(at, colour int) (first, next int) {
+	for f.up < len(f.before) && f.before[f.up] <= at {
+		f.up++
+	}
+	i := f.up
+	if i%2 != colour {
+		i++
+	}
+	first, next = f.width, f.width
+	if i < len(f.before) {
+		first = f.before[i]
+	}
+	if i+1 < len(f.before) {
+		next = f.before[i+1]
+	}
+	return first, next
+}
+
+// paint makes bits of the changes.
+func (f *fax) paint() {
+	clear(f.row)
+	for i := 0; i < len(f.now); i += 2 {
+		end := f.width
+		if i+1 < len(f.now) {
+			end = f.now[i+1]
+		}
+		for x := f.now[i]; x < end; x++ {
+			f.row[x/8] |= 0x80 >> (x % 8)
+		}
+	}
+	f.left = f.row
+}
+
+// bitInput reads bits, the highest of a byte first, or the lowest if reversed.
+type bitInput struct {
+	r        *bufio.Reader
+	reversed bool
+	bits     uint64
+	have     int
+	err      error
+}
+
+// peek returns the next n bits, up to 32, -1 when there are not so many.
+func (b *bitInput) peek(n int) int {
+	for b.have < n && b.err == nil {
+		var c byte
+		if c, b.err = b.r.ReadByte(); b.err == nil {
+			if b.reversed {
+				c = bits.Reverse8(c)
+			}
+			b.bits = b.bits<<8 | uint64(c)
+			b.have += 8
+		}
+	}
+	if b.have < n {
+		return -1
+	}
+	return int(b.bits >> (b.have - n) & (1<<n - 1))
+}
+
+func (b *bitInput) drop(n int) { b.have -= n }
+
+// align drops what is left of a byte.
+func (b *bitInput) align() { b.have -= b.have % 8 }
+
+func (b *bitInput) take(n int) (int, error) {
+	v := b.peek(n)
+	if v < 0 {
+		return 0, b.err
+	}
+	b.drop(n)
+	return v, nil
+}
+
+// code reads one code of a table.
+func (b *bitInput) code(table *faxTable) (int, error) {
+	for n := 1; n <= faxLongest; n++ {
+		v := b.peek(n)
+		if v < 0 {
+			return 0, b.err
+		}
+		if value, ok := table[n][v]; ok {
+			b.drop(n)
+			return value, nil
+		}
+	}
+	return 0, errFaxCode
+}

@@ -1,0 +1,320 @@
+package app
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const module = "deedkeep"
+
+// testFloor is the floor of packages that only tests may import.
+const testFloor = 99
+
+// A plan is the table of doc.go.
+type plan struct {
+	floor  map[string]int      // package folder → floor
+	owners map[string][]string // library → packages that alone may import it
+}
+
+// readPlan reads the table out of the package comment of doc.go.
+func readPlan(comment string) (plan, error) {
+	p := plan{floor: make(map[string]int), owners: make(map[string][]string)}
+	inTable := false
+	for line := range strings.Lines(comment) {
+		cells := strings.Fields(line)
+		switch {
+		case len(cells) == 0:
+			inTable = false
+		case cells[0] == "floor":
+			inTable = true
+		case inTable:
+			if err := p.addRow(cells); err != nil {
+				return plan{}, fmt.Errorf("row %q: %w", strings.TrimSpace(line), err)
+			}
+		}
+	}
+	if len(p.floor) == 0 {
+		return plan{}, fmt.Errorf("no table of floors")
+	}
+	return p, nil
+}
+
+// addRow takes "floor package words… libraries…"; "-" stands for no libraries.
+func (p plan) addRow(cells []string) error {
+	if len(cells) < 4 {
+		return fmt.Errorf("want floor, package, purpose, libraries")
+	}
+	floor, err := strconv.Atoi(cells[0])
+	if cells[0] == "test" {
+		floor, err = testFloor, nil
+	}
+	if err != nil {
+		return err
+	}
+	folder := cells[1]
+	if _, twice := p.floor[folder]; twice {
+		return fmt.Errorf("%s has two rows", folder)
+	}
+	p.floor[folder] = floor
+	if cells[len(cells)-1] == "-" {
+		return nil
+	}
+	libraries := 0
+	for i := len(cells) - 1; i > 1 && isLibrary(cells[i]); i-- {
+		p.owners[cells[i]] = append(p.owners[cells[i]], folder)
+		libraries++
+	}
+	if libraries == 0 {
+		return fmt.Errorf("the last column is neither a library nor -")
+	}
+	return nil
+}
+
+// isLibrary tells an import path with a host name from a word of the purpose.
+func isLibrary(word string) bool {
+	host, _, found := strings.Cut(word, "/")
+	return found && strings.Contains(host, ".")
+}
+
+// wrongFloors returns one sentence for every import in the tree that breaks the
+// plan, for every package without a row and for every row without a package.
+func wrongFloors(tree fs.FS, p plan) ([]string, error) {
+	var wrong []string
+	seen := make(map[string]bool)
+	err := walkGo(tree, func(name string, file *ast.File) {
+		folder := path.Dir(name)
+		if _, known := p.floor[folder]; !known {
+			if !seen[folder] {
+				wrong = append(wrong, fmt.Sprintf("%s: package %s has no row in app/doc.go", name, folder))
+			}
+			seen[folder] = true
+			return
+		}
+		seen[folder] = true
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				wrong = append(wrong, fmt.Sprintf("%s: import %s: %v", name, spec.Path.Value, err))
+				continue
+			}
+			if why := p.refuses(name, imported); why != "" {
+				wrong = append(wrong, fmt.Sprintf("%s imports %s: %s", name, imported, why))
+			}
+		}
+	})
+	for folder := range p.floor {
+		if !seen[folder] {
+			wrong = append(wrong, fmt.Sprintf("app/doc.go: the row of %s has no package", folder))
+		}
+	}
+	slices.Sort(wrong)
+	return wrong, err
+}
+
+// refuses says why the file may not import the path, or "".
+func (p plan) refuses(name, imported string) string {
+	folder, isTest := path.Dir(name), strings.HasSuffix(name, "_test.go")
+	target, ours := folderOf(imported)
+	if !ours {
+		if isTest || p.floor[folder] == testFloor {
+			return ""
+		}
+		return p.refusesLibrary(folder, imported)
+	}
+	to, known := p.floor[target]
+	from := p.floor[folder]
+	switch {
+	case !known:
+		return target + " has no row in app/doc.go"
+	case to == testFloor && !isTest && from != testFloor:
+		return "only tests may import it"
+	case to == testFloor, to < from, isTest && to == from:
+		return ""
+	case to == from:
+		return fmt.Sprintf("sideways on floor %d", from)
+	}
+	return fmt.Sprintf("up from floor %d to floor %d", from, to)
+}
+
+func (p plan) refusesLibrary(folder, imported string) string {
+	for library, owners := range p.owners {
+		if !slices.Contains(owners, folder) && (imported == library || strings.HasPrefix(imported, library+"/")) {
+			return "alone may import it: " + strings.Join(owners, ", ")
+		}
+	}
+	return ""
+}
+
+// folderOf returns the folder of a package of ours.
+func folderOf(imported string) (folder string, ours bool) {
+	if imported == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+// walkGo parses the imports of every Go file that the go command would see.
+func walkGo(tree fs.FS, visit func(name string, file *ast.File)) error {
+	files := token.NewFileSet()
+	return fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := path.Base(name)
+		if d.IsDir() {
+			hidden := base != "." && strings.ContainsAny(base[:1], "._")
+			if hidden || base == "testdata" || base == "node_modules" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		source, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(files, name, source, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		visit(name, file)
+		return nil
+	})
+}
+
+func TestFloors(t *testing.T) {
+	doc, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := readPlan(doc.Doc.Text())
+	if err != nil {
+		t.Fatalf("app/doc.go: %v", err)
+	}
+	wrong, err := wrongFloors(os.DirFS(".."), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sentence := range wrong {
+		t.Error(sentence)
+	}
+}
+
+// The test of the test: planted imports must be found, rightful ones not.
+func TestFloorsFindsWhatIsWrong(t *testing.T) {
+	const table = `
+	floor  package   purpose     alone may import
+	2      app/high  the roof    -
+	1      app/mid   the middle  example.org/db example.org/sql
+	0      app/low   the ground  -
+	0      app/side  also there  example.org/db
+	test   app/help  for tests   -
+`
+	healthy := fstest.MapFS{
+		"app/high/high.go":        goFile("high", "deedkeep/app/mid", "deedkeep/app/low"),
+		"app/mid/mid.go":          goFile("mid", "deedkeep/app/low", "example.org/db/errors", "fmt"),
+		"app/low/low.go":          goFile("low"),
+		"app/low/low_test.go":     goFile("low_test", "deedkeep/app/help", "deedkeep/app/side", "example.org/sql"),
+		"app/side/side.go":        goFile("side", "example.org/db", "example.org/dbx"),
+		"app/help/help.go":        goFile("help", "deedkeep/app/high", "example.org/sql"),
+		"app/mid/testdata/x/x.go": goFile("x", "deedkeep/app/nowhere"),
+		"web/node_modules/n.go":   goFile("n", "deedkeep/app/nowhere"),
+		".hidden/h.go":            goFile("h", "deedkeep/app/nowhere"),
+	}
+	rows := []struct {
+		name  string
+		file  string   // planted beside the healthy ones
+		paths []string // what it imports
+		want  string   // the one sentence; "" for none
+	}{
+		{"healthy", "", nil, ""},
+		{"up", "app/low/up.go", []string{"deedkeep/app/mid"},
+			"app/low/up.go imports deedkeep/app/mid: up from floor 0 to floor 1"},
+		{"sideways", "app/low/aside.go", []string{"deedkeep/app/side"},
+			"app/low/aside.go imports deedkeep/app/side: sideways on floor 0"},
+		{"up in a test", "app/mid/mid_test.go", []string{"deedkeep/app/high"},
+			"app/mid/mid_test.go imports deedkeep/app/high: up from floor 1 to floor 2"},
+		{"on another system", "app/low/up_windows.go", []string{"deedkeep/app/high"},
+			"app/low/up_windows.go imports deedkeep/app/high: up from floor 0 to floor 2"},
+		{"a library of others", "app/high/db.go", []string{"example.org/sql/driver"},
+			"app/high/db.go imports example.org/sql/driver: alone may import it: app/mid"},
+		{"a library of two others", "app/low/db.go", []string{"example.org/db"},
+			"app/low/db.go imports example.org/db: alone may import it: app/mid, app/side"},
+		{"test helper in shipped code", "app/high/help.go", []string{"deedkeep/app/help"},
+			"app/high/help.go imports deedkeep/app/help: only tests may import it"},
+		{"no row", "app/new/new.go", nil, "app/new/new.go: package app/new has no row in app/doc.go"},
+		{"import of what has no row", "app/high/new.go", []string{"deedkeep/app/new"},
+			"app/high/new.go imports deedkeep/app/new: app/new has no row in app/doc.go"},
+	}
+	p, err := readPlan(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			tree := fstest.MapFS{}
+			for name, file := range healthy {
+				tree[name] = file
+			}
+			var want []string
+			if row.file != "" {
+				tree[row.file] = goFile("planted", row.paths...)
+				want = []string{row.want}
+			}
+			got, err := wrongFloors(tree, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+	t.Run("row without package", func(t *testing.T) {
+		got, err := wrongFloors(fstest.MapFS{}, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(p.floor) || got[0] != "app/doc.go: the row of app/help has no package" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestReadPlanRefuses(t *testing.T) {
+	rows := []struct{ name, table string }{
+		{"no table", "words\nand words"},
+		{"no floor", "floor package\nfirst app/a words -"},
+		{"two rows", "floor package\n1 app/a words -\n2 app/a words -"},
+		{"no last column", "floor package\n1 app/a words words"},
+		{"short row", "floor package\n1 app/a"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			if p, err := readPlan(row.table); err == nil {
+				t.Errorf("got %v, want an error", p)
+			}
+		})
+	}
+}
+
+func goFile(name string, imports ...string) *fstest.MapFile {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package %s\n", name)
+	for _, imported := range imports {
+		fmt.Fprintf(&b, "import _ %q\n", imported)
+	}
+	return &fstest.MapFile{Data: []byte(b.String())}
+}

@@ -1,0 +1,192 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+)
+
+// MostPixels is the greatest picture that Render makes: 64 MB of the engine's
+// memory, and a letter page at 400 dots per inch.
+const MostPixels = 16 << 20
+
+// Numbers of PDFium: a bitmap of 4 bytes a pixel, the last unused; draw
+// annotations; write red, green, blue instead of the reverse.
+const (
+	bitmapBGRx       = 3
+	drawAnnotations  = 0x01
+	reverseByteOrder = 0x10
+)
+
+// PageSize returns the size of a page (from 1) in points of 1/72 inch, as it is
+// to be looked at, that is turned by its /Rotate. It returns ErrUnreadable when
+// the page is missing.
+func (d *Document) PageSize(ctx context.Context, page int) (width, height float64, err error) {
+	err = d.do(ctx, func() error {
+		width, height, err = d.size(ctx, page)
+		return err
+	}, func() error { return errGone })
+	return width, height, err
+}
+
+func (d *Document) size(ctx context.Context, page int) (width, height float64, err error) {
+	if page < 1 || page > d.pages {
+		return 0, 0, fmt.Errorf("%w: no page %d of %d", ErrUnreadable, page, d.pages)
+	}
+	ok, err := d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, uint32(page-1), d.in.scratch)
+	if err != nil {
+		return 0, 0, err
+	}
+	sides, err := d.in.floats(2)
+	if err != nil {
+		return 0, 0, err
+	}
+	if ok == 0 || !(sides[0] > 0) || !(sides[1] > 0) || math.IsInf(sides[0]*sides[1], 0) {
+		return 0, 0, fmt.Errorf("%w: page %d has no size", ErrUnreadable, page)
+	}
+	return sides[0], sides[1], nil
+}
+
+// Render returns a picture of a page (from 1) that is width pixels wide, on
+// white, turned by its /Rotate, with annotations and the contents of form
+// fields. A page so long that it would take more than MostPixels is drawn
+// smaller. It returns ErrUnreadable when the page cannot be drawn.
+func (d *Document) Render(ctx context.Context, page, width int) (*image.RGBA, error) {
+	var picture *image.RGBA
+	err := d.do(ctx, func() error {
+		pw, ph, err := d.size(ctx, page)
+		if err != nil {
+			return err
+		}
+		w, h := fit(pw, ph, width)
+		if err := d.openForm(ctx); err != nil {
+			return err
+		}
+		err = d.page(ctx, page-1, func(handle uint32) error {
+			picture, err = d.draw(ctx, handle, w, h)
+			return err
+		})
+		if err == nil && picture == nil {
+			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
+		}
+		return err
+	}, func() error { return errGone })
+	if err != nil {
+		return nil, err
+	}
+	return picture, nil
+}
+
+// fit returns the size of a picture of that width, made smaller in proportion
+// where it would take more than MostPixels.
+func fit(pageWidth, pageHeight float64, width int) (w, h int) {
+	fw := max(float64(width), 1)
+	fh := fw * pageHeight / pageWidth
+	if fw*fh > MostPixels {
+		shrink := math.Sqrt(MostPixels / (fw * fh))
+		fw, fh = fw*shrink, fh*shrink
+	}
+	w, h = max(int(math.Round(min(fw, MostPixels))), 1), max(int(math.Round(min(fh, MostPixels))), 1)
+	// A page that is a line keeps one side of a pixel, which the root forgot.
+	return min(w, max(MostPixels/h, 1)), min(h, max(MostPixels/w, 1))
+}
+
+// draw draws a loaded page into a bitmap of PDFium's and copies that.
+func (d *Document) draw(ctx context.Context, page uint32, w, h int) (*image.RGBA, error) {
+	width, height := uint32(w), uint32(h)
+	bitmap, err := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	if bitmap == 0 {
+		return nil, fmt.Errorf("%w: no memory for %d x %d pixels", ErrUnreadable, w, h)
+	}
+	const white, flags = 0xFFFFFFFF, drawAnnotations | reverseByteOrder
+	if _, err := d.in.call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white); err != nil {
+		return nil, err
+	}
+	if _, err := d.in.call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, 0, flags); err != nil {
+		return nil, err
+	}
+	if d.form != 0 {
+		if err := d.drawForm(ctx, bitmap, page, width, height, flags); err != nil {
+			return nil, err
+		}
+	}
+	picture, err := d.copyBitmap(ctx, bitmap, w, h)
+	if err != nil {
+		return nil, err
+	}
+	_, err = d.in.call(ctx, "FPDFBitmap_Destroy", bitmap)
+	return picture, err
+}
+
+func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, flags uint32) error {
+	if _, err := d.in.call(ctx, "FORM_OnAfterLoadPage", page, d.form); err != nil {
+		return err
+	}
+	if _, err := d.in.call(ctx, "FPDF_FFLDraw", d.form, bitmap, page, 0, 0, width, height, 0, flags); err != nil {
+		return err
+	}
+	_, err := d.in.call(ctx, "FORM_OnBeforeClosePage", page, d.form)
+	return err
+}
+
+// copyBitmap takes the pixels out of the engine's memory and makes them opaque.
+func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (*image.RGBA, error) {
+	buffer, err := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
+	if err != nil {
+		return nil, err
+	}
+	stride, err := d.in.call(ctx, "FPDFBitmap_GetStride", bitmap)
+	if err != nil {
+		return nil, err
+	}
+	pixels, ok := d.in.memory.Read(buffer, stride*uint32(h))
+	if !ok || stride != uint32(4*w) {
+		return nil, &faultError{"FPDFBitmap_GetBuffer", errors.New("not the bitmap that was asked for")}
+	}
+	picture := image.NewRGBA(image.Rect(0, 0, w, h))
+	copy(picture.Pix, pixels)
+	for i := 3; i < len(picture.Pix); i += 4 {
+		picture.Pix[i] = 0xFF
+	}
+	return picture, nil
+}
+
+// openForm makes the form environment that drawing the fields needs, once, and
+// only where the document has a form. Its scripts and actions are not run.
+func (d *Document) openForm(ctx context.Context) error {
+	if d.formAsked {
+		return nil
+	}
+	d.formAsked = true
+	kind, err := d.in.call(ctx, "FPDF_GetFormType", d.handle)
+	if err != nil || kind == 0 {
+		return err
+	}
+	if d.formInfo, err = d.in.call(ctx, "PDFiumExt_OpenFormFillInfo"); err != nil {
+		return err
+	}
+	d.form, err = d.in.call(ctx, "PDFiumExt_InitFormFillEnvironment", d.handle, d.formInfo)
+	return err
+}
+
+// closeForm must come before the document is closed.
+func (d *Document) closeForm(ctx context.Context) error {
+	if d.form != 0 {
+		if _, err := d.in.call(ctx, "PDFiumExt_ExitFormFillEnvironment", d.form); err != nil {
+			return err
+		}
+		d.form = 0
+	}
+	if d.formInfo != 0 {
+		if _, err := d.in.call(ctx, "PDFiumExt_CloseFormFillInfo", d.formInfo); err != nil {
+			return err
+		}
+		d.formInfo = 0
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+//go:build !race
+
+package pdf_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	picture "image"
+	"strings"
+	"testing"
+
+	"deedkeep/app/pdf"
+)
+
+// fieldPage is a page of 200 x 100 points that is to be turned by 90 degrees:
+// then it has two lines of text at its top, and below them a form field that is
+// black.
+func fieldPage() []byte {
+	stream := func(head, content string) string {
+		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", head, len(content), content)
+	}
+	objects := []string{
+		"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/DA(/Helv 12 Tf 0 g)>>>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Rotate 90/Annots[4 0 R 8 0 R 9 0 R]/Contents 5 0 R/Resources<</Font<</F 7 0 R>>>>>>",
+		"<</Type/Annot/Subtype/Widget/FT/Tx/T(parcel)/F 4/Rect[120 0 200 100]/V(119.04)/AP<</N 6 0 R>>>>",
+		stream("", "BT /F 10 Tf 0 1 -1 0 20 5 Tm (Grant) Tj 0 1 -1 0 35 5 Tm (Deed) Tj ET"),
+		stream("/Type/XObject/Subtype/Form/BBox[0 0 80 100]", "0 0 0 rg 0 0 80 100 re f"),
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+		"<</Type/Annot/Subtype/FreeText/F 2/Rect[0 0 1 1]/Contents(noted)>>",
+		"<</Type/Annot/Subtype/Link/F 2/Rect[0 0 1 1]/Contents(a link)>>",
+	}
+	var b strings.Builder
+	b.WriteString("%PDF-1.7\n")
+	for i, object := range objects {
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	b.WriteString("trailer<</Root 1 0 R>>\n%%EOF\n")
+	return []byte(b.String())
+}
+
+func open(t testing.TB, e *pdf.Engine, content []byte) *pdf.Document {
+	t.Helper()
+	d, err := e.Open(t.Context(), bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func TestRender(t *testing.T) {
+	d := open(t, engine(t), fieldPage())
+	w, h, err := d.PageSize(t.Context(), 1)
+	if err != nil || w != 100 || h != 200 {
+		t.Errorf("page of %v x %v, %v", w, h, err)
+	}
+	// Twice: the form's environment is made once.
+	for range 2 {
+		img, err := d.Render(t.Context(), 1, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if img.Bounds() != picture.Rect(0, 0, 50, 100) {
+			t.Fatalf("picture of %v", img.Bounds())
+		}
+		for _, c := range []struct {
+			x, y int
+			want uint8
+		}{{2, 2, 255}, {48, 55, 255}, {2, 65, 0}, {48, 98, 0}} {
+			got := img.RGBAAt(c.x, c.y)
+			if got.R != c.want || got.G != c.want || got.B != c.want || got.A != 255 {
+				t.Errorf("%v at %d, %d, want %d", got, c.x, c.y, c.want)
+			}
+		}
+	}
+	text, err := d.Text(t.Context(), 1, 0)
+	if err != nil || text != "Grant\nDeed\n119.04\nnoted" {
+		t.Errorf("text %q, %v", text, err)
+	}
+	if text, err = d.Text(t.Context(), 1, 3); err != nil || text != "Gra" {
+		t.Errorf("first bytes of the text %q, %v", text, err)
+	}
+}
+
+// TestRenderColours holds red and blue apart.
+func TestRenderColours(t *testing.T) {
+	red := bytes.Replace(fieldPage(), []byte("0 0 0 rg"), []byte("1 0 0 rg"), 1)
+	img, err := open(t, engine(t), red).Render(t.Context(), 1, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := img.RGBAAt(25, 90); got.R != 255 || got.G != 0 || got.B != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestPageMissing(t *testing.T) {
+	d := open(t, engine(t), fieldPage())
+	for _, page := range []int{-1, 0, 2} {
+		if _, err := d.Render(t.Context(), page, 50); !errors.Is(err, pdf.ErrUnreadable) {
+			t.Errorf("render page %d: %v", page, err)
+		}
+		if _, err := d.Text(t.Context(), page, 0); !errors.Is(err, pdf.ErrUnreadable) {
+			t.Errorf("text of page %d: %v", page, err)
+		}
+		if _, _, err := d.PageSize(t.Context(), page); !errors.Is(err, pdf.ErrUnreadable) {
+			t.Errorf("size of page %d: %v", page, err)
+		}
+	}
+	if _, err := d.Text(t.Context(), 1, 0); err != nil {
+		t.Errorf("a page that is there: %v", err)
+	}
+}
+
+func TestClosedDocument(t *testing.T) {
+	e := engine(t)
+	d, err := e.Open(t.Context(), bytes.NewReader(fieldPage()), int64(len(fieldPage())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Render(t.Context(), 1, 50); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Render(t.Context(), 1, 50); !errors.Is(err, pdf.ErrUnreadable) {
+		t.Error(err)
+	}
+	if e.Broken() != 0 {
+		t.Error("closing a document with a form broke PDFium")
+	}
+}

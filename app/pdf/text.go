@@ -1,0 +1,126 @@
+package pdf
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unicode"
+	"unicode/utf16"
+)
+
+// textChunk is how many characters are taken from the engine at a time.
+const textChunk = 8192
+
+// lineHyphen is what PDFium puts in the place of a hyphen that ends a line.
+const lineHyphen = 0x02
+
+// Text returns the text of a page (from 1) in the order in which PDFium reads
+// it, then what was typed into its form fields and free-text notes, lines ended
+// by "\n", as UTF-8 without control characters; hyphens at the ends of lines
+// stay. It stops after most bytes (0: no limit). It returns
+// ErrUnreadable when the page cannot be loaded.
+func (d *Document) Text(ctx context.Context, page int, most int64) (string, error) {
+	var text string
+	loaded := false
+	err := d.do(ctx, func() error {
+		if page < 1 || page > d.pages {
+			return fmt.Errorf("%w: no page %d of %d", ErrUnreadable, page, d.pages)
+		}
+		err := d.page(ctx, page-1, func(handle uint32) error {
+			loaded = true
+			var err error
+			text, err = d.readText(ctx, handle, most)
+			return err
+		})
+		if err == nil && !loaded {
+			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
+		}
+		return err
+	}, func() error { return errGone })
+	if err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+func (d *Document) readText(ctx context.Context, page uint32, most int64) (string, error) {
+	handle, err := d.in.call(ctx, "FPDFText_LoadPage", page)
+	if err != nil || handle == 0 {
+		return "", err
+	}
+	count, err := d.in.call(ctx, "FPDFText_CountChars", handle)
+	if err != nil {
+		return "", err
+	}
+	// Four bytes a character: none is more in UTF-16; and the closing zero.
+	buffer, err := d.in.call(ctx, "malloc", 4*(textChunk+1))
+	if err != nil {
+		return "", err
+	}
+	if buffer == 0 {
+		return "", &faultError{"malloc", errors.New("no memory")}
+	}
+	var units []uint16
+	for at := uint32(0); int32(at) < int32(count) && (most <= 0 || int64(len(units)) < most); at += textChunk {
+		if ctx.Err() != nil {
+			break // and free what was taken
+		}
+		n, err := d.in.call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
+		if err != nil {
+			return "", err
+		}
+		if units, err = d.addUnits(units, buffer, n); err != nil {
+			return "", err
+		}
+	}
+	if _, err := d.in.call(ctx, "free", buffer); err != nil {
+		return "", err
+	}
+	if _, err := d.in.call(ctx, "FPDFText_ClosePage", handle); err != nil {
+		return "", err
+	}
+	typed, err := d.readAnnotations(ctx, page, most)
+	if err != nil {
+		return "", err
+	}
+	return plainText(append(units, typed...), most), ctx.Err()
+}
+
+// addUnits appends the n UTF-16 units at buffer, the last of which is a zero.
+func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) {
+	if n == 0 {
+		return units, nil
+	}
+	if n > max(2*(textChunk+1), longestValue/2) {
+		return nil, &faultError{"FPDFText_GetText", errors.New("more text than asked for")}
+	}
+	raw, ok := d.in.memory.Read(buffer, 2*(n-1))
+	if !ok {
+		return nil, &faultError{"FPDFText_GetText", errors.New("out of bounds")}
+	}
+	for i := 0; i+1 < len(raw); i += 2 {
+		units = append(units, binary.LittleEndian.Uint16(raw[i:]))
+	}
+	return units, nil
+}
+
+// plainText makes UTF-8 of UTF-16: unpaired surrogates become U+FFFD, control
+// characters and noncharacters go, line ends become "\n".
+func plainText(units []uint16, most int64) string {
+	text := make([]byte, 0, len(units))
+	for _, r := range utf16.Decode(units) {
+		switch {
+		case r == lineHyphen || r == 0xFFFE:
+			r = '-'
+		case r == '\n' || r == '\t':
+		case r == 0xFFFF || unicode.IsControl(r):
+			continue
+		}
+		if n := len(string(r)); most > 0 && int64(len(text)+n) > most {
+			break
+		}
+		text = append(text, string(r)...)
+	}
+	return string(text)
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"net"
+	"sync"
+)
+
+// limited is a TCP listener that has at most so many connections open; whoever
+// comes then waits in the kernel's queue. Unlike netutil.LimitListener it leaves
+// them their ReadFrom, without which net/http sends no file by sendfile.
+type limited struct {
+	*net.TCPListener
+	slots  chan struct{}
+	done   chan struct{}
+	closed sync.Once
+}
+
+func limit(listener *net.TCPListener, connections int) *limited {
+	return &limited{TCPListener: listener, slots: make(chan struct{}, connections), done: make(chan struct{})}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.AcceptTCP()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &limitedConn{TCPConn: conn, slots: l.slots}, nil
+}
+
+func (l *limited) Close() error {
+	l.closed.Do(func() { close(l.done) })
+	return l.TCPListener.Close()
+}
+
+// limitedConn gives its slot back when it is closed.
+type limitedConn struct {
+	*net.TCPConn
+	slots  chan struct{}
+	closed sync.Once
+}
+
+func (c *limitedConn) Close() error {
+	err := c.TCPConn.Close()
+	c.closed.Do(func() { <-c.slots })
+	return err
+}

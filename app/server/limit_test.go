@@ -1,0 +1,64 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+func limitedTCP(t *testing.T, connections int) *limited {
+	t.Helper()
+	tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return limit(tcp, connections)
+}
+
+// net/http sends by sendfile only through a connection that has a ReadFrom.
+func TestLimitKeepsReadFrom(t *testing.T) {
+	l := limitedTCP(t, 1)
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := conn.(io.ReaderFrom); !ok {
+		t.Errorf("%T has no ReadFrom", conn)
+	}
+	// Closed twice, it gives back one slot.
+	if err := errors.Join(conn.Close(), near.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err == nil || len(l.slots) != 0 {
+		t.Errorf("closed again: %v, %d slots taken", err, len(l.slots))
+	}
+}
+
+// Close ends an Accept that waits for a slot.
+func TestLimitEnds(t *testing.T) {
+	l := limitedTCP(t, 1)
+	l.slots <- struct{}{}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := l.Accept()
+		ended <- err
+	}()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("Accept still waits")
+	}
+}

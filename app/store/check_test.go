@@ -1,0 +1,124 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+// What a store says of records that only a damaged or foreign hand could leave.
+func TestCheckNamesWhatDoesNotHold(t *testing.T) {
+	put := func(bucket []byte, key, value []byte) func(*bolt.Tx) error {
+		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Put(key, value) }
+	}
+	remove := func(bucket []byte, key []byte) func(*bolt.Tx) error {
+		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Delete(key) }
+	}
+	record := func(bucket []byte, id uint64, v any) func(*bolt.Tx) error {
+		return func(tx *bolt.Tx) error {
+			raw, err := encode(bucket, number(id), v)
+			return errors.Join(err, tx.Bucket(bucket).Put(number(id), raw))
+		}
+	}
+	event := func(id uint64, change func(*title.Event)) func(*bolt.Tx) error {
+		return func(tx *bolt.Tx) error {
+			e, err := events.get(&Tx{tx: tx, memos: new(memos)}, id)
+			change(&e)
+			return errors.Join(err, events.put(&Tx{tx: tx, memos: new(memos)}, id, e))
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		change func(*bolt.Tx) error
+		want   Finding // its Problem in part
+	}{
+		{"an event is changed", event(2, func(e *title.Event) { e.Record = "file:9" }), Finding{"event", "2", "was changed"}},
+		{"an event is changed and hashed again", event(2, func(e *title.Event) { e.Record = "file:9"; *e, _ = e.Seal(e.Prev) }), Finding{"event", "3", "was changed"}},
+		{"an event is missing", remove(bucketEvents, number(2)), Finding{"event", "3", "an entry before it is missing"}},
+		{"the first event is missing", remove(bucketEvents, number(1)), Finding{"event", "2", "an entry before it is missing"}},
+		{"the last event is missing", remove(bucketEvents, number(4)), Finding{"event", "4", "the last entries are missing: 4 were written"}},
+		{"all events are missing", func(tx *bolt.Tx) error {
+			return errors.Join(remove(bucketEvents, number(1))(tx), remove(bucketEvents, number(2))(tx), remove(bucketEvents, number(3))(tx), remove(bucketEvents, number(4))(tx))
+		}, Finding{"event", "1", "the last entries are missing"}},
+		{"an event is added", func(tx *bolt.Tx) error {
+			last, err := events.get(&Tx{tx: tx, memos: new(memos)}, 4)
+			e, err2 := title.Event{Seq: 5, Kind: "key.created"}.Seal(last.Hash)
+			return errors.Join(err, err2, events.put(&Tx{tx: tx, memos: new(memos)}, 5, e))
+		}, Finding{"event", "5", "added from outside: 4 were written"}},
+		{"two events change places", func(tx *bolt.Tx) error {
+			return errors.Join(event(2, func(e *title.Event) { e.Seq = 3 })(tx), event(3, func(e *title.Event) { e.Seq = 2 })(tx))
+		}, Finding{"event", "3", "an entry before it is missing"}},
+		{"a record is missing", remove(bucketAbstracts, number(1)), Finding{"file", "1", "names abstract 1, which is missing"}},
+		{"a file is missing", remove(bucketFiles, number(1)), Finding{"abstract", "1", "names file 1, which is missing"}},
+		{"a folder is missing", remove(bucketFolders, number(1)), Finding{"folder", "5", "names folder 1, which is missing"}},
+		{"a template is missing", remove(bucketTemplates, number(1)), Finding{"abstract", "1", "names template 1, which is missing"}},
+		{"the default template is missing", remove(bucketTemplates, number(1)), Finding{"workspace", "default_template", "names template 1, which is missing"}},
+		{"a file of another abstract", record(bucketFiles, 1, title.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
+		{"a file its abstract does not list", record(bucketFiles, 1, title.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"file", "1", "is not listed by abstract 2"}},
+		{"a number never given", record(bucketKeys, 9, title.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
+		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "a key of 3 bytes"}},
+		{"a record under another's key", func(tx *bolt.Tx) error {
+			b := tx.Bucket(bucketOrders)
+			return b.Put(number(1), bytes.Clone(b.Get(number(2))))
+		}, Finding{"order", "1", "record is damaged"}},
+		{"an order number without its index", remove(bucketOrderNumbers, orderNumberKey("A-1", 2)), Finding{"order", "2", "missing in the index order_numbers"}},
+		{"an index without its order", put(bucketOrderNumbers, orderNumberKey("Z", 2), nil), Finding{"index", "order_numbers", "names no record"}},
+		{"a folder without its index", remove(bucketFolderNames, folderNameKey(0, "Inbox")), Finding{"folder", "1", "missing in the index folder_names"}},
+		{"an index that names another folder", put(bucketFolderNames, folderNameKey(0, "Inbox"), number(2)), Finding{"index", "folder_names", "names no record"}},
+		{"a digest without its index", remove(bucketFileDigests, append(make([]byte, 32), number(1)...)), Finding{"file", "1", "missing in the index file_digests"}},
+		{"an index without its file", put(bucketFileDigests, make([]byte, 40), nil), Finding{"index", "file_digests", "names no record"}},
+		{"a key hash without its key", put(bucketKeyHashes, make([]byte, 32), number(9)), Finding{"index", "key_hashes", "names no record"}},
+		{"a counter", put(bucketCounters, []byte("files"), number(3)), Finding{"counter", "files", "says 3, there are 2"}},
+		{"a counter of nothing", put(bucketCounters, []byte("filez"), number(0)), Finding{"database", "counters", `an entry "filez"`}},
+		{"the secret", put(bucketMeta, keySecret, []byte("fq")), Finding{"database", "secret", "secret.key"}},
+		{"the schema", put(bucketMeta, keySchema, number(0)), Finding{"database", "schema", fmt.Sprintf("says 0, this is %d", Schema)}},
+		{"the time of creation", put(bucketMeta, keyCreated, []byte("2026-05-29T04:00:01Z")), Finding{"database", "created", "differs"}},
+		{"the order fields", remove(bucketWorkspace, keyOrderFields), Finding{"workspace", "order_fields", "missing"}},
+		{"the order statuses", put(bucketWorkspace, keyOrderStatuses, []byte("x")), Finding{"workspace", "order_statuses", "damaged"}},
+		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, number(2)), Finding{"workspace", "default_template", "damaged"}},
+		{"a bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) }, Finding{"database", "tasks", "the bucket is missing"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+			fill(t, s, 2)
+			update(t, s, func(tx *Tx) error { return tx.AddEvent(title.Event{At: testTime, Kind: "order.created"}) })
+			if err := s.db.Update(row.change); err != nil {
+				t.Fatal(err)
+			}
+			findings := check(t, s)
+			for _, f := range findings {
+				if f.Kind == row.want.Kind && f.Subject == row.want.Subject && strings.Contains(f.Problem, row.want.Problem) {
+					return
+				}
+			}
+			t.Errorf("found %+v\nwant %+v", findings, row.want)
+		})
+	}
+}
+
+func TestAnEventAfterALostTailIsFound(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	fill(t, s, 2)
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(events.remove(tx, 3), tx.AddEvent(title.Event{At: testTime, Kind: "order.created"}))
+	})
+	if findings := check(t, s); len(findings) != 1 || findings[0].Subject != "4" {
+		t.Errorf("found %+v", findings)
+	}
+}
+
+// A name that is not UTF-8 once made the chain look tampered with.
+func TestAnEventWithOddTextHolds(t *testing.T) {
+	s := openNew(t)
+	update(t, s, func(tx *Tx) error {
+		return tx.AddEvent(title.Event{At: testTime.In(time.FixedZone("x", 3600)), Actor: title.Actor{Kind: "key", Name: "caf\xe9"}, Kind: "file.filed", Detail: map[string]string{"<&>": "\xff"}})
+	})
+}

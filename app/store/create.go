@@ -1,0 +1,80 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// unfinished follows the name of a database that is still being made.
+const unfinished = ".new"
+
+// ensure makes a new database beside its place, whole and synced, before it gets
+// its name: a crash leaves either no vault.db or a complete one. Of two processes
+// that make one at the same time, the first wins and neither harms the other.
+func ensure(path string, opts Options) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Size() == 0:
+		return fmt.Errorf("%s is empty: put back a backup, or remove it to start a new vault", path)
+	case err == nil || !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, filepath.Base(path)+unfinished)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	fresh := file.Name()
+	if err := errors.Join(file.Close(), create(fresh, opts)); err != nil {
+		return errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(fresh))
+	}
+	if err := publish(fresh, path); err != nil {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return syncDir(dir)
+}
+
+func create(path string, opts Options) error {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout})
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error { return found(&Tx{tx: tx, memos: new(memos)}, opts) })
+	if err == nil {
+		err = db.Sync()
+	}
+	return errors.Join(err, db.Close())
+}
+
+// publish gives the new database its name, unless another process was quicker: a
+// rename would replace the vault that it may already be writing to.
+func publish(fresh, path string) error {
+	err := os.Link(fresh, path)
+	if _, statErr := os.Stat(path); err == nil || statErr == nil {
+		_ = os.Remove(fresh) // what stays is taken away at a later Open
+		return nil
+	}
+	// A file system without links, such as exFAT: nothing better is to be had.
+	return os.Rename(fresh, path)
+}
+
+// removeUnfinished removes what crashes around a publish left behind. What cannot
+// be removed harms nobody: on Windows, a second name of the file that is open.
+func removeUnfinished(path string) {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+unfinished) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}

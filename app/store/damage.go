@@ -1,0 +1,36 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// errNoVault is in the chain of Open's error for a file that lacks what every vault has.
+var errNoVault = errors.New("this file is no vault")
+
+// Damage gives the sentence of an error that comes from a damaged database file, and
+// false for every other error.
+func Damage(err error) (sentence string, damaged bool) {
+	if caught, ok := errors.AsType[*panicError](err); ok {
+		return fmt.Sprint(caught.reason), true
+	}
+	if errors.Is(err, errBrokenPages) {
+		return "its pages cannot be read", true
+	}
+	for _, known := range []error{berrors.ErrInvalid, berrors.ErrChecksum, berrors.ErrVersionMismatch, errNoVault} {
+		if errors.Is(err, known) {
+			return known.Error(), true
+		}
+	}
+	return "", false
+}
+
+// problem is the sentence of an error for a finding: without the way to a panic.
+func problem(err error) string {
+	if sentence, damaged := Damage(err); damaged {
+		return sentence
+	}
+	return err.Error()
+}

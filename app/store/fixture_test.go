@@ -1,0 +1,112 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// -fixture writes the fixture of the schema this program makes:
+//
+//	go test ./app/store -run TestMakeFixture -fixture
+//
+// It is made once, before the first release of a schema, and never again: what it
+// holds is what vaults in the world hold.
+var makeFixture = flag.Bool("fixture", false, "write testdata/schema-N.db.gz of this schema, where there is none")
+
+func fixturePath(schema int) string {
+	return filepath.Join("testdata", fmt.Sprintf("schema-%d.db.gz", schema))
+}
+
+func TestMakeFixture(t *testing.T) {
+	if !*makeFixture {
+		return
+	}
+	path := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, path)
+	fill(t, s, 3)
+	update(t, s, func(tx *Tx) error {
+		revoked := testTime.Add(time.Hour)
+		return errors.Join(tx.RemoveTask(2),
+			tx.PutOrder(title.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+			tx.PutKey(title.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(fixturePath(Schema), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewWriterLevel(file, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = z.Write(read(t, path))
+	if err := errors.Join(err, z.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every schema there ever was opens, holds, and takes writes.
+func TestEveryPastSchemaOpens(t *testing.T) {
+	for schema := 1; schema <= Schema; schema++ {
+		t.Run(fmt.Sprint(schema), func(t *testing.T) {
+			packed := read(t, fixturePath(schema))
+			z, err := gzip.NewReader(bytes.NewReader(packed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := io.ReadAll(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "vault.db")
+			overwrite(content)(t, path)
+			s := open(t, path)
+			if findings := check(t, s); len(findings) > 0 {
+				t.Errorf("found %+v", findings)
+			}
+			view(t, s, func(tx *Tx) error {
+				order, err := tx.Order(1)
+				if err != nil || order.Number != "É 2026/0007" || order.DueDate != "2026-06-15" || !tx.OrderNumberTaken("é 2026/0007") {
+					t.Errorf("order %+v, %v", order, err)
+				}
+				abstract, err := tx.Abstract(3)
+				if err != nil || string(abstract.Custom["vesting"]) != `"fee"` || abstract.City != "Troy" || abstract.Files[0] != 3 {
+					t.Errorf("abstract %+v, %v", abstract, err)
+				}
+				if key, err := tx.Key(1); err != nil || key.RevokedAt == nil {
+					t.Errorf("key %+v, %v", key, err)
+				}
+				if standard, found, err := tx.DefaultTemplate(); err != nil || !found || standard.Name != "Residential Abstract" || len(standard.Fields) != 14 {
+					t.Errorf("default template %+v, %v", standard, err)
+				}
+				if tx.Count(CountTasks) != 2 || tx.Count(CountBytes) != 60 || tx.Count(CountFiles) != 3 {
+					t.Errorf("counters %d %d %d", tx.Count(CountTasks), tx.Count(CountBytes), tx.Count(CountFiles))
+				}
+				return nil
+			})
+			fillMore(t, s)
+			if findings := check(t, s); len(findings) > 0 {
+				t.Errorf("after writing: %+v", findings)
+			}
+		})
+	}
+}
+
+func fillMore(t *testing.T, s *Store) {
+	t.Helper()
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(putAbstract(tx), tx.AddEvent(title.Event{At: testTime, Actor: title.System(), Kind: "abstract.created", Record: "abstract:4"}))
+	})
+}

@@ -1,0 +1,73 @@
+//go:build root && linux
+
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// A real disk of one megabyte: go test -tags root ./app/store (as root).
+func TestAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	s := open(t, filepath.Join(dir, "vault.db"))
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 400_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write := func(n int) error {
+		return s.Update(t.Context(), nil, func(tx *Tx) error {
+			id, err := tx.NewOrderID()
+			if err != nil {
+				return err
+			}
+			return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(n), Property: title.Property{Address: strings.Repeat("x", 20_000)}})
+		})
+	}
+	written := 0
+	var err error
+	for err == nil && written < 1000 {
+		if err = write(written); err == nil {
+			written++
+		}
+	}
+	if title.KindOf(err) != title.Full || written == 0 {
+		t.Fatalf("after %d: %v", written, err)
+	}
+	if err := write(0); title.KindOf(err) != title.Full {
+		t.Errorf("again: %v", err)
+	}
+	view(t, s, func(tx *Tx) error {
+		if n := tx.Count(CountOrders); n != uint64(written) {
+			t.Errorf("%d are there, %d were written", n, written)
+		}
+		_, err := tx.Order(uint64(written))
+		return err
+	})
+	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); title.KindOf(err) != title.Full {
+		t.Errorf("a snapshot: %v", err)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(written); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	if findings := check(t, s); len(findings) > 0 {
+		t.Errorf("found %+v", findings)
+	}
+}

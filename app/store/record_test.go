@@ -1,0 +1,400 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+func TestRecordIsDrawnAsItIs(t *testing.T) {
+	raw, err := encode(bucketFolders, number(7), title.Folder{ID: 7, Name: "A & B"})
+	want := "01" + "9e3f2ac6" + `{"id":7,"name":"A & B"}`
+	if got := hexHead(raw); err != nil || got != want {
+		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+	if _, err := encode(bucketFolders, number(7), func() {}); err == nil {
+		t.Error("a function was encoded")
+	}
+}
+
+func hexHead(raw []byte) string {
+	const digits = "0123456789abcdef"
+	var b strings.Builder
+	for _, c := range raw[:recordHeader] {
+		b.WriteByte(digits[c>>4])
+		b.WriteByte(digits[c&15])
+	}
+	return b.String() + string(raw[recordHeader:])
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	sound, err := encode(bucketFolders, number(7), title.Folder{ID: 7, Name: "Inbox"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f title.Folder
+	if err := decode(bucketFolders, number(7), sound, &f); err != nil || f.Name != "Inbox" {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	form := bytes.Clone(sound)
+	form[0] = 2
+	text, err := encode(bucketFolders, number(7), "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name        string
+		bucket, key []byte
+		raw         []byte
+	}{
+		{"nothing", bucketFolders, number(7), nil},
+		{"less than a header", bucketFolders, number(7), sound[:4]},
+		{"only a header", bucketFolders, number(7), sound[:5]},
+		{"cut", bucketFolders, number(7), sound[:len(sound)-1]},
+		{"longer", bucketFolders, number(7), append(bytes.Clone(sound), ' ')},
+		{"another form", bucketFolders, number(7), form},
+		{"under another key", bucketFolders, number(8), sound},
+		{"in another bucket", bucketFiles, number(7), sound},
+		{"of another type", bucketFolders, number(7), text},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var f title.Folder
+			if err := decode(row.bucket, row.key, row.raw, &f); !errors.Is(err, ErrDamaged) {
+				t.Errorf("said %v", err)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	sound, err := encode(bucketFolders, number(7), title.Folder{ID: 7, Name: "Inbox"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(sound, uint64(7))
+	f.Add([]byte{recordForm, 0, 0, 0, 0}, uint64(0))
+	f.Add([]byte{}, uint64(1))
+	f.Fuzz(func(t *testing.T, raw []byte, id uint64) {
+		before := bytes.Clone(raw)
+		var folder title.Folder
+		err := decode(bucketFolders, number(id), raw, &folder)
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Errorf("said %v", err)
+		}
+		if !bytes.Equal(raw, before) {
+			t.Error("the page was changed")
+		}
+		again, encodeErr := encode(bucketFolders, number(id), folder)
+		if encodeErr != nil || err == nil && decode(bucketFolders, number(id), again, &folder) != nil {
+			t.Errorf("what was read cannot be written: %v", encodeErr)
+		}
+	})
+}
+
+// Every row is one transaction on a filled store.
+func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
+	count := func(c Counter, want uint64) func(*Tx) string {
+		return func(tx *Tx) string {
+			if tx.Count(c) != want {
+				return string(c) + " is counted wrongly"
+			}
+			return ""
+		}
+	}
+	folder := func(name string, parent uint64, want bool) func(*Tx) string {
+		return func(tx *Tx) string {
+			if tx.FolderNameTaken(parent, name) != want {
+				return "name " + name
+			}
+			return ""
+		}
+	}
+	order := func(number string, want bool) func(*Tx) string {
+		return func(tx *Tx) string {
+			if tx.OrderNumberTaken(number) != want {
+				return "order " + number
+			}
+			return ""
+		}
+	}
+	file := title.File{ID: 1, Filename: "deed.pdf", Size: 10, Digest: digest(0), AbstractID: 1, Version: 1, CreatedAt: testTime}
+	for _, row := range []struct {
+		name  string
+		write func(*Tx) error
+		says  string // "" when it is written
+		holds []func(*Tx) string
+	}{
+		{"as filled", func(*Tx) error { return nil }, "", []func(*Tx) string{count(CountFolders, 6), count(CountAbstracts, 2), count(CountOrders, 2),
+			count(CountFiles, 2), count(CountBytes, 30), count(CountTasks, 2), folder("BOX 1", 1, true), folder("box 1", 0, false), order("a-1", true), order("a-", false), order("a-10", false)}},
+		{"an order's number changes", func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "B-7"}) }, "",
+			[]func(*Tx) string{order("A-0", false), order("b-7", true), count(CountOrders, 2)}},
+		{"an order's number changes its case", func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "a-0"}) }, "",
+			[]func(*Tx) string{order("A-0", true), count(CountOrders, 2)}},
+		{"an order's number is another's too", func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "A-1"}) }, "",
+			[]func(*Tx) string{order("A-0", false), order("A-1", true)}},
+		{"a folder is renamed", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "Deeds", ParentID: 1}) }, "",
+			[]func(*Tx) string{folder("box 0", 1, false), folder("deeds", 1, true), count(CountFolders, 6)}},
+		{"a folder is moved", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "Box 0", ParentID: 2}) }, "",
+			[]func(*Tx) string{folder("box 0", 1, false), folder("box 0", 2, true)}},
+		{"a folder changes its case", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "BOX 0", ParentID: 1}) }, "",
+			[]func(*Tx) string{folder("box 0", 1, true)}},
+		{"a folder takes a sibling's name", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "box 1", ParentID: 1}) }, "folder 6 has its name", nil},
+		{"a file is processed", func(tx *Tx) error { f := file; f.Processing = true; return tx.PutFile(f) }, "", []func(*Tx) string{count(CountFiles, 2), count(CountBytes, 30)}},
+		{"a file with other bytes", func(tx *Tx) error { f := file; f.Digest = digest(9); return tx.PutFile(f) }, "its bytes cannot change", nil},
+		{"a file of another size", func(tx *Tx) error { f := file; f.Size = 11; return tx.PutFile(f) }, "its bytes cannot change", nil},
+		{"a file without a digest", func(tx *Tx) error { return tx.PutFile(title.File{ID: 9, Digest: "ab"}) }, "no SHA-256", nil},
+		{"a file with a digest in capitals", func(tx *Tx) error { return tx.PutFile(title.File{ID: 9, Digest: strings.ToUpper(digest(0xabc))}) }, "no SHA-256", nil},
+		{"a file of the same bytes again", func(tx *Tx) error {
+			_, err := tx.NewFileID()
+			return errors.Join(err, tx.PutFile(title.File{ID: 3, Size: 10, Digest: digest(0)}))
+		}, "",
+			[]func(*Tx) string{count(CountFiles, 3), count(CountBytes, 40)}},
+		{"an abstract again", func(tx *Tx) error { return tx.PutAbstract(title.Abstract{ID: 1, Files: []uint64{1}}) }, "", []func(*Tx) string{count(CountAbstracts, 2)}},
+		{"a task is done", func(tx *Tx) error { return tx.RemoveTask(1) }, "", []func(*Tx) string{count(CountTasks, 1)}},
+		{"a task is done twice", func(tx *Tx) error { return errors.Join(tx.RemoveTask(1), tx.RemoveTask(1)) }, "", []func(*Tx) string{count(CountTasks, 1)}},
+		{"a key is used", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 1, Hash: digest(1000), UseCount: 3}) }, "", nil},
+		{"a key changes its hash", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 1, Hash: digest(77)}) }, "its hash is another's", nil},
+		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 3, Hash: digest(1000)}) }, "its hash is another's", nil},
+		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 3, Hash: "zz"}) }, "no SHA-256", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := openNew(t) // Check at the end holds every index against every record
+			fill(t, s, 2)
+			err := s.Update(t.Context(), nil, row.write)
+			if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
+				t.Errorf("said %v, want %q", err, row.says)
+			}
+			view(t, s, func(tx *Tx) error {
+				for _, holds := range row.holds {
+					if wrong := holds(tx); wrong != "" {
+						t.Error(wrong)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+func TestReadsOfWhatIsNotThere(t *testing.T) {
+	s := openNew(t)
+	view(t, s, func(tx *Tx) error {
+		_, abstract := tx.Abstract(1)
+		_, order := tx.Order(1)
+		_, file := tx.File(1)
+		_, folder := tx.Folder(99)
+		_, template := tx.Template(99)
+		_, key := tx.Key(1)
+		for name, err := range map[string]error{"abstract": abstract, "order": order, "file": file, "folder": folder, "template": template, "key": key} {
+			if title.KindOf(err) != title.NotFound {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, found, err := tx.KeyByHash([32]byte{}); found || err != nil {
+			t.Errorf("key by hash: %v, %v", found, err)
+		}
+		if tx.DigestInUse([32]byte{}) || tx.HasFolder(99) || tx.OrderNumberTaken("x") {
+			t.Error("something is there")
+		}
+		if list, err := tx.Tasks(5); len(list) > 0 || err != nil {
+			t.Errorf("tasks %v, %v", list, err)
+		}
+		return nil
+	})
+}
+
+func TestKeysDigestsAndTasks(t *testing.T) {
+	s := openNew(t)
+	fill(t, s, 3)
+	view(t, s, func(tx *Tx) error {
+		var hash, bytes [32]byte
+		hash[30], hash[31], bytes[31] = 1001>>8, 1001&0xff, 2
+		if key, found, err := tx.KeyByHash(hash); !found || err != nil || key.ID != 2 {
+			t.Errorf("key %+v, %v, %v", key, found, err)
+		}
+		if !tx.DigestInUse(bytes) {
+			t.Error("a digest is not found")
+		}
+		if list, err := tx.Tasks(2); err != nil || len(list) != 2 || list[0].Seq != 1 || list[1].FileID != 2 {
+			t.Errorf("tasks %+v, %v", list, err)
+		}
+		if list, err := tx.Keys(); err != nil || len(list) != 3 {
+			t.Errorf("keys %+v, %v", list, err)
+		}
+		return nil
+	})
+	c, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []uint64
+	err = c.Digests(func(_ [32]byte, f []title.File) error { seen = append(seen, f[0].ID); return nil })
+	if err != nil || len(seen) != 3 {
+		t.Errorf("digests of files %v, %v", seen, err)
+	}
+	stop := errors.New("stop")
+	if err := c.Digests(func([32]byte, []title.File) error { return stop }); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	fill(t, s, 1)
+	err := s.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketEvents} {
+			b := tx.Bucket(name)
+			key, value := b.Cursor().Last()
+			if err := b.Put(bytes.Clone(key), append(bytes.Clone(value), 'x')); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.Bucket(bucketKeys).Delete(number(1)), tx.Bucket(bucketTemplates).Delete(number(1)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(*Tx) error{
+		"abstract": func(tx *Tx) error { _, err := tx.Abstract(1); return err },
+		"order":    func(tx *Tx) error { _, err := tx.Order(1); return err },
+		"file":     func(tx *Tx) error { _, err := tx.File(1); return err },
+		"folders":  func(tx *Tx) error { _, err := tx.Folders(); return err },
+		"the key of a hash": func(tx *Tx) error {
+			var hash [32]byte
+			hash[30], hash[31] = 1000>>8, 1000&0xff
+			_, _, err := tx.KeyByHash(hash)
+			return err
+		},
+		"the default template": func(tx *Tx) error { _, _, err := tx.DefaultTemplate(); return err },
+		"an event is added":    func(tx *Tx) error { return tx.AddEvent(title.Event{Kind: "x"}) },
+		"an order is changed":  func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "A"}) },
+		"a file is changed":    func(tx *Tx) error { return tx.PutFile(title.File{ID: 1, Digest: digest(0), Size: 10}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := s.Update(t.Context(), read, nil); !errors.Is(err, ErrDamaged) || title.KindOf(err) != title.Internal {
+				t.Errorf("said %v", err)
+			}
+		})
+	}
+}
+
+// A task that cannot be read must not keep those behind it waiting.
+func TestDamagedTaskIsPassedOver(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+	fill(t, s, 3)
+	err := s.Update(t.Context(), nil, func(tx *Tx) error {
+		b := tx.bucket(bucketTasks)
+		key, value := b.Cursor().First()
+		return b.Put(bytes.Clone(key), append(bytes.Clone(value), 'x'))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx *Tx) error {
+		list, err := tx.Tasks(9)
+		if err != nil || len(list) != 2 || list[0].Seq != 2 {
+			t.Errorf("tasks %+v, %v", list, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAMemoryIsNeverStale(t *testing.T) {
+	s := openNew(t)
+	broken := errors.New("broken")
+	standard := func(tx *Tx) (template title.Template) {
+		template, _, err := tx.DefaultTemplate()
+		if err != nil {
+			t.Error(err)
+		}
+		return template
+	}
+	view(t, s, func(tx *Tx) error { standard(tx); return nil })
+	change := func(tx *Tx) error {
+		return errors.Join(tx.PutTemplate(title.Template{ID: 2, Name: "Changed"}), tx.SetDefaultTemplate(2))
+	}
+	err := s.Update(t.Context(), nil, func(tx *Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		if got := standard(tx); got.ID != 2 || got.Name != "Changed" {
+			t.Errorf("inside: %+v", got)
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	view(t, s, func(tx *Tx) error {
+		if got := standard(tx); got.ID != 1 {
+			t.Errorf("after it was undone: %+v", got)
+		}
+		return nil
+	})
+	update(t, s, change)
+	view(t, s, func(tx *Tx) error {
+		if got := standard(tx); got.ID != 2 || got.Name != "Changed" {
+			t.Errorf("after it was committed: %+v", got)
+		}
+		return nil
+	})
+}
+
+func TestValuesOutliveTheirTransaction(t *testing.T) {
+	s := openNew(t)
+	fill(t, s, 1)
+	var a title.Abstract
+	view(t, s, func(tx *Tx) (err error) { a, err = tx.Abstract(1); return err })
+	for range 20 {
+		update(t, s, putAbstract)
+	}
+	if want := json.RawMessage(`"fee"`); !bytes.Equal(a.Custom["vesting"], want) {
+		t.Errorf("it became %s", a.Custom["vesting"])
+	}
+}
+
+func TestSnapshotRefuses(t *testing.T) {
+	s := openNew(t)
+	path := filepath.Join(t.TempDir(), "copy.db")
+	overwrite([]byte("somebody's"))(t, path)
+	if _, err := s.Snapshot(t.Context(), path); err == nil || string(read(t, path)) != "somebody's" {
+		t.Errorf("over another file: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path += "2"
+	if _, err := s.Snapshot(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := (&stopper{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled on the way: %v", err)
+	}
+	c, err := s.Snapshot(t.Context(), path) // the one that was cancelled left nothing behind
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Check(ctx, func(Finding) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("check: %v", err)
+	}
+	census, err := c.Check(t.Context(), func(f Finding) { t.Errorf("%+v", f) })
+	if err != nil || census.Events != 1 || census.Files != 0 || census.Records != 9 {
+		t.Errorf("census %+v, %v", census, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,369 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+var testTime = time.Date(2026, 5, 29, 4, 0, 0, 123456000, time.UTC)
+
+func testOptions() Options {
+	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: title.NewWorkspace(), LockTimeout: 50 * time.Millisecond}
+}
+
+func open(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return s
+}
+
+// openNew opens a new store whose file is held against Check when the test ends.
+func openNew(t testing.TB) *Store {
+	t.Helper()
+	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	t.Cleanup(func() {
+		for _, f := range check(t, s) {
+			t.Errorf("at the end: %+v", f)
+		}
+	})
+	return s
+}
+
+func update(t testing.TB, s *Store, write func(*Tx) error) {
+	t.Helper()
+	if err := s.Update(context.Background(), nil, write); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t testing.TB, s *Store, fn func(*Tx) error) {
+	t.Helper()
+	if err := s.View(context.Background(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func check(t testing.TB, s *Store) (findings []Finding) {
+	t.Helper()
+	c, err := s.Snapshot(context.Background(), filepath.Join(t.TempDir(), "copy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Check(context.Background(), func(f Finding) { findings = append(findings, f) }); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	return findings
+}
+
+func digest(n int) string { return fmt.Sprintf("%064x", n) }
+
+// fill writes one or more of everything.
+func fill(t testing.TB, s *Store, n int) {
+	t.Helper()
+	update(t, s, func(tx *Tx) error {
+		for i := range n {
+			folder, errFolder := tx.NewFolderID()
+			abstract, errAbstract := tx.NewAbstractID()
+			order, errOrder := tx.NewOrderID()
+			file, errFile := tx.NewFileID()
+			key, errKey := tx.NewKeyID()
+			err := errors.Join(errFolder, errAbstract, errOrder, errFile, errKey,
+				tx.PutFolder(title.Folder{ID: folder, Name: fmt.Sprint("Box ", i), ParentID: 1}),
+				tx.PutAbstract(title.Abstract{ID: abstract, TemplateID: 1, Property: title.Property{City: "Troy"}, Custom: title.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
+				tx.PutOrder(title.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
+				tx.PutFile(title.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Version: 1, CreatedAt: testTime}),
+				tx.AddTask(title.Task{FileID: file, At: testTime}),
+				tx.PutKey(title.Key{ID: key, Name: "k", Hash: digest(1000 + i), Abilities: []string{"events"}, CreatedAt: testTime}),
+				tx.AddEvent(title.Event{At: testTime, Actor: title.System(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestOpenMakesAWorkspaceAndFindsItAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, path)
+	if findings := check(t, s); len(findings) > 0 {
+		t.Errorf("a new vault: %v", findings)
+	}
+	fill(t, s, 2)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	s = open(t, path)
+	view(t, s, func(tx *Tx) error {
+		templates, err := tx.Templates()
+		if err != nil || len(templates) != 4 || !templates[0].Default || templates[1].Default {
+			t.Errorf("templates %+v, %v", templates, err)
+		}
+		standard, found, err := tx.DefaultTemplate()
+		if err != nil || !found || standard.ID != 1 || !standard.Default || standard.Name != "Residential Abstract" {
+			t.Errorf("default %+v %v, %v", standard, found, err)
+		}
+		folders, err := tx.Folders()
+		if err != nil || len(folders) != 6 || folders[0].Name != "Inbox" || folders[5].Name != "Box 1" {
+			t.Errorf("folders %+v, %v", folders, err)
+		}
+		fields, err := tx.OrderFields()
+		if statuses, err2 := tx.OrderStatuses(); err != nil || err2 != nil || len(fields) != 10 || statuses[0] != "active" {
+			t.Errorf("orders %v %v, %v, %v", fields, statuses, err, err2)
+		}
+		if a, err := tx.Abstract(2); err != nil || string(a.Custom["vesting"]) != `"fee"` || !a.CreatedAt.Equal(testTime) {
+			t.Errorf("abstract %+v, %v", a, err)
+		}
+		return nil
+	})
+	if findings := check(t, s); len(findings) > 0 {
+		t.Errorf("after reopening: %v", findings)
+	}
+	if s.Size() <= 0 {
+		t.Error("it has no size")
+	}
+}
+
+func TestOpenWithoutTemplates(t *testing.T) {
+	opts := testOptions()
+	opts.Workspace = title.Workspace{}
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "vault.db"), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view(t, s, func(tx *Tx) error {
+		if _, found, err := tx.DefaultTemplate(); found || err != nil {
+			t.Errorf("default template: %v, %v", found, err)
+		}
+		return nil
+	})
+	if findings := check(t, s); len(findings) > 0 {
+		t.Error(findings)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenAfterACrashWhileCreating(t *testing.T) {
+	for name, left := range map[string][]byte{"nothing yet": {}, "garbage": []byte("half a page"), "pages": make([]byte, 20_000)} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, leftover := range []string{"vault.db.new", "vault.db.new123"} {
+				if err := os.WriteFile(filepath.Join(dir, leftover), left, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := open(t, filepath.Join(dir, "vault.db"))
+			if findings := check(t, s); len(findings) > 0 {
+				t.Error(findings)
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil || len(entries) != 1 {
+				t.Errorf("left in the directory: %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+// Two commands on a new machine: one makes the vault, and what it writes is there
+// for whoever comes later.
+func TestOpenAtTheSameTimeMakesOneVault(t *testing.T) {
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "vault.db")
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		made := 0
+		for i := range 4 {
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				opts := testOptions()
+				opts.LockTimeout = 10 * time.Second
+				s, err := Open(context.Background(), path, opts)
+				if err != nil {
+					t.Errorf("open: %v", err)
+					return
+				}
+				err = s.Update(context.Background(), nil, func(tx *Tx) error {
+					return tx.PutAbstract(title.Abstract{ID: uint64(i + 1)})
+				})
+				if err := errors.Join(err, s.Close()); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				made++
+				mu.Unlock()
+			}()
+		}
+		group.Wait()
+		s := open(t, path)
+		view(t, s, func(tx *Tx) error {
+			if n := tx.Count(CountAbstracts); n != uint64(made) || made != 4 {
+				t.Errorf("%d wrote, %d are there", made, n)
+			}
+			return nil
+		})
+	}
+}
+
+func TestOpenWhatAnotherHas(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, path)
+	_, err := Open(t.Context(), path, testOptions())
+	if title.KindOf(err) != title.Locked {
+		t.Errorf("a second open: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path)
+}
+
+func TestOpenRefuses(t *testing.T) {
+	meta := func(fn func(*bolt.Bucket) error) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			raw(t, path, func(tx *bolt.Tx) error { return fn(tx.Bucket(bucketMeta)) })
+		}
+	}
+	for _, row := range []struct {
+		name string
+		make func(*testing.T, string)
+		says string
+	}{
+		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, number(Schema+1)) }), fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
+		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }), "secret.key does not belong to this vault"},
+		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key does not belong to this vault"},
+		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is no vault"},
+		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is no vault"},
+		{"a schema before the first", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, number(0)) }), "no way leads from schema 0"},
+		{"another program's database", func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			raw(t, path, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("widgets")); return err })
+		}, "this file is no vault"},
+		{"an empty file", overwrite(nil), "is empty"},
+		{"a text", overwrite([]byte(strings.Repeat("deed ", 10_000))), "invalid database"},
+		{"a few bytes", overwrite([]byte{1, 2, 3}), "vault.db"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "vault.db")
+			if err := open(t, path).Close(); err != nil {
+				t.Fatal(err)
+			}
+			row.make(t, path)
+			before := read(t, path)
+			s, err := Open(t.Context(), path, testOptions())
+			if err == nil {
+				t.Fatal(errors.Join(errors.New("it was opened"), s.Close()))
+			}
+			if !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "goroutine") {
+				t.Errorf("said: %v", err)
+			}
+			if !bytes.HasPrefix(read(t, path), before) { // bbolt lengthens it on Windows
+				t.Error("the file was changed")
+			}
+			if _, again := Open(t.Context(), path, testOptions()); again == nil || again.Error() != err.Error() {
+				t.Errorf("again: %v", again)
+			}
+		})
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := Open(ended, filepath.Join(t.TempDir(), "vault.db"), testOptions()); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none", "vault.db"), testOptions()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+func overwrite(content []byte) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// raw changes a closed file behind the store's back.
+func raw(t testing.TB, path string, fn func(*bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(fn), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenWithADamagedFreelist(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, path)
+	fill(t, s, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content := read(t, path)
+	_, freelist, err := (&pageReader{file: bytes.NewReader(content), find: func(string, string) {}}).meta(int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[int(freelist)*os.Getpagesize()+8] ^= 0x01 // its flags
+	overwrite(content)(t, path)
+	if _, err := Open(t.Context(), path, testOptions()); !errors.Is(err, errBrokenPages) || strings.Contains(err.Error(), "goroutine") {
+		t.Errorf("said: %v", err)
+	}
+}
+
+func TestTakeNumbersFromHex(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0000000000000000", 258: "0000000000000102"} {
+		back, ok := numberOf(number(n))
+		if hex.EncodeToString(number(n)) != want || back != n || !ok {
+			t.Errorf("%d: %x", n, number(n))
+		}
+	}
+	if _, ok := numberOf([]byte{1}); ok {
+		t.Error("a byte is a number")
+	}
+}

@@ -1,0 +1,201 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"deedkeep/app/derived"
+	"deedkeep/app/extract"
+	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
+	"deedkeep/app/title"
+)
+
+// ThumbnailWidth is the width of thumbnails in pixels.
+const ThumbnailWidth = 400
+
+// findings are the reader's final words about a document, for people; what there is
+// nothing to have of is no failure.
+var findings = []struct {
+	err      error
+	sentence string
+}{
+	{extract.ErrUnsupported, ""},
+	{extract.ErrTooLarge, "the document is beyond the limits"},
+	{extract.ErrDamaged, "the document is damaged"},
+	{extract.ErrNoPage, "the document has no such page"},
+	{reader.ErrDeadline, "the document takes too long"},
+	{reader.ErrMemory, "the document takes too much memory"},
+}
+
+// finding is the sentence for what came of a part; final is false for trouble of
+// ours, which may pass.
+func finding(what string, err error) (sentence string, final bool) {
+	if err == nil {
+		return "", true
+	}
+	for _, f := range findings {
+		switch {
+		case !errors.Is(err, f.err):
+		case f.sentence == "":
+			return "", true
+		default:
+			return fmt.Sprintf("%s: %s.", what, f.sentence), true
+		}
+	}
+	return "", false
+}
+
+// derive makes a file's text and thumbnail, where they are not there yet. failure
+// is what is wrong with the document; an error is trouble of ours that may pass.
+func (v *Vault) derive(ctx context.Context, file title.File, owner string) (failure string, err error) {
+	var failures []string
+	for _, part := range []struct {
+		what string
+		name string
+		make func(context.Context, title.File, string, reader.Class) error
+	}{
+		{"No text", derived.Text, v.deriveText},
+		{"No picture", derived.Thumbnail, v.deriveThumbnail},
+	} {
+		if v.derived.Has(file.Digest, part.name) {
+			continue
+		}
+		err := part.make(ctx, file, owner, reader.Background)
+		sentence, final := finding(part.what, err)
+		if !final {
+			return "", err
+		}
+		if sentence != "" {
+			v.log.Info("a document cannot be processed", "file", file.ID, "error", err)
+			failures = append(failures, sentence)
+		}
+	}
+	return strings.Join(failures, " "), nil
+}
+
+// request opens a file's bytes for the reader; done closes them.
+func (v *Vault) request(ctx context.Context, file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
+	_, doc, err := v.Files.Open(ctx, file.ID)
+	if err != nil {
+		return r, nil, err
+	}
+	ext, _ := inspect.Extension(file.Filename) // it was accepted by it
+	r = reader.Request{Doc: doc, Size: file.Size, MIME: file.MIME, Ext: ext, Owner: owner, Class: class}
+	return r, func() { _ = doc.Close() }, nil // only read
+}
+
+func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, class reader.Class) error {
+	r, done, err := v.request(ctx, file, owner, class)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return v.derived.Put(file.Digest, derived.Text, func(w io.Writer) error {
+		text, err := derived.NewTextWriter(w)
+		if err != nil {
+			return err
+		}
+		return errors.Join(v.reader.Text(ctx, r, v.set.Extract, text.Page), text.Close())
+	})
+}
+
+func (v *Vault) deriveThumbnail(ctx context.Context, file title.File, owner string, class reader.Class) error {
+	return v.derivePicture(ctx, file, owner, class, derived.Thumbnail, 1, ThumbnailWidth)
+}
+
+func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string, class reader.Class, name string, page, width int) error {
+	r, done, err := v.request(ctx, file, owner, class)
+	if err != nil {
+		return err
+	}
+	defer done()
+	picture, err := v.reader.Picture(ctx, r, page, width, v.set.Extract)
+	if err != nil {
+		return err
+	}
+	return v.derived.Put(file.Digest, name, func(w io.Writer) error {
+		_, err := w.Write(picture.Bytes)
+		return err
+	})
+}
+
+// Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
+// caller closes. NotFound when there is no such file, or it has no picture.
+func (f *Files) Thumbnail(ctx context.Context, actor title.Actor, id uint64) (*os.File, error) {
+	return f.picture(ctx, actor, id, derived.Thumbnail, 1, ThumbnailWidth)
+}
+
+// Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
+// wide; it is made on the first need and kept. NotFound when there is no such file
+// or page, or it has no picture.
+func (f *Files) Page(ctx context.Context, actor title.Actor, id uint64, page, width int) (*os.File, error) {
+	width = min(max(width, 1), f.v.widest())
+	return f.picture(ctx, actor, id, derived.Page(page, width), page, width)
+}
+
+func (v *Vault) widest() int {
+	if v.set.Extract.Width > 0 {
+		return v.set.Extract.Width
+	}
+	return extract.DefaultLimits().Width
+}
+
+func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name string, page, width int) (*os.File, error) {
+	file, err := f.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	picture, err := f.v.derived.Get(file.Digest, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return picture, err
+	}
+	err = f.v.derivePicture(ctx, file, actor.Record(), reader.View, name, page, width)
+	switch {
+	case reader.Final(err):
+		return nil, &title.Error{Kind: title.NotFound, Message: "There is no picture of this page.", Err: err}
+	case err != nil:
+		return nil, err
+	}
+	// Opened first: the trimming may take this very one.
+	picture, err = f.v.derived.Get(file.Digest, name)
+	if err := f.v.derived.Trim(ctx); err != nil {
+		f.v.log.Warn("pictures of pages are not trimmed", "error", err)
+	}
+	return picture, err
+}
+
+// Text calls fn for each page of a file that has text, in order, until fn returns
+// an error. It is made again when it is missing or damaged. NotFound when there is
+// no such file, or it can have no text.
+func (f *Files) Text(ctx context.Context, actor title.Actor, id uint64, fn func(page int, text string) error) error {
+	file, err := f.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	last := 0
+	further := func(page int, text string) error {
+		if page <= last {
+			return nil // given before the damage
+		}
+		last = page
+		return fn(page, text)
+	}
+	err = f.v.derived.ReadText(file.Digest, further)
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, derived.ErrDamaged) {
+		return err
+	}
+	err = f.v.deriveText(ctx, file, actor.Record(), reader.View)
+	switch {
+	case reader.Final(err):
+		return &title.Error{Kind: title.NotFound, Message: "There is no text of this document.", Err: err}
+	case err != nil:
+		return fmt.Errorf("text of file %d: %w", id, err)
+	}
+	return f.v.derived.ReadText(file.Digest, further)
+}

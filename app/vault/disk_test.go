@@ -1,0 +1,207 @@
+package vault_test
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// disk is the system's disk under the documents, with a say before each step.
+type disk struct {
+	blob.Files
+	before func(step, path string) error
+}
+
+func (d disk) Create(path string) (blob.File, error) {
+	if err := d.before("create", path); err != nil {
+		return nil, err
+	}
+	f, err := d.Files.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return diskFile{f, d, path}, nil
+}
+
+// Rename has its say afterwards: the document has its name then.
+func (d disk) Rename(from, to string) error {
+	if err := d.Files.Rename(from, to); err != nil {
+		return err
+	}
+	return d.before("rename", to)
+}
+
+func (d disk) SyncDir(path string) error {
+	if err := d.before("syncdir", path); err != nil {
+		return err
+	}
+	return d.Files.SyncDir(path)
+}
+
+type diskFile struct {
+	blob.File
+	disk disk
+	path string
+}
+
+func (f diskFile) Write(p []byte) (int, error) {
+	if err := f.disk.before("write", f.path); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
+}
+
+func (f diskFile) Chmod(mode fs.FileMode) error { return f.File.Chmod(mode) }
+
+func (f diskFile) Sync() error {
+	if err := f.disk.before("sync", f.path); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+// A step of the disk that fails is never a false success (PROMISES.md, row 7): the
+// request fails; after a failed sync the vault takes no writes any more.
+func TestDiskFails(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		step     string
+		err      error
+		want     title.Kind
+		readOnly bool
+	}{
+		{"create", "create", syscall.EIO, title.Internal, false},
+		{"write", "write", syscall.EIO, title.Internal, false},
+		{"sync", "sync", syscall.EIO, title.Closing, true},
+		{"rename", "rename", syscall.EIO, title.Internal, false},
+		{"sync of a folder", "syncdir", syscall.EIO, title.Closing, true},
+		{"full at create", "create", syscall.ENOSPC, title.Full, false},
+		{"full at write", "write", syscall.ENOSPC, title.Full, false},
+		{"full at sync", "sync", syscall.ENOSPC, title.Full, false},
+		{"full at rename", "rename", syscall.ENOSPC, title.Full, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var bad atomic.Bool
+			v, opts := opened(t, func(o *vault.Options) {
+				o.Disk = disk{blob.System(), func(step, _ string) error {
+					if bad.Load() && step == tt.step {
+						return tt.err
+					}
+					return nil
+				}}
+			})
+			before := upload(t, v, pdf("Before.pdf", "before"))[0]
+			tr := tray(t, v)
+			bad.Store(true)
+			err := tr.Add("Deed.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1\n"))
+			if err == nil {
+				_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
+			}
+			kind(t, tt.name, err, tt.want)
+			if !errors.Is(err, tt.err) {
+				t.Errorf("%v", err)
+			}
+			tr.Discard()
+			bad.Store(false)
+			if left := under(t, opts.Dir, "tmp"); len(left) > 0 {
+				t.Errorf("tmp holds %v", left)
+			}
+			if s := status(t, v); s.Files != 1 || s.ReadOnly != tt.readOnly {
+				t.Errorf("%+v", s)
+			}
+			if string(content(t, v, before.ID)) != string(vaulttest.PDF(1, "before")) {
+				t.Error("reading does not go on")
+			}
+			if tt.readOnly {
+				refusesWrites(t, v, opts.Dir)
+				return
+			}
+			if err := v.Ready(t.Context()); err != nil {
+				t.Error(err)
+			}
+			upload(t, v, pdf("After.pdf", "after"))
+		})
+	}
+}
+
+// refusesWrites: a vault that saw a failed sync says so, changes nothing, and goes
+// on reading.
+func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
+	t.Helper()
+	kind(t, "ready", v.Ready(t.Context()), title.Closing)
+	_, err := v.Files.NewTray(t.Context())
+	kind(t, "tray", err, title.Closing)
+	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")})
+	kind(t, "order", err, title.Closing)
+	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x"})
+	kind(t, "key", err, title.Closing)
+	if _, err := v.Keys.List(t.Context()); err != nil {
+		t.Errorf("list keys: %v", err)
+	}
+	path := orphan(t, dir, []byte("of a commit that nobody knows the end of"))
+	kind(t, "sweep", v.Sweep(t.Context()), title.Closing)
+	if paths := under(t, dir, filepath.Join("blobs", filepath.Base(filepath.Dir(path)))); len(paths) == 0 {
+		t.Error("a read-only vault swept")
+	}
+	v.Start(time.Hour) // the background work ends or rests, and does not hold up the end
+}
+
+// Below the reserve nothing grows, and all else goes on (PROMISES.md, row 6).
+func TestDiskBelowTheReserve(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := vault.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := upload(t, v, pdf("Deed.pdf", "a"))[0]
+	text, key := makeKey(t, v, title.KeyDraft{})
+	_, leaked := makeKey(t, v, title.KeyDraft{})
+	closed(t, v)
+	opts.Settings.DiskReserve = math.MaxUint64
+	v = vaulttest.Open(t, opts)
+
+	kind(t, "ready", v.Ready(t.Context()), title.Full)
+	_, err = v.Files.NewTray(t.Context())
+	kind(t, "tray", err, title.Full)
+	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")})
+	kind(t, "order", err, title.Full)
+	_, err = v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")})
+	kind(t, "folder", err, title.Full)
+	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x"})
+	kind(t, "key", err, title.Full)
+
+	v.Start(time.Hour)
+	eventually(t, "the end of the processing", func() bool { return status(t, v).Queue == 0 })
+	opens(t, v, text, true)
+	if string(content(t, v, f.ID)) != string(vaulttest.PDF(1, "a")) {
+		t.Error("the document differs")
+	}
+	if _, err := v.Folders.List(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := v.Keys.Rotate(t.Context(), clerk, leaked.ID, 0); err != nil {
+		t.Errorf("rotate: %v", err)
+	}
+	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
+		t.Errorf("revoke: %v", err)
+	}
+	opens(t, v, text, false)
+	if s := status(t, v); s.DiskReserve != math.MaxUint64 || s.ReadOnly || s.DiskFree == 0 {
+		t.Errorf("%+v", s)
+	}
+}

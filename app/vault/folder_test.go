@@ -1,0 +1,76 @@
+package vault_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+func TestFolderCreate(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	tests := []struct {
+		name   string
+		draft  title.FolderDraft
+		refuse bool
+	}{
+		{"new", title.FolderDraft{Name: title.Given("Deeds")}, false},
+		{"same in another case", title.FolderDraft{Name: title.Given(" DEEDS ")}, true},
+		{"below it the same name", title.FolderDraft{Name: title.Given("deeds"), ParentID: id(5)}, false},
+		{"no name", title.FolderDraft{Name: title.Given("  ")}, true},
+		{"unknown parent", title.FolderDraft{Name: title.Given("x"), ParentID: id(77)}, true},
+		{"parent below zero", title.FolderDraft{Name: title.Given("x"), ParentID: title.Number{Present: true, Valid: true, Value: -5}}, true},
+		{"a seeded one", title.FolderDraft{Name: title.Given("inbox")}, true},
+	}
+	for _, tt := range tests {
+		made, err := v.Folders.Create(t.Context(), clerk, tt.draft)
+		if tt.refuse {
+			kind(t, tt.name, err, title.Invalid)
+		} else if err != nil || made.ID == 0 {
+			t.Errorf("%s: %+v, %v", tt.name, made, err)
+		}
+	}
+	list, err := v.Folders.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range list {
+		names = append(names, fmt.Sprintf("%d/%s", f.ParentID, f.Name))
+	}
+	want := []string{"0/Deeds", "0/Inbox", "0/Plats & Surveys", "0/Starters & Prior Abstracts", "0/Underwriter Bulletins", "5/deeds"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+	if s := status(t, v); s.Folders != 6 {
+		t.Errorf("%d folders", s.Folders)
+	}
+}
+
+func TestFolderNameRace(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	var won atomic.Int64
+	var all sync.WaitGroup
+	for n := range 64 {
+		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
+		all.Go(func() {
+			_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given(name), ParentID: id(1)})
+			if err == nil {
+				won.Add(1)
+				return
+			}
+			if err.Error() != "The name has already been taken." {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	all.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d won", won.Load())
+	}
+}

@@ -1,0 +1,84 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+)
+
+// generationFile stands beside vault.db and holds a word that the database holds too,
+// a new one for each serve. A database that has another word is an older copy that
+// was put back: it does not know the documents filed since, and a sweep by its word
+// would remove them.
+//
+//	generation    one word a line: the one in force, and, while a serve begins, the next
+const generationFile = "generation"
+
+// generation begins a new generation, and tells whether the database is the one
+// that was last used here. Without the file it is taken for that one.
+func (v *Vault) generation(ctx context.Context) (own bool, err error) {
+	var have string
+	err = v.store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
+	if err != nil {
+		return false, err
+	}
+	known, err := os.ReadFile(filepath.Join(v.dir, generationFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return false, err
+	case !slices.Contains(strings.Fields(string(known)), have):
+		return false, nil
+	}
+	next, err := secret.NewToken(v.chance)
+	if err != nil {
+		return false, err
+	}
+	// Both words, then the database, then the new one alone: whenever this is cut
+	// off, the file knows the word of the database.
+	if err := v.writeGeneration(have, next); err != nil {
+		return false, err
+	}
+	if err := v.store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
+		return false, err
+	}
+	return true, v.writeGeneration(next)
+}
+
+func (v *Vault) writeGeneration(words ...string) error {
+	path := filepath.Join(v.dir, generationFile)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, strings.Join(words, "\n"))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return blob.System().SyncDir(v.dir)
+}
+
+// begin is the start of a serve: what it finds decides whether anything is swept.
+func (v *Vault) begin(ctx context.Context) (sweep bool) {
+	own, err := v.generation(ctx)
+	switch {
+	case err != nil:
+		v.log.Error("nothing is swept in this run", "error", err)
+	case !own:
+		v.log.Error("vault.db is not the one that was last used here; documents filed since may be without record, and nothing is swept. "+
+			"Put the newer one back, or remove the file to accept this one", "file", filepath.Join(v.dir, generationFile))
+	}
+	return own && err == nil
+}

@@ -1,0 +1,75 @@
+package vault
+
+import (
+	"context"
+	"errors"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+const retryAtOnce = 256 // files of one commit
+
+// Failed gives at most limit files whose processing failed, from number from on.
+func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []title.File, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.Failed(from, limit)
+		return err
+	})
+	return list, err
+}
+
+// Retry puts files whose processing failed into the queue again: one, or all when
+// id is 0. It tells how many; NotFound when there is no such file, Conflict when
+// its processing did not fail.
+func (f *Files) Retry(ctx context.Context, actor title.Actor, id uint64) (count int, err error) {
+	defer f.v.processor.poke()
+	for from := max(id, 1); ; {
+		var done int
+		var next uint64
+		err := f.v.store.Update(ctx, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
+			done, next, err = f.retry(t, actor, id, from) // perhaps twice: from stays
+			return err
+		})
+		if err != nil {
+			return count, err
+		}
+		if count += done; id != 0 || done == 0 {
+			return count, nil
+		}
+		from = next
+	}
+}
+
+func retryable(t *store.Tx, id uint64) error {
+	if id == 0 {
+		return nil
+	}
+	file, err := t.File(id)
+	if err == nil && file.Failure == "" {
+		return &title.Error{Kind: title.Conflict, Message: "The processing of this file did not fail."}
+	}
+	return err
+}
+
+func (f *Files) retry(t *store.Tx, actor title.Actor, id, from uint64) (done int, next uint64, err error) {
+	limit := retryAtOnce
+	if id != 0 {
+		limit = 1
+	}
+	list, err := t.Failed(from, limit)
+	if err != nil {
+		return 0, from, err
+	}
+	at := f.v.now()
+	for _, file := range list {
+		file.Processing, file.Failure = true, ""
+		err := errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: file.ID, Owner: actor.Record(), At: at}),
+			f.v.event(t, at, actor, "file.retried", record("file", file.ID), nil))
+		if err != nil {
+			return 0, from, err
+		}
+		from = file.ID + 1
+	}
+	return len(list), from, nil
+}

@@ -1,0 +1,77 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The names in a data directory that are ours.
+var (
+	ownFolders = []string{"blobs", "tmp", "previews", "search", "cache"}
+	ownFiles   = []string{"vault.db", "vault.db.new", "secret.key", "generation", "control.sock", "control.json",
+		"config.yaml", "README.md", "lost+found"}
+)
+
+// survey looks at a directory before anything in it is made, emptied or removed:
+// what is ours must be ours alone, no link to elsewhere; and a new vault is made
+// neither among somebody's files nor on top of documents whose database is gone.
+func survey(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	database := false
+	foreign := ""
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case slices.Contains(ownFolders, name):
+			if !e.IsDir() {
+				return fmt.Errorf("%s must be a directory of its own, no link and no file", filepath.Join(dir, name))
+			}
+		case name == "vault.db":
+			database = true
+		case !isOwnFile(name) && foreign == "":
+			foreign = name
+		}
+	}
+	switch {
+	case database:
+		return nil
+	case foreign != "":
+		return fmt.Errorf("%s is no vault and not empty (it holds %q): choose an empty directory", dir, foreign)
+	}
+	return noDocuments(dir)
+}
+
+func isOwnFile(name string) bool {
+	return slices.Contains(ownFiles, name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
+		strings.HasPrefix(name, "secret.key")
+}
+
+// noDocuments refuses a directory that has documents and no database.
+func noDocuments(dir string) error {
+	err := filepath.WalkDir(filepath.Join(dir, "blobs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			return errHasDocuments
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errHasDocuments):
+		return fmt.Errorf("%s has documents but no vault.db: put it back from a backup, or choose an empty directory", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+var errHasDocuments = errors.New("there are documents")

@@ -1,0 +1,39 @@
+package vaulttest
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// FlipBit flips one bit of the first key of a bucket in a closed vault.db, or of
+// its value, as a failing disk would: the entry stays where it stands.
+func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte(bucket))
+		key, value := b.Cursor().First()
+		key, value = bytes.Clone(key), bytes.Clone(value)
+		if inKey {
+			if err := b.Delete(key); err != nil {
+				return err
+			}
+			key[bit/8] ^= 1 << (bit % 8)
+		} else {
+			value[bit/8] ^= 1 << (bit % 8)
+		}
+		return b.Put(key, value)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

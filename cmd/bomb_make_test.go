@@ -1,0 +1,177 @@
+//go:build harness && linux
+
+package cmd_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+	"testing"
+)
+
+// bombs are documents that are small and want to be large, made here. None must
+// be refused or taken in particular: each must end.
+func bombs(t *testing.T) map[string][]byte {
+	t.Helper()
+	spaces := bytes.Repeat([]byte("q "), 20<<20)
+	return map[string][]byte{
+		"deep-page-tree.pdf":     deepTree(50_000),
+		"forms-in-a-ring.pdf":    pdfOf(page("/X5 Do"), form("/X5 Do", 5)),
+		"forms-that-double.pdf":  pdfOf(append([]string{page("/X5 Do")}, doubling(5, 40)...)...),
+		"states-without-end.pdf": pdfOf(page("%"), stream("/Filter /FlateDecode", deflated(t, spaces))),
+		"thrice-deflated.pdf":    pdfOf(page("%"), stream("/Filter [/FlateDecode /FlateDecode /FlateDecode]", deflated(t, deflated(t, deflated(t, make([]byte, 256<<20)))))),
+		"image-of-gigabytes.pdf": pdfOf(page("600 0 0 600 0 0 cm /X5 Do"), stream("/Type /XObject /Subtype /Image /Width 40000 /Height 40000 "+
+			"/ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode", deflated(t, make([]byte, 64<<20)))),
+		"wide.png":          hugePNG(t, 100_000, 100_000),
+		"pages-in-ring.tif": ringTIFF(60_000),
+		"letter.docx": office(t, "word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+			`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>`, "deed ", 60<<20, `</w:t></w:r></w:p></w:body></w:document>`),
+		"laughs.xlsx": office(t, "xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml",
+			laughs()+`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheets>`, `<sheet name="&j;" sheetId="1"/>`, 1<<20, `</sheets></workbook>`),
+	}
+}
+
+// pdfOf makes a PDF of a page (object 3) with what it needs from object 5 on.
+func pdfOf(objects ...string) []byte {
+	all := append([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>"}, strings.Split(objects[0], "\x00")...)
+	return pdfFile(append(all, objects[1:]...))
+}
+
+func pdfFile(objects []string) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.5\n")
+	at := make([]int, 0, len(objects))
+	for n, object := range objects {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", n+1, object)
+	}
+	table := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, table)
+	return b.Bytes()
+}
+
+// page is the page and its content; "%" takes object 5 for the content.
+func page(content string) string {
+	contents := 4
+	if content == "%" {
+		contents = 5
+	}
+	return fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /XObject << /X5 5 0 R >> >> >>\x00%s",
+		contents, stream("", []byte(content)))
+}
+
+func stream(entries string, content []byte) string {
+	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", entries, len(content), content)
+}
+
+func form(content string, draws int) string {
+	return stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X%d %[1]d 0 R >> >>", draws), []byte(content))
+}
+
+// doubling are forms each of which draws the next one twice.
+func doubling(from, levels int) (list []string) {
+	for n := from; n < from+levels; n++ {
+		list = append(list, form(fmt.Sprintf("/X%d Do /X%[1]d Do", n+1), n+1))
+	}
+	return append(list, stream("/Type /XObject /Subtype /Form /BBox [0 0 612 792]", []byte("0 0 9 9 re f")))
+}
+
+func deepTree(levels int) []byte {
+	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>"}
+	for n := 2; n < levels; n++ {
+		objects = append(objects, fmt.Sprintf("<< /Type /Pages /Kids [%d 0 R] /Count 1 >>", n+1))
+	}
+	return pdfFile(append(objects, fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 612 792] >>", levels-1)))
+}
+
+func deflated(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// hugePNG says a size and has but a little of it.
+func hugePNG(t *testing.T, width, height uint32) []byte {
+	t.Helper()
+	b := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
+	chunk := func(kind string, content []byte) {
+		_ = binary.Write(b, binary.BigEndian, uint32(len(content))) // a buffer takes all
+		b.WriteString(kind)
+		b.Write(content)
+		_ = binary.Write(b, binary.BigEndian, crc32.ChecksumIEEE(append([]byte(kind), content...)))
+	}
+	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	chunk("IHDR", append(head, 8, 6, 0, 0, 0))
+	chunk("IDAT", deflated(t, make([]byte, 1<<20)))
+	chunk("IEND", nil)
+	return b.Bytes()
+}
+
+// ringTIFF has so many pages, the last of which is followed by the first.
+func ringTIFF(pages int) []byte {
+	const size = 2 + 3*12 + 4
+	b := binary.LittleEndian.AppendUint32([]byte("II*\x00"), 8)
+	for n := range pages {
+		b = binary.LittleEndian.AppendUint16(b, 3)
+		for _, tag := range []uint16{256, 257, 277} {
+			b = binary.LittleEndian.AppendUint16(b, tag)
+			b = binary.LittleEndian.AppendUint16(b, 4)
+			b = binary.LittleEndian.AppendUint32(b, 1)
+			b = binary.LittleEndian.AppendUint32(b, 1_000_000)
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(8+(n+1)%pages*size))
+	}
+	return b
+}
+
+// laughs is a document type whose entity j stands for a thousand million words.
+func laughs() string {
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE w [<!ENTITY a "ha">`)
+	for c := 'b'; c <= 'j'; c++ {
+		fmt.Fprintf(&b, `<!ENTITY %c "%s">`, c, strings.Repeat(fmt.Sprintf("&%c;", c-1), 10))
+	}
+	return b.String() + "]>"
+}
+
+// office is a package whose main part goes on for so many bytes.
+func office(t *testing.T, main, kind, head, body string, size int, tail string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, part := range [][2]string{
+		{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
+			`<Override PartName="/` + main + `" ContentType="` + kind + `"/></Types>`},
+		{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" ` +
+			`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="` + main + `"/></Relationships>`},
+		{main, head + strings.Repeat(body, size/len(body)) + tail},
+	} {
+		w, err := z.Create(part[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, part[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,199 @@
+//go:build harness
+
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+const (
+	uploaders  = 8
+	smallest   = 1 << 10 // bytes of a document
+	largest    = 2 << 20
+	ofAbstract = 3 // documents of an abstract
+)
+
+// acknowledged is a document that the server said it has.
+type acknowledged struct {
+	seed     uint64
+	size     int
+	digest   string
+	abstract string // that lists it; "" for none
+}
+
+// document makes a PDF of about so many bytes which no other seed gives.
+func document(seed uint64, size int) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(format string, args ...any) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n"+format+"\nendobj\n", append([]any{len(at)}, args...)...)
+	}
+	b.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	object("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
+	object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>")
+	page := fmt.Sprintf("BT /F 12 Tf 72 720 Td (Deed %d) Tj ET", seed)
+	object("<< /Length %d >>\nstream\n%s\nendstream", len(page), page)
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+	filling := make([]byte, max(1, size-b.Len()-300))
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range filling {
+		filling[i] = 'a' + byte(rng.UintN(26))
+	}
+	object("<< /Length %d >>\nstream\n%s\nendstream", len(filling), filling)
+	table := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, table)
+	return b.Bytes()
+}
+
+// load uploads from all sides, kills the server after a while, and remembers what
+// was acknowledged until then.
+func (h *harness) load(s *served, until time.Duration) {
+	h.t.Helper()
+	// Broken off by the kill; the time is for a server that hangs.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var killed atomic.Bool
+	for n := range uploaders {
+		seed := h.seed + uint64(n)<<32
+		all.Go(func() {
+			u := &uploader{client: s.client, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), acked: map[int64]acknowledged{}}
+			err := error(nil)
+			for err == nil {
+				err = u.request(ctx, n%2 == 0)
+			}
+			if !killed.Load() {
+				h.t.Errorf("a request failed before the kill: %v", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for id, a := range u.acked {
+				h.acked[id] = a
+				h.fresh = append(h.fresh, id)
+			}
+		})
+	}
+	h.seed += 1 << 16
+	time.Sleep(until)
+	killed.Store(true)
+	s.kill()
+	all.Wait()
+	h.count.acked += len(h.fresh)
+}
+
+// uploader is one program that sends documents, one request after the other.
+type uploader struct {
+	client *client.Client
+	seed   uint64
+	rng    *rand.Rand
+	acked  map[int64]acknowledged
+}
+
+// request sends one document, or an abstract with several. Its error is the end.
+func (u *uploader) request(ctx context.Context, abstract bool) error {
+	n := 1
+	if abstract {
+		n = ofAbstract
+	}
+	var docs []acknowledged
+	var parts []client.Upload
+	for range n {
+		u.seed++
+		// As many of each order of magnitude.
+		size := int(smallest * math.Pow(largest/smallest, u.rng.Float64()))
+		body := document(u.seed, size)
+		sum := sha256.Sum256(body)
+		docs = append(docs, acknowledged{seed: u.seed, size: size, digest: hex.EncodeToString(sum[:])})
+		parts = append(parts, client.Upload{Filename: fmt.Sprintf("Deed %d.pdf", u.seed), Reader: bytes.NewReader(body)})
+	}
+	var parent string
+	var files []wire.File
+	var failures []wire.FileFailure
+	if abstract {
+		made, err := u.client.CreateAbstract(ctx, client.AbstractDraft{Address: "12 Elm Street", Files: parts})
+		if err != nil {
+			return err
+		}
+		parent, files, failures = made.Data.ID, made.Data.Files, made.Errors
+	} else {
+		made, err := u.client.Upload(ctx, nil, parts)
+		if err != nil {
+			return err
+		}
+		files, failures = made.Files, made.Errors
+	}
+	if len(failures) > 0 || len(files) != len(docs) {
+		return fmt.Errorf("%d of %d documents taken, refused %v", len(files), len(docs), failures)
+	}
+	for i, f := range files {
+		docs[i].abstract = parent
+		u.acked[f.ID] = docs[i]
+	}
+	return nil
+}
+
+// download gets the documents and gives those that are not what was sent.
+func (h *harness) download(s *served, ids []int64) (wrong []int64) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	next := make(chan int64)
+	for range uploaders {
+		all.Go(func() {
+			for id := range next {
+				if h.same(s, id) {
+					continue
+				}
+				mu.Lock()
+				wrong = append(wrong, id)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, id := range ids {
+		next <- id
+	}
+	close(next)
+	all.Wait()
+	return wrong
+}
+
+func (h *harness) same(s *served, id int64) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	stream, err := s.client.Download(ctx, id)
+	if err != nil {
+		return false
+	}
+	defer stream.Close() //nolint:errcheck // only read from
+	body, err := io.ReadAll(stream)
+	a := h.acked[id]
+	sum := sha256.Sum256(body)
+	if a.abstract != "" {
+		parent, err := s.client.Abstract(ctx, a.abstract)
+		if err != nil || !slices.ContainsFunc(parent.Files, func(f wire.File) bool { return f.ID == id }) {
+			return false
+		}
+	}
+	return err == nil && hex.EncodeToString(sum[:]) == a.digest && bytes.Equal(body, document(a.seed, a.size))
+}

@@ -1,0 +1,16 @@
+//go:build harness && !windows
+
+package cmd_test
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func killGroup(cmd *exec.Cmd) {
+	// The group is the harness's own making and has not been waited for: the number
+	// is nobody else's.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+}

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) processCommand() *cobra.Command {
+	return group("process", "See and retry documents without picture or text", "  deedkeep process list",
+		s.processList(), s.processRetry())
+}
+
+func (s *shell) processList() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the documents whose processing failed, and why",
+		Long: `List the documents whose processing failed, and why: at most a thousand. They are
+stored and can be downloaded; they have no picture, or cannot be found by their text.`,
+		Example: "  deedkeep process list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				failures, err := c.ProcessFailures(ctx)
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(wire.List[wire.ProcessFailure](failures))
+				}
+				if len(failures) == 0 {
+					return s.print("nothing failed\n")
+				}
+				rows := [][]string{{"ID", "DOCUMENT", "REASON"}}
+				for _, f := range failures {
+					rows = append(rows, []string{strconv.FormatInt(f.ID, 10), f.Filename, f.Reason})
+				}
+				return s.printTable(rows)
+			})
+		},
+	}
+}
+
+func (s *shell) processRetry() *cobra.Command {
+	return &cobra.Command{
+		Use:   "retry [ID]",
+		Short: "Process a document again, or all that failed",
+		Example: `  deedkeep process retry
+  deedkeep process retry 17`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var id int64
+			if len(args) == 1 {
+				var err error
+				if id, err = strconv.ParseInt(args[0], 10, 64); err != nil || id <= 0 {
+					return &usageError{fmt.Errorf("%q is no document's ID; \"deedkeep process list\" shows them", args[0])}
+				}
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				n, err := c.RetryProcessing(ctx, id)
+				if err != nil {
+					return missing(err, "document", strconv.FormatInt(id, 10))
+				}
+				if s.json {
+					return s.printJSON(wire.ProcessRetried{Retried: n})
+				}
+				return s.print("%d in the queue again; they are processed while the server runs\n", n)
+			})
+		},
+	}
+}

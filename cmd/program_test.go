@@ -1,0 +1,199 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/vaulttest"
+)
+
+// program is "deedkeep serve" as a process of its own: the test binary.
+type program struct {
+	url, data string
+	process   *exec.Cmd
+	messages  *bytes.Buffer
+	took      time.Duration // until it answered
+	ended     chan struct{}
+}
+
+func startProgram(t *testing.T, data string) *program {
+	t.Helper()
+	p := &program{data: data, messages: new(bytes.Buffer), ended: make(chan struct{})}
+	p.process = exec.Command("deedkeep", "serve", "--data", data, "--listen", "127.0.0.1:0")
+	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
+	p.process.Stderr = p.messages
+	out, err := p.process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if err := p.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 100)
+	n, err := out.Read(line) // the one line, written at once
+	p.took = time.Since(begun)
+	url, ok := strings.CutPrefix(strings.TrimSpace(string(line[:n])), "listening on ")
+	p.url = url
+	go func() {
+		defer close(p.ended)
+		_, _ = io.Copy(io.Discard, out) // Nothing more comes.
+		_ = p.process.Wait()            // Its state tells.
+	}()
+	t.Cleanup(func() {
+		_ = p.process.Process.Kill() // It may have ended.
+		<-p.ended
+	})
+	if err != nil || !ok {
+		_ = p.process.Process.Kill() // The failure is told.
+		<-p.ended
+		t.Fatalf("serve: %v\n%s", err, p.messages)
+	}
+	return p
+}
+
+func (p *program) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.process.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// code waits for the end.
+func (p *program) code(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.ended:
+		return p.process.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		t.Fatal("serve does not stop")
+		return 0
+	}
+}
+
+// key makes one through the door.
+func (p *program) key(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	got := ran(t.Context(), t, nil, append([]string{"keys", "create", name, "--quiet", "--data", p.data}, flags...)...)
+	if got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	return strings.TrimSpace(got.out)
+}
+
+func TestSecondStartIsQuick(t *testing.T) {
+	data := shortData(t)
+	quickest := time.Hour
+	for range 6 {
+		p := startProgram(t, data)
+		if p.key(t, "try"); p.took < quickest {
+			quickest = p.took
+		}
+		p.signal(t, os.Interrupt)
+		if code := p.code(t); code != 0 {
+			t.Fatalf("exit code %d\n%s", code, p.messages)
+		}
+	}
+	t.Logf("quickest start: %v", quickest)
+	if quickest > 300*time.Millisecond {
+		t.Errorf("the quickest start took %v", quickest)
+	}
+}
+
+// An upload that is under way at SIGTERM is acknowledged, and is there afterwards.
+func TestTermFinishesAnUpload(t *testing.T) {
+	data := shortData(t)
+	p := startProgram(t, data)
+	c := client.New(p.url, p.key(t, "upload"), nil)
+	content := []byte("This deed, made the first day of May.\n")
+	rest, body := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: "deed.txt", Reader: rest}})
+		if err == nil && len(up.Files) != 1 {
+			err = fmt.Errorf("%+v", up)
+		}
+		done <- err
+	}()
+	if _, err := body.Write(content[:5]); err != nil { // It is read once the server has asked for it.
+		t.Fatal(err)
+	}
+	p.signal(t, syscall.SIGTERM)
+	for end := time.Now().Add(10 * time.Second); ; {
+		if _, err := c.OrderFields(t.Context()); err != nil {
+			break // nobody new is let in
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not stop")
+		}
+	}
+	_, err := body.Write(content[5:])
+	if err = errors.Join(err, body.Close(), <-done); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.code(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.messages)
+	}
+	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != 0 || !strings.Contains(got.out, "1 documents (38 B)") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// While a server starts and stops again and again, a command is done or says that
+// the vault is locked; what it said it did is there.
+func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
+	data := shortData(t)
+	first := startProgram(t, data)
+	first.signal(t, syscall.SIGTERM)
+	if code := first.code(t); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, first.messages)
+	}
+	var makers sync.WaitGroup
+	defer makers.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var mu sync.Mutex
+	made, codes := map[string]bool{}, map[int]int{}
+	for range 3 {
+		makers.Go(func() {
+			for ctx.Err() == nil {
+				got := ran(t.Context(), t, nil, "keys", "create", "storm", "--quiet", "--data", data)
+				mu.Lock()
+				codes[got.code]++
+				if got.code == 0 {
+					made[strings.TrimSpace(got.out)] = true
+				} else if got.code != exitLocked {
+					t.Errorf("%+v", got)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	const rounds = 8
+	for range rounds {
+		p := startProgram(t, data)
+		p.key(t, "storm")
+		p.signal(t, syscall.SIGTERM)
+		if code := p.code(t); code != 0 {
+			t.Errorf("exit code %d\n%s", code, p.messages)
+		}
+	}
+	cancel()
+	makers.Wait()
+	t.Logf("exit codes: %v", codes)
+	got := ran(t.Context(), t, nil, "keys", "list", "--json", "--data", data)
+	if have := strings.Count(got.out, `"name": "storm"`); have != len(made)+rounds {
+		t.Errorf("%d keys said to be made, %d there", len(made)+rounds, have)
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// modulesFile holds the licences of what is compiled into the binary, as JSON in
+// gzip: {"<module> <version>": "<text>", …}.
+const modulesFile = "modules.json.gz"
+
+// platforms differ in the modules they need; every binary carries all licences.
+var platforms = []string{"linux", "windows", "darwin"}
+
+// licenceName matches what a module calls the terms it comes under.
+var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
+
+// place is a package of a module: where the module and the package lie.
+type place struct{ module, root, dir string }
+
+// writeModules collects the licences of every package that target is made of, and
+// Go's own, into folder.
+func writeModules(ctx context.Context, target, folder string) error {
+	places, err := compiled(ctx, target)
+	if err != nil {
+		return err
+	}
+	texts, err := moduleLicences(places)
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(texts) // in the order of the names
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := write(&out, content, true); err != nil {
+		return fmt.Errorf("pack %s: %w", modulesFile, err)
+	}
+	return os.WriteFile(filepath.Join(folder, modulesFile), out.Bytes(), 0o644) // #nosec G306 -- whoever builds may read it
+}
+
+// compiled asks Go for the packages of other modules, and for Go itself.
+func compiled(ctx context.Context, target string) ([]place, error) {
+	found := map[place]bool{}
+	for _, platform := range platforms {
+		list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", target) // #nosec G204 -- the target is ours
+		list.Env = append(os.Environ(), "GOOS="+platform, "CGO_ENABLED=0")
+		list.Stderr = os.Stderr
+		lines, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("list the packages of %s for %s: %w", target, platform, err)
+		}
+		for line := range strings.Lines(string(lines)) {
+			if cells := strings.Split(strings.TrimRight(line, "\r\n"), "\t"); len(cells) == 3 {
+				found[place{cells[0], cells[1], cells[2]}] = true
+			}
+		}
+	}
+	places := slices.SortedFunc(maps.Keys(found), func(a, b place) int {
+		return strings.Compare(a.module+"\t"+a.dir, b.module+"\t"+b.dir)
+	})
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find Go: %w", err)
+	}
+	lines := strings.Split(strings.ReplaceAll(string(root), "\r", ""), "\n")
+	return append(places, place{"go " + lines[1], lines[0], lines[0]}), nil
+}
+
+// moduleLicences reads the licence texts from each package's folder up to its
+// module's; a module without any is an error, for nobody may hand it on.
+func moduleLicences(places []place) (map[string]string, error) {
+	files := map[string][]string{}
+	for _, p := range places {
+		for dir := p.dir; ; dir = filepath.Dir(dir) {
+			found, err := licencesIn(dir)
+			if err != nil {
+				return nil, err
+			}
+			files[p.module] = append(files[p.module], found...)
+			if dir == p.root || len(dir) <= len(p.root) {
+				break
+			}
+		}
+	}
+	texts := map[string]string{}
+	for module, paths := range files {
+		text, err := joined(paths)
+		if err != nil {
+			return nil, err
+		}
+		if text == "" {
+			return nil, fmt.Errorf("%s has no licence", module)
+		}
+		texts[module] = text
+	}
+	return texts, nil
+}
+
+func licencesIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, entry := range entries {
+		// A file of Go's is code, whatever it is called.
+		if entry.Type().IsRegular() && licenceName.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
+			found = append(found, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return found, nil
+}
+
+// joined is each file once, a blank line between two, equal texts once.
+func joined(paths []string) (string, error) {
+	slices.Sort(paths)
+	var texts []string
+	for _, path := range slices.Compact(paths) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		text := strings.TrimSpace(strings.ReplaceAll(string(content), "\r\n", "\n"))
+		if text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deedkeep/web"
+)
+
+func TestModuleLicences(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"a@v1/LICENSE": "terms of a\r\n", "a@v1/LICENSE.md": "terms of a", "a@v1/license.go": "package a", "a@v1/README.md": "about a",
+		"a@v1/inner/part/COPYING": "terms of a part", "a@v1/other/LICENSE": "of what is not compiled in", "b@v2/Licence.txt": "terms of b",
+		"b@v2/NOTICE": "notice of b", "b@v2/licenses": "",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, b := filepath.Join(root, "a@v1"), filepath.Join(root, "b@v2")
+	got, err := moduleLicences([]place{
+		{"a v1", a, filepath.Join(a, "inner", "part")}, {"a v1", a, a}, {"b v2", b, filepath.Join(b, "x")},
+	})
+	want := map[string]string{"a v1": "terms of a\n\nterms of a part", "b v2": "terms of b\n\nnotice of b"}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := moduleLicences([]place{{"c v3", root, root}}); err == nil || err.Error() != "c v3 has no licence" {
+		t.Errorf("without a licence: %v", err)
+	}
+}
+
+func TestCompiledNamesModulesAndGo(t *testing.T) {
+	places, err := compiled(t.Context(), "deedkeep/app/pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := map[string]bool{}
+	for _, p := range places {
+		name, _, _ := strings.Cut(p.module, " ")
+		modules[name] = true
+	}
+	for _, name := range []string{"github.com/tetratelabs/wazero", "go"} {
+		if !modules[name] {
+			t.Errorf("%s is missing: %v", name, modules)
+		}
+	}
+	if modules["deedkeep"] || modules["github.com/gin-gonic/gin"] {
+		t.Errorf("too much: %v", modules)
+	}
+}
+
+// What is embedded names every module of the program as it is now.
+func TestEmbeddedLicencesAreComplete(t *testing.T) {
+	places, err := compiled(t.Context(), "deedkeep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := web.Licenses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range places {
+		if texts[p.module] == "" {
+			t.Errorf(`%s has no licence in the binary: run "go generate ./..."`, p.module)
+			texts[p.module] = "said"
+		}
+	}
+}
