@@ -110,7 +110,7 @@ func (s *sampled) file(sample vaulttest.Sample) outcome {
 	id := uint64(up.Files[0].ID)
 	got := outcome{mime: up.Files[0].MimeType, failure: s.processed(id), text: s.text(id), thumbnail: s.thumbnail(id)}
 	if pages := up.Files[0].PageCount; pages != nil {
-		got.pages = int(*pages)
+		got.pages = *pages
 	}
 	return got
 }

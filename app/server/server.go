@@ -178,9 +178,14 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case api.Owns(r.URL.Path):
+		if api.Owns(r.URL.Path) {
 			v1.ServeHTTP(w, r)
+			return
+		}
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // nobody reads it here
+		}
+		switch {
 		case r.URL.Path == "/openapi.json":
 			describe.ServeHTTP(w, r)
 		case r.URL.Path == "/healthz":

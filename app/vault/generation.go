@@ -61,7 +61,7 @@ func (v *Vault) writeGeneration(words ...string) error {
 		return err
 	}
 	_, err = fmt.Fprintln(f, strings.Join(words, "\n"))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(path+".new", path); err != nil {

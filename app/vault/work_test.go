@@ -220,7 +220,7 @@ func TestRetry(t *testing.T) {
 // must not go to another file then, nor leave one out.
 func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 	t.Parallel()
-	for range 5 {
+	for range 3 {
 		f := &fakeReader{}
 		f.replies(damaged)
 		v, _ := started(t, f)
@@ -242,14 +242,15 @@ func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 				t.Errorf("retried %d, %v", n, err)
 			}
 		})
-		for range 3 {
-			all.Go(func() {
-				if err := v.Store().Update(context.Background(), nil, broken); !errors.Is(err, errTrouble) {
-					t.Error(err)
-				}
-			})
-		}
-		time.Sleep(time.Millisecond) // lets them queue up; without it the test only sees less
+		// Nothing tells that one has queued up; were the pauses too short, the test
+		// would only see less.
+		time.Sleep(10 * time.Millisecond)
+		all.Go(func() {
+			if err := v.Store().Update(context.Background(), nil, broken); !errors.Is(err, errTrouble) {
+				t.Error(err)
+			}
+		})
+		time.Sleep(10 * time.Millisecond)
 		close(release)
 		all.Wait()
 		idle(t, v)
