@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os/user"
+	"syscall"
 	"time"
 
 	"deedkeep/app/api"
@@ -44,7 +46,11 @@ func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client
 func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
 	transport := local.RoundTripper(c.Data)
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
-	return fn(ctx, s.client(transport))
+	err := fn(ctx, s.client(transport))
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
+		return &title.Error{Kind: title.Locked, Message: "the server stopped before it answered; look whether it was done", Err: err}
+	}
+	return err
 }
 
 func (s *shell) client(transport http.RoundTripper) *client.Client {

@@ -185,12 +185,12 @@ func Handler(opts Options) (http.Handler, error) {
 		if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close") // nobody reads it here
 		}
-		switch {
-		case r.URL.Path == "/openapi.json":
+		switch r.URL.Path {
+		case "/openapi.json":
 			describe.ServeHTTP(w, r)
-		case r.URL.Path == "/healthz":
+		case "/healthz":
 			health(w, r, nil)
-		case r.URL.Path == "/readyz":
+		case "/readyz":
 			health(w, r, opts.Vault.Ready(r.Context()))
 		default:
 			pages.ServeHTTP(w, r)
