@@ -42,7 +42,7 @@ func TestFolderRefused(t *testing.T) {
 		{"long", `{"name":"` + strings.Repeat("n", 256) + `"}`, invalid("name", "The name field must not be greater than 255 characters.")},
 		{"parent 0", `{"name":"x","parent_id":0}`, parent("The selected parent id is invalid.")},
 		{"parent unknown", `{"name":"x","parent_id":7}`, parent("The selected parent id is invalid.")},
-		{"parent huge", `{"name":"x","parent_id":99999999999999999999}`, parent("The parent id field must be an integer.")},
+		{"parent huge", `{"name":"x","parent_id":99999999999999999999}`, parent("The selected parent id is invalid.")},
 		{"parent 1.5", `{"name":"x","parent_id":1.5}`, parent("The parent id field must be an integer.")},
 		{"parent true", `{"name":"x","parent_id":true}`, parent("The parent id field must be an integer.")},
 		{"parent as text null", `{"name":"x","parent_id":"null"}`, parent("The parent id field must be an integer.")},

@@ -60,9 +60,9 @@ func ValidText(s string) bool {
 // maxDigits is how many decimal digits an int64 holds whatever they are.
 const maxDigits = 18
 
-// Integer reads a form field by API.md's "integers in": up to 18 decimal digits, a
-// minus sign before them or not, white space around; empty is absent (present false,
-// ok true). ok is false for anything else, of which API.md says "must be an integer".
+// Integer reads a form field by API.md's "integers in": decimal digits, a minus sign
+// before them or not, white space around; more than 18 of them are an integer that
+// names nothing, and come as 0. Empty is absent (present false, ok true). ok is false for anything else, of which API.md says "must be an integer".
 // Whether a number is a valid id is the caller's to say.
 func Integer(s string) (n int64, present, ok bool) {
 	s = strings.TrimSpace(s)
@@ -96,8 +96,11 @@ func IntegerJSON(raw json.RawMessage) (n int64, present, ok bool) {
 
 func integer(s string) (int64, bool) {
 	digits, minus := strings.CutPrefix(s, "-")
-	if digits == "" || len(digits) > maxDigits || !allDigits(digits) {
+	if digits == "" || !allDigits(digits) {
 		return 0, false
+	}
+	if len(digits) > maxDigits {
+		return 0, true
 	}
 	var n int64
 	for i := range len(digits) {
