@@ -1,0 +1,171 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is strict about JSON (API.md, below "Everywhere").
+func TestStrictJSON(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	nested := func(n int) string {
+		return `{"order_number":"T","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
+	}
+	const required = `{"message":"The order number field is required.","errors":{"order_number":["The order number field is required."]}}`
+	for _, c := range []struct {
+		name, body string
+		status     int
+		want       string
+	}{
+		{"not JSON", `order_number=T`, 400, ""},
+		{"cut", `{"order_number":"T"`, 400, ""},
+		{"trailing text", `{"order_number":"T"} x`, 400, ""},
+		{"two documents", `{"order_number":"T"}{"order_number":"T"}`, 400, ""},
+		{"trailing comma", `{"order_number":"T",}`, 400, ""},
+		{"comment", `{"order_number":"T"/**/}`, 400, ""},
+		{"single quotes", `{'order_number':'T'}`, 400, ""},
+		{"repeated key", `{"order_number":"T","order_number":"T"}`, 400, says(`The request body is not valid JSON: repeated key "order_number" at line 1, column 21.`)},
+		{"repeated key, escaped", `{"order_number":"T","order\u005fnumber":"T"}`, 400, ""},
+		{"repeated key inside", `{"order_number":"T","custom_fields":{"a":1,"a":1}}`, 400, ""},
+		{"repeated key in what is ignored", `{"order_number":"T","x":[{"a":1,"a":1}]}`, 400, ""},
+		{"keys that differ by case", `{"order_number":"T-1","ORDER_NUMBER":"U"}`, 201, bareOrder},
+		{"invalid UTF-8", "{\"order_number\":\"T\xff\"}", 400, ""},
+		{"UTF-8 of a surrogate", "{\"order_number\":\"T\xed\xa0\x80\"}", 400, ""},
+		{"Latin 1", "{\"order_number\":\"T\",\"city\":\"Z\xfcrich\"}", 400, ""},
+		{"lone surrogate", `{"order_number":"T\ud83c"}`, 400, ""},
+		{"lone low surrogate", `{"order_number":"\udf33"}`, 400, ""},
+		{"pair of surrogates", `{"order_number":"\ud83c\udf33"}`, 201, strings.Replace(bareOrder, "T-1", "🌳", 1)},
+		{"raw control", "{\"order_number\":\"T\x01\"}", 400, ""},
+		{"NaN", `{"order_number":NaN}`, 400, ""},
+		{"leading zero", `{"order_number":"T","x":01}`, 400, ""},
+		{"depth 32", nested(31), 201, ""},
+		{"depth 33", nested(32), 400, ""},
+		{"array at the top", `[]`, 422, required},
+		{"array with something", `[{"order_number":"T"}]`, 422, required},
+		{"text at the top", `"x"`, 422, required},
+		{"null at the top", `null`, 422, required},
+		{"number at the top", ` 7 `, 422, required},
+		{"blank", " \r\n\t", 422, required},
+		{"byte order mark", "\xef\xbb\xbf" + `{"order_number":"T-1"}`, 201, bareOrder},
+		{"UTF-16", "\xff\xfe{\x00}\x00", 400, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := h.ask(t, order(c.body, c.status, c.want))
+			if c.status == 400 && !strings.Contains(string(got.body), " at line ") {
+				t.Errorf("%s does not say where", got.body)
+			}
+		})
+	}
+}
+
+func TestMediaTypes(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	const (
+		onlyJSON = `{"message":"The Content-Type must be application/json."}`
+		notUTF8  = `{"message":"The charset must be UTF-8."}`
+		number   = `{"order_number":"T-1"}`
+	)
+	body := parts(file("files", "a.pdf", pdf(1)))
+	const orders, abstracts, upload = "/v1/orders", "/v1/abstracts", "/v1/file-vault/upload"
+	for _, c := range []struct {
+		path, header, body string
+		status             int
+		want               string
+	}{
+		{orders, "application/json", number, 201, bareOrder},
+		{orders, "Application/JSON ; charset=\"Utf-8\"; x=y", number, 201, bareOrder},
+		{orders, "application/json;charset=utf8", number, 201, bareOrder},
+		{orders, "application/vnd.firm.v1+json", number, 201, bareOrder},
+		{orders, "application/json; profile", number, 201, bareOrder},
+		{orders, "application/json; charset=iso-8859-1", number, 415, notUTF8},
+		{orders, "application/json; charset=utf-16", number, 415, notUTF8},
+		{orders, "text/json", number, 415, onlyJSON},
+		{orders, "text/plain", number, 415, onlyJSON},
+		{orders, "application/jsonp", number, 415, onlyJSON},
+		{orders, "application/+json", number, 415, onlyJSON},
+		{orders, "json", number, 415, onlyJSON},
+		{orders, "", number, 415, onlyJSON},
+		{orders, "application/x-www-form-urlencoded", "order_number=T-1", 415, onlyJSON},
+		{orders, "multipart/form-data; boundary=XX", body, 415, onlyJSON},
+		{orders, "", "", 422, ""},
+		{abstracts, "", "", 201, ""},
+		{abstracts, "", "address=x", 415, ""},
+		{abstracts, "application/json", `{}`, 415, `{"message":"The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."}`},
+		{abstracts, "APPLICATION/x-www-form-urlencoded; charset=UTF-8", "address=x", 201, ""},
+		{abstracts, "application/x-www-form-urlencoded; charset=latin1", "address=x", 415, notUTF8},
+		{abstracts, "multipart/form-data", body, 400, ""},
+		{abstracts, "multipart/form-data; boundary=", body, 400, ""},
+		{abstracts, "multipart/mixed; boundary=XX", body, 415, ""},
+		{abstracts, `Multipart/Form-Data; Boundary="XX"`, body, 201, ""},
+		{upload, "multipart/form-data; charset=utf-8; boundary=XX", body, 201, ""},
+		{upload, "application/x-www-form-urlencoded", "files=x", 415, `{"message":"The Content-Type must be multipart/form-data."}`},
+		{upload, "", "", 422, invalid("files", "The files field is required.")},
+	} {
+		t.Run(c.path+" "+c.header, func(t *testing.T) {
+			r := row{as: "full", method: "POST", path: c.path, body: c.body, status: c.status, want: c.want}
+			if c.header != "" {
+				r.header = []string{"Content-Type: " + c.header}
+			}
+			h.ask(t, r)
+		})
+	}
+	h.ask(t, row{as: "full", method: "POST", path: orders, header: []string{asJSON, asJSON}, body: number, status: 415, want: onlyJSON})
+	h.ask(t, row{as: "full", method: "POST", path: orders, header: []string{asJSON, "Content-Encoding: gzip"}, body: number, status: 415})
+	h.ask(t, row{as: "full", method: "POST", path: orders, header: []string{asJSON, "Content-Encoding: Identity"}, body: number, status: 201, want: bareOrder})
+}
+
+// Unknown query parameters are ignored, wherever.
+func TestQueryIsIgnored(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	r := order(`{"order_number":"T-1"}`, 201, bareOrder)
+	r.path += "?order_number=other&x=%zz&;"
+	h.ask(t, r)
+}
+
+// Each limit of a body, exactly at it and one above.
+func TestBodyLimits(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(s *setup) {
+		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Limits.Parts, s.api.Limits.RequestBody = 1000, 500, 5, 4000
+	})
+	json := func(n int) string { return `{"order_number":"T-1"}` + strings.Repeat(" ", n-22) }
+	text := func(n int) string { return strings.Repeat("x", n) }
+	whole := func(n int) string {
+		body := parts(file("files", "a.txt", ""))
+		return parts(file("files", "a.txt", text(n-len(body))))
+	}
+	tooLarge := func(n string) string {
+		return says("The request body must not be larger than " + n + " bytes.")
+	}
+	five := []string{file("files", "1.txt", "x"), field("city", "x"), field("nobody", "x"), file("files", "", ""), field("city", "x")}
+	for _, c := range []struct {
+		name, path, header, body string
+		status                   int
+		want                     string
+	}{
+		{"JSON at its limit", "/v1/orders", asJSON, json(1000), 201, bareOrder},
+		{"JSON above", "/v1/orders", asJSON, json(1001), 413, tooLarge("1000")},
+		{"urlencoded at its limit", "/v1/abstracts", asURL, "address=" + text(992), 201, ""},
+		{"urlencoded above", "/v1/abstracts", asURL, "address=" + text(993), 413, tooLarge("1000")},
+		{"fields at their limit", "/v1/abstracts", asForm, parts(field("address", text(200)), file("files", "a.txt", text(900)), field("nobody", text(300))), 201, ""},
+		{"fields above", "/v1/abstracts", asForm, parts(field("address", text(200)), field("city", text(301))), 413, says("The request body has more than 500 bytes of fields.")},
+		{"ignored parts count", "/v1/abstracts", asForm, parts(field("nobody", text(501))), 413, says("The request body has more than 500 bytes of fields.")},
+		{"parts at their limit", "/v1/abstracts", asForm, parts(five...), 201, ""},
+		{"one part more", "/v1/abstracts", asForm, parts(append(five, field("city", "x"))...), 413, says("The request body has more than 5 parts.")},
+		{"form at its limit", "/v1/file-vault/upload", asForm, whole(4000), 201, ""},
+		{"form above", "/v1/file-vault/upload", asForm, whole(4001), 413, tooLarge("4000")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := row{as: "full", method: "POST", path: c.path, header: []string{c.header}, body: c.body, status: c.status, want: c.want}
+			h.ask(t, r)
+			r.header, r.body = append(r.header, "Transfer-Encoding: chunked"), chunked(c.body, 300)
+			h.ask(t, r)
+		})
+	}
+	if n := h.count("tmp"); n != 0 {
+		t.Errorf("%d files in tmp", n)
+	}
+}

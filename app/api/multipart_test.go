@@ -1,0 +1,117 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func dispo(rest string) string { return "Content-Disposition: form-data; " + rest }
+
+// What a part is, its name decides.
+func TestPartRoles(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	stored := func(names ...string) []string {
+		var has []string
+		for _, name := range names {
+			has = append(has, fmt.Sprintf(`"filename":%q,"file_type"`, name))
+		}
+		return has
+	}
+	for _, c := range []struct {
+		name string
+		list []string
+		has  []string
+	}{
+		{"three spellings of files", []string{file("files[]", "a.pdf", pdf(1)), file("files", "b.pdf", pdf(1)), file("files[12]", "c.pdf", pdf(1))}, stored("a.pdf", "b.pdf", "c.pdf")},
+		{"other names are ignored", []string{file("file", "a.pdf", pdf(1)), file("files[x]", "a.pdf", pdf(1)), file("files[1][2]", "b.pdf", pdf(1)), file("Files", "c.pdf", pdf(1)), field("Address", "x")},
+			[]string{`"address":null`, `"files":[]`, `"errors":[]`}},
+		{"a field with a filename", []string{file("custom_fields", "f.json", `{"file_number":"F-1"}`)}, []string{`"custom_fields":{"file_number":"F-1"}`, `"files":[]`}},
+		{"a field as a Blob", []string{part(dispo(`name="address"; filename="blob"`)+"\r\nContent-Type: text/plain;charset=UTF-8", " 12 Elm ")}, []string{`"address":"12 Elm"`}},
+		{"the last of a field counts", []string{field("city", "one"), file("files", "a.pdf", pdf(1)), field("city", "two"), field("state", "MA"), field("state", "")}, []string{`"city":"two"`, `"state":null`}},
+		{"the empty file input of a browser", []string{part(dispo(`name="files[]"; filename=""`)+"\r\nContent-Type: application/octet-stream", "")}, []string{`"files":[]`, `"errors":[]`}},
+		{"an empty filename with content", []string{file("files[]", "", "x")}, []string{`"files":[]`, `"errors":[{"filename":"unnamed","error":"` + notSupported + `"}]`}},
+		{"unquoted", []string{part(dispo("name=files[]; filename=my  deed of 1903.pdf"), pdf(1))}, stored("my  deed of 1903.pdf")},
+		{"case of the header", []string{part("content-DISPOSITION: Form-Data; NAME=files; FileName=a.pdf", pdf(1))}, stored("a.pdf")},
+		{"other headers", []string{part(dispo(`name="files"; filename="a.pdf"`)+"\r\nContent-Transfer-Encoding: binary\r\nX-Other: 1", pdf(1))}, stored("a.pdf")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: parts(c.list...), status: 201, has: c.has})
+		})
+	}
+	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: parts(field("files[]", "text"), field("state", strings.Repeat("x", 2001))), status: 422,
+		want: `{"message":"The state field must not be greater than 2000 characters. (and 1 more error)","errors":{` +
+			`"state":["The state field must not be greater than 2000 characters."],"files":["The files field must be a file."]}}`})
+}
+
+func TestPartsBroken(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	good := file("files", "a.pdf", pdf(1))
+	for _, c := range []struct{ name, body, message string }{
+		{"no Content-Disposition", parts(good, part("Content-Type: text/plain", "x")), "Part 2 has no Content-Disposition."},
+		{"no header at all", parts("--XX\r\n\r\nx\r\n"), "Part 1 has no Content-Disposition."},
+		{"does not parse", parts(good, good, part(dispo(`name="files; filename=x`), "x")), "The Content-Disposition of part 3 cannot be read."},
+		{"no form-data", parts(part(`Content-Disposition: attachment; name="files"`, "x")), "The Content-Disposition of part 1 cannot be read."},
+		{"no name", parts(part(dispo(`filename="a.pdf"`), "x")), "The Content-Disposition of part 1 has no name."},
+		{"empty name", parts(part(dispo(`name=""; filename="a.pdf"`), "x")), "The Content-Disposition of part 1 has no name."},
+		{"two of them", parts(part(dispo(`name="city"`)+"\r\n"+dispo(`name="state"`), "x")), "Part 1 has more than one Content-Disposition."},
+		{"no final boundary", good, "The request body ends inside or after part 1, before the final boundary."},
+		{"nothing", "", "The request body ends before its first part."},
+		{"another boundary", strings.ReplaceAll(parts(good), "--XX", "--YY"), "The request body ends before its first part."},
+		{"a header line", parts(part("no colon", "x")), "A header line of part 1 cannot be read."},
+		{"header without an end", "--XX\r\n" + dispo(`name="a"`), ""},
+		{"too many header lines", parts(part(dispo(`name="a"`)+strings.Repeat("\r\nX: y", 65), "x")), "The header of part 1 has more than 64 lines."},
+		{"header too large", parts(part(dispo(`name="`+strings.Repeat("n", 17<<10)+`"`), "x")), "The header of part 1 is larger than 16384 bytes."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := row{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, fmt.Sprintf("Content-Length: %d", len(c.body))}, body: c.body, status: 400}
+			if c.message != "" {
+				r.want = says(c.message)
+			}
+			h.ask(t, r)
+		})
+	}
+	h.nothingStored(t)
+}
+
+// What becomes of a filename.
+func TestFilenames(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	long := strings.Repeat("ü", 300)
+	for _, c := range []struct{ sent, label string }{
+		{`filename="a.pdf"; filename*=UTF-8''%C3%BC.pdf`, "ü.pdf"},
+		{`filename*=utf-8'en'%e2%82%ac.pdf; filename="a.pdf"`, "€.pdf"},
+		{`filename*=UTF-8''%FF.pdf; filename="a.pdf"`, "a.pdf"},
+		{`filename*=UTF-8''..%2F..%5Cx.pdf`, "x.pdf"},
+		{`filename="say %22hi%22%0D%0A.pdf"`, `say "hi".pdf`},
+		{`filename="100%25.pdf"`, "100%25.pdf"},
+		{"filename=\"Gr\xfc\xdfe \x80.pdf\"", "Grüße €.pdf"},
+		{`filename="C:\fakepath\a.pdf"`, "a.pdf"},
+		{`filename="../../etc/a.pdf"`, "a.pdf"},
+		{`filename="x/y\z/a.pdf"`, "a.pdf"},
+		{"filename=\"a\x07b\u202egpj\u2066.pdf\"", "abgpj.pdf"},
+		{`filename="  a .pdf"`, "  a .pdf"},
+		{`filename="u` + "\u0308" + `.pdf"`, "u\u0308.pdf"},
+		{`filename="` + long + `.pdf"`, strings.Repeat("ü", 125) + ".pdf"},
+	} {
+		t.Run(c.label, func(t *testing.T) {
+			r := upload("full", 201, part(dispo(`name="files"; `+c.sent), pdf(1)))
+			r.has = []string{fmt.Sprintf(`"filename":%s,"file_type":"pdf"`, quoted(c.label))}
+			h.ask(t, r)
+			// errors[].filename is made the same way.
+			r = upload("full", 200, part(dispo(`name="files"; `+c.sent), ""))
+			r.has = []string{fmt.Sprintf(`"errors":[{"filename":%s,"error":"File is empty"}]`, quoted(c.label))}
+			h.ask(t, r)
+		})
+	}
+	for _, sent := range []string{`filename="a/"`, `filename=".."`, `filename="x/."`, "filename=\"\x01\"", `filename="\"`, `filename*=UTF-8''%00`} {
+		r := upload("full", 200, part(dispo(`name="files"; `+sent), "x"))
+		r.has = []string{`"errors":[{"filename":"unnamed","error":`}
+		h.ask(t, r)
+	}
+}
+
+func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }

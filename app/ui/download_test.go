@@ -1,0 +1,289 @@
+package ui_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+
+	"deedkeep/app/vaulttest"
+)
+
+func picture(t *testing.T, encode func(io.Writer, image.Image) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := encode(&b, image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White})); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// The headers of each kind (API.md, "Vault").
+func TestDownloadHeaders(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	const (
+		sandbox = "default-src 'none'; frame-ancestors 'self'; sandbox"
+		viewer  = "default-src 'none'; frame-ancestors 'self'; style-src 'unsafe-inline'"
+	)
+	for _, c := range []struct {
+		filename          string
+		content           []byte
+		mime, disposition string
+		policy            string
+	}{
+		{"Canary deed.pdf", vaulttest.PDF(1, "a"), "application/pdf", "inline", viewer},
+		{"Plat ü.PNG", picture(t, png.Encode), "image/png", "inline", sandbox},
+		{"p.jpg", picture(t, func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }), "image/jpeg", "inline", sandbox},
+		{"p.gif", picture(t, func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }), "image/gif", "inline", sandbox},
+		{"p.bmp", picture(t, bmp.Encode), "image/bmp", "attachment", sandbox},
+		{"p.tif", picture(t, func(w io.Writer, m image.Image) error { return tiff.Encode(w, m, nil) }), "image/tiff", "attachment", sandbox},
+		{`<b>"q"; x.txt`, []byte("<html><script>alert(1)</script></html>"), "text/plain", "attachment", sandbox},
+	} {
+		t.Run(c.filename, func(t *testing.T) {
+			file := h.put(t, c.filename, c.content)
+			sum := sha256.Sum256(c.content)
+			for _, method := range []string{"GET", "HEAD"} {
+				got := h.status(t, 200, method, h.link(file), "Authorization: Bearer dk_live_nonsense", "Cookie: session=x", "Accept-Encoding: gzip")
+				if method == "GET" && !bytes.Equal(got.body, c.content) || method == "HEAD" && len(got.body) != 0 {
+					t.Errorf("%s: %d bytes", method, len(got.body))
+				}
+				got.same(t, map[string]string{
+					"Content-Type": c.mime, "Content-Security-Policy": c.policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+					"Cache-Control": "private, no-store", "Etag": `"` + hex.EncodeToString(sum[:]) + `"`, "Accept-Ranges": "bytes",
+					"Content-Length": fmt.Sprint(len(c.content)), "Content-Encoding": "", "Set-Cookie": "",
+				})
+				disposition, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
+				if err != nil || disposition != c.disposition || params["filename"] != c.filename {
+					t.Errorf("Content-Disposition %s: %s %q, %v", got.Header.Get("Content-Disposition"), disposition, params, err)
+				}
+			}
+		})
+	}
+}
+
+func TestDownloadConditions(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	content := append(vaulttest.PDF(1, "ranges"), bytes.Repeat([]byte("0123456789"), 100)...)
+	file := h.put(t, "a.pdf", content)
+	tag := `"` + file.Digest + `"`
+	size := len(content)
+	for _, c := range []struct {
+		name   string
+		header []string
+		status int
+		body   string
+		ranges string
+	}{
+		{"first bytes", []string{"Range: bytes=0-3"}, 206, "%PDF", fmt.Sprintf("bytes 0-3/%d", size)},
+		{"from the middle", []string{fmt.Sprintf("Range: bytes=%d-", size-2)}, 206, "89", fmt.Sprintf("bytes %d-%d/%d", size-2, size-1, size)},
+		{"last bytes", []string{"Range: bytes=-3"}, 206, "789", fmt.Sprintf("bytes %d-%d/%d", size-3, size-1, size)},
+		{"beyond the end", []string{fmt.Sprintf("Range: bytes=%d-", size)}, 416, "", fmt.Sprintf("bytes */%d", size)},
+		{"another unit", []string{"Range: pages=1-2"}, 416, "", ""},
+		{"If-Range that holds", []string{"Range: bytes=0-3", "If-Range: " + tag}, 206, "%PDF", ""},
+		{"If-Range of another file", []string{"Range: bytes=0-3", `If-Range: "x"`}, 200, string(content), ""},
+		{"If-Range, weak", []string{"Range: bytes=0-3", "If-Range: W/" + tag}, 200, string(content), ""},
+		{"have it", []string{"If-None-Match: " + tag}, 304, "", ""},
+		{"have it among others", []string{`If-None-Match: "x", W/` + tag}, 304, "", ""},
+		{"have any", []string{"If-None-Match: *"}, 304, "", ""},
+		{"have another", []string{`If-None-Match: "x"`}, 200, string(content), ""},
+		{"want this", []string{"If-Match: " + tag}, 200, string(content), ""},
+		{"want another", []string{`If-Match: "x"`}, 412, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := h.status(t, c.status, "GET", h.link(file), c.header...)
+			if c.status < 300 && string(got.body) != c.body {
+				t.Errorf("body %.80q", got.body)
+			}
+			if c.ranges != "" && got.Header.Get("Content-Range") != c.ranges {
+				t.Errorf("Content-Range %q, want %q", got.Header.Get("Content-Range"), c.ranges)
+			}
+			if c.status != 416 && got.Header.Get("Etag") != tag {
+				t.Errorf("ETag %q", got.Header.Get("Etag"))
+			}
+			head := h.status(t, c.status, "HEAD", h.link(file), c.header...)
+			if len(head.body) != 0 {
+				t.Errorf("HEAD has a body")
+			}
+		})
+	}
+	got := h.status(t, 206, "GET", h.link(file), "Range: bytes=0-1,-1")
+	if kind, _, err := mime.ParseMediaType(got.Header.Get("Content-Type")); err != nil || kind != "multipart/byteranges" {
+		t.Errorf("two ranges are %q", got.Header.Get("Content-Type"))
+	}
+}
+
+const policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+// refused asks for a page in plain words that shows nothing of the document.
+func (h *house) refused(t *testing.T, status int, method, target string, header ...string) reply {
+	t.Helper()
+	got := h.status(t, status, method, target, header...)
+	got.same(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
+	if method != http.MethodHead && (!bytes.Contains(got.body, []byte("<h1>")) || bytes.Contains(got.body, []byte("%PDF"))) {
+		t.Errorf("body %s", got.body)
+	}
+	return got
+}
+
+// Every byte of a link counts, and a second spelling of it is none.
+func TestDownloadChanged(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	file, other := h.put(t, "Canary a.pdf", vaulttest.PDF(1, "a")), h.put(t, "b.pdf", vaulttest.PDF(2, "b"))
+	link := h.link(file)
+	h.status(t, 200, "GET", link)
+	h.status(t, 200, "GET", "http://vault.test"+link) // as a proxy is spoken to
+	for i := len("/dl/"); i < len(link); i++ {
+		for _, c := range []byte{'0', 'A', 'a', '-', '.'} {
+			if link[i] == c {
+				continue
+			}
+			changed := []byte(link)
+			changed[i] = c
+			// net/http itself answers 400 where an escape is broken.
+			if got := h.ask(t, "GET", string(changed)); got.StatusCode != 403 && got.StatusCode != 400 {
+				t.Errorf("byte %d as %c: status %d", i, c, got.StatusCode)
+			}
+		}
+	}
+	for i, c := range []byte(link) {
+		if i >= len("/dl/") && c != '/' && c != '%' {
+			h.refused(t, 403, "GET", fmt.Sprintf("%s%%%02X%s", link[:i], c, link[i+1:]))
+			break
+		}
+	}
+	p := strings.Split(strings.TrimPrefix(link, "/dl/"), "/")
+	q := strings.Split(strings.TrimPrefix(h.link(other), "/dl/"), "/")
+	for _, target := range []string{
+		link + "?", link + "?x=1", link + "?token=1", link + "/", link + "//", link + "%20", link + ";x=1", "/dl/", "/dl/1", "/dl/1/2/3", "/dl//" + strings.Join(p, "/"),
+		strings.Replace(link, "%20", "+", 1), strings.Replace(link, "%20", "%2520", 1), strings.Replace(link, "/dl/1/", "/dl/01/", 1), strings.Replace(link, "/dl/1/", "/dl/+1/", 1),
+		"/dl/" + q[0] + "/" + p[1] + "/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + q[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/" + q[3],
+		"/dl/" + p[0] + "/9999999999/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/x/../" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "=/" + p[3],
+	} {
+		h.refused(t, 403, "GET", target)
+		h.refused(t, 403, "HEAD", target)
+	}
+	for _, elsewhere := range []string{"//dl/" + strings.Join(p, "/"), "/DL/" + strings.Join(p, "/"), "/x/..", "/%64l/" + strings.Join(p, "/"), "/dl", "/v2", "/favicon.ico"} {
+		h.refused(t, 404, "GET", elsewhere)
+	}
+}
+
+// A link ends to the second.
+func TestDownloadLate(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	link := h.link(h.put(t, "a.pdf", vaulttest.PDF(1, "a")))
+	h.clock.Move(5*time.Minute - time.Microsecond)
+	h.status(t, 200, "GET", link)
+	h.clock.Move(time.Microsecond)
+	got := h.refused(t, 403, "GET", link)
+	if !bytes.Contains(got.body, []byte("This link has ended")) {
+		t.Errorf("body %s", got.body)
+	}
+	h.clock.Move(time.Hour)
+	h.refused(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
+}
+
+func TestDownloadMethods(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	link := h.link(h.put(t, "a.pdf", vaulttest.PDF(1, "a")))
+	for _, target := range []string{link, "/dl/x", "/"} {
+		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"} {
+			h.refused(t, 405, method, target, "Content-Length: 0").same(t, map[string]string{"Allow": "GET, HEAD"})
+		}
+	}
+	h.refused(t, 200, "GET", "/")
+	h.refused(t, 200, "HEAD", "/")
+}
+
+// A link to what is not there, and one whose bytes are lost.
+func TestDownloadGone(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	never := file
+	never.ID = 99
+	h.refused(t, 404, "GET", h.link(never))
+	link := h.link(file)
+	content, err := os.ReadFile(h.blob(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.lose(t, file)
+	got := h.refused(t, 500, "GET", link)
+	if bytes.Contains(got.body, []byte(file.Digest)) || bytes.Contains(got.body, []byte("blobs")) {
+		t.Errorf("the page shows the inside: %s", got.body)
+	}
+	// It comes back, so that the vault ends whole.
+	if err := os.WriteFile(h.blob(file), content, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	h.status(t, 200, "GET", link)
+}
+
+// probe notes what the writer of net/http is asked to read from.
+type probe struct {
+	http.ResponseWriter
+	from *io.Reader
+}
+
+func (p probe) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+func (p probe) ReadFrom(r io.Reader) (int64, error) {
+	*p.from = r
+	return p.ResponseWriter.(io.ReaderFrom).ReadFrom(r)
+}
+
+// Nothing stands between the file and the writer, so that the kernel sends it.
+func TestDownloadKeepsTheWriter(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	content := append(vaulttest.PDF(1, "a"), make([]byte, 1<<20)...)
+	link := h.link(h.put(t, "a.pdf", content))
+	var from io.Reader
+	pages := h.server.Config.Handler
+	probing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, own := w.(io.ReaderFrom); !own {
+			t.Errorf("%T has no ReadFrom", w)
+		}
+		pages.ServeHTTP(probe{w, &from}, r)
+	}))
+	got, err := http.Get(probing.URL + link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(got.Body)
+	if err != nil || !bytes.Equal(body, content) {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	if err := got.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	probing.Close()
+	limited, ok := from.(*io.LimitedReader)
+	if !ok {
+		t.Fatalf("it read from a %T", from)
+	}
+	if _, ok := limited.R.(*os.File); !ok {
+		t.Errorf("it read from a %T", limited.R)
+	}
+}

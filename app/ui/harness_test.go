@@ -1,0 +1,144 @@
+package ui_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/title"
+	"deedkeep/app/ui"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// house is a vault whose signed links are answered by a real HTTP server.
+type house struct {
+	vault  *vault.Vault
+	clock  *vaulttest.Clock
+	dir    string
+	links  *secret.Links
+	server *httptest.Server
+	log    bytes.Buffer // read after the server has closed
+}
+
+func open(t *testing.T) *house {
+	t.Helper()
+	opts := vaulttest.Options(t)
+	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir}
+	opts.Now = h.clock.Now
+	h.vault = vaulttest.Open(t, opts)
+	h.links = h.vault.Secrets.Links()
+	log := slog.New(slog.NewTextHandler(&h.log, nil))
+	pages, err := ui.New(ui.Options{Files: h.vault.Files, Links: h.links, MinRate: 1 << 10, Now: h.clock.Now, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.server = httptest.NewServer(pages)
+	t.Cleanup(func() {
+		h.server.Close()
+		for _, never := range []string{"/dl/", "dk_live_", "Canary"} {
+			if strings.Contains(h.log.String(), never) {
+				t.Errorf("the log holds %s", never)
+			}
+		}
+	})
+	return h
+}
+
+// put stores a document and gives its record.
+func (h *house) put(t *testing.T, filename string, content []byte) title.File {
+	t.Helper()
+	tray, err := h.vault.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tray.Discard()
+	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+	filed, err := h.vault.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray)
+	if err != nil || len(filed.Files) != 1 {
+		t.Fatalf("%s: %+v, %v", filename, filed, err)
+	}
+	return filed.Files[0]
+}
+
+// link signs a link that lives for five minutes.
+func (h *house) link(file title.File) string {
+	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
+}
+
+type reply struct {
+	*http.Response
+	body []byte
+}
+
+// ask sends a request line and headers as they are.
+func (h *house) ask(t testing.TB, method, target string, header ...string) reply {
+	t.Helper()
+	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	lines := append([]string{"Host: vault.test", "Connection: close"}, header...)
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n", method, target, strings.Join(lines, "\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, target, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{response, body}
+}
+
+// status asks and wants that status.
+func (h *house) status(t testing.TB, want int, method, target string, header ...string) reply {
+	t.Helper()
+	got := h.ask(t, method, target, header...)
+	if got.StatusCode != want {
+		t.Errorf("%s %s: status %d, want %d\n%s", method, target, got.StatusCode, want, got.body)
+	}
+	return got
+}
+
+// same compares headers.
+func (r reply) same(t testing.TB, want map[string]string) {
+	t.Helper()
+	for name, value := range want {
+		if got := r.Header.Get(name); got != value {
+			t.Errorf("%s is %q, want %q", name, got, value)
+		}
+	}
+}
+
+// lose takes the bytes of a document away, as a failing disk would.
+func (h *house) lose(t *testing.T, file title.File) {
+	t.Helper()
+	if err := os.Remove(h.blob(file)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) blob(file title.File) string {
+	return filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
+}
