@@ -11,7 +11,7 @@ import (
 func (t *Tx) NewKeyID() (uint64, error) { return keys.next(t) }
 
 // Key reads one; NotFound when absent.
-func (t *Tx) Key(id uint64) (title.Key, error) { return keys.get(t, id) }
+func (t *Tx) Key(id uint64) (title.Key, error) { return keys.recall(t, &t.memos.keys, id) }
 
 // Keys reads all in order of their numbers, revoked ones too.
 func (t *Tx) Keys() ([]title.Key, error) { return keys.all(t) }

@@ -1,6 +1,7 @@
 package title
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -56,16 +57,27 @@ func (e Event) Seal(prev string) (Event, error) {
 	if err != nil {
 		return Event{}, fmt.Errorf("encode event %s: %w", e.Kind, err)
 	}
-	abilities := e.Actor.Abilities
-	e = Event{}
-	if err := json.Unmarshal(raw, &e); err != nil {
-		return Event{}, fmt.Errorf("read event %s: %w", e.Kind, err)
-	}
-	e.Actor.Abilities = abilities
-	if raw, err = json.Marshal(e); err != nil {
-		return Event{}, fmt.Errorf("encode event %s: %w", e.Kind, err)
+	// Only bytes that are not UTF-8 come back as others than they went.
+	if bytes.Contains(raw, []byte(`\ufffd`)) {
+		if e, raw, err = e.asRead(raw); err != nil {
+			return Event{}, err
+		}
 	}
 	sum := sha256.Sum256(raw)
 	e.Hash = hex.EncodeToString(sum[:])
 	return e, nil
+}
+
+// asRead is the event as it will be read from its JSON, and the JSON of that.
+func (e Event) asRead(raw []byte) (Event, []byte, error) {
+	read := Event{}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return Event{}, nil, fmt.Errorf("read event %s: %w", e.Kind, err)
+	}
+	read.Actor.Abilities = e.Actor.Abilities
+	again, err := json.Marshal(read)
+	if err != nil {
+		return Event{}, nil, fmt.Errorf("encode event %s: %w", e.Kind, err)
+	}
+	return read, again, nil
 }
