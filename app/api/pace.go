@@ -123,7 +123,7 @@ func (b *pacedBody) leave(bytes int64, within time.Duration) bool {
 	if b.ended || b.held {
 		return b.whole
 	}
-	b.armed = time.Now().Add(within) // one deadline for all of it
+	b.armed = time.Now().Add(min(within, b.limits.Stall)) // one deadline for all of it
 	b.deadline(b.armed)
 	// What went wrong shows in whole.
 	_, _ = io.CopyN(io.Discard, b, bytes)
