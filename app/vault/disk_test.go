@@ -205,3 +205,18 @@ func TestDiskBelowTheReserve(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A request of many documents outlasts the room there was when it began.
+func TestDiskReachesTheReserveInARequest(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	tr := tray(t, v, doc{"first.txt", text(9)})
+	v.Reserve(math.MaxUint64)
+	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), title.Full)
+	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
+	kind(t, "commit", err, title.Full)
+	tr.Discard()
+	if s := status(t, v); s.Files != 0 || len(under(t, opts.Dir, "tmp")) != 0 {
+		t.Errorf("%+v", s)
+	}
+}

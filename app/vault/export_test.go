@@ -7,3 +7,6 @@ func (v *Vault) Store() *store.Store { return v.store }
 
 // Poke tells the processor to look at its queue, as a passing of time would.
 func (v *Vault) Poke() { v.processor.poke() }
+
+// Reserve changes the disk's reserve of a vault that nobody else uses now.
+func (v *Vault) Reserve(bytes uint64) { v.set.DiskReserve = bytes }

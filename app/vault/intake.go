@@ -50,11 +50,20 @@ func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
 
 // Add reads one document to its end. A document that is refused is remembered with
 // its reason and is no error; an error means that the request cannot go on: r
-// broke off (as r said it), Full, or a failure of the disk.
+// broke off (as r said it), Full, or a failure of the disk. Nothing of the tray
+// can be filed then.
 func (t *Tray) Add(filename string, r io.Reader) error {
 	it := &item{filename: filename}
 	t.items = append(t.items, it)
-	ext, accepted := inspect.Extension(filename)
+	err := t.add(it, r)
+	if err != nil {
+		it.err = err
+	}
+	return err
+}
+
+func (t *Tray) add(it *item, r io.Reader) error {
+	ext, accepted := inspect.Extension(it.filename)
 	switch {
 	case len(t.items) > t.v.set.FilesPerRequest:
 		it.refusal = inspect.TooManyFiles
@@ -115,6 +124,9 @@ func (t *Tray) inspect(it *item, ext string) {
 	defer t.pending.Done()
 	it.report, it.err = t.v.reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.set.Inspect)
 	it.refusal = it.report.Refusal
+	if it.err != nil {
+		it.err = fmt.Errorf("inspect a document: %w", it.err)
+	}
 }
 
 // Discard forgets every document that was not filed.
@@ -165,7 +177,7 @@ func (t *Tray) keep() (*filing, error) {
 		case errors.Is(it.err, reader.ErrBusy):
 			return nil, &title.Error{Kind: title.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
 		case it.err != nil:
-			return nil, fmt.Errorf("inspect a document: %w", it.err)
+			return nil, it.err
 		case it.refusal != "":
 			f.failures = append(f.failures, title.FileFailure{Filename: it.filename, Reason: it.refusal})
 		default:
