@@ -22,7 +22,10 @@ func TestRequestID(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: one", "X-Request-Id: two"}, status: 200})
+	two := h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: one", "X-Request-Id: two"}, status: 200})
+	if id := two.Header.Get("X-Request-Id"); id == "one" || id == "two" {
+		t.Errorf("of two ids %s was kept", id)
+	}
 }
 
 func TestLogLine(t *testing.T) {
