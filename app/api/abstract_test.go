@@ -128,6 +128,10 @@ func TestAbstractUnknown(t *testing.T) {
 		h.ask(t, row{as: "full", method: "GET", path: "/v1/abstracts/" + unknown, status: 404, want: says("Not found.")})
 		h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts/" + unknown + "/files", header: []string{asForm}, body: parts(file("files", "a.pdf", pdf(1))), status: 404, want: says("Not found.")})
 	}
+	// A well-formed id of no abstract: said before the body is looked at.
+	free := "/v1/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(99)
+	h.ask(t, row{as: "full", method: "GET", path: free, status: 404, want: says("Not found.")})
+	h.ask(t, row{as: "full", method: "POST", path: free + "/files", header: []string{asJSON}, body: "{", status: 404, want: says("Not found.")})
 	h.nothingStored(t)
 }
 

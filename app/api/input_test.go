@@ -90,6 +90,7 @@ func TestMediaTypes(t *testing.T) {
 		{orders, "application/x-www-form-urlencoded", "order_number=T-1", 415, onlyJSON},
 		{orders, "multipart/form-data; boundary=XX", body, 415, onlyJSON},
 		{orders, "", "", 422, ""},
+		{orders, "; charset=utf-8", "", 415, onlyJSON},
 		{abstracts, "", "", 201, ""},
 		{abstracts, "", "address=x", 415, ""},
 		{abstracts, "application/json", `{}`, 415, `{"message":"The Content-Type must be multipart/form-data, or application/x-www-form-urlencoded when no files are sent."}`},

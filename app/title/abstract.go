@@ -14,6 +14,7 @@ type Abstract struct {
 	Version   uint64    `json:"version"`         // moves with UpdatedAt
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+	Trashed   *Trashed  `json:"trashed,omitempty"`
 }
 
 // AbstractDraft is an abstract as it arrived, before any rule was applied.

@@ -21,6 +21,7 @@ const (
 	Full                        // the disk has no room
 	Closing                     // the vault is stopping, or went read-only after a failed sync
 	Locked                      // another process holds the vault
+	Stale                       // the record has changed since the caller read it
 )
 
 // Error is a failure that its caller may act on. Message is one sentence for

@@ -37,14 +37,22 @@ func System() Actor { return Actor{Kind: "system"} }
 // covers the entry and the Hash of the one before it, so that a changed or missing
 // entry shows.
 type Event struct {
-	Seq    uint64            `json:"seq"`
-	At     time.Time         `json:"at"`
-	Actor  Actor             `json:"actor"`
-	Kind   string            `json:"kind"`   // noun.verb: "abstract.created"
-	Record string            `json:"record"` // noun:number, "" when of the vault
-	Detail map[string]string `json:"detail,omitempty"`
-	Prev   string            `json:"prev"`
-	Hash   string            `json:"hash,omitempty"`
+	Seq     uint64            `json:"seq"`
+	At      time.Time         `json:"at"`
+	Actor   Actor             `json:"actor"`
+	Kind    string            `json:"kind"`   // noun.verb: "abstract.created"
+	Record  string            `json:"record"` // noun:number, "" when of the vault
+	Detail  map[string]string `json:"detail,omitempty"`
+	Changes []Change          `json:"changes,omitempty"` // in the order of the record's fields
+	Prev    string            `json:"prev"`
+	Hash    string            `json:"hash,omitempty"`
+}
+
+// Change is what became of one field. From and To are JSON; null is no value.
+type Change struct {
+	Field string          `json:"field"` // as on the wire: "county", "custom_fields.search_type"
+	From  json.RawMessage `json:"from"`
+	To    json.RawMessage `json:"to"`
 }
 
 // Seal links the event to the hash before it and sets its own: SHA-256, in hex, of

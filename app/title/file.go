@@ -20,6 +20,7 @@ type File struct {
 	Failure    string    `json:"failure,omitempty"` // why it has no picture or text that it should have
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
+	Trashed    *Trashed  `json:"trashed,omitempty"`
 }
 
 // Type is the extension as sent, lower-cased (API.md, "Files").

@@ -5,6 +5,7 @@ type Folder struct {
 	ID       uint64 `json:"id"`
 	Name     string `json:"name"`
 	ParentID uint64 `json:"parent_id,omitempty"`
+	Version  uint64 `json:"version,omitempty"` // how often it was changed
 }
 
 // FolderDraft is a folder as it arrived.

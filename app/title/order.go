@@ -18,6 +18,7 @@ type Order struct {
 	Version   uint64    `json:"version"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
+	Trashed   *Trashed  `json:"trashed,omitempty"`
 }
 
 // OrderDraft is an order as it arrived, before any rule was applied.
