@@ -71,7 +71,7 @@ func Options(t testing.TB) vault.Options {
 	t.Helper()
 	return vault.Options{
 		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Chance: Chance(),
-		Log: slog.New(slog.DiscardHandler),
+		Log: quiet(),
 	}
 }
 
@@ -164,3 +164,5 @@ type toyDocument int
 func (d toyDocument) Pages() int                               { return int(d) }
 func (d toyDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
 func (d toyDocument) Close(context.Context) error              { return nil }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
