@@ -30,6 +30,9 @@ import (
 
 const scaleYears = 10
 
+// scaleClient keeps a connection for each caller.
+var scaleClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
 func TestScale(t *testing.T) {
 	size := 1_000_000
 	if text := os.Getenv("DEEDKEEP_SCALE"); text != "" {
@@ -99,7 +102,7 @@ func walk(t *testing.T, p *program, key, list string, s *stopwatch) {
 				Data  []json.RawMessage
 				Links struct{ Next *string }
 			}
-			get(t, p, key, from, &page)
+			getList(t, p, key, from, &page)
 			s.add(time.Since(begun))
 			if page.Links.Next == nil {
 				break
@@ -113,7 +116,7 @@ func walk(t *testing.T, p *program, key, list string, s *stopwatch) {
 	}
 }
 
-func get(t *testing.T, p *program, key, path string, into any) {
+func getList(t *testing.T, p *program, key, path string, into any) {
 	t.Helper()
 	status, answer := send(t, p, key, "GET", path, nil)
 	if status != http.StatusOK {
@@ -134,7 +137,7 @@ func send(t *testing.T, p *program, key, method, path string, body []byte) (int,
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := http.DefaultClient.Do(req)
+	answer, err := scaleClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
