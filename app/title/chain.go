@@ -48,8 +48,8 @@ const chainReach = 16
 // Add takes the entry that stands at place seq, or the error of reading it.
 func (c *Chain) Add(seq uint64, e Event, err error) {
 	c.Entries++
-	if seq <= c.Last { // only a place 0 can be
-		c.Find(Flaw{FlawAdded, seq, seq, "the log begins with entry 1"})
+	if seq <= c.Last { // place 0, or a key that is no place
+		c.Find(Flaw{FlawAdded, seq, seq, fmt.Sprintf("the log has no such place (%v)", err)})
 		return
 	}
 	if seq > c.Last+1 {
