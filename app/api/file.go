@@ -56,6 +56,7 @@ func (h fileHandler) download(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	h.edge.downloaded(c, file)
 	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.edge.Now().Add(h.edge.LinkTTL)}
 	return answer{status: http.StatusFound, location: c.origin + h.edge.links.Sign(link)}, nil
 }

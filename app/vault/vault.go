@@ -83,6 +83,7 @@ type Vault struct {
 	Folders   *Folders
 	Templates *Templates
 	Keys      *Keys
+	Events    *Events
 	Secrets   *secret.Ring
 
 	dir       string
@@ -97,6 +98,8 @@ type Vault struct {
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	usage     *usage
+	notes     *notes
+	gatherer  *gatherer
 	processor *processor
 	sweeper   *sweeper
 
@@ -173,20 +176,22 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 }
 
 func (v *Vault) furnish() {
-	v.usage = &usage{v: v, seen: map[uint64]use{}}
+	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
+	v.gatherer = &gatherer{v: v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
+	v.Events = &Events{v}
 }
 
 // Start begins the background work, which Close ends.
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.usage.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run}
 	if v.begin(ctx) {
 		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -203,13 +208,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 func (v *Vault) Close() error {
 	v.stop()
 	v.workers.Wait()
-	err := v.usage.flush(context.Background())
-	switch title.KindOf(err) {
-	case title.Closing, title.Full:
-		// Read-only, full, or closed before: the last uses are all that is lost.
-		v.log.Warn("last use of keys", "error", err)
-		err = nil
-	}
+	err := v.gatherer.end()
 	return errors.Join(err, v.store.Close())
 }
 
