@@ -27,7 +27,7 @@ func TestMatrix(t *testing.T) {
 		"GET /orders/{id}":                   {status: 200, path: "/orders/" + placed},
 		"PATCH /orders/{id}":                 {status: 200, path: "/orders/" + placed, header: []string{asJSON}, body: `{"city":"Salem"}`},
 		"DELETE /orders/{id}":                {status: 204, path: "/orders/" + dropped},
-		"POST /orders/{id}/restore":          {status: 200, path: "/orders/" + placed},
+		"POST /orders/{id}/restore":          {status: 200, path: "/orders/" + placed + "/restore"},
 		"GET /file-vault/files":              {status: 200},
 		"PATCH /file-vault/files/{n}":        {status: 200, header: []string{asJSON}, body: `{"folder_id":1}`},
 		"DELETE /file-vault/files/{n}":       {status: 204, path: "/file-vault/files/2"},

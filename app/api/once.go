@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -72,18 +73,25 @@ func (e *edge) once(h handler) handler {
 			return answer{}, err
 		}
 		c.content = newContent()
-		if !found {
-			return h(c)
+		if found {
+			if err := e.digest(c); err != nil {
+				return answer{}, err
+			}
+			return again(c, replay)
 		}
-		return e.again(c, replay)
+		a, err := h(c)
+		if errors.Is(err, vault.ErrKept) {
+			// The commit of an earlier one, which its client did not wait for.
+			if replay, _, err = e.Vault.Replay(c.Context(), c.slot); err == nil {
+				return again(c, replay)
+			}
+		}
+		return a, err
 	}
 }
 
-// again answers with what was kept, if the request is the same.
-func (e *edge) again(c *call, replay title.Replay) (answer, error) {
-	if err := e.digest(c); err != nil {
-		return answer{}, err
-	}
+// again answers with what was kept, if the request, which was read, is the same.
+func again(c *call, replay title.Replay) (answer, error) {
 	if c.content.sum() != replay.Request {
 		return answer{}, errOtherRequest
 	}
