@@ -9,12 +9,16 @@ import (
 	"time"
 )
 
-// ByKey is the kind of an actor that speaks by an API key.
-const ByKey = "key"
+// ByKey is the kind of an actor that speaks by an API key; ByLink that of one who
+// followed a signed link and is known by nothing but an address.
+const (
+	ByKey  = "key"
+	ByLink = "link"
+)
 
 // Actor is who does something: a key, the operator at the machine, or the vault itself.
 type Actor struct {
-	Kind      string   `json:"kind"` // "key", "operator" or "system"
+	Kind      string   `json:"kind"` // "key", "link", "operator" or "system"
 	ID        uint64   `json:"id,omitempty"`
 	Name      string   `json:"name,omitempty"`
 	Address   string   `json:"address,omitempty"` // network address of the client
@@ -46,13 +50,6 @@ type Event struct {
 	Changes []Change          `json:"changes,omitempty"` // in the order of the record's fields
 	Prev    string            `json:"prev"`
 	Hash    string            `json:"hash,omitempty"`
-}
-
-// Change is what became of one field. From and To are JSON; null is no value.
-type Change struct {
-	Field string          `json:"field"` // as on the wire: "county", "custom_fields.search_type"
-	From  json.RawMessage `json:"from"`
-	To    json.RawMessage `json:"to"`
 }
 
 // Seal links the event to the hash before it and sets its own: SHA-256, in hex, of
