@@ -4,7 +4,7 @@
 //
 //	go test -tags scale -run Scale -timeout 60m -v ./cmd
 //
-//	DEEDKEEP_SCALE   abstracts; as many orders, and twice as many files. 1,000,000 when not set
+//	DEEDKEEP_TEST_SCALE   abstracts; as many orders, and twice as many files. 1,000,000 when not set
 package cmd
 
 import (
@@ -35,10 +35,10 @@ var scaleClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 6
 
 func TestScale(t *testing.T) {
 	size := 1_000_000
-	if text := os.Getenv("DEEDKEEP_SCALE"); text != "" {
+	if text := os.Getenv("DEEDKEEP_TEST_SCALE"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			t.Fatalf("DEEDKEEP_SCALE is %q", text)
+			t.Fatalf("DEEDKEEP_TEST_SCALE is %q", text)
 		}
 		size = n
 	}
