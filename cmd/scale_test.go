@@ -5,14 +5,17 @@
 //	go test -tags scale -run Scale -timeout 60m -v ./cmd
 //
 //	DEEDKEEP_TEST_SCALE   abstracts; as many orders, and twice as many files. 1,000,000 when not set
+//	DEEDKEEP_TEST_VAULT   a directory to keep the full vault in, and to find it in the next time
 package cmd
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -43,16 +46,10 @@ func TestScale(t *testing.T) {
 		size = n
 	}
 	full, empty := filepath.Join(t.TempDir(), "full"), filepath.Join(t.TempDir(), "empty")
-	begun := time.Now()
-	firm := vaulttest.Firm{Abstracts: size, Orders: size, Files: 2 * size, Documents: 1000, Until: time.Now()}
-	if err := firm.Fill(context.Background(), full, func(int, int) {}); err != nil {
-		t.Fatal(err)
+	if kept := os.Getenv("DEEDKEEP_TEST_VAULT"); kept != "" {
+		full = kept
 	}
-	info, err := os.Stat(filepath.Join(full, "vault.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Printf("filled in %s: %d abstracts, %d orders, %d files; vault.db has %d MB\n", time.Since(begun).Round(time.Second), size, size, 2*size, info.Size()>>20)
+	fill(t, full, size)
 	startProgram(t, full).stop(t) // compiles the engine, if it must
 	big, small := startProgram(t, full), startProgram(t, empty)
 	fmt.Printf("start until it answers: %d ms; idle: %s\n", big.took.Milliseconds(), big.memory(t))
@@ -65,6 +62,23 @@ func TestScale(t *testing.T) {
 	}
 	fmt.Printf("\nafter them: %s\n", big.memory(t))
 	createPairs(t, big, small, key)
+}
+
+func fill(t *testing.T, dir string, size int) {
+	t.Helper()
+	database, begun := filepath.Join(dir, "vault.db"), time.Now()
+	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
+		firm := vaulttest.Firm{Abstracts: size, Orders: size, Files: 2 * size, Documents: 1000, Until: time.Now()}
+		if err := firm.Fill(context.Background(), dir, func(int, int) {}); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("filled in %s: %d abstracts, %d orders, %d files\n", time.Since(begun).Round(time.Second), size, size, 2*size)
+	}
+	info, err := os.Stat(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("vault.db has %d MB\n", info.Size()>>20)
 }
 
 // scaleLists are every documented filter and sort, and several at once.
