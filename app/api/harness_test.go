@@ -40,8 +40,9 @@ type setup struct {
 	vault     vault.Options
 	api       api.Options
 	workspace title.Workspace
-	retired   []uint64  // templates
-	secret    io.Reader // what the secret is made of
+	retired   []uint64          // templates
+	secret    io.Reader         // what the secret is made of
+	keys      map[string]string // of a house that was there before; nil: new ones
 }
 
 // house is a vault behind a real HTTP server, with keys of every sort.
@@ -63,7 +64,7 @@ type house struct {
 // what must not stand there.
 func open(t testing.TB, changes ...func(*setup)) *house {
 	t.Helper()
-	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}, keys: map[string]string{}}
+	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace(), secret: vaulttest.Chance()}
 	s.vault.Now, s.vault.Log = h.clock.Now, log
@@ -77,7 +78,10 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	h.dir = s.vault.Dir
 	h.furnish(s)
 	h.vault = vaulttest.Open(t, s.vault)
-	h.makeKeys()
+	if h.keys = s.keys; h.keys == nil {
+		h.keys = map[string]string{}
+		h.makeKeys()
+	}
 	s.api.Vault = h.vault
 	handler, err := api.New(s.api)
 	h.must(err)
