@@ -475,6 +475,7 @@ func TestListsAgainstAModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t)
+			s.db.NoSync = true // no power cut is meant
 			s.hash = hash
 			// The first event was written without the hash of this test.
 			if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
@@ -488,11 +489,15 @@ func TestListsAgainstAModel(t *testing.T) {
 					}
 					return err
 				})
-				w.holds(t, 60)
+				w.holds(t, 120)
 				w.counted(t)
 			}
-			w.holds(t, 1)
-			for _, q := range some(w, orderQueries, 6) {
+			if hash == nil {
+				w.holds(t, 1)
+			} else {
+				w.holds(t, 8)
+			}
+			for _, q := range some(w, orderQueries, 12) {
 				q.Steps = 0
 				if orderLister.opposite(t, w, q); t.Failed() {
 					return
