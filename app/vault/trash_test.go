@@ -461,3 +461,55 @@ func previews(t *testing.T, dir string) []string {
 	}
 	return all
 }
+
+// An abstract with thousands of documents goes, comes back and is purged in one
+// commit each, in the time that a caller waits.
+func TestTrashThousandsOfDocuments(t *testing.T) {
+	t.Parallel()
+	v, _, clock := timed(t)
+	many(t, v, create(t, v, pdf("1.pdf", "1")), 4999)
+	const patience = 20 * time.Second // a hundred times what it takes
+	began := time.Now()
+	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
+	gone := time.Since(began)
+	back, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
+	if err != nil || len(back.Files) != 5000 {
+		t.Fatalf("%d files, %v", len(back.Files), err)
+	}
+	restored := time.Since(began)
+	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
+	clock.Move(trashKeep)
+	began = time.Now()
+	done(t, v.Purge(t.Context()))
+	purged := time.Since(began)
+	t.Logf("into the trash %v, and back %v, purged %v", gone, restored-gone, purged)
+	if gone > patience || restored > patience || purged > patience {
+		t.Error("that is too long")
+	}
+	if s := status(t, v); s.Files != 0 || s.Queue != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// many gives an abstract more documents, with the bytes of its first.
+func many(t *testing.T, v *vault.Vault, filed vault.Filed, count int) {
+	t.Helper()
+	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
+		file, abstract := filed.Files[0], filed.Abstract
+		abstract.Files = slices.Clone(abstract.Files)
+		for range count {
+			var err error
+			if file.ID, err = tx.NewFileID(); err != nil {
+				return err
+			}
+			if err := tx.PutFile(file); err != nil {
+				return err
+			}
+			if err := tx.AddTask(title.Task{FileID: file.ID}); err != nil {
+				return err
+			}
+			abstract.Files = append(abstract.Files, file.ID)
+		}
+		return tx.PutAbstract(abstract)
+	}))
+}
