@@ -165,6 +165,76 @@ func TestRestoreToItsPlace(t *testing.T) {
 
 func numbersOf(f vault.Filed) []uint64 { return slices.Clone(f.Abstract.Files) }
 
+// What a document was part of may be gone for good when it comes back: then it is
+// part of nothing. Only a clock that went back lets an abstract go first.
+func TestRestoreToWhatIsGone(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	file := create(t, v, pdf("1.pdf", "1")).Files[0]
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID))
+	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
+	vaulttest.Verify(t, v)
+	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[title.File]{})
+	if err != nil || back.AbstractID != 0 || back.FolderID != 0 {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// Lists show what is live, in pages, with the documents of abstracts.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	for i := range 5 {
+		create(t, v, pdf("a.pdf", fmt.Sprint(i)), pdf("b.pdf", fmt.Sprint(i)))
+	}
+	done(t, v.Abstracts.Trash(t.Context(), clerk, 3, vault.Match{}))
+	var have []uint64
+	q := vault.Query{Limit: 2}
+	for pages := 0; ; pages++ {
+		page, err := v.Abstracts.List(t.Context(), q)
+		done(t, err)
+		for _, filed := range page.Items {
+			have = append(have, filed.Abstract.ID)
+			read, err := v.Abstracts.Get(t.Context(), filed.Abstract.ID)
+			if err != nil || !reflect.DeepEqual(filed, read) {
+				t.Errorf("listed %+v\nread %+v, %v", filed, read, err)
+			}
+		}
+		if q.Position = page.Next; page.Next == nil {
+			break
+		}
+		if pages > 5 {
+			t.Fatal("there is no end")
+		}
+	}
+	if !slices.Equal(have, []uint64{1, 2, 4, 5}) {
+		t.Errorf("listed %v", have)
+	}
+	files, err := v.Files.List(t.Context(), vault.Query{Limit: 100, Where: []store.Where{{Column: store.ColumnAbstract, Value: "3"}}})
+	if err != nil || len(files.Items) != 0 {
+		t.Errorf("documents of an abstract in the trash: %v, %v", files.Items, err)
+	}
+}
+
+// A damaged document hides neither its abstract nor the rest of the list.
+func TestListWithADamagedDocument(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := vault.Open(t.Context(), opts)
+	done(t, err)
+	create(t, v, pdf("a.pdf", "a"), pdf("b.pdf", "b"))
+	create(t, v, pdf("c.pdf", "c"))
+	closed(t, v)
+	vaulttest.FlipBit(t, opts.Dir+"/vault.db", "files", 200, false)
+	v, err = vault.Open(t.Context(), opts)
+	done(t, err)
+	defer closed(t, v)
+	page, err := v.Abstracts.List(t.Context(), vault.Query{Limit: 9})
+	if err != nil || len(page.Items) != 2 || page.Items[0].Abstract.ID != 1 || len(page.Items[1].Files) != 1 {
+		t.Errorf("%+v, %v", page.Items, err)
+	}
+}
+
 func TestDetachRefused(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
