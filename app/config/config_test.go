@@ -102,6 +102,7 @@ limits:
   text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
+  bodies_in_memory: 8 MB
   parts: 11
   request_body: 264MB
   connections: 10
@@ -114,6 +115,8 @@ reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache:
 previews: {size: 3 GB}
 disk: {reserve: 1 GiB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
+trash: {keep: 7d}
+idempotency: {keep: 90m}
 sweep: {every: 1d12h}
 `
 
@@ -123,14 +126,14 @@ func everyConfig() Config {
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
-		Sweep: Sweep{36 * time.Hour},
+		Trash: Trash{7 * 24 * time.Hour}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
 	}
 }
 
