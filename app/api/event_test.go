@@ -72,13 +72,41 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/files", route: "/v1/abstracts/{id}/files", header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(3))), status: 201})
 	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
 	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/file-vault/files/1/download", status: 302})
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1", status: 200})
-	h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON}, body: `{}`, status: 422})
-
+	h.events(t, "") // writes what is gathered
+	const abstractPath, orderPath, filePath = "/v1/abstracts/{id}", "/v1/orders/{id}", "/v1/file-vault/files/"
+	for _, r := range []row{
+		{method: "PATCH", path: "/v1/abstracts/" + abstract, route: abstractPath, body: `{"county":"Kent"}`, status: 200},
+		{method: "DELETE", path: "/v1/abstracts/" + abstract + "/files/3", route: abstractPath + "/files/{n}", status: 204},
+		{method: "DELETE", path: "/v1/abstracts/" + abstract, route: abstractPath, status: 204},
+		{method: "POST", path: "/v1/abstracts/" + abstract + "/restore", route: abstractPath + "/restore", status: 200},
+		{method: "PATCH", path: "/v1/orders/" + order, route: orderPath, body: `{"due_date":"2026-06-15"}`, status: 200},
+		{method: "DELETE", path: "/v1/orders/" + order, route: orderPath, status: 204},
+		{method: "POST", path: "/v1/orders/" + order + "/restore", route: orderPath + "/restore", status: 200},
+		{method: "PATCH", path: filePath + "1", body: `{"filename":"z.pdf"}`, status: 200},
+		{method: "DELETE", path: filePath + "1", status: 204},
+		{method: "POST", path: filePath + "1/restore", status: 200},
+		{method: "PATCH", path: "/v1/file-vault/folders/5", body: `{"name":"Box 10"}`, status: 200},
+		{method: "DELETE", path: "/v1/file-vault/folders/5", status: 204},
+		// What reads, is refused or changes nothing leaves none.
+		{method: "GET", path: filePath + "1", status: 200},
+		{method: "POST", path: "/v1/orders", body: `{}`, status: 422},
+		{method: "PATCH", path: "/v1/orders/" + order, route: orderPath, body: `{"due_date":"2026-06-15"}`, status: 200},
+		{method: "GET", path: "/v1/trash", status: 200},
+	} {
+		if r.as = "full"; r.body != "" {
+			r.header = []string{asJSON}
+		}
+		h.ask(t, r)
+	}
 	want := []struct{ kind, record, abstract string }{
 		{"order.created", "order:" + order, ""}, {"folder.created", "folder:5", ""}, {"file.filed", "file:1", ""},
 		{"abstract.created", "abstract:" + abstract, ""}, {"file.filed", "file:2", "abstract:" + abstract}, {"file.filed", "file:3", "abstract:" + abstract},
 		{"file.downloaded", "file:1", ""},
+		{"abstract.changed", "abstract:" + abstract, ""}, {"file.detached", "file:3", "abstract:" + abstract},
+		{"abstract.trashed", "abstract:" + abstract, ""}, {"abstract.restored", "abstract:" + abstract, ""},
+		{"order.changed", "order:" + order, ""}, {"order.trashed", "order:" + order, ""}, {"order.restored", "order:" + order, ""},
+		{"file.changed", "file:1", ""}, {"file.trashed", "file:1", ""}, {"file.restored", "file:1", ""},
+		{"folder.changed", "folder:5", ""}, {"folder.removed", "folder:5", ""},
 	}
 	got := slices.DeleteFunc(h.events(t, ""), func(e wire.Event) bool { return e.Seq <= before })
 	if len(got) != len(want) {
@@ -95,7 +123,7 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 	}
 
 	// A record is asked for as it is told.
-	if list := h.events(t, "record=abstract:"+abstract); len(list) != 1 || list[0].Kind != "abstract.created" {
+	if list := h.events(t, "record=abstract:"+abstract); len(list) != 4 || list[3].Kind != "abstract.created" {
 		t.Errorf("%+v", list)
 	}
 	for _, nobody := range []string{"abstract:1", "abstract:", "abstract", "order:" + abstract, "order:%20", "x"} {
@@ -132,7 +160,7 @@ func TestEventShape(t *testing.T) {
 	at := time.Date(2026, 5, 29, 4, 0, 1, 0, time.UTC)
 	h := open(t, func(s *setup) {
 		logged(t, s, title.Event{At: at, Actor: title.Actor{Kind: "user", ID: 3, Name: "Ann <x>", Address: "192.0.2.1", RequestID: "r-1"}, Kind: "file.changed", Record: "file:1",
-			Detail: map[string]string{"abstract": "abstract:7", "note": "abstract:x", "order": "order"},
+			Detail: map[string]string{"abstract": "abstract:7", "name": "abstract:7", "order": "order"},
 			Changes: []title.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)}, {Field: "abstract_id", From: nil, To: []byte("7")},
 				{Field: "folder_id", From: []byte("7"), To: []byte("null")}}},
 			title.Event{At: at, Actor: title.System(), Kind: "abstract.purged", Record: "abstract:7"},
@@ -154,7 +182,7 @@ func TestEventShape(t *testing.T) {
 	const system = `"actor":{"kind":"system","id":null,"name":null,"address":null},`
 	want := []string{
 		when + `"actor":{"kind":"user","id":3,"name":"Ann <x>","address":"192.0.2.1"},"kind":"file.changed","record":"file:1",` +
-			`"detail":{"abstract":"` + abstract + `","note":"abstract:x","order":"order"},` +
+			`"detail":{"abstract":"` + abstract + `","name":"abstract:7","order":"order"},` +
 			`"changes":[{"field":"filename","from":"a <b>.pdf","to":"b.pdf"},{"field":"abstract_id","from":null,"to":"` + strings.TrimPrefix(abstract, "abstract:") + `"},` +
 			`{"field":"folder_id","from":7,"to":null}],"request_id":"r-1"`,
 		when + system + `"kind":"abstract.purged","record":"` + abstract + `","detail":{},"changes":[],"request_id":null`,

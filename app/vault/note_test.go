@@ -109,19 +109,19 @@ func TestViewsKeepTheOrderOfTime(t *testing.T) {
 	}
 }
 
-// logged is what a vault says, line by line.
-type logged struct {
+// journal is what a vault says, line by line.
+type journal struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *journal) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *logged) lines(word string) (list []string) {
+func (l *journal) lines(word string) (list []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for line := range strings.Lines(l.b.String()) {
@@ -135,7 +135,7 @@ func (l *logged) lines(word string) (list []string) {
 // Nobody waits for the log, and what waits for it is bounded.
 func TestViewsAreBounded(t *testing.T) {
 	t.Parallel()
-	var said logged
+	var said journal
 	opts := vaulttest.Options(t)
 	opts.Log = slog.New(slog.NewTextHandler(&said, nil))
 	v, err := vault.Open(t.Context(), opts)
@@ -196,7 +196,7 @@ func TestViewsAreWrittenByThemselvesAndAtTheEnd(t *testing.T) {
 // A vault that takes no writes loses views, says so, and goes on.
 func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 	t.Parallel()
-	var said logged
+	var said journal
 	clock := vaulttest.NewClock()
 	v, _ := opened(t, func(o *vault.Options) { o.Now, o.Log = clock.Now, slog.New(slog.NewTextHandler(&said, nil)) })
 	text, key := makeKey(t, v, title.KeyDraft{})
