@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -42,80 +43,91 @@ func FuzzListQuery(f *testing.F) {
 // between its pages: every order that was there all the while is seen once.
 func TestListWhileRecordsComeAndGo(t *testing.T) {
 	t.Parallel()
-	h := open(t)
-	chance := rand.New(rand.NewPCG(1, 2))
-	stay, live := map[string]bool{}, map[string]string{} // numbers; ids of those that go
-	add := func(number string) string {
-		h.clock.Move(time.Duration(chance.IntN(2)) * time.Microsecond) // some at the same moment
-		r := h.direct(t, "full", http.MethodPost, "/v1/orders", fmt.Sprintf(`{"order_number":%q,"county":"c%d"}`, number, len(live)%2))
-		return decode[struct{ Data struct{ ID string } }](t, r).Data.ID
-	}
-	for i := range 300 {
-		number := fmt.Sprintf("stay-%d", i)
-		add(number) // all of county c0
-		stay[number] = true
-	}
-	came := 0
+	c := crowd{house: open(t), chance: rand.New(rand.NewPCG(1, 2)), live: map[string]string{}}
+	c.come(t, 300, "stay", "c0")
+	stay := slices.Collect(maps.Keys(c.live))
+	clear(c.live)
 	for _, query := range []string{"sort=created_at", "sort=-created_at", "sort=order_number&per_page=20", "sort=-due_date", "county=c0&sort=created_at"} {
 		seen := map[string]int{}
 		path := "/v1/orders?" + query
 		for path != "" {
-			page, names := h.pageDirect(t, path)
-			for _, name := range names {
-				if seen[name]++; seen[name] > 1 {
-					t.Fatalf("%s: %s is seen twice", query, name)
-				}
-			}
-			for range 20 {
-				number := fmt.Sprintf("%c-come-%d", 'a'+chance.IntN(26), came)
-				came++
-				live[number] = add(number)
-			}
-			for _, number := range slices.Sorted(maps.Keys(live))[:min(len(live), 15)] {
-				h.direct(t, "full", http.MethodDelete, "/v1/orders/"+live[number], "")
-				delete(live, number)
-			}
+			page := c.look(t, path, seen)
+			c.come(t, 20, "come", fmt.Sprintf("c%d", c.chance.IntN(2)))
+			c.leave(t, 15)
 			if path = ""; page.Links.Next != nil {
 				path = here(t, page.Links.Next)
 			}
-			if strings.HasSuffix(query, "sort=created_at") && len(seen) > 600 {
-				path = h.rest(t, page, seen) // else new ones come at its end for ever
+			for path != "" && strings.HasSuffix(query, "sort=created_at") && len(seen) > 600 {
+				if path = ""; page.Links.Next != nil { // to the end; else new ones come there for ever
+					path = here(t, page.Links.Next)
+					page = c.look(t, path, seen)
+				}
 			}
 		}
-		for number := range stay {
+		for _, number := range stay {
 			if seen[number] != 1 {
 				t.Errorf("%s: %s is seen %d times", query, number, seen[number])
 			}
 		}
 	}
-	if came < 1000 {
-		t.Errorf("only %d came", came)
+	if c.came < 1000 {
+		t.Errorf("only %d came", c.came)
 	}
 }
 
-// rest reads a list to its end while nothing comes.
-func (h *house) rest(t *testing.T, page listed, seen map[string]int) string {
+// crowd are orders that come and go.
+type crowd struct {
+	*house
+	chance *rand.Rand
+	came   int
+	mu     sync.Mutex
+	live   map[string]string // ids by number
+}
+
+// come makes so many at once, some at the same moment.
+func (c *crowd) come(t *testing.T, n int, name, county string) {
 	t.Helper()
-	for page.Links.Next != nil {
-		var names []string
-		page, names = h.pageDirect(t, here(t, page.Links.Next))
-		for _, name := range names {
-			if seen[name]++; seen[name] > 1 {
-				t.Fatalf("%s is seen twice", name)
+	var wait sync.WaitGroup
+	for range n {
+		number := fmt.Sprintf("%c-%s-%d", 'a'+c.chance.IntN(26), name, c.came)
+		moved := time.Duration(c.chance.IntN(2)) * time.Microsecond
+		c.came++
+		wait.Go(func() {
+			c.clock.Move(moved)
+			got := c.direct(t, "full", http.MethodPost, "/v1/orders", fmt.Sprintf(`{"order_number":%q,"county":%q}`, number, county))
+			var made struct{ Data struct{ ID string } }
+			if err := json.Unmarshal(got.body, &made); err != nil {
+				t.Error(err)
 			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.live[number] = made.Data.ID
+		})
+	}
+	wait.Wait()
+}
+
+func (c *crowd) leave(t *testing.T, n int) {
+	t.Helper()
+	var wait sync.WaitGroup
+	for _, number := range slices.Sorted(maps.Keys(c.live))[:min(len(c.live), n)] {
+		id := c.live[number]
+		delete(c.live, number)
+		wait.Go(func() { c.direct(t, "full", http.MethodDelete, "/v1/orders/"+id, "") })
+	}
+	wait.Wait()
+}
+
+// look reads a page and counts what is on it.
+func (c *crowd) look(t *testing.T, path string, seen map[string]int) listed {
+	t.Helper()
+	page := decode[listed](t, c.direct(t, "read", http.MethodGet, path, ""))
+	for _, d := range page.Data {
+		if seen[d.OrderNumber]++; seen[d.OrderNumber] > 1 {
+			t.Fatalf("%s: %s is seen twice", path, d.OrderNumber)
 		}
 	}
-	return ""
-}
-
-func (h *house) pageDirect(t *testing.T, path string) (listed, []string) {
-	t.Helper()
-	got := decode[listed](t, h.direct(t, "read", http.MethodGet, path, ""))
-	var names []string
-	for _, d := range got.Data {
-		names = append(names, d.OrderNumber)
-	}
-	return got, names
+	return page
 }
 
 // direct asks without a network, for tests that ask much; the answer must be good.
@@ -129,7 +141,7 @@ func (h *house) direct(t testing.TB, as, method, path, body string) reply {
 	answer := httptest.NewRecorder()
 	h.server.Config.Handler.ServeHTTP(answer, request)
 	if answer.Code/100 != 2 {
-		t.Fatalf("%s %s: %d %s", method, path, answer.Code, answer.Body)
+		t.Errorf("%s %s: %d %s", method, path, answer.Code, answer.Body)
 	}
 	return reply{answer.Result(), answer.Body.Bytes()}
 }
