@@ -115,10 +115,10 @@ const byteOrderMark = "\ufeff"
 
 var eventColumns = []string{"seq", "at", "actor_kind", "actor_id", "actor_name", "address", "kind", "record", "detail", "changes", "request_id", "hash"}
 
-// newEventTable writes CSV as RFC 4180 has it, behind a byte order mark.
+// newEventTable writes CSV (RFC 4180, but lines end with LF: Go's writer drops a CR in
+// a cell where they end with CRLF), behind a byte order mark.
 func newEventTable(out *bufio.Writer) eventWriter {
 	table := csv.NewWriter(out)
-	table.UseCRLF = true
 	begun := false
 	begin := func() error {
 		if begun {

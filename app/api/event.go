@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -83,7 +84,10 @@ func eventShape(o opaque, e title.Event) wire.Event {
 		out.Detail = make(wire.Detail, len(e.Detail))
 	}
 	for name, value := range e.Detail {
-		out.Detail[name] = o.spell(value)
+		if o.of(name) != nil { // else it may be text of people
+			value = o.spell(value)
+		}
+		out.Detail[name] = value
 	}
 	for _, c := range e.Changes {
 		out.Changes = append(out.Changes, wire.Change{Field: c.Field, From: o.value(c.Field, c.From), To: o.value(c.Field, c.To)})
@@ -99,5 +103,23 @@ func (o opaque) value(field string, raw json.RawMessage) json.RawMessage {
 	if ids := o.of(noun); isID && ids != nil && err == nil {
 		return json.RawMessage(`"` + ids.Encode(n) + `"`)
 	}
-	return raw
+	return unescaped(raw)
+}
+
+// unescaped writes <, > and & as they are, which the log escapes.
+func unescaped(raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte(`\u00`)) {
+		return raw
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // 1.50 stays 1.50
+	var v any
+	if decoder.Decode(&v) != nil {
+		return raw
+	}
+	plain, err := wire.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return plain
 }

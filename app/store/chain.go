@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"deedkeep/app/title"
@@ -51,3 +52,18 @@ func NumberPlace(seq uint64) []byte { return number(seq) }
 
 // LastEvent is the newest entry of the log; the zero Event where there is none.
 func (t *Tx) LastEvent() (title.Event, error) { return t.lastEvent() }
+
+// putEvent writes a sealed entry as the JSON that its hash was made of: to encode it
+// again would cost each change as much as the sealing.
+func putEvent(t *Tx, seq uint64, sealed []byte) error {
+	key := number(seq)
+	raw := make([]byte, recordHeader, recordHeader+len(sealed))
+	raw[0] = recordForm
+	binary.BigEndian.PutUint32(raw[1:], checksum(bucketEvents, key, sealed))
+	bucket := t.bucket(bucketEvents)
+	bucket.FillPercent = 0.9 // as every table of numbers
+	if err := bucket.Put(key, append(raw, sealed...)); err != nil {
+		return fmt.Errorf("put event %d: %w", seq, err)
+	}
+	return nil
+}

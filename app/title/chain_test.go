@@ -13,7 +13,7 @@ import (
 func TestEventMembersArePinned(t *testing.T) {
 	e := anEvent()
 	e.Changes = []Change{{"county", nil, json.RawMessage(`"Essex <&>"`)}, {"custom_fields.fee", json.RawMessage(`1.50`), json.RawMessage(`null`)}}
-	e, err := e.Seal("00ff")
+	e, given, err := e.SealJSON("00ff")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,8 +22,8 @@ func TestEventMembersArePinned(t *testing.T) {
 		`"kind":"file.filed","record":"file:7","detail":{"abstract":"abstract:3","sha256":"ab"},` +
 		`"changes":[{"field":"county","from":null,"to":"Essex \u003c\u0026\u003e"},{"field":"custom_fields.fee","from":1.50,"to":null}],` +
 		`"prev":"00ff","hash":"870a9107a4663984b0bff7b7ecc5a6854104d40b5f41351c31ca471de1cc5491"}`
-	if err != nil || string(raw) != want {
-		t.Errorf("%v\ngot  %s\nwant %s", err, raw, want)
+	if err != nil || string(raw) != want || string(given) != want {
+		t.Errorf("%v\ngot  %s\n and %s\nwant %s", err, raw, given, want)
 	}
 	var read Event
 	if err := json.Unmarshal(raw, &read); err != nil || !read.holds(2) {

@@ -21,6 +21,7 @@ type notes struct {
 	lost    int
 	reason  error
 	told    time.Time
+	swept   time.Time // when views were last looked through for those that are over
 }
 
 // view is what counts once a minute.
@@ -104,11 +105,13 @@ func within(from, now time.Time, less time.Duration) bool {
 	return passed >= 0 && passed < less
 }
 
-// forget makes room among the views when there is none.
+// forget makes room among the views when there is none, not more often than each
+// second: nobody shall wait for it.
 func (n *notes) forget(now time.Time) {
-	if len(n.views) < mostNotes {
+	if len(n.views) < mostNotes || within(n.swept, now, gatherEvery) {
 		return
 	}
+	n.swept = now
 	for key, seen := range n.views {
 		if seen.again == 0 && !within(seen.last, now, viewGoesOn) {
 			delete(n.views, key)
