@@ -1,11 +1,13 @@
 package vault_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -492,24 +494,39 @@ func TestProcessingInTheTrash(t *testing.T) {
 // nothing of it stays, and the queue goes on.
 func TestPurgedWhileProcessed(t *testing.T) {
 	t.Parallel()
-	f := &fakeReader{}
-	clock := vaulttest.NewClock()
-	v, opts := opened(t, func(o *vault.Options) { faked(f)(o); o.Now = clock.Now })
-	file := upload(t, v, pdf("1.pdf", "1"))[0]
-	f.replies(onceDone(func() {
-		done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
-		clock.Move(trashKeep)
-		done(t, v.Purge(t.Context()))
-		done(t, v.Sweep(t.Context()))
-	}))
-	v.Start(1 << 40)
-	idle(t, v)
-	eventually(t, "the end of what was derived", func() bool { return len(previews(t, opts.Dir)) == 0 })
-	upload(t, v, pdf("2.pdf", "2"))
-	idle(t, v)
-	nothing := len(under(t, opts.Dir, "blobs"))
-	if nothing != 1 {
-		t.Errorf("%d documents on the disk", nothing)
+	for _, row := range []struct {
+		name    string
+		trouble error // of the reader, then
+	}{
+		{"that goes well", nil},
+		{"that would be tried again", errors.New("no process could be started")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			f := &fakeReader{}
+			clock := vaulttest.NewClock()
+			v, opts := opened(t, func(o *vault.Options) { faked(f)(o); o.Now = clock.Now })
+			file := upload(t, v, pdf("1.pdf", "1"))[0]
+			f.replies(onceDone(func() error {
+				done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
+				clock.Move(trashKeep)
+				done(t, v.Purge(t.Context()))
+				done(t, v.Sweep(t.Context()))
+				return row.trouble
+			}))
+			v.Start(1 << 40)
+			eventually(t, "the reader", func() bool { return f.count(texts) > 0 })
+			upload(t, v, pdf("2.pdf", "2"))
+			idle(t, v)
+			if n := len(under(t, opts.Dir, "blobs")); n != 1 {
+				t.Errorf("%d documents on the disk", n)
+			}
+			for _, path := range previews(t, opts.Dir) {
+				if strings.Contains(path, file.Digest) {
+					t.Errorf("%s stays", path)
+				}
+			}
+		})
 	}
 }
 
