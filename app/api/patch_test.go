@@ -178,7 +178,9 @@ func TestIfMatch(t *testing.T) {
 	before := tag(abstract1)
 	h.ask(t, row{as: "full", method: "POST", path: abstract1 + "/files", header: []string{asForm}, body: parts(file("files", "a.txt", "Know all men")), status: 201})
 	after := tag(abstract1)
-	processed := func(path string) string { return tag(path) + fmt.Sprint(strings.Contains(string(h.ask(t, list(path)).body), `"is_processing":true`)) }
+	processed := func(path string) string {
+		return tag(path) + fmt.Sprint(strings.Contains(string(h.ask(t, list(path)).body), `"is_processing":true`))
+	}
 	if state := processed("/v1/file-vault/files/1"); before == after || state != tag("/v1/file-vault/files/1")+"true" {
 		t.Errorf("%s, then %s; %s", before, after, state)
 	}
