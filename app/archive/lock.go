@@ -36,9 +36,9 @@ func (a *Archive) lockWriting() (release func(), err error) {
 	return a.lock(lockName, (*flock.Flock).TryLock, a.lease)
 }
 
-// lockReading keeps those out who remove, until release. A directory that cannot be
+// LockReading keeps those out who remove, until release. A directory that cannot be
 // written to, such as a disc, needs no lock.
-func (a *Archive) lockReading() (release func(), err error) {
+func (a *Archive) LockReading() (release func(), err error) {
 	return a.lock(readingName, (*flock.Flock).TryRLock, unguarded)
 }
 

@@ -21,7 +21,8 @@ type Session struct {
 	info    Info
 	have    map[[32]byte]kept // by name
 	need    int64             // bytes that are to be written
-	written int64
+	copied  int64             // of those
+	written int64             // with database and manifest
 	queue   queue
 	lines   *manifestWriter
 	out     *output // of the manifest
@@ -211,6 +212,7 @@ func (s *Session) copy(ctx context.Context, d Digest, size int64, open func() (i
 	name, whole := s.a.form.name(d)
 	file := blobFile{name, out.sum()}
 	s.written += out.size
+	s.copied += out.size
 	s.have[nameKey(name)] = kept{nameKey(file.sum), out.size}
 	e := Entry{Digest: d.String(), Size: size}
 	if !whole {
@@ -360,4 +362,10 @@ func (q *queue) drop() (err error) {
 	}
 	q.files = nil
 	return err
+}
+
+// Progress is how many bytes of documents were written, of how many.
+func (s *Session) Progress() (p struct{ Done, Total int64 }) {
+	p.Done, p.Total = s.copied, s.need
+	return p
 }

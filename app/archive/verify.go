@@ -28,7 +28,7 @@ type Finding struct{ Kind, Subject, Problem string }
 // "". The error is about the verification, never about what it found.
 func (a *Archive) Verify(ctx context.Context, name string, progress func(done, total int64)) (Report, error) {
 	v := &verifier{a: a, ctx: ctx, progress: progress, named: map[string]bool{}, seen: map[string]bool{}}
-	release, err := a.lockReading()
+	release, err := a.LockReading()
 	if err != nil {
 		return v.r, err
 	}
