@@ -32,7 +32,7 @@
 //
 //	deedkeep-backup 1 <sum of all that follows this line>\n
 //	{"archive":"<32 hex digits>","vault":"<fingerprint of its secret>","created_at":"…",
-//	 "form":"plain" or "encrypted","recipient":"age1…","for":["age1…"] or ["passphrase"]}\n
+//	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"]}\n
 //
 // It is written once. An archive belongs to one vault: that of the secret with this
 // fingerprint.

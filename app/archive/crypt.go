@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
@@ -23,6 +24,8 @@ import (
 type Seal struct {
 	Recipients []string
 	Passphrase string
+
+	work int // of the passphrase; 0: passphraseWork. Tests have no time for that.
 }
 
 // Keys are what may open an encrypted archive: age identities, as the text of a file
@@ -37,7 +40,7 @@ type Keys struct {
 const (
 	passphraseWork     = 16
 	passphraseWorkMost = 18
-	keyMost            = 64 << 10 // bytes of key.age
+	keyMost            = 64 << 10 // bytes in key.age
 )
 
 // CheckRecipients is nil when every text is the public key of an age identity.
@@ -76,7 +79,7 @@ func newKey(s Seal) (public string, key []byte, err error) {
 		var phrase *age.ScryptRecipient
 		phrase, err = age.NewScryptRecipient(s.Passphrase)
 		if err == nil {
-			phrase.SetWorkFactor(passphraseWork)
+			phrase.SetWorkFactor(cmp.Or(s.work, passphraseWork))
 			to = []age.Recipient{phrase}
 		}
 	}
@@ -105,8 +108,8 @@ func (a *Archive) openKey(keys Keys) (*age.X25519Identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > keyMost || !bytes.HasPrefix(raw, []byte("age-encryption.org/")) {
-		return nil, fmt.Errorf("%s: %w: it is no file of age", keyName, ErrDamaged)
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != a.head.Key {
+		return nil, fmt.Errorf("%s: %w: it is not what was written", keyName, ErrDamaged)
 	}
 	r, err := age.Decrypt(bytes.NewReader(raw), identities...)
 	if noMatch := new(age.NoIdentityMatchError); errors.As(err, &noMatch) {
@@ -225,10 +228,14 @@ func (s *sealed) open(r io.Reader, manifest bool) (io.Reader, error) {
 		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrKey)
 	}
 	opened, err := age.Decrypt(r, with...)
-	if noMatch := new(age.NoIdentityMatchError); errors.As(err, &noMatch) {
-		return nil, fmt.Errorf("%w: it was written for another key", ErrKey)
+	noMatch := new(age.NoIdentityMatchError)
+	switch {
+	case !errors.As(err, &noMatch):
+		return opened, err
+	case s.identity != nil: // which is the archive's own
+		return nil, fmt.Errorf("%w: its head was changed, or it is of another backup", ErrDamaged)
 	}
-	return opened, err
+	return nil, fmt.Errorf("%w: it was written for another key", ErrKey)
 }
 
 // An age file for one recipient: its head is of one length, then 16 bytes, then

@@ -41,6 +41,7 @@ type head struct {
 	CreatedAt time.Time `json:"created_at"`
 	Form      string    `json:"form"`
 	Recipient string    `json:"recipient,omitempty"`
+	Key       string    `json:"key,omitempty"` // sum of key.age
 	For       []string  `json:"for,omitempty"`
 }
 
@@ -150,6 +151,7 @@ func create(dir string, opts Options) error {
 			return err
 		}
 		h.Form, h.Recipient = formEncrypted, own
+		h.Key = fmt.Sprintf("%x", sha256.Sum256(sealedKey))
 		if err := writeFile(dir, keyName, sealedKey); err != nil {
 			return err
 		}

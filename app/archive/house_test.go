@@ -47,6 +47,7 @@ func (h *house) digests() (list []Digest) {
 const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARYS 00000000"
 
 func (h *house) options(seal Seal) Options {
+	seal.work = 4
 	return Options{
 		Vault: "0123456789abcdef", Names: [32]byte{1}, Manifests: [32]byte{2}, For: seal, Keys: Keys{Passphrase: seal.Passphrase},
 		Chance: rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },

@@ -39,11 +39,9 @@ func (a *Archive) Verify(ctx context.Context, name string, progress func(done, t
 			v.find("key", keyName, err)
 		}
 	}
-	names := []string{name}
-	if name == "" {
-		if names, err = a.Snapshots(); err != nil {
-			return v.r, v.fatal(err)
-		}
+	names, err := a.chosen(name)
+	if err != nil {
+		return v.r, v.fatal(err)
 	}
 	whole := v.manifests(names)
 	for _, one := range v.plan {
@@ -56,6 +54,15 @@ func (a *Archive) Verify(ctx context.Context, name string, progress func(done, t
 		err = v.orphans()
 	}
 	return v.r, errors.Join(err, ctx.Err())
+}
+
+// chosen is the one snapshot of that name, or all.
+func (a *Archive) chosen(name string) ([]string, error) {
+	if name == "" {
+		return a.Snapshots()
+	}
+	name, _, err := a.find(name)
+	return []string{name}, err
 }
 
 type verifier struct {

@@ -122,13 +122,16 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := restored(dir, opts.restoring); err != nil {
+		return nil, err
+	}
 	database := filepath.Join(dir, "vault.db")
 	if !opts.Create {
 		if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 			return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 		}
 	}
-	if err := errors.Join(survey(dir), restored(dir, opts.restoring)); err != nil {
+	if err := survey(dir); err != nil {
 		return nil, err
 	}
 	if err := private(dir); err != nil {
