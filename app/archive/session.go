@@ -269,10 +269,10 @@ func (s *Session) Finish(ctx context.Context) (info Info, written int64, err err
 	return s.info, s.written, wrote(syncDir(s.a.path(snapsDir)))
 }
 
-// Close gives the lock back. What was not finished is removed as far as no later
-// snapshot can use it.
+// Close gives the lock back. Of a snapshot that was not finished, the documents that
+// were copied stay for the next one.
 func (s *Session) Close() error {
-	err := s.queue.drop()
+	err := s.queue.leave()
 	if s.out != nil {
 		err = errors.Join(err, s.out.drop())
 		s.out = nil
@@ -356,7 +356,21 @@ func (q *queue) syncShards() error {
 	return wrote(errors.Join(syncDir(q.a.path(blobsDir)), syncDir(q.a.path(snapsDir))))
 }
 
-func (q *queue) drop() (err error) {
+// leave keeps the documents and drops the rest; where they cannot be kept, all.
+func (q *queue) leave() (err error) {
+	if len(q.files) == 0 {
+		return nil
+	}
+	blobs := q.files[:0:0]
+	for _, f := range q.files {
+		if f.path[0] == blobsDir {
+			blobs = append(blobs, f)
+		} else {
+			err = errors.Join(err, f.out.drop())
+		}
+	}
+	q.files = blobs
+	err = errors.Join(err, q.flush(context.Background()), q.syncShards())
 	for _, f := range q.files {
 		err = errors.Join(err, f.out.drop())
 	}

@@ -1,6 +1,10 @@
 package vault
 
-import "deedkeep/app/store"
+import (
+	"context"
+
+	"deedkeep/app/store"
+)
 
 // Store lets tests put records into a state that no verb makes yet.
 func (v *Vault) Store() *store.Store { return v.store }
@@ -10,3 +14,6 @@ func (v *Vault) Poke() { v.processor.poke() }
 
 // Reserve changes the disk's reserve of a vault that nobody else uses now.
 func (v *Vault) Reserve(bytes uint64) { v.set.DiskReserve = bytes }
+
+// Turn looks at the plan once.
+func (b *Backups) Turn(ctx context.Context) { b.turn(ctx) }
