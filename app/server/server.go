@@ -50,7 +50,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: address, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Vault: opts.Vault, Build: opts.Build, Listen: address, Origin: opts.Config.Origin(address), StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {

@@ -61,6 +61,7 @@ type Settings struct {
 	Rules             title.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
+	Users             UserRules
 }
 
 // Options of Open.
@@ -83,6 +84,8 @@ type Vault struct {
 	Folders   *Folders
 	Templates *Templates
 	Keys      *Keys
+	Users     *Users
+	Sessions  *Sessions
 	Secrets   *secret.Ring
 
 	dir       string
@@ -180,13 +183,16 @@ func (v *Vault) furnish() {
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
+	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
+		refused: &refusals{v: v, seen: map[refusedFrom]refusedTries{}}}
+	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 }
 
 // Start begins the background work, which Close ends.
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.usage.run}
+	work := []func(context.Context){v.processor.run, v.usage.run, v.Users.run}
 	if v.begin(ctx) {
 		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -203,14 +209,21 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 func (v *Vault) Close() error {
 	v.stop()
 	v.workers.Wait()
-	err := v.usage.flush(context.Background())
+	err := errors.Join(
+		v.unlessStopped("last use of keys", v.usage.flush(context.Background())),
+		v.unlessStopped("sessions", v.Users.flush(context.Background())))
+	return errors.Join(err, v.store.Close())
+}
+
+// unlessStopped passes an error on, but that of a vault that takes no writes, being
+// read-only, full or closed before: what was gathered is all that is lost.
+func (v *Vault) unlessStopped(what string, err error) error {
 	switch title.KindOf(err) {
 	case title.Closing, title.Full:
-		// Read-only, full, or closed before: the last uses are all that is lost.
-		v.log.Warn("last use of keys", "error", err)
-		err = nil
+		v.log.Warn(what, "error", err)
+		return nil
 	}
-	return errors.Join(err, v.store.Close())
+	return err
 }
 
 // Dir is the data directory, absolute.
@@ -245,8 +258,8 @@ func (v *Vault) room() error {
 }
 
 // write is Update for what makes the vault grow.
-// An actor with a key is looked at once more in the transaction: the key may have
-// ended while documents arrived.
+// An actor with a key or a session is looked at once more in the transaction: it may
+// have ended while documents arrived.
 func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
@@ -260,7 +273,11 @@ func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(
 }
 
 func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
-	if actor.Kind != title.ByKey {
+	switch actor.Kind {
+	case title.ByKey:
+	case title.ByUser:
+		return v.may(t, actor, title.MayWrite)
+	default:
 		return nil
 	}
 	key, err := t.Key(actor.ID)
