@@ -169,7 +169,11 @@ func Handler(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := ui.New(ui.Options{Files: opts.Vault.Files, Links: opts.Vault.Secrets.Links(), MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log})
+	address, err := api.ClientAddress(proxies)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := ui.New(ui.Options{Files: opts.Vault.Files, Users: opts.Vault.Users, Address: address, Links: opts.Vault.Secrets.Links(), MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log})
 	if err != nil {
 		return nil, err
 	}
