@@ -1,5 +1,5 @@
 // Package secret holds what is made of the installation's one secret, and what is secret by itself: the key file and
-// its subkeys, API keys, opaque ids, signed download links, random tokens.
+// its subkeys, API keys, opaque ids, signed download links, random tokens, passwords, second factors, sealed texts.
 //
 // It promises that every format drawn here stays readable (fixed vectors in the tests hold it to that), that each
 // text it accepts has exactly one accepted spelling, and that purposes cannot be confused: each has a subkey of its own.

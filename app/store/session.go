@@ -31,7 +31,11 @@ func (t *Tx) PutSession(s title.Session) error {
 	if err := t.bucket(bucketSessions).Put(hash, raw); err != nil {
 		return fmt.Errorf("put session of user %d: %w", s.UserID, err)
 	}
-	if err := mark(t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, hash)); err != nil {
+	index, key := t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, hash)
+	if index.Get(key) != nil {
+		return nil
+	}
+	if err := mark(index, key); err != nil {
 		return fmt.Errorf("index session of user %d: %w", s.UserID, err)
 	}
 	return nil

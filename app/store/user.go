@@ -31,21 +31,24 @@ func (t *Tx) UserByName(name string) (user title.User, found bool, err error) {
 
 // PutUser writes one, new or changed. A name that is another's is an error.
 func (t *Tx) PutUser(u title.User) error {
-	names := t.bucket(bucketUserNames)
-	if owner, taken := numberOf(names.Get(userNameKey(u.Name))); taken && owner != u.ID {
+	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
+	owner, taken := numberOf(names.Get(key))
+	if taken && owner != u.ID {
 		return fmt.Errorf("put user %d: the name is that of user %d", u.ID, owner)
 	}
 	old, known, err := users.find(t, u.ID)
 	if err != nil {
 		return err
 	}
-	if known {
-		if err := names.Delete(userNameKey(old.Name)); err != nil {
+	if before := userNameKey(old.Name); known && !bytes.Equal(before, key) {
+		if err := names.Delete(before); err != nil {
 			return fmt.Errorf("index user %d: %w", u.ID, err)
 		}
 	}
-	if err := names.Put(userNameKey(u.Name), number(u.ID)); err != nil {
-		return fmt.Errorf("index user %d: %w", u.ID, err)
+	if !taken {
+		if err := names.Put(key, number(u.ID)); err != nil {
+			return fmt.Errorf("index user %d: %w", u.ID, err)
+		}
 	}
 	return users.put(t, u.ID, u)
 }
