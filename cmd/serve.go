@@ -143,6 +143,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
-		Users: vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
+		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
+		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deedkeep/app/store"
+	"deedkeep/app/title"
 )
 
 // Store lets tests put records into a state that no verb makes yet.
@@ -15,23 +16,14 @@ func (v *Vault) Poke() { v.processor.poke() }
 // Reserve changes the disk's reserve of a vault that nobody else uses now.
 func (v *Vault) Reserve(bytes uint64) { v.set.DiskReserve = bytes }
 
-// Runs is how often argon2 has run.
-func (v *Vault) Runs() uint64 { return v.Users.passwords.Runs() }
+// Enforce changes a rule of a vault that nobody else uses now.
+func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required }
 
-// Gathered writes what is gathered about users, as a passing of time would.
-func (v *Vault) Gathered(ctx context.Context) error { return v.Users.flush(ctx) }
-
-// Prune removes the sessions that have ended, as a passing of time would.
-func (v *Vault) Prune(ctx context.Context) error { return v.Sessions.prune(ctx) }
-
-// Tries is how many accounts and addresses are remembered for their tries.
-func (v *Vault) Tries() int {
-	v.Users.tries.mu.Lock()
-	defer v.Users.tries.mu.Unlock()
-	return len(v.Users.tries.seen)
-}
-
-// Tried counts a try as SignIn does, without trying.
-func (v *Vault) Tried(name, address string) {
-	v.Users.tries.take(v.now(), byAccount(name, address), byAddress(address))
+// Kept reads a slot, however old its answer is.
+func (v *Vault) Kept(slot [32]byte) (r title.Replay, found bool, err error) {
+	err = v.store.View(context.Background(), func(t *store.Tx) (err error) {
+		r, found, err = t.Replay(slot)
+		return err
+	})
+	return r, found, err
 }

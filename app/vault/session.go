@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,20 +143,24 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	}
 	var session title.Session
 	var user title.User
-	found := false
-	return s.v.store.Update(ctx, func(t *store.Tx) (err error) {
-		if session, found, err = t.Session(hash[:]); err == nil && found {
+	err := s.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		found := false
+		if session, found, err = t.Session(hash[:]); err == nil && !found {
+			err = errSame
+		}
+		if err == nil {
 			user, err = t.User(session.UserID)
 		}
 		return err
 	}, func(t *store.Tx) error {
-		if !found {
-			return nil
-		}
 		actor := userActor(user)
 		actor.Address = address
 		return s.end(t, actor, []title.Session{session}, "signed out")
 	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return err
 }
 
 // End ends one session of the user who acts, by Session.ID; NotFound when there is none.
@@ -292,8 +297,8 @@ func (s *Sessions) saw(t *store.Tx, text string, at time.Time) error {
 	return t.PutUser(user)
 }
 
-// pruneAtOnce is how many ended sessions one commit removes.
-const pruneAtOnce = 256
+// endedAtOnce is how many ended sessions one commit removes.
+const endedAtOnce = 256
 
 // prune removes sessions that ended by themselves.
 func (s *Sessions) prune(ctx context.Context) error {
@@ -326,7 +331,7 @@ func (s *Sessions) ended(t *store.Tx) (list []title.Session) {
 		if session.LastSeenAt = s.last(session); !session.Live(now, limits) {
 			list = append(list, session)
 		}
-		return len(list) < pruneAtOnce
+		return len(list) < endedAtOnce
 	})
 	return list
 }

@@ -261,7 +261,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if !in.Enrol || actor.Role != "" || actor.Role.May(title.MayRead) {
 		t.Errorf("%+v", actor)
 	}
-	_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")})
+	_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
 	kind(t, "a write", err, title.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
 	kind(t, "an administrator's work", err, title.Forbidden)
@@ -269,7 +269,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if actor = p.speaks(t, in.Token); actor.Role != title.RoleAdmin {
 		t.Errorf("%+v", actor)
 	}
-	if _, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}); err != nil {
+	if _, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{}); err != nil {
 		t.Error(err)
 	}
 	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), title.Conflict)

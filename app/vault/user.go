@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"time"
 
@@ -89,6 +90,16 @@ func (v *Vault) mayAdminister(t *store.Tx, actor title.Actor) error {
 	return nil
 }
 
+// administer is Update in the name of an actor who may run the vault.
+func (v *Vault) administer(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+	return v.store.Update(ctx, func(t *store.Tx) error {
+		if err := v.mayAdminister(t, actor); err != nil || check == nil {
+			return err
+		}
+		return check(t)
+	}, write)
+}
+
 // Create makes a user. Without a password in the draft it gives the token of a
 // one-time link, which is told once and kept nowhere. Invalid names the fields.
 func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserDraft) (token string, user title.User, err error) {
@@ -107,10 +118,7 @@ func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserD
 	if err := u.v.room(); err != nil {
 		return "", user, err
 	}
-	err = u.v.store.Update(ctx, func(t *store.Tx) error {
-		if err := u.v.mayAdminister(t, actor); err != nil {
-			return err
-		}
+	err = u.v.administer(ctx, actor, func(t *store.Tx) error {
 		return u.free(t, user.Name, 0)
 	}, func(t *store.Tx) (err error) {
 		if user.ID, err = t.NewUserID(); err != nil {
@@ -189,26 +197,25 @@ func (u *Users) Named(ctx context.Context, name string) (user title.User, err er
 func (u *Users) change(ctx context.Context, actor title.Actor, id uint64,
 	judge func(*store.Tx, title.User) (bool, error), apply func(*store.Tx, *title.User) error,
 ) (user title.User, err error) {
-	var wanted bool
-	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
-		if err := u.v.mayAdminister(t, actor); err != nil {
-			return err
-		}
+	err = u.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		if user, err = t.User(id); err != nil {
 			return err
 		}
-		wanted, err = judge(t, user)
+		wanted, err := judge(t, user)
+		if err == nil && !wanted {
+			err = errSame
+		}
 		return err
 	}, func(t *store.Tx) error {
-		if !wanted {
-			return nil
-		}
 		user.Version++
 		if err := apply(t, &user); err != nil {
 			return err
 		}
 		return t.PutUser(user)
 	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
 	return user, err
 }
 

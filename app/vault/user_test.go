@@ -357,7 +357,7 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	admin := p.user(t, "admin", title.RoleAdmin)
 	kim := p.user(t, "kim", title.RoleStaff)
 	order := func(actor title.Actor) error {
-		_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")})
+		_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
 		return err
 	}
 	actor := p.actor(t, "kim")
