@@ -331,6 +331,15 @@ func TestWhoMayAdminister(t *testing.T) {
 				_, err := p.Users.SetRole(t.Context(), row.actor, target.ID, title.RoleAdmin)
 				return err
 			},
+			"new key": func() error {
+				_, _, err := p.Keys.Create(t.Context(), row.actor, title.KeyDraft{Name: "mine"})
+				return err
+			},
+			"end a key": func() error { _, err := p.Keys.Revoke(t.Context(), row.actor, key.ID); return err },
+			"new for a key": func() error {
+				_, _, err := p.Keys.Rotate(t.Context(), row.actor, key.ID, 0)
+				return err
+			},
 			"rename":  func() error { _, err := p.Users.Rename(t.Context(), row.actor, target.ID, "new"); return err },
 			"disable": func() error { _, err := p.Users.Disable(t.Context(), row.actor, target.ID); return err },
 			"enable":  func() error { _, err := p.Users.Enable(t.Context(), row.actor, target.ID); return err },
