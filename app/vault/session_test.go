@@ -206,3 +206,18 @@ func TestTriesAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// While the vault serves, what was gathered is written without anybody asking.
+func TestSessionLastSeenIsWrittenByItself(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	kim := p.user(t, "kim", title.RoleAdmin)
+	in := p.signIn(t, "kim")
+	p.Start(time.Hour)
+	p.clock.Move(2 * time.Minute)
+	p.speaks(t, in.Token)
+	eventually(t, "the sight", func() bool {
+		user, err := p.Users.Get(t.Context(), kim.ID)
+		return err == nil && user.LastSeenAt.Equal(p.clock.Now())
+	})
+}
