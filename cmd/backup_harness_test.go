@@ -76,7 +76,7 @@ func (a *axe) file(count int) {
 			break
 		}
 	}
-	_, failed := v.Files.Upload(ctx, title.Actor{Kind: "operator"}, title.UploadDraft{}, tray)
+	_, failed := v.Files.Upload(ctx, title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	tray.Discard()
 	if err := errors.Join(err, failed, v.Close()); err != nil {
 		a.t.Fatal(err)

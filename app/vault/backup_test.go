@@ -91,7 +91,7 @@ func TestBackupUnderLoad(t *testing.T) {
 				if err == nil {
 					if err = tray.Add("Deed.pdf", bytes.NewReader(vaulttest.PDF(1, salt))); err == nil {
 						var filed vault.Filed
-						if filed, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tray); err == nil {
+						if filed, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err == nil {
 							mu.Lock()
 							acked[filed.Files[0].ID] = salt
 							mu.Unlock()
@@ -156,6 +156,44 @@ func TestNothingIsSweptFromUnderABackup(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("it was never swept")
+	}
+}
+
+// The same when the trash is emptied: the backup has what was in it, the vault has not.
+func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock()
+	v, opts := opened(t, func(o *vault.Options) { o.Now, o.Settings.TrashKeep = clock.Now, time.Hour })
+	f := upload(t, v, pdf("Deed.pdf", "a"))[0]
+	upload(t, v, pdf("Plat.pdf", "b"))
+	if err := v.Files.Trash(t.Context(), clerk, f.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	to, purged := filepath.Join(t.TempDir(), "b"), false
+	_, err := v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {
+		if !purged {
+			purged = true
+			clock.Move(2 * time.Hour)
+			if err := errors.Join(v.Purge(t.Context()), v.Sweep(t.Context())); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := under(t, opts.Dir, "blobs"); len(left) != 1 {
+		t.Errorf("the vault still has %v", left)
+	}
+	back := restored(t, to)
+	if _, err := back.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[title.File]{}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(content(t, back, f.ID), vaulttest.PDF(1, "a")) {
+		t.Error("it differs")
 	}
 }
 

@@ -350,7 +350,7 @@ func older(t *testing.T, from, to string) {
 // document of it comes back by itself.
 func TestBackupsOfEveryPastSchema(t *testing.T) {
 	t.Parallel()
-	for schema := 1; schema <= 2; schema++ {
+	for schema := 1; schema <= store.Schema; schema++ {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) {
 			from := filepath.Join(t.TempDir(), "b")
 			if err := os.CopyFS(from, os.DirFS(fixtureBackup(schema))); err != nil {
