@@ -40,7 +40,7 @@ func statusRows(s wire.Status) [][]string {
 	if s.ReadOnly {
 		writes = "refused: the disk failed, restart it"
 	}
-	return [][]string{
+	rows := [][]string{
 		{"server", running},
 		{"version", s.Version + " " + s.Commit},
 		{"data", s.Data},
@@ -52,8 +52,8 @@ func statusRows(s wire.Status) [][]string {
 		{"failed", failed(s.Failed)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
 		{"writes", writes},
-		{"backup", moment(s.LastBackupAt)},
 	}
+	return append(rows, backupRows(s)...)
 }
 
 // failed says how many documents are without picture or text, and what to do.

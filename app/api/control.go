@@ -24,6 +24,7 @@ type ControlOptions struct {
 	Vault     *vault.Vault
 	Build     Build
 	Listen    string
+	Origin    string // own address, which one-time links begin with
 	StartedAt time.Time
 	Log       *slog.Logger
 	Chance    io.Reader // for the ids of requests
@@ -51,7 +52,11 @@ func Control(opts ControlOptions) http.Handler {
 	} {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
+	for pattern, h := range c.userRoutes() {
+		mux.HandleFunc(pattern, c.answer(h))
+	}
 	mux.HandleFunc("POST /control/verify", c.verify)
+	mux.HandleFunc("POST /control/backup", c.backup)
 	c.mountEvents(mux)
 	return Identify(mux, opts.Chance)
 }
@@ -91,7 +96,7 @@ func (c control) status(r *http.Request) (any, error) {
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
 	}
-	return out, nil
+	return out, c.backupStatus(&out)
 }
 
 func (c control) keys(r *http.Request) (any, error) {

@@ -25,6 +25,7 @@ type Config struct {
 	Limits         Limits         `mapstructure:"limits"`
 	Rate           Rate           `mapstructure:"rate"`
 	Links          Links          `mapstructure:"links"`
+	Users          Users          `mapstructure:"users"`
 	Timeouts       Timeouts       `mapstructure:"timeouts"`
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
@@ -34,6 +35,7 @@ type Config struct {
 	Trash          Trash          `mapstructure:"trash"`
 	Idempotency    Idempotency    `mapstructure:"idempotency"`
 	Sweep          Sweep          `mapstructure:"sweep"`
+	Backup         Backup         `mapstructure:"backup"`
 
 	// origins tells where the value of a key came from; a key that is not in it has its default.
 	origins map[string]string
@@ -73,6 +75,13 @@ type Rate struct {
 // Links are the signed download links.
 type Links struct {
 	TTL time.Duration `mapstructure:"ttl"`
+}
+
+// Users are the people who sign in.
+type Users struct {
+	SessionIdle         time.Duration `mapstructure:"session_idle"`          // without use
+	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
+	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
 }
 
 // Timeouts are the server's patience.
@@ -131,6 +140,18 @@ type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
 }
 
+// Backup is the plan of backups, how long they are kept, and whom they are encrypted for.
+type Backup struct {
+	To             string        `mapstructure:"to"`    // a directory; "": none by itself
+	Every          time.Duration `mapstructure:"every"` // 0: none by itself
+	KeepDaily      int           `mapstructure:"keep_daily"`
+	KeepWeekly     int           `mapstructure:"keep_weekly"`
+	KeepMonthly    int           `mapstructure:"keep_monthly"`
+	Recipients     []string      `mapstructure:"recipients"` // age1…
+	PassphraseFile string        `mapstructure:"passphrase_file"`
+	Passphrase     string        `mapstructure:"passphrase" secret:"true"`
+}
+
 // bodySlack is what a multipart body may hold besides its files (API.md, "body limits").
 const bodySlack = 64 * MB
 
@@ -147,6 +168,7 @@ func Default() Config {
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},
+		Users: Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},
@@ -157,6 +179,7 @@ func Default() Config {
 		Trash:       Trash{Keep: 30 * day},
 		Idempotency: Idempotency{Keep: day},
 		Sweep:       Sweep{Every: 24 * time.Hour},
+		Backup:      Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
 	}
 }
 

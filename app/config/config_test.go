@@ -109,6 +109,7 @@ limits:
   header_bytes: 32 KB
 rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
+users: {session_idle: 2h, session_max: 3d, require_second_factor: true}
 timeouts: {header: 5s, stall: 1m, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
 reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
@@ -118,6 +119,7 @@ cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
 trash: {keep: 7d}
 idempotency: {keep: 90m}
 sweep: {every: 1d12h}
+backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
 `
 
 func everyConfig() Config {
@@ -127,13 +129,14 @@ func everyConfig() Config {
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
 			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
-		Rate: Rate{5, 600}, Links: Links{90 * time.Second},
+		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
 		Trash: Trash{7 * 24 * time.Hour}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
+		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1, Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}
 }
 
@@ -169,9 +172,30 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	}
 	byDefault := Default()
 	for i, f := range fields(&byDefault) {
+		if strings.HasPrefix(f.key, "backup.passphrase") {
+			continue // cannot be set beside recipients: TestPassphrase
+		}
 		if reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {
 			t.Errorf("%s has its default in this test", f.key)
 		}
+	}
+}
+
+// A passphrase comes from any source, and is never shown.
+func TestPassphrase(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, err := Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery"}})
+	if err != nil || c.Backup.Passphrase != "correct horse battery" {
+		t.Errorf("%+v, %v", c.Backup, err)
+	}
+	for _, s := range c.Show() {
+		if strings.Contains(s.Value, "horse") || s.Key == "backup.passphrase" && (s.Value != "***" || !s.Secret) {
+			t.Errorf("%+v", s)
+		}
+	}
+	c, err = Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE_FILE=/etc/deedkeep/passphrase"}})
+	if err != nil || c.Backup.PassphraseFile != "/etc/deedkeep/passphrase" {
+		t.Errorf("%+v, %v", c.Backup, err)
 	}
 }
 

@@ -40,6 +40,8 @@ func bounds() map[string]span {
 		"rate.failing_keys":        {1, 100_000},
 		"rate.requests":            {0, 1_000_000},
 		"links.ttl":                durations(time.Second, day),
+		"users.session_idle":       durations(time.Minute, 90*day),
+		"users.session_max":        durations(time.Minute, 365*day),
 		"timeouts.header":          durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.stall":           durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.idle":            durations(100*time.Millisecond, time.Hour),
@@ -55,6 +57,10 @@ func bounds() map[string]span {
 		"trash.keep":               durations(time.Hour, 3650*day),
 		"idempotency.keep":         durations(time.Minute, 30*day),
 		"sweep.every":              durations(time.Minute, 30*day),
+		"backup.every":             durations(0, 366*day),
+		"backup.keep_daily":        {0, 10_000},
+		"backup.keep_weekly":       {0, 10_000},
+		"backup.keep_monthly":      {0, 10_000},
 	}
 }
 
@@ -93,6 +99,14 @@ func (c Config) badText(key string) string {
 		return badPath(c.Data, "must name a directory")
 	case "reader.cache":
 		return badPath(c.Reader.Cache, "")
+	case "backup.to":
+		return badPath(c.Backup.To, "")
+	case "backup.passphrase_file":
+		return badPath(c.Backup.PassphraseFile, "")
+	case "backup.passphrase":
+		return badPassphrase(c.Backup.Passphrase)
+	case "backup.recipients":
+		return badRecipients(c.Backup.Recipients)
 	case "listen":
 		return badListen(c.Listen)
 	case "public_url":
@@ -115,6 +129,26 @@ func badPath(path, ifEmpty string) string {
 	}
 	if strings.ContainsAny(path, "\x00\r\n") {
 		return fmt.Sprintf("%q is not a path", path)
+	}
+	return ""
+}
+
+// leastPassphrase is how short a passphrase may be that stands between a thief and every document.
+const leastPassphrase = 8
+
+func badPassphrase(phrase string) string {
+	if phrase != "" && len(phrase) < leastPassphrase {
+		return fmt.Sprintf("must have at least %d characters; five words that do not belong together are better", leastPassphrase)
+	}
+	return ""
+}
+
+// badRecipients looks at the shape; the rest is seen when a backup is made.
+func badRecipients(recipients []string) string {
+	for _, recipient := range recipients {
+		if !strings.HasPrefix(recipient, "age1") || strings.Trim(recipient, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			return fmt.Sprintf("%q is no age recipient; age-keygen prints one like age1…", recipient)
+		}
 	}
 	return ""
 }
@@ -200,6 +234,18 @@ func (c Config) unsafe() (problems Problems) {
 	}
 	if l := c.Limits; l.Parts <= l.FilesPerRequest {
 		refuse("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
+	}
+	if b := c.Backup; len(b.Recipients) > 0 && (b.Passphrase != "" || b.PassphraseFile != "") {
+		refuse("backup.recipients", "cannot be set together with a passphrase: choose one")
+	}
+	if b := c.Backup; b.Passphrase != "" && b.PassphraseFile != "" {
+		refuse("backup.passphrase_file", "cannot be set together with backup.passphrase: choose one")
+	}
+	if c.Backup.To != "" && filepath.Clean(c.Backup.To) == filepath.Clean(c.Data) {
+		refuse("backup.to", "must not be the data directory itself")
+	}
+	if c.Users.SessionMax < c.Users.SessionIdle {
+		refuse("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))
 	}
 	if l := c.Limits; l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields) {
 		refuse("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)

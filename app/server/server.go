@@ -50,7 +50,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: address, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Vault: opts.Vault, Build: opts.Build, Listen: address, Origin: opts.Config.Origin(address), StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {
@@ -178,7 +178,7 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Files: opts.Vault.Files, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: address,
+		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: address,
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {

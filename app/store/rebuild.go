@@ -92,7 +92,7 @@ func (r *rebuilder) all() error {
 	if err != nil {
 		return err
 	}
-	for _, remake := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.replays, r.events} {
+	for _, remake := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.users, r.sessions, r.replays, r.events} {
 		if err := remake(); err != nil {
 			return err
 		}

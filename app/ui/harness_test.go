@@ -41,7 +41,7 @@ func open(t *testing.T) *house {
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
-		Files: h.vault.Files, Links: h.links, Events: h.vault.Events, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
+		Files: h.vault.Files, Users: h.vault.Users, Links: h.links, Events: h.vault.Events, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func open(t *testing.T) *house {
 	h.server = httptest.NewServer(pages)
 	t.Cleanup(func() {
 		h.server.Close()
-		for _, never := range []string{"/dl/", "dk_live_", "Canary"} {
+		for _, never := range []string{"/dl/", "/join/", "dk_live_", "Canary"} {
 			if strings.Contains(h.log.String(), never) {
 				t.Errorf("the log holds %s", never)
 			}

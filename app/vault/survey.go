@@ -13,7 +13,7 @@ import (
 // The names in a data directory that are ours.
 var (
 	ownFolders = []string{"blobs", "tmp", "previews", "search", "cache"}
-	ownFiles   = []string{"vault.db", "vault.db.new", "secret.key", "generation", "control.sock", "control.json",
+	ownFiles   = []string{"vault.db", "vault.db.new", "secret.key", "generation", backupFile, backupFile + ".new", restoreNote, restoreNote + ".new", "control.sock", "control.json",
 		"config.yaml", "README.md", "lost+found"}
 )
 

@@ -66,8 +66,10 @@ type Settings struct {
 	Rules             title.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
+	Backup            BackupSettings
 	TrashKeep         time.Duration
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
+	Users             UserRules
 }
 
 // Options of Open.
@@ -80,6 +82,8 @@ type Options struct {
 	Chance   io.Reader
 	Log      *slog.Logger
 	Disk     blob.Files // what changes the disk under the documents; nil: the operating system
+
+	restoring bool // by Restore, which alone may open what is half there
 }
 
 // Vault is an open data directory. It is safe for many goroutines.
@@ -91,6 +95,9 @@ type Vault struct {
 	Trash     *Trash
 	Templates *Templates
 	Keys      *Keys
+	Backups   *Backups
+	Users     *Users
+	Sessions  *Sessions
 	Events    *Events
 	Secrets   *secret.Ring
 
@@ -128,6 +135,9 @@ var ErrDamaged = errors.New("the database is damaged")
 func Open(ctx context.Context, opts Options) (*Vault, error) {
 	dir, err := filepath.Abs(opts.Dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := restored(dir, opts.restoring); err != nil {
 		return nil, err
 	}
 	database := filepath.Join(dir, "vault.db")
@@ -194,6 +204,10 @@ func (v *Vault) furnish() {
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
+	v.Backups = &Backups{v: v}
+	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 	v.Events = &Events{v}
 }
 
@@ -201,7 +215,7 @@ func (v *Vault) furnish() {
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run}
 	if v.begin(ctx) {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -217,8 +231,9 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 // Close ends the background work, writes what was gathered, and closes the files.
 func (v *Vault) Close() error {
 	v.stop()
+	v.Backups.close()
 	v.workers.Wait()
-	err := v.gatherer.end()
+	err := errors.Join(v.gatherer.end(), v.Users.end())
 	return errors.Join(err, v.store.Close())
 }
 
@@ -267,9 +282,9 @@ func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(
 	return v.change(ctx, actor, check, write)
 }
 
-// change is Update in the name of an actor. One with a key is looked at once more
-// in the transaction: the key may have ended while documents arrived. By itself it
-// goes on below the disk's reserve, as what makes room must.
+// change is Update in the name of an actor. One with a key or a session is looked at
+// once more in the transaction: it may have ended while documents arrived. By itself
+// it goes on below the disk's reserve, as what makes room must.
 func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	return v.store.Update(ctx, func(t *store.Tx) error {
 		if err := v.stillMay(t, actor); err != nil || check == nil {
@@ -280,7 +295,11 @@ func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func
 }
 
 func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
-	if actor.Kind != title.ByKey {
+	switch actor.Kind {
+	case title.ByKey:
+	case title.ByUser:
+		return v.may(t, actor, title.MayWrite)
+	default:
 		return nil
 	}
 	key, err := t.Key(actor.ID)

@@ -22,6 +22,17 @@ type Status struct {
 	DiskReserve  int64   `json:"disk_reserve"`
 	ReadOnly     bool    `json:"read_only"`
 	LastBackupAt *Time   `json:"last_backup_at"`
+
+	LastBackup    *Backup        `json:"last_backup"`
+	BackupFailure *BackupFailure `json:"backup_failure"` // since the last good one
+	NextBackupAt  *Time          `json:"next_backup_at"` // by the plan in the settings
+}
+
+// BackupFailure is a backup that was not made, and why.
+type BackupFailure struct {
+	At     Time   `json:"at"`
+	To     string `json:"to"`
+	Reason string `json:"reason"`
 }
 
 // Health is the body of a good /healthz or /readyz: Status is "ok". A server
