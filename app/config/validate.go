@@ -22,36 +22,38 @@ func durations(least, most time.Duration) span { return span{int64(least), int64
 // bounds has a row for every key that is a number.
 func bounds() map[string]span {
 	return map[string]span{
-		"limits.file_size":         sizes(1, 4*GB),
-		"limits.files_per_request": {1, 10_000},
-		"limits.pdf_pages":         {1, 100_000},
-		"limits.image_heavy_size":  sizes(1, 4*GB),
-		"limits.image_heavy_pages": {1, 100_000},
-		"limits.picture_pixels":    {100_000, 2_000_000_000},
-		"limits.picture_width":     {100, 10_000},
-		"limits.text":              sizes(KB, GB),
-		"limits.json_body":         sizes(KB, 32*MB),
-		"limits.form_fields":       sizes(KB, 32*MB), // well inside bodySlack
-		"limits.parts":             {2, 100_000},
-		"limits.request_body":      sizes(0, 64*TB),
-		"limits.connections":       {8, 100_000},
-		"limits.header_bytes":      sizes(4*KB, MB),
-		"rate.failing_keys":        {1, 100_000},
-		"rate.requests":            {0, 1_000_000},
-		"links.ttl":                durations(time.Second, day),
-		"timeouts.header":          durations(100*time.Millisecond, 10*time.Minute),
-		"timeouts.stall":           durations(100*time.Millisecond, 10*time.Minute),
-		"timeouts.idle":            durations(100*time.Millisecond, time.Hour),
-		"timeouts.grace":           durations(0, time.Hour),
-		"timeouts.min_rate":        sizes(0, 32*KB), // 256 kbit/s is an honest client
-		"reader.processes":         {0, 256},
-		"reader.memory":            sizes(64*MB, 4*GB),
-		"reader.deadline":          durations(100*time.Millisecond, 10*time.Minute),
-		"reader.picture":           durations(100*time.Millisecond, 10*time.Minute),
-		"reader.text":              durations(100*time.Millisecond, 10*time.Minute),
-		"previews.size":            sizes(MB, 64*TB),
-		"disk.reserve":             sizes(MB, TB),
-		"sweep.every":              durations(time.Minute, 30*day),
+		"limits.file_size":               sizes(1, 4*GB),
+		"limits.files_per_request":       {1, 10_000},
+		"limits.pdf_pages":               {1, 100_000},
+		"limits.image_heavy_size":        sizes(1, 4*GB),
+		"limits.image_heavy_pages":       {1, 100_000},
+		"limits.picture_pixels":          {100_000, 2_000_000_000},
+		"limits.picture_width":           {100, 10_000},
+		"limits.text":                    sizes(KB, GB),
+		"limits.json_body":               sizes(KB, 32*MB),
+		"limits.form_fields":             sizes(KB, 32*MB), // well inside bodySlack
+		"limits.parts":                   {2, 100_000},
+		"limits.request_body":            sizes(0, 64*TB),
+		"limits.connections":             {8, 100_000},
+		"limits.connections_per_address": {1, 100_000},
+		"limits.header_bytes":            sizes(4*KB, MB),
+		"tls.hsts":                       durations(0, 730*day),
+		"rate.failing_keys":              {1, 100_000},
+		"rate.requests":                  {0, 1_000_000},
+		"links.ttl":                      durations(time.Second, day),
+		"timeouts.header":                durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.stall":                 durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.idle":                  durations(100*time.Millisecond, time.Hour),
+		"timeouts.grace":                 durations(0, time.Hour),
+		"timeouts.min_rate":              sizes(0, 32*KB), // 256 kbit/s is an honest client
+		"reader.processes":               {0, 256},
+		"reader.memory":                  sizes(64*MB, 4*GB),
+		"reader.deadline":                durations(100*time.Millisecond, 10*time.Minute),
+		"reader.picture":                 durations(100*time.Millisecond, 10*time.Minute),
+		"reader.text":                    durations(100*time.Millisecond, 10*time.Minute),
+		"previews.size":                  sizes(MB, 64*TB),
+		"disk.reserve":                   sizes(MB, TB),
+		"sweep.every":                    durations(time.Minute, 30*day),
 	}
 }
 
@@ -96,6 +98,15 @@ func (c Config) badText(key string) string {
 		return badPublicURL(c.PublicURL)
 	case "trusted_proxies":
 		return badProxies(c.TrustedProxies)
+	case "tls.cert":
+		return badPath(c.TLS.Cert, "")
+	case "tls.key":
+		return badPath(c.TLS.Key, "")
+	case "tls.redirect_listen":
+		if c.TLS.RedirectListen == "" {
+			return ""
+		}
+		return badListen(c.TLS.RedirectListen)
 	case "log.format":
 		return notOneOf(c.Log.Format, "text", "json")
 	case "log.level":
@@ -201,5 +212,5 @@ func (c Config) unsafe() (problems Problems) {
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")
 	}
-	return problems
+	return append(problems, c.unsafeTLS()...)
 }
