@@ -34,14 +34,21 @@ func (s *shell) statusCommand() *cobra.Command {
 func statusRows(s wire.Status) [][]string {
 	running := "not running"
 	if s.Running && s.StartedAt != nil && s.Listen != nil {
-		running = fmt.Sprintf("on http://%s since %s", *s.Listen, moment(s.StartedAt))
+		scheme := "http"
+		if s.Certificate != nil {
+			scheme = "https"
+		}
+		running = fmt.Sprintf("on %s://%s since %s", scheme, *s.Listen, moment(s.StartedAt))
 	}
 	writes := "taken"
 	if s.ReadOnly {
 		writes = "refused: the disk failed, restart it"
 	}
-	return [][]string{
-		{"server", running},
+	rows := [][]string{{"server", running}}
+	if s.Certificate != nil {
+		rows = append(rows, []string{"certificate", fmt.Sprintf("until %s, SHA-256 %s", moment(&s.Certificate.NotAfter), s.Certificate.Fingerprint)})
+	}
+	return append(rows, [][]string{
 		{"version", s.Version + " " + s.Commit},
 		{"data", s.Data},
 		{"abstracts", fmt.Sprint(s.Abstracts)},
@@ -53,7 +60,7 @@ func statusRows(s wire.Status) [][]string {
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
 		{"writes", writes},
 		{"backup", moment(s.LastBackupAt)},
-	}
+	}...)
 }
 
 // failed says how many documents are without picture or text, and what to do.

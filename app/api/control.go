@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/body"
+	"deedkeep/app/certificate"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -18,15 +19,16 @@ import (
 // Build says what program this is.
 type Build struct{ Version, Commit string }
 
-// ControlOptions of Control. Listen is "" and StartedAt zero when no server runs
-// and a command has opened the vault itself.
+// ControlOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
+// server runs and a command has opened the vault itself.
 type ControlOptions struct {
-	Vault     *vault.Vault
-	Build     Build
-	Listen    string
-	StartedAt time.Time
-	Log       *slog.Logger
-	Chance    io.Reader // for the ids of requests
+	Vault       *vault.Vault
+	Build       Build
+	Listen      string
+	Certificate func() *certificate.Facts // in use now; it gives nil without TLS
+	StartedAt   time.Time
+	Log         *slog.Logger
+	Chance      io.Reader // for the ids of requests
 }
 
 // OperatorHeader carries who sits at the machine. It is believed, because only the
@@ -86,6 +88,9 @@ func (c control) status(r *http.Request) (any, error) {
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+	}
+	if c.Certificate != nil {
+		out.Certificate = certificateShape(c.Certificate())
 	}
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
