@@ -17,7 +17,7 @@
 //	5      app/server     listeners, mounting, start and stop                     -
 //	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
 //	4      app/ui         voice for people: pages, signed downloads               -
-//	3      app/vault      the verbs; every transaction begins and ends here       -
+//	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
@@ -28,6 +28,7 @@
 //	0      app/body       reading of request bodies: JSON, forms, multipart       -
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
+//	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, signed links, the permutation of ids              -
 //	0      app/local      the control door's listeners, each with its dial        -

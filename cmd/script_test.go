@@ -153,7 +153,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
 	process.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_BACKUP_PASSPHRASE"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("serve.out"))

@@ -44,11 +44,9 @@ func statusRows(s wire.Status) [][]string {
 	if s.ReadOnly {
 		writes = "refused: the disk failed, restart it"
 	}
-	rows := [][]string{{"server", running}}
-	if s.Certificate != nil {
-		rows = append(rows, []string{"certificate", fmt.Sprintf("until %s, SHA-256 %s", moment(&s.Certificate.NotAfter), s.Certificate.Fingerprint)})
-	}
-	return append(rows, [][]string{
+	rows := [][]string{
+		{"server", running},
+		{"certificate", certificateRow(s.Certificate)},
 		{"version", s.Version + " " + s.Commit},
 		{"data", s.Data},
 		{"abstracts", fmt.Sprint(s.Abstracts)},
@@ -59,8 +57,15 @@ func statusRows(s wire.Status) [][]string {
 		{"failed", failed(s.Failed)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
 		{"writes", writes},
-		{"backup", moment(s.LastBackupAt)},
-	}...)
+	}
+	return append(rows, backupRows(s)...)
+}
+
+func certificateRow(c *wire.Certificate) string {
+	if c == nil {
+		return "none: no https"
+	}
+	return fmt.Sprintf("until %s, SHA-256 %s", moment(&c.NotAfter), c.Fingerprint)
 }
 
 // failed says how many documents are without picture or text, and what to do.

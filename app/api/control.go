@@ -54,6 +54,7 @@ func Control(opts ControlOptions) http.Handler {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
+	mux.HandleFunc("POST /control/backup", c.backup)
 	return Identify(mux, opts.Chance)
 }
 
@@ -95,7 +96,7 @@ func (c control) status(r *http.Request) (any, error) {
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
 	}
-	return out, nil
+	return out, c.backupStatus(&out)
 }
 
 func (c control) keys(r *http.Request) (any, error) {

@@ -33,6 +33,7 @@ type Config struct {
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
 	Sweep          Sweep          `mapstructure:"sweep"`
+	Backup         Backup         `mapstructure:"backup"`
 
 	// origins tells where the value of a key came from; a key that is not in it has its default.
 	origins map[string]string
@@ -133,6 +134,18 @@ type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
 }
 
+// Backup is the plan of backups, how long they are kept, and whom they are encrypted for.
+type Backup struct {
+	To             string        `mapstructure:"to"`    // a directory; "": none by itself
+	Every          time.Duration `mapstructure:"every"` // 0: none by itself
+	KeepDaily      int           `mapstructure:"keep_daily"`
+	KeepWeekly     int           `mapstructure:"keep_weekly"`
+	KeepMonthly    int           `mapstructure:"keep_monthly"`
+	Recipients     []string      `mapstructure:"recipients"` // age1…
+	PassphraseFile string        `mapstructure:"passphrase_file"`
+	Passphrase     string        `mapstructure:"passphrase" secret:"true"`
+}
+
 // bodySlack is what a multipart body may hold besides its files (API.md, "body limits").
 const bodySlack = 64 * MB
 
@@ -159,6 +172,7 @@ func Default() Config {
 		Disk:     Disk{Reserve: 64 * MB},
 		CORS:     CORS{Origins: []string{}},
 		Sweep:    Sweep{Every: 24 * time.Hour},
+		Backup:   Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
 	}
 }
 

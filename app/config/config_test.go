@@ -117,6 +117,7 @@ previews: {size: 3 GB}
 disk: {reserve: 1 GiB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
 sweep: {every: 1d12h}
+backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
 `
 
 func everyConfig() Config {
@@ -133,12 +134,10 @@ func everyConfig() Config {
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
-		Sweep: Sweep{36 * time.Hour},
+		Sweep:  Sweep{36 * time.Hour},
+		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1, Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}
 }
-
-// excluded cannot go with the others; TestTLSSettings sets it.
-const excluded = "tls.self_signed"
 
 // Every key can be set in the file, in the environment and by a flag, alone.
 func TestEveryKeyInEverySource(t *testing.T) {
@@ -172,9 +171,30 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	}
 	byDefault := Default()
 	for i, f := range fields(&byDefault) {
-		if f.key != excluded && reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {
+		if strings.HasPrefix(f.key, "backup.passphrase") || f.key == "tls.self_signed" {
+			continue // cannot be set beside recipients, and tls.cert: TestPassphrase, TestTLSSettings
+		}
+		if reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {
 			t.Errorf("%s has its default in this test", f.key)
 		}
+	}
+}
+
+// A passphrase comes from any source, and is never shown.
+func TestPassphrase(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, err := Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery"}})
+	if err != nil || c.Backup.Passphrase != "correct horse battery" {
+		t.Errorf("%+v, %v", c.Backup, err)
+	}
+	for _, s := range c.Show() {
+		if strings.Contains(s.Value, "horse") || s.Key == "backup.passphrase" && (s.Value != "***" || !s.Secret) {
+			t.Errorf("%+v", s)
+		}
+	}
+	c, err = Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE_FILE=/etc/deedkeep/passphrase"}})
+	if err != nil || c.Backup.PassphraseFile != "/etc/deedkeep/passphrase" {
+		t.Errorf("%+v, %v", c.Backup, err)
 	}
 }
 

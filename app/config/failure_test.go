@@ -225,7 +225,16 @@ func TestValidateByHand(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"empty network":       {func(c *Config) { c.TrustedProxies = []netip.Prefix{{}} }, "trusted_proxies: has an empty network in it"},
+		"empty network":    {func(c *Config) { c.TrustedProxies = []netip.Prefix{{}} }, "trusted_proxies: has an empty network in it"},
+		"backup to data":   {func(c *Config) { c.Backup.To = "./data/" }, "backup.to: must not be the data directory itself"},
+		"backup to a NUL":  {func(c *Config) { c.Backup.To = "a\x00" }, `backup.to: "a\x00" is not a path`},
+		"passphrase file":  {func(c *Config) { c.Backup.PassphraseFile = "\n" }, `backup.passphrase_file: "\n" is not a path`},
+		"short passphrase": {func(c *Config) { c.Backup.Passphrase = "1234567" }, "backup.passphrase: must have at least 8 characters; five words that do not belong together are better"},
+		"no recipient":     {func(c *Config) { c.Backup.Recipients = []string{"Smith"} }, `backup.recipients: "Smith" is no age recipient; age-keygen prints one like age1…`},
+		"recipient and phrase": {func(c *Config) { c.Backup.Recipients, c.Backup.Passphrase = []string{"age1q"}, "correct horse" },
+			"backup.recipients: cannot be set together with a passphrase: choose one"},
+		"phrase and its file": {func(c *Config) { c.Backup.PassphraseFile, c.Backup.Passphrase = "/x", "correct horse" },
+			"backup.passphrase_file: cannot be set together with backup.passphrase: choose one"},
 		"cache is data":       {func(c *Config) { c.Reader.Cache = "data" }, "reader.cache: must not be the data directory itself"},
 		"path of two lines":   {func(c *Config) { c.Data = "a\nb" }, `data: "a\nb" is not a path`},
 		"cache of a NUL":      {func(c *Config) { c.Reader.Cache = "a\x00" }, `reader.cache: "a\x00" is not a path`},

@@ -22,38 +22,44 @@ func durations(least, most time.Duration) span { return span{int64(least), int64
 // bounds has a row for every key that is a number.
 func bounds() map[string]span {
 	return map[string]span{
-		"limits.file_size":               sizes(1, 4*GB),
-		"limits.files_per_request":       {1, 10_000},
-		"limits.pdf_pages":               {1, 100_000},
-		"limits.image_heavy_size":        sizes(1, 4*GB),
-		"limits.image_heavy_pages":       {1, 100_000},
-		"limits.picture_pixels":          {100_000, 2_000_000_000},
-		"limits.picture_width":           {100, 10_000},
-		"limits.text":                    sizes(KB, GB),
-		"limits.json_body":               sizes(KB, 32*MB),
-		"limits.form_fields":             sizes(KB, 32*MB), // well inside bodySlack
-		"limits.parts":                   {2, 100_000},
-		"limits.request_body":            sizes(0, 64*TB),
-		"limits.connections":             {8, 100_000},
+		"limits.file_size":         sizes(1, 4*GB),
+		"limits.files_per_request": {1, 10_000},
+		"limits.pdf_pages":         {1, 100_000},
+		"limits.image_heavy_size":  sizes(1, 4*GB),
+		"limits.image_heavy_pages": {1, 100_000},
+		"limits.picture_pixels":    {100_000, 2_000_000_000},
+		"limits.picture_width":     {100, 10_000},
+		"limits.text":              sizes(KB, GB),
+		"limits.json_body":         sizes(KB, 32*MB),
+		"limits.form_fields":       sizes(KB, 32*MB), // well inside bodySlack
+		"limits.parts":             {2, 100_000},
+		"limits.request_body":      sizes(0, 64*TB),
+		"limits.connections":       {8, 100_000},
+		"limits.header_bytes":      sizes(4*KB, MB),
+
 		"limits.connections_per_address": {1, 100_000},
-		"limits.header_bytes":            sizes(4*KB, MB),
-		"tls.hsts":                       durations(0, 730*day),
-		"rate.failing_keys":              {1, 100_000},
-		"rate.requests":                  {0, 1_000_000},
-		"links.ttl":                      durations(time.Second, day),
-		"timeouts.header":                durations(100*time.Millisecond, 10*time.Minute),
-		"timeouts.stall":                 durations(100*time.Millisecond, 10*time.Minute),
-		"timeouts.idle":                  durations(100*time.Millisecond, time.Hour),
-		"timeouts.grace":                 durations(0, time.Hour),
-		"timeouts.min_rate":              sizes(0, 32*KB), // 256 kbit/s is an honest client
-		"reader.processes":               {0, 256},
-		"reader.memory":                  sizes(64*MB, 4*GB),
-		"reader.deadline":                durations(100*time.Millisecond, 10*time.Minute),
-		"reader.picture":                 durations(100*time.Millisecond, 10*time.Minute),
-		"reader.text":                    durations(100*time.Millisecond, 10*time.Minute),
-		"previews.size":                  sizes(MB, 64*TB),
-		"disk.reserve":                   sizes(MB, TB),
-		"sweep.every":                    durations(time.Minute, 30*day),
+
+		"tls.hsts":            durations(0, 730*day),
+		"rate.failing_keys":   {1, 100_000},
+		"rate.requests":       {0, 1_000_000},
+		"links.ttl":           durations(time.Second, day),
+		"timeouts.header":     durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.stall":      durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.idle":       durations(100*time.Millisecond, time.Hour),
+		"timeouts.grace":      durations(0, time.Hour),
+		"timeouts.min_rate":   sizes(0, 32*KB), // 256 kbit/s is an honest client
+		"reader.processes":    {0, 256},
+		"reader.memory":       sizes(64*MB, 4*GB),
+		"reader.deadline":     durations(100*time.Millisecond, 10*time.Minute),
+		"reader.picture":      durations(100*time.Millisecond, 10*time.Minute),
+		"reader.text":         durations(100*time.Millisecond, 10*time.Minute),
+		"previews.size":       sizes(MB, 64*TB),
+		"disk.reserve":        sizes(MB, TB),
+		"sweep.every":         durations(time.Minute, 30*day),
+		"backup.every":        durations(0, 366*day),
+		"backup.keep_daily":   {0, 10_000},
+		"backup.keep_weekly":  {0, 10_000},
+		"backup.keep_monthly": {0, 10_000},
 	}
 }
 
@@ -92,6 +98,14 @@ func (c Config) badText(key string) string {
 		return badPath(c.Data, "must name a directory")
 	case "reader.cache":
 		return badPath(c.Reader.Cache, "")
+	case "backup.to":
+		return badPath(c.Backup.To, "")
+	case "backup.passphrase_file":
+		return badPath(c.Backup.PassphraseFile, "")
+	case "backup.passphrase":
+		return badPassphrase(c.Backup.Passphrase)
+	case "backup.recipients":
+		return badRecipients(c.Backup.Recipients)
 	case "listen":
 		return badListen(c.Listen)
 	case "public_url":
@@ -123,6 +137,26 @@ func badPath(path, ifEmpty string) string {
 	}
 	if strings.ContainsAny(path, "\x00\r\n") {
 		return fmt.Sprintf("%q is not a path", path)
+	}
+	return ""
+}
+
+// leastPassphrase is how short a passphrase may be that stands between a thief and every document.
+const leastPassphrase = 8
+
+func badPassphrase(phrase string) string {
+	if phrase != "" && len(phrase) < leastPassphrase {
+		return fmt.Sprintf("must have at least %d characters; five words that do not belong together are better", leastPassphrase)
+	}
+	return ""
+}
+
+// badRecipients looks at the shape; the rest is seen when a backup is made.
+func badRecipients(recipients []string) string {
+	for _, recipient := range recipients {
+		if !strings.HasPrefix(recipient, "age1") || strings.Trim(recipient, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			return fmt.Sprintf("%q is no age recipient; age-keygen prints one like age1…", recipient)
+		}
 	}
 	return ""
 }
@@ -208,6 +242,15 @@ func (c Config) unsafe() (problems Problems) {
 	}
 	if l := c.Limits; l.Parts <= l.FilesPerRequest {
 		refuse("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
+	}
+	if b := c.Backup; len(b.Recipients) > 0 && (b.Passphrase != "" || b.PassphraseFile != "") {
+		refuse("backup.recipients", "cannot be set together with a passphrase: choose one")
+	}
+	if b := c.Backup; b.Passphrase != "" && b.PassphraseFile != "" {
+		refuse("backup.passphrase_file", "cannot be set together with backup.passphrase: choose one")
+	}
+	if c.Backup.To != "" && filepath.Clean(c.Backup.To) == filepath.Clean(c.Data) {
+		refuse("backup.to", "must not be the data directory itself")
 	}
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")

@@ -90,6 +90,9 @@ func (v *Vault) digestInUse(ctx context.Context, d blob.Digest) (used bool, err 
 	if v.store.Failed() != nil {
 		return false, readOnly(v.store.Failed())
 	}
+	if v.Backups.holds() {
+		return true, nil
+	}
 	err = v.store.View(ctx, func(t *store.Tx) error {
 		used = t.DigestInUse(d)
 		return nil

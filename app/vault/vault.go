@@ -61,6 +61,7 @@ type Settings struct {
 	Rules             title.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
+	Backup            BackupSettings
 }
 
 // Options of Open.
@@ -73,6 +74,8 @@ type Options struct {
 	Chance   io.Reader
 	Log      *slog.Logger
 	Disk     blob.Files // what changes the disk under the documents; nil: the operating system
+
+	restoring bool // by Restore, which alone may open what is half there
 }
 
 // Vault is an open data directory. It is safe for many goroutines.
@@ -83,6 +86,7 @@ type Vault struct {
 	Folders   *Folders
 	Templates *Templates
 	Keys      *Keys
+	Backups   *Backups
 	Secrets   *secret.Ring
 
 	dir       string
@@ -116,6 +120,9 @@ var ErrDamaged = errors.New("the database is damaged")
 func Open(ctx context.Context, opts Options) (*Vault, error) {
 	dir, err := filepath.Abs(opts.Dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := restored(dir, opts.restoring); err != nil {
 		return nil, err
 	}
 	database := filepath.Join(dir, "vault.db")
@@ -180,13 +187,14 @@ func (v *Vault) furnish() {
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders = &Files{v}, &Folders{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
+	v.Backups = &Backups{v: v}
 }
 
 // Start begins the background work, which Close ends.
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.usage.run}
+	work := []func(context.Context){v.processor.run, v.usage.run, v.Backups.run}
 	if v.begin(ctx) {
 		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -202,6 +210,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 // Close ends the background work, writes what was gathered, and closes the files.
 func (v *Vault) Close() error {
 	v.stop()
+	v.Backups.close()
 	v.workers.Wait()
 	err := v.usage.flush(context.Background())
 	switch title.KindOf(err) {

@@ -1,0 +1,195 @@
+// Package archive writes, reads, checks and thins out backups of one vault: a
+// directory that any disk, share or sync tool can hold.
+//
+// # The directory
+//
+//	backup/
+//	    deedkeep-backup              the head, below
+//	    README.txt                   for people: what this is, who can read it, how to get back
+//	    key.age                      encrypted form only: the archive's own key, for its recipients or a passphrase
+//	    snapshots/
+//	        20261121T071500Z.<sum>.db         the database of that moment
+//	        20261121T071500Z.<sum>.manifest   what the snapshot is made of; written last
+//	    blobs/ab/
+//	        ab12….                   plain form: <digest>
+//	        ab12….<sum>              encrypted form: <name>.<sum>
+//	    tmp/                         what is being written; worth nothing afterwards
+//	    lock, reading                for those who write, and for those who read
+//
+// <sum> is the SHA-256 of the very bytes of the file, <digest> that of a document,
+// both 64 lower-case hex digits. A plain blob's digest is its sum. So every file but
+// the head, the page for people and the key names its own sum, and can be checked
+// without any key, by sha256sum alone. A snapshot's name is its moment in UTC, so
+// names sort by time; no name has a character that FAT, NTFS or SMB refuses. All paths
+// are relative: the directory may be moved, copied, renamed, written to a disc.
+//
+// The name of an encrypted blob is the first 16 bytes of HMAC-SHA-256(names, digest)
+// in hex, where names is a subkey of the vault's secret: the same document gets the
+// same name in every snapshot, and whoever does not have the secret learns nothing
+// from it. Folders of blobs/ are the first two digits.
+//
+// # The head
+//
+//	deedkeep-backup 1 <sum of all that follows this line>\n
+//	{"archive":"<32 hex digits>","vault":"<fingerprint of its secret>","created_at":"…",
+//	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"]}\n
+//
+// It is written once. An archive belongs to one vault: that of the secret with this
+// fingerprint.
+//
+// # What is inside the files
+//
+//	                plain form              encrypted form
+//	blob            the document            age(document)
+//	database        zstd(file)              age(zstd(file))
+//	manifest        zstd(lines)             age(zstd(lines))
+//	key.age         -                       age("AGE-SECRET-KEY-1…\n")
+//
+// age is the format of age-encryption.org/v1. key.age holds an X25519 identity made
+// with the archive and encrypted for the recipients, or under the passphrase; all
+// else is encrypted for that identity, whose public half stands in the head: a vault
+// that knows public keys only can go on adding snapshots. A manifest has one more
+// stanza, so that the vault itself can list and thin out:
+//
+//	-> deedkeep <base64 of 16 random bytes, the salt>
+//	<base64 of ChaCha20-Poly1305(HKDF-SHA-256(manifests, salt, "deedkeep/1/stanza"), nonce 0, file key)>
+//
+// where manifests is another subkey of the vault's secret. Other programs skip it.
+//
+// The lines of a manifest are JSON, one for the snapshot (type Info), one for each
+// blob in ascending order of digest (type Entry), and the end:
+//
+//	{"manifest":1,"archive":"…","snapshot":"20261121T071500Z","vault":"…","created_at":"…","schema":3,
+//	 "files":2,"blobs":1,"bytes":19,…,"database":{"file":"….db","stored":…,"size":…,"digest":"…"},"secret":"deedkeep-secret-1 …"}
+//	{"digest":"…","size":19,"file":"….<sum>","stored":235}
+//	{"end":true,"blobs":1,"sum":"<SHA-256 of all lines before>"}
+//
+// # Promises
+//
+// A snapshot is complete or invisible: its manifest gets its name last, after every
+// file that it names was synced. Bytes that are there already are not written again.
+// Whatever is handed out was held against its digest. A crash leaves files that no
+// manifest names, and no lock; the next writer takes them away.
+//
+// # Refusals
+//
+// It writes into no directory that holds something else, and adds no second vault.
+// Encryption hides what is in an archive; it does not prove who wrote it: whoever may
+// write in the directory can put another archive in its place.
+package archive
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Kinds of errors, for errors.Is. Their text and what is wrapped around it is for
+// people.
+var (
+	// ErrNone: there is no archive in the directory.
+	ErrNone = errors.New("there is no backup here")
+	// ErrForeign: the directory holds something else, or the archive of another vault.
+	ErrForeign = errors.New("it is not this vault's")
+	// ErrLocked: another process writes to the archive, or reads what is to be removed.
+	ErrLocked = errors.New("the backup is in use")
+	// ErrKey: what opens the archive was not given, or does not open it.
+	ErrKey = errors.New("it cannot be decrypted")
+	// ErrDamaged: bytes are missing, or are not those that were written.
+	ErrDamaged = errors.New("the backup is damaged")
+	// ErrFull: the disk of the archive has no room.
+	ErrFull = errors.New("the disk of the backup is full")
+	// ErrSource: a document is not what its digest says, before it was copied.
+	ErrSource = errors.New("the vault's own bytes are damaged")
+	// ErrNewer: a later version of this program wrote it.
+	ErrNewer = errors.New("it was written by a newer deedkeep: install that version or a later one")
+)
+
+// Digest is the SHA-256 of a document's content.
+type Digest [32]byte
+
+// String is the digest as 64 lower-case hex digits.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// Options of Open and Create.
+type Options struct {
+	Vault     string    // fingerprint of the secret of the vault that asks; "": of any
+	Names     [32]byte  // subkey that names encrypted blobs; only for writing
+	Manifests [32]byte  // subkey that opens manifests; zero where the secret is not at hand
+	For       Seal      // whom a new archive is encrypted for
+	Keys      Keys      // what opens key.age
+	Chance    io.Reader // for names
+	Now       func() time.Time
+	Free      func(path string) (uint64, error) // room on a disk, in bytes; nil: not looked at
+	Reserve   uint64                            // bytes that stay free
+}
+
+// Archive is an opened directory. It holds no files open and needs no closing.
+type Archive struct {
+	dir  string
+	head head
+	form form
+	opts Options
+}
+
+// Open opens the archive in dir: ErrNone where there is none, ErrForeign for another
+// vault's, ErrDamaged, ErrNewer. Nothing is written.
+func Open(dir string, opts Options) (*Archive, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, headName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	h, err := decodeHead(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headName), err)
+	}
+	if opts.Vault != "" && opts.Vault != h.Vault {
+		return nil, fmt.Errorf("%s: %w: it holds the backups of another vault (%s; this one is %s): choose another directory",
+			dir, ErrForeign, h.Vault, opts.Vault)
+	}
+	a := &Archive{dir: dir, head: h, opts: opts}
+	if a.form, err = h.form(opts); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headName), err)
+	}
+	return a, nil
+}
+
+// OpenOrCreate is Open, and makes an archive in an absent or empty directory. An
+// archive there whose form or recipients are not those of opts.For is refused with
+// ErrForeign: nobody should believe that it is encrypted when it is not.
+func OpenOrCreate(dir string, opts Options) (*Archive, error) {
+	a, err := Open(dir, opts)
+	if err == nil {
+		return a, a.agrees()
+	}
+	if !errors.Is(err, ErrNone) {
+		return nil, err
+	}
+	if err := create(dir, opts); err != nil {
+		return nil, err
+	}
+	return Open(dir, opts)
+}
+
+// Dir is where the archive lies.
+func (a *Archive) Dir() string { return a.dir }
+
+// ID names the archive, in 32 hex digits.
+func (a *Archive) ID() string { return a.head.Archive }
+
+// Vault is the fingerprint of the secret of the vault whose backups these are.
+func (a *Archive) Vault() string { return a.head.Vault }
+
+// Encrypted reports whether it is the encrypted form.
+func (a *Archive) Encrypted() bool { return a.head.Form == formEncrypted }
+
+func (a *Archive) path(parts ...string) string {
+	return filepath.Join(append([]string{a.dir}, parts...)...)
+}

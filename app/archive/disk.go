@@ -1,0 +1,69 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writeFile writes a small file of the archive, whole or not at all.
+func writeFile(dir, name string, content []byte) error {
+	path := filepath.Join(dir, name)
+	f, err := os.CreateTemp(dir, "."+name+"-*")
+	if err != nil {
+		return wrote(err)
+	}
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(wrote(err), os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return errors.Join(wrote(err), os.Remove(f.Name()))
+	}
+	return wrote(syncDir(dir))
+}
+
+// wrote gives an error of writing its kind.
+func wrote(err error) error {
+	if err == nil {
+		return nil
+	}
+	if isFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return fmt.Errorf("write the backup: %w", err)
+}
+
+// readme is the page for whoever finds the directory.
+func readme(h head) string {
+	who := `It is NOT encrypted. Whoever can read this directory can read every document (the
+files in blobs), every name, address and number, and the secret that the service
+signs its links with. Keep it where only the firm's owner can read it, or make an
+encrypted one: see backup.recipients and backup.passphrase_file in
+config.example.yaml.`
+	if h.Form == formEncrypted {
+		who = `It is encrypted in the format of age (age-encryption.org), for ` + strings.Join(h.For, ", ") + `.
+Without what opens it, it shows how many documents there are, their sizes, and when
+backups were taken, and nothing else. If that is lost, the backup is lost: keep it
+in a safe, not on this disk and not only on the machine that is backed up.`
+	}
+	return `Backups of a deedkeep vault
+===========================
+
+` + who + `
+
+To get the vault back, on this or any other machine, with the program deedkeep:
+
+    deedkeep restore latest --from THIS-DIRECTORY --data NEW-DIRECTORY
+
+To look: deedkeep backup list --from THIS-DIRECTORY
+To check every byte: deedkeep backup verify --from THIS-DIRECTORY
+To try it out: deedkeep backup drill --from THIS-DIRECTORY
+
+Change, rename and remove nothing here by hand; the directory as a whole may be
+copied and moved. Each file in blobs and snapshots has its own SHA-256 in its name
+(the last 64 hexadecimal digits), so that any tool can check it.
+`
+}

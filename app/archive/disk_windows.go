@@ -1,0 +1,21 @@
+package archive
+
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
+// syncDir has no counterpart on Windows, where NTFS journals names itself.
+func syncDir(string) error { return nil }
+
+func isFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+}
+
+func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
+
+// isNoLocks tells a file system without locks from a lock that is held.
+func isNoLocks(err error) bool {
+	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
+}

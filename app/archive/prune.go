@@ -1,0 +1,138 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Retention says how many days, weeks and months keep the newest of their snapshots.
+// Days are those of UTC, weeks begin on Monday (ISO 8601).
+type Retention struct{ Daily, Weekly, Monthly int }
+
+// Keep gives those of the names that stay; the newest is always among them.
+func (r Retention) Keep(names []string) map[string]bool {
+	names = slices.Sorted(slices.Values(names))
+	slices.Reverse(names)
+	keep := map[string]bool{}
+	if len(names) > 0 {
+		keep[names[0]] = true
+	}
+	for _, rule := range []struct {
+		count int
+		of    func(name string) string
+	}{
+		{r.Daily, func(name string) string { return name[:8] }},
+		{r.Weekly, isoWeek},
+		{r.Monthly, func(name string) string { return name[:6] }},
+	} {
+		last, left := "", rule.count
+		for _, name := range names {
+			if span := rule.of(name); span != last && left > 0 {
+				keep[name], last = true, span
+				left--
+			}
+		}
+	}
+	return keep
+}
+
+func isoWeek(name string) string {
+	at, _ := ParseSnapshot(name) // it is one
+	year, week := at.ISOWeek()
+	return fmt.Sprintf("%d-%d", year, week)
+}
+
+// Pruned is what a Prune did, or, tried only, would do.
+type Pruned struct {
+	Kept, Removed []string // snapshots, oldest first
+	Blobs         int
+	Bytes         int64 // freed, of blobs
+}
+
+// Prune removes the snapshots that the retention does not keep, their manifests first,
+// and then the bytes that no snapshot names any more. Nothing is removed when a
+// manifest that stays cannot be read (ErrDamaged, ErrKey), or while somebody reads or
+// writes (ErrLocked). Cut off, it leaves what the next one removes. With try it only
+// says what it would do.
+func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress func(done, total int64)) (p Pruned, err error) {
+	writing, err := a.lockWriting()
+	if err != nil {
+		return p, err
+	}
+	defer writing()
+	removing, err := a.lockRemoving()
+	if err != nil {
+		return p, err
+	}
+	defer removing()
+	names, err := a.Snapshots()
+	if err != nil {
+		return p, err
+	}
+	keep := r.Keep(names)
+	used := map[string]bool{}
+	for _, name := range names {
+		if !keep[name] {
+			p.Removed = append(p.Removed, name)
+			continue
+		}
+		p.Kept = append(p.Kept, name)
+		_, err := a.Manifest(name, func(e Entry) error { used[e.File] = true; return ctx.Err() })
+		if err != nil {
+			return Pruned{}, fmt.Errorf("nothing was removed: %w", err)
+		}
+	}
+	if !try {
+		if err := a.removeSnapshots(p.Removed); err != nil {
+			return p, err
+		}
+	}
+	return p, a.removeUnused(ctx, used, try, &p, progress)
+}
+
+func (a *Archive) removeSnapshots(names []string) error {
+	manifests, _, err := a.snapshotFiles()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := remove(a.path(snapsDir, manifests[name])); err != nil {
+			return err
+		}
+	}
+	// The names must be gone for good before a byte that they name is.
+	if err := wrote(syncDir(a.path(snapsDir))); err != nil {
+		return err
+	}
+	return a.clean()
+}
+
+func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bool, p *Pruned, progress func(done, total int64)) error {
+	type unused struct {
+		file string
+		size int64
+	}
+	var list []unused
+	err := a.walkBlobs(ctx, func(b blobFile, size int64) error {
+		if !used[b.file()] {
+			list = append(list, unused{b.file(), size})
+		}
+		return nil
+	}, nil)
+	for i, u := range list {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		if !try {
+			if err := remove(a.path(blobPath(u.file)...)); err != nil {
+				return err
+			}
+		}
+		p.Blobs++
+		p.Bytes += u.size
+		progress(int64(i+1), int64(len(list)))
+	}
+	return err
+}

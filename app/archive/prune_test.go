@@ -1,0 +1,165 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestKeep(t *testing.T) {
+	rows := []struct {
+		name  string
+		r     Retention
+		names string // the ones that stay begin with +
+	}{
+		{"none", Retention{}, ""},
+		{"the newest always stays", Retention{}, "20261119T010000Z 20261120T010000Z +20261121T010000Z"},
+		{"the newest of each day", Retention{Daily: 2}, "20261119T230000Z 20261120T010000Z +20261120T230000Z 20261121T010000Z +20261121T020000Z"},
+		{"days without any do not count", Retention{Daily: 2}, "20260101T000000Z +20260601T000000Z +20261121T000000Z"},
+		// 2026-11-16 is a Monday.
+		{"weeks begin on Monday", Retention{Weekly: 2}, "20261114T000000Z +20261115T230000Z 20261116T000000Z +20261121T000000Z"},
+		{"a week over the new year", Retention{Weekly: 1}, "20261231T000000Z +20270102T000000Z"},
+		{"months", Retention{Monthly: 3}, "20260801T000000Z +20260930T000000Z 20261001T000000Z +20261031T000000Z +20261121T000000Z"},
+		{"all together", Retention{1, 2, 3}, "+20260930T000000Z +20261031T000000Z 20261108T000000Z +20261115T000000Z 20261120T000000Z +20261121T000000Z"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			var names, want []string
+			for name := range strings.FieldsSeq(row.names) {
+				name, stays := strings.CutPrefix(name, "+")
+				if names = append(names, name); stays {
+					want = append(want, name)
+				}
+			}
+			if got := slices.Sorted(maps.Keys(row.r.Keep(names))); !slices.Equal(got, want) {
+				t.Errorf("stay %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func prune(t *testing.T, dir string, opts Options, r Retention) (Pruned, error) {
+	t.Helper()
+	return openArchive(t, dir, opts).Prune(context.Background(), r, false, func(int64, int64) {})
+}
+
+// generations makes a snapshot a day; each has a document of its own and one in common.
+func generations(t *testing.T, h *house, dir string, opts Options, days int) {
+	t.Helper()
+	for range days {
+		h.now = h.now.Add(24 * time.Hour)
+		h.docs = map[Digest][]byte{}
+		h.file("the common deed", "the deed of "+h.now.String())
+		h.take(t, dir, opts)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	for name, opts := range forms(t) {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse()
+			opts.Now = func() time.Time { return h.now }
+			dir := filepath.Join(t.TempDir(), "b")
+			generations(t, h, dir, opts, 5)
+			try, err := openArchive(t, dir, opts).Prune(context.Background(), Retention{Daily: 2}, true, func(int64, int64) {})
+			if err != nil || len(try.Removed) != 3 || try.Blobs != 3 {
+				t.Errorf("%+v, %v", try, err)
+			}
+			if r := verifyAll(t, dir, opts); r.Snapshots != 5 || r.Blobs != 6 {
+				t.Errorf("trying removed something: %+v", r)
+			}
+			p, err := prune(t, dir, opts, Retention{Daily: 2})
+			if err != nil || !slices.Equal(p.Kept, []string{"20261125T071500Z", "20261126T071500Z"}) || len(p.Removed) != 3 || p.Blobs != 3 || p.Bytes != try.Bytes {
+				t.Errorf("%+v, %v", p, err)
+			}
+			if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 3 || r.Orphans+r.Leftovers != 0 {
+				t.Errorf("%+v", r)
+			}
+			if err := h.back(dir, opts, Latest); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A manifest that stays and cannot be read might name any document.
+func TestPruneRefuses(t *testing.T) {
+	opts := forms(t)["plain"]
+	h := newHouse()
+	opts.Now = func() time.Time { return h.now }
+	dir := filepath.Join(t.TempDir(), "b")
+	generations(t, h, dir, opts, 3)
+	before := tree(t, dir)
+	path := last(t, dir, "snapshots/*.manifest")
+	change(t, path, changes["a bit midway"])
+	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "nothing was removed") {
+		t.Errorf("got %v", err)
+	}
+	change(t, path, changes["a bit midway"])
+	release, err := openArchive(t, dir, opts).LockReading()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrLocked) {
+		t.Errorf("while somebody reads: %v", err)
+	}
+	release()
+	after := tree(t, dir)
+	delete(after, readingName)
+	delete(before, readingName)
+	if !maps.Equal(before, after) {
+		t.Error("something was removed")
+	}
+}
+
+// What was cut off stays out of sight, is counted, and goes with the next writer.
+func TestLeftovers(t *testing.T) {
+	opts := forms(t)["plain"]
+	h := newHouse("a deed")
+	opts.Now = func() time.Time { return h.now }
+	dir := filepath.Join(t.TempDir(), "b")
+	h.take(t, dir, opts)
+	orphan := strings.Repeat("ef", 32)
+	for _, path := range []string{"tmp/123", "snapshots/20261121T090000Z." + orphan + ".db", "blobs/ef/" + orphan} {
+		path = filepath.Join(dir, filepath.FromSlash(path))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Orphans != 1 || r.Leftovers != 2 || r.Snapshots != 1 {
+		t.Errorf("%+v", r)
+	}
+	h.take(t, dir, opts)
+	if r := verifyAll(t, dir, opts); r.Orphans != 1 || r.Leftovers != 0 {
+		t.Errorf("after another snapshot: %+v", r)
+	}
+	if p, err := prune(t, dir, opts, Retention{Daily: 1}); err != nil || p.Blobs != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if r := verifyAll(t, dir, opts); r.Orphans != 0 || r.Leftovers != 0 || len(r.Findings) != 0 {
+		t.Errorf("after a prune: %+v", r)
+	}
+}
+
+// Interrupted, nothing is visible and nothing is left behind that counts.
+func TestInterrupted(t *testing.T) {
+	opts := forms(t)["plain"]
+	dir := filepath.Join(t.TempDir(), "b")
+	h := newHouse("a deed")
+	h.take(t, dir, opts)
+	h.file("b", "c", "d")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := h.try(ctx, t, dir, opts); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if r := verifyAll(t, dir, opts); r.Snapshots != 1 || r.Orphans+r.Leftovers+len(r.Findings) != 0 {
+		t.Errorf("%+v", r)
+	}
+}

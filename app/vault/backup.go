@@ -1,0 +1,345 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/blob"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Backups are the copies of the vault in a directory elsewhere (app/archive).
+type Backups struct {
+	v      *Vault
+	held   atomic.Int64 // snapshots under way, whose documents nothing may remove
+	one    sync.Mutex   // held by the snapshot under way
+	mu     sync.Mutex
+	cancel context.CancelFunc // of the snapshot under way
+	closed bool
+}
+
+// BackupSettings are the settings backup.* of config.example.yaml.
+type BackupSettings struct {
+	To             string        // "": none by itself
+	Every          time.Duration // 0: none by itself
+	Keep           archive.Retention
+	Recipients     []string
+	Passphrase     string
+	PassphraseFile string // read each time, when Passphrase is ""
+}
+
+// Backup is one snapshot, and what it took to make it.
+type Backup struct {
+	Snapshot     string        `json:"snapshot"`
+	At           time.Time     `json:"at"`
+	To           string        `json:"to"`
+	Files        uint64        `json:"files"`
+	Bytes        int64         `json:"bytes"` // of documents, each once
+	BytesWritten int64         `json:"bytes_written"`
+	Took         time.Duration `json:"took"`
+}
+
+// BackupProgress says how many bytes of those to be copied are there.
+type BackupProgress struct{ Done, Total int64 }
+
+// Create adds a snapshot of this moment to the archive in directory to ("": that of
+// the settings), which is made where there is none. Serving goes on; the snapshot is
+// complete or invisible. It returns Invalid without a directory, Locked while another
+// one is being made, Full, or Conflict with a sentence that says what stands against it.
+func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (Backup, error) {
+	if !b.one.TryLock() {
+		return Backup{}, &title.Error{Kind: title.Locked, Message: "A backup is already being made."}
+	}
+	defer b.one.Unlock()
+	ctx, done, err := b.enter(ctx)
+	if err != nil {
+		return Backup{}, err
+	}
+	defer done()
+	if to, err = b.target(to); err != nil {
+		return Backup{}, err
+	}
+	begun := b.v.now()
+	made, err := b.create(ctx, to, progress)
+	if err != nil {
+		err = backupError(err)
+		if ctx.Err() == nil {
+			b.remember(func(s *BackupState) { s.Failed = &BackupFailure{At: begun, To: to, Reason: sentenceOf(err)} })
+		}
+		return made, fmt.Errorf("backup: %w", err)
+	}
+	made.To, made.Took = to, b.v.now().Sub(begun)
+	b.remember(func(s *BackupState) { s.Good, s.Failed = &made, nil })
+	err = b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
+		return b.v.event(t, b.v.now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
+	})
+	if err != nil {
+		// A vault that takes no writes any more needs its backup most of all.
+		b.v.log.Error("the backup was made, but the log of events does not say so", "error", err)
+	}
+	return made, nil
+}
+
+// enter makes the snapshot one that Close can end and waits for.
+func (b *Backups) enter(ctx context.Context) (context.Context, func(), error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, nil, &title.Error{Kind: title.Closing, Message: "The vault is closing."}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	b.cancel = cancel
+	b.held.Add(1)
+	return ctx, func() {
+		cancel()
+		b.held.Add(-1)
+		b.v.sweeper.poke() // what it was kept from
+	}, nil
+}
+
+// close ends the snapshot under way and waits for it.
+func (b *Backups) close() {
+	b.mu.Lock()
+	b.closed = true
+	if b.cancel != nil {
+		b.cancel()
+	}
+	b.mu.Unlock()
+	b.one.Lock()
+	defer b.one.Unlock()
+}
+
+// holds reports whether no document's bytes may be removed, because a snapshot under
+// way may name them.
+func (b *Backups) holds() bool { return b.held.Load() > 0 }
+
+// target is the directory, absolute. In the data directory it would be lost with it.
+func (b *Backups) target(to string) (string, error) {
+	if to == "" {
+		to = b.v.set.Backup.To
+	}
+	if to == "" {
+		return "", title.Refusal("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
+	}
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return "", err
+	}
+	for _, pair := range [][2]string{{to, b.v.dir}, {b.v.dir, to}} {
+		if rel, err := filepath.Rel(resolved(pair[1]), resolved(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return "", title.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, b.v.dir))
+		}
+	}
+	return to, nil
+}
+
+// resolved follows links as far as there are any.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
+}
+
+func (b *Backups) create(ctx context.Context, to string, progress func(BackupProgress)) (Backup, error) {
+	opts, err := ArchiveOptions(b.v.Secrets, b.v.set.Backup, "")
+	if err != nil {
+		return Backup{}, err
+	}
+	opts.Now, opts.Chance, opts.Free, opts.Reserve = b.v.now, b.v.chance, blob.DiskFree, b.v.set.DiskReserve
+	a, err := archive.OpenOrCreate(to, opts)
+	if err != nil {
+		return Backup{}, err
+	}
+	s, err := a.Begin(ctx, (&pace{arrivals: &b.v.arrivals}).step)
+	if err != nil {
+		return Backup{}, err
+	}
+	made, err := b.fill(ctx, s, progress)
+	return made, errors.Join(err, s.Close())
+}
+
+// fill copies the database aside, and then every document that it names.
+func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
+	name, err := secret.NewToken(b.v.chance)
+	if err != nil {
+		return made, err
+	}
+	copied, err := b.v.store.Snapshot(ctx, filepath.Join(b.v.dir, "tmp", "backup-"+name[:12]+".db"))
+	if err != nil {
+		return made, err
+	}
+	defer func() { err = errors.Join(err, copied.Close()) }()
+	info, err := b.census(ctx, copied)
+	if err != nil {
+		return made, err
+	}
+	err = copied.Digests(func(d [32]byte, files []title.File) error {
+		s.Plan(d, files[0].Size)
+		return ctx.Err()
+	})
+	if err != nil {
+		return made, err
+	}
+	if err := s.Start(ctx, info, copied.Path()); err != nil {
+		return made, err
+	}
+	if err := b.documents(ctx, s, copied, progress); err != nil {
+		return made, err
+	}
+	info, written, err := s.Finish(ctx)
+	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
+}
+
+// census checks the copy and counts its records: a damaged database is no backup.
+func (b *Backups) census(ctx context.Context, copied *store.Copy) (info archive.Info, err error) {
+	var first *store.Finding
+	found := 0
+	census, err := copied.Check(ctx, func(f store.Finding) {
+		if found++; first == nil {
+			first = &f
+		}
+	})
+	if err != nil {
+		return info, err
+	}
+	if first != nil {
+		return info, &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
+			`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
+	}
+	key, err := os.ReadFile(filepath.Join(b.v.dir, "secret.key"))
+	if err != nil {
+		return info, err
+	}
+	info = archive.Info{Schema: store.Schema, Secret: strings.TrimSpace(string(key)), Files: uint64(census.Files), Events: uint64(census.Events)}
+	return info, copied.View(func(t *store.Tx) error {
+		info.Abstracts, info.Orders, info.Folders = t.Count(store.CountAbstracts), t.Count(store.CountOrders), t.Count(store.CountFolders)
+		return nil
+	})
+}
+
+// mostTold is how many damaged documents a sentence names.
+const mostTold = 5
+
+// documents adds them all. One that is damaged here does not keep the others from
+// being copied, but it keeps the snapshot from being finished.
+func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *store.Copy, progress func(BackupProgress)) error {
+	var bad []string
+	err := copied.Digests(func(d [32]byte, files []title.File) error {
+		progress(BackupProgress(s.Progress()))
+		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.v.blobs.Open(d) })
+		if errors.Is(err, archive.ErrSource) && ctx.Err() == nil {
+			bad = append(bad, fmt.Sprint(files[0].ID))
+			b.v.log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
+			return nil
+		}
+		return err
+	})
+	if err != nil || len(bad) == 0 {
+		return err
+	}
+	more := ""
+	if len(bad) > mostTold {
+		more = fmt.Sprintf(" and %d more", len(bad)-mostTold)
+		bad = bad[:mostTold]
+	}
+	return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
+		`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(bad, ", "), more)}
+}
+
+// ArchiveOptions are what opens an archive: the secret of the vault (nil where there
+// is none), the passphrase of the settings, and age identities.
+func ArchiveOptions(ring *secret.Ring, set BackupSettings, identities string) (archive.Options, error) {
+	phrase, err := set.passphrase()
+	if err != nil {
+		return archive.Options{}, err
+	}
+	opts := archive.Options{
+		For:  archive.Seal{Recipients: set.Recipients, Passphrase: phrase},
+		Keys: archive.Keys{Passphrase: phrase, Identities: identities},
+	}
+	if ring != nil {
+		opts.Vault, opts.Names, opts.Manifests = ring.Fingerprint(), ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
+	}
+	return opts, nil
+}
+
+func (s BackupSettings) passphrase() (string, error) {
+	if s.Passphrase != "" || s.PassphraseFile == "" {
+		return s.Passphrase, nil
+	}
+	raw, err := os.ReadFile(s.PassphraseFile)
+	if err != nil {
+		return "", fmt.Errorf("backup.passphrase_file: %w", err)
+	}
+	phrase := strings.TrimRight(string(raw), "\r\n")
+	if phrase == "" {
+		return "", fmt.Errorf("backup.passphrase_file: %s is empty", s.PassphraseFile)
+	}
+	return phrase, nil
+}
+
+// backupError gives an archive's error its kind; its sentence is for people.
+func backupError(err error) error {
+	if _, named := errors.AsType[*title.Error](err); named || err == nil {
+		return err
+	}
+	for kind, of := range map[title.Kind][]error{
+		title.Locked:   {archive.ErrLocked},
+		title.Full:     {archive.ErrFull},
+		title.NotFound: {archive.ErrNone},
+		title.Conflict: {archive.ErrForeign, archive.ErrKey, archive.ErrDamaged, archive.ErrNewer, archive.ErrSource},
+	} {
+		for _, known := range of {
+			if errors.Is(err, known) {
+				return &title.Error{Kind: kind, Message: err.Error(), Err: err}
+			}
+		}
+	}
+	return err
+}
+
+// sentenceOf is what is kept of a failure for people.
+func sentenceOf(err error) string {
+	if named, ok := errors.AsType[*title.Error](err); ok {
+		return named.Message
+	}
+	return err.Error()
+}
+
+// pace lets uploads go first: while documents arrive, it rests three times as long as
+// the work since its last step took.
+type pace struct {
+	arrivals *arrivals
+	last     time.Time
+}
+
+// longestRest bounds one rest, so that a slow disk does not make it endless.
+const longestRest = time.Second
+
+func (p *pace) step(ctx context.Context) {
+	now := time.Now()
+	if !p.last.IsZero() && p.arrivals.unrest(now) > 0 {
+		rest := time.NewTimer(min(3*now.Sub(p.last), longestRest))
+		select {
+		case <-ctx.Done():
+			rest.Stop()
+		case <-rest.C:
+		}
+	}
+	p.last = time.Now()
+}

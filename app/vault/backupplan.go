@@ -1,0 +1,180 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/blob"
+	"deedkeep/app/title"
+)
+
+// backupFile keeps what became of the last snapshots, for people and for the plan. It
+// belongs to this machine and is part of no backup.
+//
+//	backup.json    {"good":{…},"failed":{…}}; failed only since the last good one
+const backupFile = "backup.json"
+
+// BackupState is what became of the last snapshots; nil is none.
+type BackupState struct {
+	Good   *Backup        `json:"good,omitempty"`
+	Failed *BackupFailure `json:"failed,omitempty"`
+	Next   *time.Time     `json:"-"` // when the plan makes the next one
+}
+
+// BackupFailure is a snapshot that was not made, and why.
+type BackupFailure struct {
+	At     time.Time `json:"at"`
+	To     string    `json:"to"`
+	Reason string    `json:"reason"`
+}
+
+// State reads what became of the last snapshots.
+func (b *Backups) State() (BackupState, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state()
+}
+
+func (b *Backups) state() (s BackupState, err error) {
+	raw, err := os.ReadFile(filepath.Join(b.v.dir, backupFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return s, err
+	case json.Unmarshal(raw, &s) != nil:
+		s = BackupState{} // a note that was cut is as good as none
+	}
+	if at, planned := b.v.set.Backup.next(s, b.v.now()); planned {
+		s.Next = &at
+	}
+	return s, nil
+}
+
+// remember changes the note. A note that cannot be written is no reason to fail.
+func (b *Backups) remember(change func(*BackupState)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.state()
+	if err == nil {
+		change(&s)
+		var raw []byte
+		if raw, err = json.Marshal(s); err == nil {
+			err = writeNote(b.v.dir, backupFile, raw)
+		}
+	}
+	if err != nil {
+		b.v.log.Error("what became of the backup could not be noted", "error", err)
+	}
+}
+
+// writeNote writes a small file of the data directory, whole or not at all.
+func writeNote(dir, name string, content []byte) error {
+	path := filepath.Join(dir, name)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(content, '\n'))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return blob.System().SyncDir(dir)
+}
+
+// afterFailure is when a planned snapshot that failed is tried again.
+const afterFailure = 15 * time.Minute
+
+// next is when the plan makes the next snapshot, given what became of the last.
+func (s BackupSettings) next(state BackupState, now time.Time) (at time.Time, planned bool) {
+	if s.To == "" || s.Every <= 0 {
+		return at, false
+	}
+	at = now
+	if good := state.Good; good != nil && samePath(good.To, s.To) {
+		at = good.At.Add(s.Every)
+	}
+	if state.Failed != nil {
+		if again := state.Failed.At.Add(min(s.Every, afterFailure)); at.Before(again) {
+			at = again
+		}
+	}
+	return at, true
+}
+
+func samePath(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
+}
+
+// planEvery is how often the plan is looked at.
+const planEvery = 5 * time.Second
+
+// run makes the snapshots of the plan.
+func (b *Backups) run(ctx context.Context) {
+	if b.v.set.Backup.To == "" || b.v.set.Backup.Every <= 0 {
+		return
+	}
+	tick := time.NewTicker(planEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			b.turn(ctx)
+		}
+	}
+}
+
+// turn makes one snapshot when its time has come, and thins out the archive.
+func (b *Backups) turn(ctx context.Context) {
+	state, err := b.State()
+	if err != nil {
+		b.v.log.Error("backup", "error", err)
+		return
+	}
+	if state.Next == nil || state.Next.After(b.v.now()) {
+		return
+	}
+	made, err := b.Create(ctx, title.System(), "", func(BackupProgress) {})
+	if err != nil {
+		if ctx.Err() == nil && title.KindOf(err) != title.Locked {
+			b.v.log.Error("backup", "error", err)
+		}
+		return
+	}
+	b.v.log.Info("backup made", "snapshot", made.Snapshot, "files", made.Files, "bytes_written", made.BytesWritten, "took", made.Took.Round(time.Millisecond).String())
+	if err := b.thin(ctx, made.To); err != nil && ctx.Err() == nil {
+		b.v.log.Error("backup: old snapshots were not removed", "error", err)
+	}
+}
+
+func (b *Backups) thin(ctx context.Context, to string) error {
+	if b.v.set.Backup.Keep == (archive.Retention{}) {
+		return nil
+	}
+	opts, err := ArchiveOptions(b.v.Secrets, b.v.set.Backup, "")
+	if err != nil {
+		return err
+	}
+	opts.Now = b.v.now
+	a, err := archive.Open(to, opts)
+	if err != nil {
+		return err
+	}
+	p, err := a.Prune(ctx, b.v.set.Backup.Keep, false, func(int64, int64) {})
+	if len(p.Removed) > 0 || p.Blobs > 0 {
+		b.v.log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)
+	}
+	return err
+}

@@ -1,0 +1,79 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/title"
+)
+
+// Drilled is what a drill came to. Sentence is for people.
+type Drilled struct {
+	OK       bool
+	Sentence string
+	Info     archive.Info
+	Took     time.Duration
+}
+
+// Drill restores a snapshot into the folder scratch, which must be absent or an
+// earlier drill's, opens the vault there, verifies every byte, compares it with what
+// was backed up, removes it, and says whether this backup would save the firm. A
+// backup that would not is no error; what kept the drill from being held is.
+func Drill(ctx context.Context, scratch string, opts RestoreOptions) (d Drilled, err error) {
+	if err := vacate(scratch); err != nil {
+		return d, err
+	}
+	if err := os.MkdirAll(scratch, 0o700); err != nil {
+		return d, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	if err := os.WriteFile(filepath.Join(scratch, drillMark), nil, 0o600); err != nil {
+		return d, err
+	}
+	begun := time.Now()
+	opts.Vault.Dir = filepath.Join(scratch, "data")
+	r, err := Restore(ctx, opts)
+	d.Info, d.Took = r.Info, time.Since(begun)
+	switch {
+	case err == nil:
+		d.OK = true
+		d.Sentence = fmt.Sprintf("This backup would save the firm: snapshot %s gave back all %d files (%d documents, %s) and %d events, each checked, in %s.",
+			r.Info.Snapshot, r.Report.Files, r.Report.Blobs, size(r.Report.Bytes), r.Info.Events, d.Took.Round(time.Second/10))
+		return d, nil
+	case ctx.Err() != nil:
+		return d, ctx.Err()
+	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), title.KindOf(err) == title.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
+		d.Sentence = "This backup would NOT save the firm: " + sentenceOf(err)
+		return d, nil
+	}
+	return d, err
+}
+
+const drillMark = "deedkeep-drill"
+
+// vacate removes what a drill that was cut off has left, and nothing else.
+func vacate(scratch string) error {
+	entries, err := os.ReadDir(scratch)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(scratch, drillMark)); err != nil {
+		return conflict("%s is not empty, and no drill made it: choose an absent folder with --scratch", scratch)
+	}
+	return os.RemoveAll(scratch)
+}
+
+func size(n int64) string {
+	if n < 10<<20 {
+		return fmt.Sprintf("%d KB", n>>10)
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}

@@ -1,0 +1,100 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/blob"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// RestoreFile writes one document of a snapshot to path, which must not exist; nothing
+// is there before all of it was held against its digest. NotFound where the snapshot
+// has no such file.
+func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (title.File, error) {
+	file, err := restoreFileTo(ctx, from, snapshot, opts, id, path)
+	return file, backupError(err)
+}
+
+func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (file title.File, err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return file, errors.Join(conflict("%s is there already: choose another name with -o", path), err)
+	}
+	a, err := archive.Open(from, opts)
+	if err != nil {
+		return file, err
+	}
+	if err := a.Unlock(); err != nil {
+		return file, err
+	}
+	release, err := a.LockReading()
+	if err != nil {
+		return file, err
+	}
+	defer release()
+	entries := map[string]archive.Entry{}
+	info, err := a.Manifest(snapshot, func(e archive.Entry) error { entries[e.Digest] = e; return ctx.Err() })
+	if err != nil {
+		return file, err
+	}
+	if file, err = fileOf(ctx, a, info, id); err != nil {
+		return file, err
+	}
+	e, ok := entries[file.Digest]
+	if !ok {
+		return file, conflict("snapshot %s has the record of file %d, and not its bytes", info.Snapshot, id)
+	}
+	src, err := a.Blob(e)
+	if err != nil {
+		return file, err
+	}
+	return file, errors.Join(place(ctx, src, path), src.Close())
+}
+
+// fileOf reads a record out of a snapshot's database, unpacked for a moment.
+func fileOf(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file title.File, err error) {
+	dir, err := os.MkdirTemp("", "deedkeep-")
+	if err != nil {
+		return file, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "vault.db")
+	src, err := a.Database(info)
+	if err != nil {
+		return file, err
+	}
+	if err := errors.Join(unpack(ctx, src, path), src.Close()); err != nil {
+		return file, err
+	}
+	records, err := store.OpenCopy(path)
+	if err != nil {
+		return file, err
+	}
+	defer func() { err = errors.Join(err, records.Close()) }()
+	err = records.View(func(t *store.Tx) (err error) {
+		file, err = t.File(id)
+		return err
+	})
+	if title.KindOf(err) == title.NotFound {
+		err = &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
+	}
+	return file, err
+}
+
+// place writes what src gives to path, whole or not at all.
+func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
+	fresh := path + ".part"
+	if err := unpack(ctx, src, fresh); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return blob.System().SyncDir(filepath.Dir(path))
+}

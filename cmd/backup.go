@@ -1,0 +1,354 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/blob"
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/secret"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) backupCommand() *cobra.Command {
+	return group("backup", "Make, list, check, try out and thin out backups", "  deedkeep backup create --to /mnt/nas/deedkeep",
+		s.backupCreate(), s.backupList(), s.backupVerify(), s.backupDrill(), s.backupPrune())
+}
+
+// backupSettings are the settings backup.* as the vault takes them.
+func backupSettings(c config.Config) vault.BackupSettings {
+	b := c.Backup
+	return vault.BackupSettings{
+		To: b.To, Every: b.Every, Keep: archive.Retention{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly},
+		Recipients: b.Recipients, Passphrase: b.Passphrase, PassphraseFile: b.PassphraseFile,
+	}
+}
+
+func (s *shell) backupCreate() *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Add a backup of this moment",
+		Long: `Add a backup of this moment to a directory, which may be on another disk or a
+mounted share, and is made where there is none. The server goes on serving. Documents
+that are there already are not copied again. A backup is complete or invisible: cut
+off by Ctrl-C, a full disk or a power cut, it leaves nothing that could be taken for
+one, and the next goes on with what was copied.`,
+		Example: "  deedkeep backup create --to /mnt/nas/deedkeep\n  deedkeep backup create --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to != "" {
+				var err error
+				if to, err = filepath.Abs(to); err != nil {
+					return err
+				}
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				report, finish := s.bar("backup")
+				defer finish()
+				made, err := c.CreateBackup(ctx, to, report)
+				finish()
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(made)
+				}
+				return s.print("%s: %d files, %s of documents, %s written in %.1f s to %s\n",
+					made.Snapshot, made.Files, wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "the directory (default: the setting backup.to)")
+	return cmd
+}
+
+// place is a directory of backups as a command names it.
+type place struct {
+	from, identity string
+}
+
+func (p *place) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.from, "from", "", "the directory of the backups (default: the setting backup.to)")
+	cmd.Flags().StringVar(&p.identity, "identity", "", "the file of an age identity that opens them")
+}
+
+// options are what opens the backups: passphrase or identity, and, where there is a
+// vault in the data directory, its secret. No server is asked, and no vault opened.
+func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, error) {
+	identities := ""
+	if p.identity != "" {
+		raw, err := os.ReadFile(p.identity)
+		if err != nil {
+			return archive.Options{}, fmt.Errorf("identity: %w", err)
+		}
+		identities = string(raw)
+	}
+	ring, err := existingRing(c.Data)
+	if err != nil {
+		return archive.Options{}, err
+	}
+	opts, err := vault.ArchiveOptions(ring, backupSettings(c), identities)
+	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blob.DiskFree
+	return opts, err
+}
+
+// existingRing is nil where there is no secret.
+func existingRing(data string) (*secret.Ring, error) {
+	path := filepath.Join(data, "secret.key")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // a command needs no vault here
+	}
+	ring, _, err := secret.Load(path, rand.Reader)
+	return ring, err
+}
+
+// backups opens the directory that a command names. Its backups may be another
+// vault's.
+func (s *shell) backups(p *place) (*archive.Archive, config.Config, error) {
+	c, err := s.load()
+	if err != nil {
+		return nil, c, err
+	}
+	if p.from == "" {
+		p.from = c.Backup.To
+	}
+	if p.from == "" {
+		return nil, c, &usageError{errors.New("there is no directory of backups: name one with --from, or in the setting backup.to")}
+	}
+	opts, err := s.archiveOptions(c, p)
+	if err != nil {
+		return nil, c, err
+	}
+	opts.Vault = ""
+	a, err := archive.Open(p.from, opts)
+	return a, c, err
+}
+
+func (s *shell) backupList() *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the backups in a directory, oldest first",
+		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
+		Args:    cobra.NoArgs,
+		RunE: func(_ *cobra.Command, _ []string) error {
+			a, _, err := s.backups(&p)
+			if err != nil {
+				return err
+			}
+			unlocked := a.Unlock() == nil // without, the vault's own secret may do
+			names, err := a.Snapshots()
+			if err != nil {
+				return err
+			}
+			list := make(wire.List[wire.BackupListed], 0, len(names))
+			for _, name := range names {
+				list = append(list, listed(a, name))
+			}
+			if s.json {
+				return s.printJSON(list)
+			}
+			return s.printBackups(a, list, unlocked)
+		},
+	}
+	p.flags(cmd)
+	return cmd
+}
+
+func listed(a *archive.Archive, name string) wire.BackupListed {
+	info, err := a.Info(name)
+	if err != nil {
+		return wire.BackupListed{Snapshot: name, Problem: err.Error()}
+	}
+	return wire.BackupListed{Snapshot: name, CreatedAt: new(wire.At(info.CreatedAt)), Files: int64(info.Files), Bytes: info.Bytes}
+}
+
+func (s *shell) printBackups(a *archive.Archive, list []wire.BackupListed, unlocked bool) error {
+	if len(list) == 0 {
+		return s.print("no backup yet\n")
+	}
+	rows := [][]string{{"SNAPSHOT", "MADE", "FILES", "DOCUMENTS"}}
+	var problems []string
+	for _, b := range list {
+		if b.Problem != "" {
+			rows = append(rows, []string{b.Snapshot, "-", "-", "cannot be read"})
+			problems = append(problems, b.Problem)
+			continue
+		}
+		rows = append(rows, []string{b.Snapshot, moment(b.CreatedAt), fmt.Sprint(b.Files), wire.HumanSize(b.Bytes)})
+	}
+	if err := s.printTable(rows); err != nil {
+		return err
+	}
+	for _, problem := range problems {
+		s.say("%s", problem)
+	}
+	if a.Encrypted() && !unlocked && len(problems) > 0 {
+		s.say("they are encrypted: set the passphrase (DEEDKEEP_BACKUP_PASSPHRASE), or name an identity with --identity")
+	}
+	return nil
+}
+
+func (s *shell) backupVerify() *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "verify [SNAPSHOT|latest]",
+		Short: "Read every byte of the backups and hold it against its checksum",
+		Long: `Read every byte of one backup, or, when none is named, of all backups in the
+directory. Missing or differing bytes are listed, and the exit code is 3. Files that
+no backup names are notes; "deedkeep backup prune" takes them away. Nothing is changed.
+Of encrypted backups every byte is held against its checksum even without a key; with
+the passphrase or an identity what is inside is looked at too.`,
+		Example: "  deedkeep backup verify --from /mnt/nas/deedkeep\n  deedkeep backup verify latest --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, _, err := s.backups(&p)
+			if err != nil {
+				return err
+			}
+			report, finish := s.bar("verify")
+			defer finish()
+			found, err := a.Verify(cmd.Context(), strings.Join(args, ""), inBytes(report))
+			finish()
+			if err != nil {
+				return err
+			}
+			return s.printBackupVerify(found)
+		},
+	}
+	p.flags(cmd)
+	return cmd
+}
+
+func inBytes(report func(wire.Progress)) func(done, total int64) {
+	return func(done, total int64) { report(wire.Progress{Done: done, Total: total, Unit: "bytes"}) }
+}
+
+func (s *shell) printBackupVerify(r archive.Report) error {
+	out := wire.BackupVerify{
+		OK: len(r.Findings) == 0, Snapshots: int64(r.Snapshots), Blobs: int64(r.Blobs), Bytes: r.Bytes, Sealed: r.Sealed,
+		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]wire.Finding, 0, len(r.Findings)),
+	}
+	for _, f := range r.Findings {
+		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+	}
+	if s.json {
+		if err := s.printJSON(out); err != nil {
+			return err
+		}
+	} else if err := s.printBackupFindings(out); err != nil {
+		return err
+	}
+	if !out.OK {
+		return errDamage
+	}
+	return nil
+}
+
+func (s *shell) printBackupFindings(r wire.BackupVerify) error {
+	for _, f := range r.Findings {
+		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
+			return err
+		}
+	}
+	word := "all is well"
+	switch {
+	case !r.OK:
+		word = "DAMAGED"
+	case r.Sealed:
+		word = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
+	}
+	return s.print("%s: %d backups, %d documents, %s read; %d orphans, %d leftovers, %d findings\n",
+		word, r.Snapshots, r.Blobs, wire.HumanSize(r.Bytes), r.Orphans, r.Leftovers, len(r.Findings))
+}
+
+func (s *shell) backupPrune() *cobra.Command {
+	var p place
+	var keep archive.Retention
+	var try bool
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Remove old backups, and the bytes that no backup names any more",
+		Long: `Keep the newest backup of each of the last days, weeks and months (in UTC) that have
+one, and remove the others; the newest of all always stays. What no backup names any
+more is removed then. Without flags, the settings backup.keep_* say how many.`,
+		Example: "  deedkeep backup prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12\n  deedkeep backup prune --dry-run",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, c, err := s.backups(&p)
+			if err != nil {
+				return err
+			}
+			chosen := false
+			for _, flag := range []string{"keep-daily", "keep-weekly", "keep-monthly"} {
+				chosen = chosen || cmd.Flags().Changed(flag)
+			}
+			if !chosen {
+				keep = backupSettings(c).Keep
+			}
+			if keep.Daily < 0 || keep.Weekly < 0 || keep.Monthly < 0 || keep == (archive.Retention{}) {
+				return &usageError{errors.New("this would remove all backups but the newest: say how many to keep with --keep-daily, --keep-weekly or --keep-monthly")}
+			}
+			_ = a.Unlock() // without, the vault's own secret may do
+			report, finish := s.bar("prune")
+			defer finish()
+			done, err := a.Prune(cmd.Context(), keep, try, func(done, total int64) { report(wire.Progress{Done: done, Total: total, Unit: "documents"}) })
+			finish()
+			if err != nil {
+				return err
+			}
+			return s.printPruned(done, try)
+		},
+	}
+	p.flags(cmd)
+	cmd.Flags().IntVar(&keep.Daily, "keep-daily", 0, "of how many days the newest stays")
+	cmd.Flags().IntVar(&keep.Weekly, "keep-weekly", 0, "of how many weeks")
+	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "of how many months")
+	cmd.Flags().BoolVar(&try, "dry-run", false, "only say what would be removed")
+	return cmd
+}
+
+func (s *shell) printPruned(p archive.Pruned, try bool) error {
+	if s.json {
+		return s.printJSON(wire.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: try})
+	}
+	verb := "removed"
+	if try {
+		verb = "would be removed"
+	}
+	for _, name := range p.Removed {
+		if err := s.print("%s %s\n", name, verb); err != nil {
+			return err
+		}
+	}
+	return s.print("%d backups stay, %d %s; %d documents (%s) freed\n", len(p.Kept), len(p.Removed), verb, p.Blobs, wire.HumanSize(p.Bytes))
+}
+
+// backupRows are the lines of status about backups.
+func backupRows(s wire.Status) [][]string {
+	last := moment(s.LastBackupAt)
+	if b := s.LastBackup; b != nil {
+		last = fmt.Sprintf("%s, %d files, to %s", last, b.Files, b.To)
+	}
+	rows := [][]string{{"backup", last}}
+	if f := s.BackupFailure; f != nil {
+		rows = append(rows, []string{"", fmt.Sprintf("FAILED %s: %s", moment(&f.At), f.Reason)})
+	}
+	if s.NextBackupAt != nil {
+		rows = append(rows, []string{"", "next " + moment(s.NextBackupAt)})
+	}
+	return rows
+}

@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"deedkeep/app/wire"
+)
+
+// longer than this something takes before its progress is shown.
+const (
+	patienceOfPeople = time.Second
+	lineEvery        = 10 * time.Second
+)
+
+// bar shows how far something long is: a bar with rate and time left on a terminal, a
+// line every ten seconds elsewhere, nothing within the first second. finish takes the
+// bar away and may be called more than once; report is for one goroutine at a time.
+func (s *shell) bar(what string) (report func(wire.Progress), finish func()) {
+	file, _ := s.messages.(*os.File)
+	if file != nil && isTerminal(file) {
+		return s.barOnTerminal(what)
+	}
+	begun := time.Now()
+	said := begun.Add(patienceOfPeople - lineEvery)
+	return func(p wire.Progress) {
+		if time.Since(said) < lineEvery {
+			return
+		}
+		said = time.Now()
+		s.say("%s: %s", what, farAs(p, said.Sub(begun)))
+	}, func() {}
+}
+
+// farAs is a line of progress.
+func farAs(p wire.Progress, took time.Duration) string {
+	amount := func(n int64) string {
+		if p.Unit == "bytes" {
+			return wire.HumanSize(n)
+		}
+		return fmt.Sprint(n)
+	}
+	text := amount(p.Done)
+	if p.Total > 0 {
+		text += " of " + amount(p.Total)
+	}
+	if p.Unit != "bytes" {
+		text += " " + p.Unit
+	}
+	if p.Done > 0 && p.Total > p.Done {
+		left := time.Duration(float64(took) / float64(p.Done) * float64(p.Total-p.Done))
+		text += ", " + left.Round(time.Second).String() + " left"
+	}
+	return text
+}
+
+func (s *shell) barOnTerminal(what string) (report func(wire.Progress), finish func()) {
+	begun := time.Now()
+	var bar *progressbar.ProgressBar
+	return func(p wire.Progress) {
+			if bar == nil {
+				if time.Since(begun) < patienceOfPeople {
+					return
+				}
+				bar = progressbar.NewOptions64(p.Total, progressbar.OptionSetWriter(s.messages), progressbar.OptionSetDescription(what),
+					progressbar.OptionShowBytes(p.Unit == "bytes"), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
+					progressbar.OptionSetItsString(p.Unit), progressbar.OptionThrottle(100*time.Millisecond),
+					progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(24))
+			}
+			bar.ChangeMax64(max(p.Total, 1))
+			_ = bar.Set64(min(p.Done, max(p.Total, 1))) // there is nobody else to tell
+		}, sync.OnceFunc(func() {
+			if bar != nil {
+				_ = bar.Clear() // as above
+			}
+		})
+}

@@ -1,0 +1,197 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/config"
+	"deedkeep/app/local"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) restoreCommand() *cobra.Command {
+	var p place
+	var file, out string
+	cmd := &cobra.Command{
+		Use:   "restore SNAPSHOT|latest --from DIR",
+		Short: "Bring a backup back into an empty data directory",
+		Long: `Bring a backup back into the data directory, which must be absent or empty, on this
+or another machine and operating system. Everything is checked before it says done:
+the vault is opened, and every record and byte verified. Cut off, the same command
+goes on; until it is done nothing else opens the directory. It never goes over live
+data. Keys and users are as they were at that time: revoke again what was revoked
+since.
+
+With --file one document is brought back to the file that -o names.`,
+		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := archive.Latest
+			switch {
+			case len(args) == 1:
+				name = args[0]
+			case file == "":
+				return &usageError{errors.New(`name the backup to bring back: one that "deedkeep backup list" shows, or latest`)}
+			}
+			if file != "" || out != "" {
+				return s.restoreFile(cmd.Context(), name, &p, file, out)
+			}
+			return s.restore(cmd.Context(), name, &p)
+		},
+	}
+	p.flags(cmd)
+	cmd.Flags().StringVar(&file, "file", "", "the number of one document")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "where that document goes to")
+	return cmd
+}
+
+// restoreOptions are those of a whole restore. The secret that may lie in the data
+// directory is of no use: a restore brings its own.
+func (s *shell) restoreOptions(name string, p *place) (config.Config, vault.RestoreOptions, error) {
+	a, c, err := s.backups(p)
+	if err != nil {
+		return c, vault.RestoreOptions{}, err
+	}
+	opts, err := s.archiveOptions(c, p)
+	opts.Vault = ""
+	log := s.logger(c, slog.LevelWarn)
+	return c, vault.RestoreOptions{
+		From: a.Dir(), Snapshot: name, Archive: opts,
+		Vault: vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log},
+	}, err
+}
+
+func (s *shell) restore(ctx context.Context, name string, p *place) error {
+	c, opts, err := s.restoreOptions(name, p)
+	if err != nil {
+		return err
+	}
+	if err := vacant(ctx, c); err != nil {
+		if errors.Is(err, local.ErrInUse) {
+			return &title.Error{Kind: title.Locked, Err: local.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
+		}
+		return err
+	}
+	if err := s.localDisk(c); err != nil {
+		return err
+	}
+	report, finish := s.bar("restore")
+	defer finish()
+	begun := time.Now()
+	opts.Progress = inBytes(report)
+	r, err := vault.Restore(ctx, opts)
+	finish()
+	if err != nil {
+		return err
+	}
+	data, err := filepath.Abs(c.Data)
+	if err != nil {
+		return err
+	}
+	done := wire.Restored{
+		Snapshot: r.Info.Snapshot, CreatedAt: wire.At(r.Info.CreatedAt), Data: data, Files: int64(r.Report.Files), Bytes: r.Report.Bytes,
+		Seconds: time.Since(begun).Seconds(),
+	}
+	if s.json {
+		return s.printJSON(done)
+	}
+	s.say("keys and users are as they were at %s: revoke again what was revoked since", moment(&done.CreatedAt))
+	return s.print("restored and verified: snapshot %s, %d files, %s of documents in %.1f s, in %s\n",
+		done.Snapshot, done.Files, wire.HumanSize(done.Bytes), done.Seconds, done.Data)
+}
+
+func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, out string) error {
+	id, err := strconv.ParseUint(file, 10, 63)
+	if err != nil || id == 0 {
+		return &usageError{fmt.Errorf("--file wants the number of a document, not %q", file)}
+	}
+	if out == "" {
+		return &usageError{errors.New("-o must say where the document goes to")}
+	}
+	_, opts, err := s.restoreOptions(name, p)
+	if err != nil {
+		return err
+	}
+	path, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	got, err := vault.RestoreFile(ctx, opts.From, name, opts.Archive, id, path)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.printJSON(wire.RestoredFile{ID: int64(got.ID), Filename: got.Filename, Size: got.Size, Path: path})
+	}
+	return s.print("%s: file %d, %q, %s\n", path, got.ID, got.Filename, wire.HumanSize(got.Size))
+}
+
+func (s *shell) backupDrill() *cobra.Command {
+	var p place
+	var scratch string
+	cmd := &cobra.Command{
+		Use:   "drill [SNAPSHOT|latest]",
+		Short: "Try a backup out: restore it into a scratch folder and verify it there",
+		Long: `Restore a backup (the newest, when none is named) into a scratch folder, open the
+vault there, verify every byte, compare it with what was backed up, remove the folder,
+and say in one sentence whether this backup would save the firm. The exit code is 3
+when it would not. The folder needs room for all documents and holds them unencrypted
+for that time: without --scratch it is the folder "drill" in the data directory.`,
+		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --scratch /var/tmp/drill",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := archive.Latest
+			if len(args) == 1 {
+				name = args[0]
+			}
+			c, opts, err := s.restoreOptions(name, &p)
+			if err != nil {
+				return err
+			}
+			if scratch == "" {
+				if _, err := os.Stat(c.Data); err != nil {
+					return &usageError{errors.New("there is no data directory here to make the scratch folder in: name one with --scratch")}
+				}
+				scratch = filepath.Join(c.Data, "drill")
+			}
+			return s.drill(cmd.Context(), scratch, opts)
+		},
+	}
+	p.flags(cmd)
+	cmd.Flags().StringVar(&scratch, "scratch", "", "the folder to restore into; it is removed afterwards")
+	return cmd
+}
+
+func (s *shell) drill(ctx context.Context, scratch string, opts vault.RestoreOptions) error {
+	report, finish := s.bar("drill")
+	defer finish()
+	opts.Progress = inBytes(report)
+	d, err := vault.Drill(ctx, scratch, opts)
+	finish()
+	if err != nil {
+		return err
+	}
+	if s.json {
+		err = s.printJSON(wire.BackupDrill{
+			OK: d.OK, Snapshot: d.Info.Snapshot, Sentence: d.Sentence, Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Took.Seconds(),
+		})
+	} else {
+		err = s.print("%s\n", d.Sentence)
+	}
+	if err == nil && !d.OK {
+		err = errDamage
+	}
+	return err
+}
