@@ -1,0 +1,191 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	berrors "go.etcd.io/bbolt/errors"
+
+	"deedkeep/app/title"
+)
+
+// recordsAtOnce bounds a transaction that makes indexes, and with it its memory.
+const recordsAtOnce = 4_096
+
+var errRebuilding = &title.Error{Kind: title.Closing, Message: "The indexes of the vault are being made anew; try again soon."}
+
+// rebuilding reports that the indexes are not whole.
+func (t *Tx) rebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) != nil }
+
+// Rebuild makes every index and counter anew from the records. Damaged records stay
+// as they are and are reported, with what stands in the way of an index. No change
+// is taken up meanwhile, and lists are refused as Closing.
+//
+// It works in many transactions. A ctx counts only until it begins; what a stop or a
+// crash cuts off, the next Open ends. After any other error the store takes no more
+// writes.
+func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &rebuilder{ctx: context.WithoutCancel(ctx), s: s, report: report}
+	err := r.all()
+	if err != nil && title.KindOf(err) != title.Closing {
+		s.Fail(err)
+	}
+	return err
+}
+
+// rebuilder makes indexes, a bounded number of records a transaction.
+type rebuilder struct {
+	ctx    context.Context
+	s      *Store
+	report func(Finding)
+}
+
+// update commits one transaction. Nobody else writes.
+func (r *rebuilder) update(fn func(*Tx) error) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	return r.s.alone(fn)
+}
+
+// alone runs and commits one function; whoever calls it has the turn.
+func (s *Store) alone(fn func(*Tx) error) error {
+	s.mu.Lock()
+	err := s.refuses()
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	tx, err := s.db.Begin(true)
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return errClosing
+	}
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	t := s.newTx(tx)
+	err = guarded(func() error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.flush()
+	})
+	if err != nil {
+		return errors.Join(err, rollback(tx))
+	}
+	return s.seal(tx)
+}
+
+// all does the work of Rebuild. What is only mended in place is of use all the while:
+// keys let their owners in, and no digest is ever missing.
+func (r *rebuilder) all() error {
+	err := r.update(func(t *Tx) error {
+		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.emptyBuckets(append(listIndexes(), bucketCounters, bucketCounts)))
+	})
+	if err != nil {
+		return err
+	}
+	for _, make := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.replays, r.events} {
+		if err := make(); err != nil {
+			return err
+		}
+	}
+	return r.update(func(t *Tx) error { return t.bucket(bucketMeta).Delete(keyRebuilding) })
+}
+
+func listIndexes() [][]byte {
+	return [][]byte{bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash}
+}
+
+// emptyBuckets makes buckets that are empty, whatever was there.
+func (t *Tx) emptyBuckets(names [][]byte) error {
+	for _, name := range names {
+		if err := t.tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
+			return fmt.Errorf("empty bucket %s: %w", name, err)
+		}
+		if _, err := t.tx.CreateBucket(name); err != nil {
+			return fmt.Errorf("make bucket %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *rebuilder) find(noun string, id any, format string, args ...any) {
+	r.report(Finding{noun, fmt.Sprint(id), fmt.Sprintf(format, args...)})
+}
+
+// remake hands every sound record of a table to fn.
+func remake[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T) error) error {
+	return r.entries(b.name, func(t *Tx, key, raw []byte) error {
+		var v T
+		id, ok := numberOf(key)
+		if !ok {
+			r.find(b.noun, id, "a key of %d bytes: %v", len(key), ErrDamaged)
+			return nil
+		}
+		if err := decode(b.name, key, raw, &v); err != nil {
+			r.find(b.noun, id, "%v", err)
+			return nil
+		}
+		return fn(t, id, &v)
+	})
+}
+
+// entries hands every entry of a bucket to fn, which may write elsewhere.
+func (r *rebuilder) entries(bucket []byte, fn func(t *Tx, key, value []byte) error) error {
+	for from, done := []byte(nil), false; !done; {
+		err := r.update(func(t *Tx) error {
+			c := t.bucket(bucket).Cursor()
+			n := 0
+			for k, v := c.Seek(from); k != nil; k, v = c.Next() {
+				if n++; n > recordsAtOnce {
+					from = bytes.Clone(k)
+					return nil
+				}
+				if err := fn(t, k, v); err != nil {
+					return err
+				}
+			}
+			done = true
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("walk %s: %w", bucket, err)
+		}
+	}
+	return nil
+}
+
+// mend removes the entries of an index that are stale. Those of a damaged record
+// are not: they may be all that is left of it.
+func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool) error {
+	var list [][]byte
+	remove := func(t *Tx) error {
+		for _, key := range list {
+			if err := t.bucket(index).Delete(key); err != nil {
+				return fmt.Errorf("mend %s: %w", index, err)
+			}
+		}
+		return nil
+	}
+	err := r.entries(index, func(t *Tx, key, value []byte) error {
+		if len(list) < recordsAtOnce && stale(t, key, value) {
+			list = append(list, bytes.Clone(key))
+		}
+		return nil
+	})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if err := r.update(remove); err != nil || len(list) < recordsAtOnce {
+		return err
+	}
+	return r.mend(index, stale)
+}
