@@ -18,6 +18,7 @@
 //	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
 //	4      app/ui         voice for people: pages, signed downloads               -
 //	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock
+//	3      app/doctor     what is well with an installation, and what is not      -
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -

@@ -26,6 +26,7 @@ type ControlOptions struct {
 	Build       Build
 	Listen      string
 	Certificate func() *certificate.Facts // in use now; it gives nil without TLS
+	Probes      Probes
 	StartedAt   time.Time
 	Log         *slog.Logger
 	Chance      io.Reader // for the ids of requests
@@ -44,6 +45,8 @@ func Control(opts ControlOptions) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]func(*http.Request) (any, error){
 		"GET /control/status":            c.status,
+		"GET /control/doctor":            c.checkup,
+		"POST /control/probe":            c.openProbe,
 		"GET /control/keys":              c.keys,
 		"POST /control/keys":             c.createKey,
 		"POST /control/keys/{id}/revoke": c.revokeKey,
@@ -80,10 +83,12 @@ func operator(r *http.Request) title.Actor {
 	return title.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(requestIDHeader)}
 }
 
-func (c control) status(r *http.Request) (any, error) {
+func (c control) status(r *http.Request) (any, error) { return c.currentStatus(r) }
+
+func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	s, err := c.Vault.Status(r.Context())
 	if err != nil {
-		return nil, err
+		return wire.Status{}, err
 	}
 	out := wire.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),

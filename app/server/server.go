@@ -56,7 +56,8 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	front, err := openFront(ctx, opts, public)
+	probes := newProbes(opts)
+	front, err := openFront(ctx, opts, probes.before(public))
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,8 @@ func Serve(ctx context.Context, opts Options) error {
 	}
 	answering := front.answering()
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Certificate: front.facts, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Certificate: front.facts,
+		Probes: probes, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {
