@@ -18,6 +18,7 @@
 //	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
 //	4      app/ui         voice for people: pages, signed downloads               -
 //	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock
+//	3      app/doctor     what is well with an installation, and what is not      -
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
@@ -32,6 +33,7 @@
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0      app/local      the control door's listeners, each with its dial        -
+//	0      app/certificate the certificate of the public address: own or made    -
 //	0      app/config     the settings: defaults, load, validate                  github.com/spf13/viper
 //	0      web            embedded pages and engines                              -
 //	0      web/copy       program of go generate: copies what npm brought         -

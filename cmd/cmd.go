@@ -100,7 +100,7 @@ func (s *shell) root() *cobra.Command {
 	global.String("log-format", standard.Log.Format, "text or json")
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.eventsCommand(), s.versionCommand(),
+	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand())
 	return root
 }

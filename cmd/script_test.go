@@ -153,7 +153,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
 	process.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_BACKUP_PASSPHRASE"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("serve.out"))
@@ -180,7 +180,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 		said := ts.ReadFile("serve.out")
 		if url, ok := strings.CutPrefix(strings.TrimSpace(said), "listening on "); ok && strings.HasSuffix(said, "\n") {
 			ts.Setenv("URL", url)
-			ts.Setenv("ADDRESS", strings.TrimPrefix(url, "http://"))
+			ts.Setenv("ADDRESS", url[strings.LastIndex(url, "/")+1:])
 			ts.Logf("answers after %v", time.Since(begun).Round(time.Millisecond))
 			ts.Setenv("STARTED_MS", strconv.FormatInt(time.Since(begun).Milliseconds(), 10))
 			return

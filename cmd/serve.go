@@ -51,6 +51,9 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	if err := vacant(ctx, c); err != nil {
 		return err
 	}
+	for _, warning := range c.Warnings() {
+		s.say("WARNING: %s", warning)
+	}
 	log := s.logger(c, slog.LevelDebug)
 	pool := reader.Open(reader.Options{
 		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
@@ -66,7 +69,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
-		Started: func(address string) { s.firstLink(ctx, v, c.Origin(address)); s.started(ctx, v, address) },
+		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})
 }
 
@@ -111,12 +114,17 @@ func vacant(ctx context.Context, c config.Config) error {
 	}, knock.Close())
 }
 
-// started says what a new vault needs next, and, in one line, that the server answers.
-func (s *shell) started(ctx context.Context, v *vault.Vault, address string) {
+// started says what a new vault needs next, how to know its certificate, and, in one
+// line, that the server answers.
+func (s *shell) started(ctx context.Context, v *vault.Vault, a server.Answering) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}
-	fmt.Fprintf(s.out, "listening on http://%s\n", address) //nolint:errcheck // a closed output stops no server
+	if a.Certificate != nil && a.Certificate.SelfSigned {
+		s.say("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.Format(time.DateOnly))
+		s.say("%s", a.Certificate.Fingerprint)
+	}
+	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // a closed output stops no server
 }
 
 // localDisk refuses a data directory on a network file system, whose promises about

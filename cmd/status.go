@@ -34,7 +34,11 @@ func (s *shell) statusCommand() *cobra.Command {
 func statusRows(s wire.Status) [][]string {
 	running := "not running"
 	if s.Running && s.StartedAt != nil && s.Listen != nil {
-		running = fmt.Sprintf("on http://%s since %s", *s.Listen, moment(s.StartedAt))
+		scheme := "http"
+		if s.Certificate != nil {
+			scheme = "https"
+		}
+		running = fmt.Sprintf("on %s://%s since %s", scheme, *s.Listen, moment(s.StartedAt))
 	}
 	writes := "taken"
 	if s.ReadOnly {
@@ -42,6 +46,7 @@ func statusRows(s wire.Status) [][]string {
 	}
 	rows := [][]string{
 		{"server", running},
+		{"certificate", certificateRow(s.Certificate)},
 		{"version", s.Version + " " + s.Commit},
 		{"data", s.Data},
 		{"abstracts", fmt.Sprint(s.Abstracts)},
@@ -54,6 +59,13 @@ func statusRows(s wire.Status) [][]string {
 		{"writes", writes},
 	}
 	return append(rows, backupRows(s)...)
+}
+
+func certificateRow(c *wire.Certificate) string {
+	if c == nil {
+		return "none: no https"
+	}
+	return fmt.Sprintf("until %s, SHA-256 %s", moment(&c.NotAfter), c.Fingerprint)
 }
 
 // failed says how many documents are without picture or text, and what to do.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/body"
+	"deedkeep/app/certificate"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -18,16 +19,18 @@ import (
 // Build says what program this is.
 type Build struct{ Version, Commit string }
 
-// ControlOptions of Control. Listen is "" and StartedAt zero when no server runs
-// and a command has opened the vault itself.
+// ControlOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
+// server runs and a command has opened the vault itself.
 type ControlOptions struct {
-	Vault     *vault.Vault
-	Build     Build
-	Listen    string
-	Origin    string // own address, which one-time links begin with
-	StartedAt time.Time
-	Log       *slog.Logger
-	Chance    io.Reader // for the ids of requests
+	Vault       *vault.Vault
+	Build       Build
+	Listen      string
+	Certificate func() *certificate.Facts // in use now; it gives nil without TLS
+	Probes      Probes
+	Origin      string // own address, which one-time links begin with
+	StartedAt   time.Time
+	Log         *slog.Logger
+	Chance      io.Reader // for the ids of requests
 }
 
 // OperatorHeader carries who sits at the machine. It is believed, because only the
@@ -43,6 +46,8 @@ func Control(opts ControlOptions) http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]func(*http.Request) (any, error){
 		"GET /control/status":            c.status,
+		"GET /control/doctor":            c.checkup,
+		"POST /control/probe":            c.openProbe,
 		"GET /control/keys":              c.keys,
 		"POST /control/keys":             c.createKey,
 		"POST /control/keys/{id}/revoke": c.revokeKey,
@@ -83,15 +88,20 @@ func operator(r *http.Request) title.Actor {
 	return title.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(requestIDHeader)}
 }
 
-func (c control) status(r *http.Request) (any, error) {
+func (c control) status(r *http.Request) (any, error) { return c.currentStatus(r) }
+
+func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	s, err := c.Vault.Status(r.Context())
 	if err != nil {
-		return nil, err
+		return wire.Status{}, err
 	}
 	out := wire.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+	}
+	if c.Certificate != nil {
+		out.Certificate = certificateShape(c.Certificate())
 	}
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))

@@ -21,6 +21,7 @@ type Config struct {
 	Listen         string         `mapstructure:"listen"`
 	PublicURL      string         `mapstructure:"public_url"`
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
+	TLS            TLS            `mapstructure:"tls"`
 	Log            Log            `mapstructure:"log"`
 	Limits         Limits         `mapstructure:"limits"`
 	Rate           Rate           `mapstructure:"rate"`
@@ -40,6 +41,18 @@ type Config struct {
 	// origins tells where the value of a key came from; a key that is not in it has its default.
 	origins map[string]string
 }
+
+// TLS is how the public address is encrypted: with the firm's own certificate, with one that is made here, or not at all.
+type TLS struct {
+	Cert           string        `mapstructure:"cert"` // path of a PEM file, the chain after the certificate
+	Key            string        `mapstructure:"key"`  // path of a PEM file
+	SelfSigned     bool          `mapstructure:"self_signed"`
+	RedirectListen string        `mapstructure:"redirect_listen"` // "": only the same port answers plain HTTP
+	HSTS           time.Duration `mapstructure:"hsts"`            // 0: none; never with SelfSigned
+}
+
+// On says whether the public address speaks https.
+func (t TLS) On() bool { return t.SelfSigned || t.Cert != "" }
 
 // Log says how the log is written.
 type Log struct {
@@ -63,7 +76,9 @@ type Limits struct {
 	BodiesInMemory  Size `mapstructure:"bodies_in_memory"` // of all requests together
 	RequestBody     Size `mapstructure:"request_body"`     // 0: RequestBodyMax works it out
 	Connections     int  `mapstructure:"connections"`
-	HeaderBytes     Size `mapstructure:"header_bytes"`
+	// PerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
+	PerAddress  int  `mapstructure:"connections_per_address"`
+	HeaderBytes Size `mapstructure:"header_bytes"`
 }
 
 // Rate is how often somebody may ask, per minute.
@@ -161,10 +176,12 @@ func Default() Config {
 		Data:           "./data",
 		Listen:         "127.0.0.1:8080",
 		TrustedProxies: []netip.Prefix{},
+		TLS:            TLS{HSTS: 180 * day},
 		Log:            Log{Format: "text", Level: "info"},
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
-			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB, Connections: 1024, HeaderBytes: 64 * KB,
+			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
+			Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},

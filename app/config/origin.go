@@ -11,12 +11,16 @@ func (c Config) Origin(address string) string {
 	if c.PublicURL != "" {
 		return c.PublicURL
 	}
+	scheme := "http://"
+	if c.TLS.On() {
+		scheme = "https://"
+	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "http://" + address
+		return scheme + address
 	}
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return scheme + net.JoinHostPort(host, port)
 }

@@ -16,4 +16,8 @@ func TestOrigin(t *testing.T) {
 			t.Errorf("%q, %q: %q, want %q", row.public, row.address, got, row.want)
 		}
 	}
+	const want = "https://[::1]:8443"
+	if got := (Config{TLS: TLS{SelfSigned: true}}).Origin("[::1]:8443"); got != want {
+		t.Errorf("with TLS: %q, want %q", got, want)
+	}
 }

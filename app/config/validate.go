@@ -61,6 +61,9 @@ func bounds() map[string]span {
 		"backup.keep_daily":        {0, 10_000},
 		"backup.keep_weekly":       {0, 10_000},
 		"backup.keep_monthly":      {0, 10_000},
+
+		"limits.connections_per_address": {1, 100_000},
+		"tls.hsts":                       durations(0, 730*day),
 	}
 }
 
@@ -113,6 +116,15 @@ func (c Config) badText(key string) string {
 		return badPublicURL(c.PublicURL)
 	case "trusted_proxies":
 		return badProxies(c.TrustedProxies)
+	case "tls.cert":
+		return badPath(c.TLS.Cert, "")
+	case "tls.key":
+		return badPath(c.TLS.Key, "")
+	case "tls.redirect_listen":
+		if c.TLS.RedirectListen == "" {
+			return ""
+		}
+		return badListen(c.TLS.RedirectListen)
 	case "log.format":
 		return notOneOf(c.Log.Format, "text", "json")
 	case "log.level":
@@ -253,5 +265,5 @@ func (c Config) unsafe() (problems Problems) {
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")
 	}
-	return problems
+	return append(problems, c.unsafeTLS()...)
 }

@@ -10,13 +10,14 @@ import (
 // them their ReadFrom, without which net/http sends no file by sendfile.
 type limited struct {
 	*net.TCPListener
+	crowd  *crowd
 	slots  chan struct{}
 	done   chan struct{}
 	closed sync.Once
 }
 
-func limit(listener *net.TCPListener, connections int) *limited {
-	return &limited{TCPListener: listener, slots: make(chan struct{}, connections), done: make(chan struct{})}
+func limit(listener *net.TCPListener, connections int, c *crowd) *limited {
+	return &limited{TCPListener: listener, crowd: c, slots: make(chan struct{}, connections), done: make(chan struct{})}
 }
 
 func (l *limited) Accept() (net.Conn, error) {
@@ -30,7 +31,9 @@ func (l *limited) Accept() (net.Conn, error) {
 		<-l.slots
 		return nil, err
 	}
-	return &limitedConn{TCPConn: conn, slots: l.slots}, nil
+	limited := &limitedConn{TCPConn: conn, crowd: l.crowd, slots: l.slots}
+	l.crowd.wait(limited)
+	return limited, nil
 }
 
 func (l *limited) Close() error {
@@ -41,12 +44,17 @@ func (l *limited) Close() error {
 // limitedConn gives its slot back when it is closed.
 type limitedConn struct {
 	*net.TCPConn
+	crowd  *crowd
 	slots  chan struct{}
 	closed sync.Once
+	left   bool // the crowd for good; its lock guards it
 }
 
 func (c *limitedConn) Close() error {
 	err := c.TCPConn.Close()
-	c.closed.Do(func() { <-c.slots })
+	c.closed.Do(func() {
+		c.crowd.leave(c, true)
+		<-c.slots
+	})
 	return err
 }

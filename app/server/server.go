@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/local"
 	"deedkeep/app/title"
@@ -29,7 +30,22 @@ type Options struct {
 	Build   api.Build
 	Log     *slog.Logger
 	Now     func() time.Time
-	Started func(address string) // called once when it answers
+	Started func(Answering) // called once when it answers
+}
+
+// Answering says where a server answers, and with what.
+type Answering struct {
+	Address     string             // host and port
+	Redirect    string             // the same of tls.redirect_listen; "" without it
+	Certificate *certificate.Facts // nil: without TLS
+}
+
+// URL is the address as a person writes it.
+func (a Answering) URL() string {
+	if a.Certificate != nil {
+		return "https://" + a.Address
+	}
+	return "http://" + a.Address
 }
 
 // Serve answers on the configured address and on the control door until ctx ends,
@@ -40,52 +56,39 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(ctx, opts.Config)
+	probes := newProbes(opts)
+	front, err := openFront(ctx, opts, probes.before(public))
 	if err != nil {
 		return err
 	}
-	address := listener.Addr().String()
 	door, err := local.Open(opts.Vault.Dir(), rand.Reader)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, front.close())
 	}
+	answering := front.answering()
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: address, Origin: opts.Config.Origin(address), StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.facts,
+		Probes: probes, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {
-		opts.Started(address)
+		opts.Started(answering)
 	}
-	return run(ctx, opts, []service{
-		{listener, newServer(opts, public), opts.Config.Timeouts.Grace},
-		{door, newServer(opts, control), doorGrace},
-	})
-}
-
-// listen opens the public address, and names the setting when it cannot.
-func listen(ctx context.Context, c config.Config) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("%w; the setting listen (--listen) chooses another address", err)
-	}
-	tcp, ok := listener.(*net.TCPListener)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("listen on %s: it is no TCP address", c.Listen), listener.Close())
-	}
-	return limit(tcp, c.Limits.Connections), nil
+	return run(ctx, opts, front.gate, append(front.services, service{door, newServer(opts, control)}))
 }
 
 type service struct {
 	listener net.Listener
 	server   *http.Server
-	grace    time.Duration // for what is under way when it is stopped
 }
 
-// doorGrace is enough for every command but a verification, which changes nothing.
-const doorGrace = time.Second
+// closing is how long a service may take to close once its requests had their grace:
+// enough for an answer that is on its way, and, at the door, for every command but a
+// verification, which changes nothing.
+const closing = time.Second
 
 // run serves until ctx ends or one of the services fails, and stops them in order.
-func run(ctx context.Context, opts Options, services []service) error {
+func run(ctx context.Context, opts Options, g *gate, services []service) error {
 	ended := make(chan error, len(services))
 	for _, s := range services {
 		go func() { ended <- s.server.Serve(s.listener) }()
@@ -98,6 +101,7 @@ func run(ctx context.Context, opts Options, services []service) error {
 	case err = <-ended:
 		running--
 	}
+	g.close(opts.Config.Timeouts.Grace)
 	for _, s := range services {
 		s.stop(ctx, opts.Log)
 	}
@@ -111,7 +115,7 @@ func run(ctx context.Context, opts Options, services []service) error {
 
 func (s service) stop(ctx context.Context, log *slog.Logger) {
 	// The ended context is why we stop; what is under way gets its own time.
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
 	defer cancel()
 	if s.server.Shutdown(grace) != nil {
 		log.Warn("cut off what was under way", "error", s.server.Close())
@@ -120,10 +124,12 @@ func (s service) stop(ctx context.Context, log *slog.Logger) {
 
 func newServer(opts Options, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           recoverer(h, opts.Log),
+		Handler: recoverer(h, opts.Log),
+		// It bounds the handshake of TLS as well.
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
 		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
+		ConnState:         watch,
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
 		// "OPTIONS *" gets an answer of ours, with a request id.
 		DisableGeneralOptionsHandler: true,
@@ -221,10 +227,14 @@ func health(w http.ResponseWriter, r *http.Request, problem error) {
 		status, body = http.StatusServiceUnavailable, wire.Failure{Message: reason(problem)}
 		w.Header().Set("Retry-After", "10")
 	}
+	answerJSON(w, status, body)
+}
+
+func answerJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	// A prober that has gone needs no answer.
+	// Whoever has gone needs no answer.
 	_ = json.NewEncoder(w).Encode(body)
 }
 

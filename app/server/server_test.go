@@ -30,6 +30,7 @@ import (
 // running is a server on a free port and on the door of a short directory.
 type running struct {
 	address, key string
+	answering    server.Answering
 	vault        *vault.Vault
 	end          context.CancelFunc
 	ended        chan error
@@ -77,11 +78,12 @@ func serveWith(t *testing.T, opts server.Options) *running {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{key: key, vault: opts.Vault, end: cancel, ended: make(chan error, 1)}
-	started := make(chan string, 1)
-	opts.Started = func(address string) { started <- address }
+	started := make(chan server.Answering, 1)
+	opts.Started = func(a server.Answering) { started <- a }
 	go func() { r.ended <- server.Serve(ctx, opts) }()
 	select {
-	case r.address = <-started:
+	case r.answering = <-started:
+		r.address = r.answering.Address
 	case err := <-r.ended:
 		t.Fatal(err)
 	}
@@ -446,11 +448,15 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 	<-first.read // the server has asked for the body
 	r.end()
 	waitFor(t, func() bool {
-		conn, err := net.Dial("tcp", r.address)
-		if err == nil {
-			_ = conn.Close() // It was in the queue.
+		answer, body := r.raw(t, "GET", "GET /v1/order-fields HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+r.key+"\r\n\r\n")
+		if answer.StatusCode == http.StatusOK {
+			return false
 		}
-		return err != nil
+		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" || !answer.Close ||
+			answer.Header.Get("X-Request-Id") == "" || !strings.Contains(body, "The service is stopping") {
+			t.Errorf("%v %s", answer, body)
+		}
+		return true
 	})
 	if _, err := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())).Status(t.Context()); err != nil {
 		t.Errorf("the door while stopping: %v", err)

@@ -121,6 +121,7 @@ type Vault struct {
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
+	serving bool // Start was called
 }
 
 // ErrNoVault is in the chain of Open's error where there is no vault and none was
@@ -213,6 +214,7 @@ func (v *Vault) furnish() {
 
 // Start begins the background work, which Close ends.
 func (v *Vault) Start(sweepEvery time.Duration) {
+	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
 	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run}
@@ -234,7 +236,9 @@ func (v *Vault) Close() error {
 	v.Backups.close()
 	v.workers.Wait()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
-	return errors.Join(err, v.store.Close())
+	err = errors.Join(err, v.store.Close())
+	v.noteStop()
+	return err
 }
 
 // Dir is the data directory, absolute.

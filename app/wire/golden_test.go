@@ -98,8 +98,8 @@ func TestGolden(t *testing.T) {
 		{"keys", wire.Keys{Data: wire.List[wire.Key]{key}}, `{"data":[` + keyJSON + `]}`},
 		{"key create", wire.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", wire.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
-		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"abstracts":0,"orders":0,` +
-			`"files":0,"folders":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null}`},
+		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
+			`"files":0,"folders":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null}`},
 		{"health", wire.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", wire.VerifyLine{Progress: &wire.VerifyProgress{Done: 1, Total: 2, Unit: "bytes"}}, `{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
 		{"verify result", wire.VerifyLine{Result: &wire.Verify{OK: true, Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7}},

@@ -5,23 +5,27 @@ package wire
 // itself. Bytes, DiskFree and DiskReserve are in bytes; Queue and Failed count
 // files that wait for processing and files whose processing gave up.
 type Status struct {
-	Running      bool    `json:"running"`
-	StartedAt    *Time   `json:"started_at"`
-	Version      string  `json:"version"`
-	Commit       string  `json:"commit"`
-	Data         string  `json:"data"`
-	Listen       *string `json:"listen"`
-	Abstracts    int64   `json:"abstracts"`
-	Orders       int64   `json:"orders"`
-	Files        int64   `json:"files"`
-	Folders      int64   `json:"folders"`
-	Bytes        int64   `json:"bytes"`
-	Queue        int64   `json:"queue"`
-	Failed       int64   `json:"failed"`
-	DiskFree     int64   `json:"disk_free"`
-	DiskReserve  int64   `json:"disk_reserve"`
-	ReadOnly     bool    `json:"read_only"`
-	LastBackupAt *Time   `json:"last_backup_at"`
+	Running   bool    `json:"running"`
+	StartedAt *Time   `json:"started_at"`
+	Version   string  `json:"version"`
+	Commit    string  `json:"commit"`
+	Data      string  `json:"data"`
+	Listen    *string `json:"listen"`
+
+	// nil when the public address does not speak https
+	Certificate *Certificate `json:"certificate"`
+
+	Abstracts    int64 `json:"abstracts"`
+	Orders       int64 `json:"orders"`
+	Files        int64 `json:"files"`
+	Folders      int64 `json:"folders"`
+	Bytes        int64 `json:"bytes"`
+	Queue        int64 `json:"queue"`
+	Failed       int64 `json:"failed"`
+	DiskFree     int64 `json:"disk_free"`
+	DiskReserve  int64 `json:"disk_reserve"`
+	ReadOnly     bool  `json:"read_only"`
+	LastBackupAt *Time `json:"last_backup_at"`
 
 	LastBackup    *Backup        `json:"last_backup"`
 	BackupFailure *BackupFailure `json:"backup_failure"` // since the last good one

@@ -1,0 +1,38 @@
+package api
+
+import (
+	"net/http"
+
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+// Probes hands out paths of the public address that keep nothing; nil when no server
+// runs.
+type Probes interface {
+	Open() (path string, err error)
+}
+
+func (c control) checkup(r *http.Request) (any, error) {
+	status, err := c.currentStatus(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.Vault.Checkup(r.Context())
+	out := wire.Checkup{Status: status, MonthBytes: int64(found.MonthBytes)}
+	if !found.NewestEvent.IsZero() {
+		out.NewestEventAt = new(wire.At(found.NewestEvent))
+	}
+	if !found.CutAt.IsZero() {
+		out.CutAt = new(wire.At(found.CutAt))
+	}
+	return out, err
+}
+
+func (c control) openProbe(*http.Request) (any, error) {
+	if c.Probes == nil {
+		return nil, &title.Error{Kind: title.Conflict, Message: "No server runs here that a probe could reach."}
+	}
+	path, err := c.Probes.Open()
+	return wire.ProbeOpened{Path: path}, err
+}

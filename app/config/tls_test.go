@@ -1,0 +1,61 @@
+package config
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestTLSSettings(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"self-signed", "tls: {self_signed: true}\n", ""},
+		{"own", "tls: {cert: c.pem, key: k.pem, redirect_listen: ':80'}\n", ""},
+		{"one file for both", "tls: {cert: c.pem, key: c.pem}\n", ""},
+		{"no HSTS", "tls: {cert: c.pem, key: c.pem, hsts: 0s}\n", ""},
+		{"public https", "public_url: https://v.example.com\ntls: {self_signed: true}\n", ""},
+		{"certificate alone", "tls:\n  cert: c.pem\n", "config.yaml:2: tls.cert: is a certificate without a key; set tls.key too"},
+		{"key alone", "tls:\n  key: k.pem\n", "config.yaml:2: tls.key: is a key without a certificate; set tls.cert too"},
+		{"both kinds", "tls:\n  cert: c.pem\n  key: k.pem\n  self_signed: true\n", "config.yaml:4: tls.self_signed: there is a certificate in tls.cert already; set one of the two"},
+		{"nothing to redirect to", "tls:\n  redirect_listen: :80\n", "config.yaml:2: tls.redirect_listen: there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
+		{"no address to redirect from", "tls:\n  self_signed: true\n  redirect_listen: '80'\n", `config.yaml:3: tls.redirect_listen: "80" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
+		{"redirect to itself", "tls:\n  self_signed: true\n  redirect_listen: 127.0.0.1:8080\n", "config.yaml:3: tls.redirect_listen: is the address of listen, which does that already; leave it out"},
+		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n", "config.yaml:1: public_url: must begin with https://, since tls is set"},
+		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a path`},
+		{"HSTS too long", "tls: {hsts: 731d}\n", "config.yaml:1: tls.hsts: must be between 0s and 17520h, not 17544h"},
+	} {
+		if _, got := loadFile(t, row.text, Source{}); got != row.want {
+			t.Errorf("%s: problems\n%s\nwant\n%s", row.name, got, row.want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, row := range []struct {
+		name, listen string
+		change       func(*Config)
+		want         string
+	}{
+		{"loopback", "127.0.0.1:8080", nil, ""},
+		{"all of loopback", "127.3.2.1:8080", nil, ""},
+		{"loopback of IPv6", "[::1]:8080", nil, ""},
+		{"mapped loopback", "[::ffff:127.0.0.1]:8080", nil, ""},
+		{"loopback by name", "LocalHost:8080", nil, ""},
+		{"everywhere", ":8080", nil, "can be read by anybody on the way"},
+		{"everywhere, spelt out", "0.0.0.0:8080", nil, "can be read by anybody on the way"},
+		{"an address", "192.168.1.2:80", nil, "listen is 192.168.1.2:80 without TLS"},
+		{"a name", "vault:80", nil, "can be read by anybody on the way"},
+		{"encrypted", ":8080", func(c *Config) { c.TLS.SelfSigned = true }, ""},
+		{"own certificate", ":8080", func(c *Config) { c.TLS.Cert, c.TLS.Key = "c", "k" }, ""},
+		{"behind a proxy elsewhere", ":8080", func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")} }, "let a firewall admit the proxy alone"},
+	} {
+		c := Default()
+		c.Listen = row.listen
+		if row.change != nil {
+			row.change(&c)
+		}
+		got := strings.Join(c.Warnings(), "\n")
+		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
+			t.Errorf("%s: %q", row.name, got)
+		}
+	}
+}

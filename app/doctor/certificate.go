@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deedkeep/app/certificate"
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// certificates looks at the one that the settings name, and at the one in use.
+func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diagnosis {
+	if !c.TLS.On() {
+		return withoutTLS(c)
+	}
+	if found != nil && found.Status.Running && found.Status.Certificate == nil {
+		return bad("certificate", "the settings ask for https, and the server that runs does not speak it", "restart it")
+	}
+	cert, key := c.TLS.Cert, c.TLS.Key
+	if c.TLS.SelfSigned {
+		cert = filepath.Join(c.Data, "tls", certificate.PairFile)
+		key = cert
+		if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
+			return ok("certificate", "it is made at the next start")
+		}
+	}
+	_, facts, err := certificate.Read(cert, key)
+	if err != nil {
+		return bad("certificate", err.Error(), "put a certificate and its key, both PEM, under the names of tls.cert and tls.key")
+	}
+	facts.SelfSigned = c.TLS.SelfSigned
+	inUse := ""
+	if found != nil && found.Status.Certificate != nil {
+		inUse = found.Status.Certificate.Fingerprint
+	}
+	return judgeCertificate(facts, inUse, c.PublicURL, now)
+}
+
+func withoutTLS(c config.Config) wire.Diagnosis {
+	for _, warning := range c.Warnings() {
+		if len(c.TrustedProxies) > 0 {
+			return warn("certificate", warning, `see the settings tls.* in config.example.yaml`)
+		}
+		return bad("certificate", warning, `see the settings tls.* in config.example.yaml`)
+	}
+	return ok("certificate", "none: "+c.Listen+" is reached from this machine alone")
+}
+
+func judgeCertificate(f certificate.Facts, inUse, publicURL string, now time.Time) wire.Diagnosis {
+	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.Local().Format(time.DateOnly), f.Fingerprint)
+	renew := "get a new one and put it in the place of the old; it is read without a restart"
+	if f.SelfSigned {
+		renew = "it is renewed by itself 30 days before, while the server runs: restart it"
+	}
+	host := ""
+	if address, err := url.Parse(publicURL); err == nil {
+		host = address.Hostname()
+	}
+	switch {
+	case now.After(f.NotAfter):
+		return bad("certificate", says+": it has ended, and nobody connects", renew)
+	case now.Before(f.NotBefore):
+		return bad("certificate", says+": it is not good yet", "see to the clock")
+	case host != "" && !f.Covers(host):
+		return bad("certificate", fmt.Sprintf("%s: it is not for %s, the host of public_url", says, host), "get one with that name, or correct public_url")
+	case f.NotAfter.Sub(now) < 14*day:
+		return warn("certificate", says+": it ends soon", renew)
+	case inUse != "" && inUse != f.Fingerprint:
+		return warn("certificate", says+": the server still has another one", "it changes with the next connection; otherwise see the log")
+	case f.SelfSigned:
+		return ok("certificate", says+"; self-signed, for "+fmt.Sprint(f.Names))
+	}
+	return ok("certificate", says)
+}

@@ -1,0 +1,42 @@
+package doctor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deedkeep/app/wire"
+)
+
+// The years in which this program is run; a clock without a battery says 1970 or 2000.
+const (
+	firstYear = 2026
+	lastYear  = 2100
+)
+
+// clock holds this machine's time against the newest things in the vault.
+func clock(data string, now time.Time, found *wire.Checkup) wire.Diagnosis {
+	var newest time.Time
+	for _, name := range []string{"vault.db", "tmp", "secret.key"} {
+		if info, err := os.Stat(filepath.Join(data, name)); err == nil && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	if found != nil && found.NewestEventAt != nil && found.NewestEventAt.After(newest) {
+		newest = found.NewestEventAt.Time
+	}
+	return judgeClock(now, newest)
+}
+
+func judgeClock(now, newest time.Time) wire.Diagnosis {
+	says := "it is " + now.Format("2006-01-02 15:04:05 MST")
+	const do = "set the clock, and let it be kept by NTP (timedatectl, or Windows' Date and time settings)"
+	switch {
+	case now.Year() < firstYear || now.Year() > lastYear:
+		return bad("clock", says+": links, keys and certificates begin and end at the wrong time", do)
+	case newest.Sub(now) > 2*time.Minute:
+		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: one of the two was wrong", says, newest.In(now.Location()).Format("2006-01-02 15:04:05")), do)
+	}
+	return ok("clock", says)
+}

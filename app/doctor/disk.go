@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+func network(c config.Config, look func(string) (string, bool, error)) wire.Diagnosis {
+	kind, isNetwork, err := look(c.Data)
+	switch {
+	case err != nil:
+		return warn("file system", "its kind cannot be told: "+err.Error(), "see whether the data directory is on a disk of this machine")
+	case isNetwork && c.Disk.AllowNetwork:
+		return warn("file system", kind+" is a network file system: a power cut can lose documents, and two servers can damage the vault", "move the data directory to a disk of this machine")
+	case isNetwork:
+		return bad("file system", kind+" is a network file system, on which serve refuses to start", "move the data directory to a disk of this machine")
+	}
+	return ok("file system", kind+", of this machine")
+}
+
+// room holds what is free against the reserve and against what comes in.
+func room(found *wire.Checkup, c config.Config) wire.Diagnosis {
+	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
+	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", wire.HumanSize(free), wire.HumanSize(reserve), wire.HumanSize(found.MonthBytes))
+	left := free - reserve
+	const do = "make room, or move the data directory to a larger disk"
+	switch {
+	case left <= 0:
+		return bad("disk room", says+": uploads are refused", do)
+	case left < int64(c.Limits.FileSize):
+		return bad("disk room", says+": the next large document is refused", do)
+	case found.MonthBytes > 0 && left < 3*found.MonthBytes:
+		return warn("disk room", fmt.Sprintf("%s: at this pace it is full in %d days", says, left*30/found.MonthBytes), do)
+	case left < 10*int64(c.Limits.FileSize):
+		return warn("disk room", says, do)
+	}
+	return ok("disk room", says)
+}
+
+const (
+	syncTries = 9
+	slowSync  = 100 * time.Millisecond
+	// No disk keeps anything in less: what answers so quickly has not written.
+	noSync = 15 * time.Microsecond
+)
+
+// syncs measures how long the disk takes to keep four kilobytes.
+func syncs(data string) wire.Diagnosis {
+	took, err := measureSyncs(data)
+	if err != nil {
+		return bad("speed of sync", "nothing can be written in the data directory: "+err.Error(), "see to its permissions and its disk")
+	}
+	return judgeSync(took)
+}
+
+func judgeSync(took time.Duration) wire.Diagnosis {
+	says := fmt.Sprintf("a small write is on the disk after %s (median of %d)", round(took), syncTries)
+	switch {
+	case took >= slowSync:
+		return warn("speed of sync", says+": every upload waits for a few of them", "use a faster disk (an SSD), or see what else keeps this one busy")
+	case took < noSync:
+		return warn("speed of sync", says+": that is quicker than any disk, so a power cut may lose what was acknowledged",
+			"do not keep the vault in memory; where a virtual machine's disk promises more than it does, switch its write cache off")
+	}
+	return ok("speed of sync", says)
+}
+
+func round(d time.Duration) time.Duration {
+	if d > time.Millisecond {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(time.Microsecond)
+}
+
+func measureSyncs(data string) (median time.Duration, err error) {
+	dir := filepath.Join(data, "tmp")
+	if _, err := os.Stat(dir); err != nil {
+		dir = data // a vault that is not made yet
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		dir = os.TempDir()
+	}
+	file, err := os.CreateTemp(dir, "doctor-*")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	block := make([]byte, 4096)
+	var all []time.Duration
+	for i := range syncTries {
+		block[0] = byte(i)
+		begun := time.Now()
+		if _, err := file.Write(block); err != nil {
+			return 0, err
+		}
+		if err := file.Sync(); err != nil {
+			return 0, err
+		}
+		all = append(all, time.Since(begun))
+	}
+	slices.Sort(all)
+	return all[len(all)/2], nil
+}

@@ -1,0 +1,103 @@
+// Package doctor looks at an installation from outside and inside and says what is
+// well, what will hurt one day and what hurts now, each with what to do.
+//
+// It promises to change nothing that it does not take back: the files it writes to
+// measure the disk are removed, and what it sends through a proxy is kept nowhere.
+//
+// It refuses to mend: whoever reads the findings decides.
+package doctor
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// Options of Look.
+type Options struct {
+	Config  config.Config
+	Assets  func() error // whether the engines are inside
+	Network func(path string) (kind string, network bool, err error)
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	// Ask calls fn with a client of the control door, once.
+	Ask func(ctx context.Context, fn func(context.Context, *client.Client) error) error
+	// Explain makes a sentence for people of an error of Ask.
+	Explain func(error) string
+
+	Through   string            // the address to probe; "" for none
+	Key       string            // an API key to try there; "" for none
+	Transport http.RoundTripper // of the probe; nil: the usual one
+	Pause     time.Duration     // in the middle of the probe; 0: two seconds
+	Size      int64             // of the probe, in bytes; 0: 100 MB
+}
+
+// The states of a finding.
+const (
+	OK   = "ok"
+	Warn = "warn"
+	Bad  = "bad"
+)
+
+func ok(check, says string) wire.Diagnosis {
+	return wire.Diagnosis{Check: check, State: OK, Says: says}
+}
+func warn(check, says, do string) wire.Diagnosis {
+	return wire.Diagnosis{Check: check, State: Warn, Says: says, Do: do}
+}
+func bad(check, says, do string) wire.Diagnosis {
+	return wire.Diagnosis{Check: check, State: Bad, Says: says, Do: do}
+}
+
+// Look examines everything and gives the findings in a fixed order. It fails only
+// when ctx ends.
+func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
+	var all []wire.Diagnosis
+	add := func(found ...wire.Diagnosis) { all = append(all, found...) }
+	c := opts.Config
+	// Before the vault is opened, which narrows what is open too wide.
+	add(permissions(c)...)
+	add(network(c, opts.Network))
+	checkup, trouble := opts.checkup(ctx)
+	if trouble != nil {
+		add(*trouble)
+	}
+	if checkup != nil && checkup.Status.Listen != nil {
+		c.Listen = *checkup.Status.Listen // a flag may have said another than the file
+	}
+	add(clock(c.Data, opts.Now(), checkup))
+	add(syncs(c.Data))
+	if checkup != nil {
+		add(room(checkup, c), backup(checkup, c, opts.Now()), past(checkup, opts.Now()), writes(checkup), failures(checkup))
+	}
+	add(port(ctx, c, checkup), certificates(c, checkup, opts.Now()))
+	add(memory(c), engine(ctx, opts))
+	if opts.Through != "" {
+		add(probe(ctx, opts)...)
+	}
+	report := wire.Doctor{OK: true, Findings: all}
+	for _, f := range all {
+		report.OK = report.OK && f.State != Bad
+	}
+	return report, ctx.Err()
+}
+
+// checkup asks the vault, or says why it cannot be asked.
+func (o Options) checkup(ctx context.Context) (*wire.Checkup, *wire.Diagnosis) {
+	var found wire.Checkup
+	err := o.Ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		found, err = c.Checkup(ctx)
+		return err
+	})
+	if err == nil {
+		return &found, nil
+	}
+	trouble := bad("vault", "the vault cannot be asked: "+o.Explain(err), `"deedkeep verify" looks at the records; a new installation gets its vault from "deedkeep serve"`)
+	return nil, &trouble
+}

@@ -1,0 +1,269 @@
+package doctor
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/certificate"
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// check wants a state and words, and of everything that is not well what to do.
+func check(t *testing.T, name string, got wire.Diagnosis, state, words string) {
+	t.Helper()
+	if got.State != state || !strings.Contains(got.Says+" -> "+got.Do, words) || (got.Do == "") != (state == OK) || got.Check == "" {
+		t.Errorf("%s: %+v\nwant %s, %q", name, got, state, words)
+	}
+}
+
+func TestClock(t *testing.T) {
+	check(t, "right", judgeClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
+	check(t, "never changed", judgeClock(noon, time.Time{}), OK, "")
+	check(t, "a little behind", judgeClock(noon, noon.Add(time.Minute)), OK, "")
+	check(t, "set back", judgeClock(noon, noon.Add(time.Hour)), Bad, "one of the two was wrong")
+	check(t, "no battery", judgeClock(time.Unix(0, 0), time.Time{}), Bad, "NTP")
+	check(t, "far ahead", judgeClock(noon.AddDate(100, 0, 0), time.Time{}), Bad, "NTP")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "vault.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, noon, noon.AddDate(0, 1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "file of the future", clock(dir, noon, nil), Bad, "2026-06-01")
+	event := wire.At(noon.AddDate(0, 2, 0))
+	check(t, "event of the future", clock(dir, noon, &wire.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
+}
+
+func TestRoom(t *testing.T) {
+	const mb, gb = 1 << 20, 1 << 30
+	for _, row := range []struct {
+		name                 string
+		free, reserve, month int64
+		state, words         string
+	}{
+		{"plenty", 100 * gb, 64 * mb, gb, OK, "100 GB free, 64 MB kept in reserve; 1 GB came in"},
+		{"below the reserve", 60 * mb, 64 * mb, 0, Bad, "uploads are refused"},
+		{"at the reserve", 64 * mb, 64 * mb, 0, Bad, "uploads are refused"},
+		{"not one more", 100 * mb, 64 * mb, 0, Bad, "next large document"},
+		{"few more", 500 * mb, 64 * mb, 0, Warn, "make room"},
+		{"full soon", 20*gb + 64*mb, 64 * mb, 10 * gb, Warn, "full in 60 days"},
+	} {
+		found := &wire.Checkup{Status: wire.Status{DiskFree: row.free, DiskReserve: row.reserve}, MonthBytes: row.month}
+		check(t, row.name, room(found, config.Default()), row.state, row.words)
+	}
+}
+
+func TestSync(t *testing.T) {
+	check(t, "SSD", judgeSync(2*time.Millisecond), OK, "2ms")
+	check(t, "old disk", judgeSync(120*time.Millisecond), Warn, "faster disk")
+	check(t, "memory", judgeSync(2*time.Microsecond), Warn, "power cut")
+	dir := t.TempDir()
+	if got := syncs(dir); got.State == Bad {
+		t.Errorf("%+v", got)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	check(t, "not there yet", syncs(filepath.Join(dir, "absent")), syncs(dir).State, "small write")
+}
+
+func TestNetwork(t *testing.T) {
+	c := config.Default()
+	allowed := c
+	allowed.Disk.AllowNetwork = true
+	for _, row := range []struct {
+		name    string
+		c       config.Config
+		network bool
+		err     error
+		state   string
+	}{
+		{"disk", c, false, nil, OK},
+		{"share", c, true, nil, Bad},
+		{"share, allowed", allowed, true, nil, Warn},
+		{"unknown", c, false, errors.New("no answer"), Warn},
+	} {
+		check(t, row.name, network(row.c, func(string) (string, bool, error) { return "nfs", row.network, row.err }), row.state, "")
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	c := config.Default()
+	c.Data = t.TempDir()
+	open := func(name string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(c.Data, name)
+		if _, err := os.Stat(path); err != nil {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := func(name, state, words string) {
+		t.Helper()
+		all := permissions(c)
+		if len(all) != 1 {
+			t.Fatalf("%s: %+v", name, all)
+		}
+		check(t, name, all[0], state, words)
+	}
+	open(".", 0o700)
+	one("nothing there", OK, "")
+	open("secret.key", 0o640)
+	one("secret", Bad, "chmod go= "+filepath.Join(c.Data, "secret.key"))
+	open("secret.key", 0o600)
+	open("vault.db", 0o604)
+	one("database", Bad, "vault.db")
+	open("vault.db", 0o600)
+	open(".", 0o755)
+	one("directory", Bad, "(-rwxr-xr-x)")
+	open(".", 0o700)
+	c.TLS.Key = filepath.Join(c.Data, "key.pem")
+	open("key.pem", 0o640)
+	one("key of a group", OK, "")
+	open("key.pem", 0o644)
+	one("key of everybody", Bad, "key.pem")
+}
+
+func TestBackupAge(t *testing.T) {
+	ago := func(d time.Duration) *wire.Time { return new(wire.At(noon.Add(-d))) }
+	planned := config.Default()
+	planned.Backup.To, planned.Backup.Every = "/mnt/backup", 24*time.Hour
+	for _, row := range []struct {
+		name  string
+		s     wire.Status
+		c     config.Config
+		state string
+		words string
+	}{
+		{"none, nothing stored", wire.Status{}, config.Default(), Warn, "backup create"},
+		{"none", wire.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
+		{"of today", wire.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hours"},
+		{"of last month", wire.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
+		{"of last year", wire.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
+		{"planned, one left out", wire.Status{LastBackupAt: ago(3 * day)}, planned, Warn, "3 days"},
+		{"planned, a week left out", wire.Status{LastBackupAt: ago(8 * day)}, planned, Bad, "8 days"},
+		{"failed", wire.Status{LastBackupAt: ago(time.Hour), BackupFailure: &wire.BackupFailure{At: wire.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
+	} {
+		check(t, row.name, backup(&wire.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
+	}
+}
+
+func TestVaultFindings(t *testing.T) {
+	cut := wire.At(noon.Add(-day))
+	long := wire.At(noon.Add(-60 * day))
+	check(t, "clean", past(&wire.Checkup{}, noon), OK, "")
+	check(t, "killed", past(&wire.Checkup{CutAt: &cut}, noon), Warn, "verify")
+	check(t, "killed long ago", past(&wire.Checkup{CutAt: &long}, noon), OK, "")
+	check(t, "read-only", writes(&wire.Checkup{Status: wire.Status{ReadOnly: true}}), Bad, "restart")
+	check(t, "writes", writes(&wire.Checkup{}), OK, "taken")
+	check(t, "failed", failures(&wire.Checkup{Status: wire.Status{Failed: 3}}), Warn, "3 have no picture")
+	check(t, "none failed", failures(&wire.Checkup{Status: wire.Status{Files: 7}}), OK, "7 stored")
+	check(t, "little memory", judgeMemory(1<<30, 2<<30), Warn, "reader.memory")
+	check(t, "memory", judgeMemory(4<<30, 2<<30), OK, "4 GB")
+	if has, err := machineMemory(); err != nil || has < 64<<20 {
+		t.Errorf("memory %d, %v", has, err)
+	}
+}
+
+func TestCertificates(t *testing.T) {
+	facts := certificate.Facts{Names: []string{"vault.example.com"}, NotBefore: noon.AddDate(0, -1, 0), NotAfter: noon.AddDate(0, 6, 0), Fingerprint: "AB:CD"}
+	made := facts
+	made.SelfSigned = true
+	const url = "https://vault.example.com:8443"
+	check(t, "good", judgeCertificate(facts, "AB:CD", url, noon), OK, "until 2026-11-01, SHA-256 AB:CD")
+	check(t, "no server", judgeCertificate(facts, "", url, noon), OK, "")
+	check(t, "made here", judgeCertificate(made, "", "", noon), OK, "vault.example.com")
+	check(t, "ended", judgeCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "has ended")
+	check(t, "made here, ended", judgeCertificate(made, "", url, noon.AddDate(0, 7, 0)), Bad, "restart")
+	check(t, "to come", judgeCertificate(facts, "", url, noon.AddDate(0, -2, 0)), Bad, "clock")
+	check(t, "ends soon", judgeCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "ends soon")
+	check(t, "another's", judgeCertificate(facts, "", "https://other.example.com", noon), Bad, "not for other.example.com")
+	check(t, "not in use", judgeCertificate(facts, "EF", url, noon), Warn, "still has another")
+	c := config.Default()
+	check(t, "none, loopback", certificates(c, nil, noon), OK, "this machine alone")
+	c.Listen = ":8080"
+	check(t, "none, open", certificates(c, nil, noon), Bad, "without TLS")
+	c.TLS.SelfSigned, c.Data = true, t.TempDir()
+	check(t, "not made yet", certificates(c, nil, noon), OK, "next start")
+	check(t, "not in force", certificates(c, &wire.Checkup{Status: wire.Status{Running: true}}, noon), Bad, "restart")
+	c.TLS = config.TLS{Cert: "absent.pem", Key: "absent.pem"}
+	check(t, "absent", certificates(c, nil, noon), Bad, "absent.pem")
+}
+
+func TestBrokenProbes(t *testing.T) {
+	status := func(code int, message string) error { return &client.Error{Status: code, Message: message} }
+	for _, row := range []struct {
+		name  string
+		err   error
+		sent  int64
+		words string
+	}{
+		{"too large", status(413, "413 Request Entity Too Large"), 5, "client_max_body_size"},
+		{"too slow", status(504, "504 Gateway Timeout"), 5, "proxy_read_timeout"},
+		{"cut by a timeout", status(408, "408"), 5, "client_body_timeout"},
+		{"nobody behind", status(502, "502 Bad Gateway"), 5, "upstream"},
+		{"http to https", status(400, "This address speaks https."), 5, "https"},
+		{"another service", status(404, "404"), 5, "another service"},
+		{"another answer", status(403, "403 Forbidden"), 5, "log"},
+		{"cut", errors.New("connection reset by peer"), 5, "client_max_body_size"},
+		{"not reached", errors.New("no such host"), 0, "DNS"},
+	} {
+		check(t, row.name, judgeBroken(row.err, row.sent, time.Second), Bad, row.words)
+	}
+	if http.StatusRequestEntityTooLarge != 413 {
+		t.Error("another table")
+	}
+}
+
+func TestProbeFindings(t *testing.T) {
+	const size = 1000
+	check(t, "streamed", judgeProbe(wire.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK, "as it was sent")
+	check(t, "gathered", judgeProbe(wire.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn, "proxy_request_buffering off")
+	check(t, "cut", judgeProbe(wire.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
+	https := Options{Through: "https://vault.example.com"}
+	named := https
+	named.Config.PublicURL = "https://vault.example.com"
+	plain := Options{Through: "http://vault.example.com"}
+	for _, row := range []struct {
+		name  string
+		opts  Options
+		got   wire.Probe
+		state string
+		words string
+	}{
+		{"direct", plain, wire.Probe{Host: "vault.example.com"}, OK, "none in between"},
+		{"direct, https", https, wire.Probe{Host: "vault.example.com", TLS: true}, OK, "none in between"},
+		{"not believed", https, wire.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "trusted_proxies: [10.0.0.7]"},
+		{"silent", https, wire.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
+		{"no scheme", https, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, Warn, "X-Forwarded-Proto"},
+		{"no scheme, public_url", named, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, OK, ""},
+		{"no caller", https, wire.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
+		{"another host", https, wire.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "proxy_set_header Host"},
+		{"another host, told", https, wire.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+		{"good", https, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+	} {
+		check(t, row.name, judgeForwarding(row.got, row.opts), row.state, row.words)
+	}
+	check(t, "key", judgeKey(wire.Probe{Authorization: true}, nil), OK, "")
+	check(t, "key refused", judgeKey(wire.Probe{Authorization: true}, errors.New("Unauthenticated.")), Bad, "Unauthenticated")
+	check(t, "key taken off", judgeKey(wire.Probe{}, nil), Bad, "Authorization")
+}

@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"deedkeep/app/config"
+	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
+	"deedkeep/app/wire"
+)
+
+// engine opens a document of one page, in a process of its own as the server does.
+func engine(ctx context.Context, opts Options) wire.Diagnosis {
+	if err := opts.Assets(); err != nil {
+		return bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one")
+	}
+	c := opts.Config
+	cache := c.ReaderCache()
+	if _, err := os.Stat(c.Data); err != nil {
+		cache = "" // nothing is made where nothing is
+	}
+	begun := time.Now()
+	pool := reader.Open(reader.Options{
+		CacheDir: cache, Processes: 1, MemoryLimit: int64(c.Reader.Memory),
+		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
+	})
+	sample := onePage()
+	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", inspect.DefaultLimits())
+	err = errors.Join(err, pool.Close())
+	const do = "see that the folder of reader.cache can be written, and that nothing (antivirus, memory limits) ends the program's child processes"
+	if err != nil {
+		return bad("engine", "a document cannot be opened: "+err.Error(), do)
+	}
+	if report.Pages == nil || *report.Pages != 1 {
+		return bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do)
+	}
+	return ok("engine", fmt.Sprintf("a document was opened in %s", time.Since(begun).Round(time.Millisecond)))
+}
+
+// onePage is the smallest PDF that every reader opens.
+func onePage() []byte {
+	var b bytes.Buffer
+	at := []int{}
+	object := func(text string) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), text)
+	}
+	b.WriteString("%PDF-1.4\n")
+	object("<</Type/Catalog/Pages 2 0 R>>")
+	object("<</Type/Pages/Kids[3 0 R]/Count 1>>")
+	object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>")
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	return b.Bytes()
+}
+
+// serving is what the server itself takes beside its children, generously.
+const serving = 256 << 20
+
+func memory(c config.Config) wire.Diagnosis {
+	children := c.Reader.Processes
+	if children == 0 {
+		children = min(2, runtime.NumCPU())
+	}
+	need := int64(serving) + int64(children)*int64(c.Reader.Memory)
+	has, err := machineMemory()
+	if err != nil {
+		return warn("memory", "it cannot be told how much there is: "+err.Error(), fmt.Sprintf("see that the service may take %s", wire.HumanSize(need)))
+	}
+	return judgeMemory(has, need)
+}
+
+func judgeMemory(has, need int64) wire.Diagnosis {
+	says := fmt.Sprintf("%s for this program; with large documents it takes up to %s", wire.HumanSize(has), wire.HumanSize(need))
+	if has < need {
+		return warn("memory", says+": documents may stay without picture and text, or the system ends the program", "give it more, or lower reader.processes or reader.memory")
+	}
+	return ok("memory", says)
+}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// permissions looks whether anybody else on this machine can read what is secret.
+func permissions(c config.Config) (all []wire.Diagnosis) {
+	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
+		if f := openTo(filepath.Join(c.Data, name), 0o077); f != nil {
+			all = append(all, *f)
+		}
+	}
+	if c.TLS.Key != "" { // which a group for certificates may read
+		if f := openTo(c.TLS.Key, 0o007); f != nil {
+			all = append(all, *f)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, ok("permissions", "the data directory and its secrets are for the service's own user alone"))
+	}
+	return all
+}
+
+// openTo finds a file that is open to others than mask allows, or is another user's.
+func openTo(path string, mask fs.FileMode) *wire.Diagnosis {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		found := warn("permissions", fmt.Sprintf("%s cannot be looked at: %v", path, err), "run the doctor as the service's own user")
+		return &found
+	}
+	if info.Mode().Perm()&mask != 0 {
+		found := bad("permissions", fmt.Sprintf("%s is open to other users of this machine (%s)", path, info.Mode().Perm()), "chmod go= "+path)
+		return &found
+	}
+	if at, known := info.Sys().(*syscall.Stat_t); known && int(at.Uid) != os.Geteuid() {
+		found := warn("permissions", fmt.Sprintf("%s belongs to another user than the one who asks", path), "run the doctor, and every command, as the service's own user")
+		return &found
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+package doctor
+
+import (
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// permissions cannot tell much: the access list was set when the directory was made,
+// and who may read it now is a question of groups that only Windows answers.
+func permissions(c config.Config) []wire.Diagnosis {
+	return []wire.Diagnosis{ok("permissions", "set when "+c.Data+` was made; "icacls" shows who may read it`)}
+}

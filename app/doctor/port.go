@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// port asks the server that runs, or tries whether one could listen.
+func port(ctx context.Context, c config.Config, found *wire.Checkup) wire.Diagnosis {
+	if found != nil && found.Status.Running && found.Status.Listen != nil {
+		return reached(ctx, *found.Status.Listen, found.Status.Certificate)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err == nil {
+		err = listener.Close()
+	}
+	if err != nil {
+		return bad("port", fmt.Sprintf("no server runs on this data directory, and none could: %v", err), "end the other program, or choose another address with the setting listen")
+	}
+	return ok("port", c.Listen+" is free; no server runs")
+}
+
+// reached asks the public address as a caller on this machine does.
+func reached(ctx context.Context, listen string, cert *wire.Certificate) wire.Diagnosis {
+	host, number, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	url := "http://" + net.JoinHostPort(host, number) + "/healthz"
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	if cert != nil {
+		url = "https" + strings.TrimPrefix(url, "http")
+		transport.TLSClientConfig = pinned(cert.Fingerprint)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err == nil {
+		var answer *http.Response
+		if answer, err = transport.RoundTrip(ask); err == nil {
+			err = answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				err = errors.Join(err, errors.New(answer.Status))
+			}
+		}
+	}
+	if err != nil {
+		return bad("port", fmt.Sprintf("the server runs, but %s does not answer: %v", url, err), "see the log; another program may have the address, or a firewall stands in between")
+	}
+	return ok("port", url+" answers")
+}
+
+// pinned trusts one certificate, by its fingerprint: what the door has told.
+func pinned(fingerprint string) *tls.Config {
+	return &tls.Config{
+		InsecureSkipVerify: true, // #nosec G402 -- held against the fingerprint instead
+		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
+			if len(raw) > 0 && strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(raw[0])), " ", ":") == fingerprint {
+				return nil
+			}
+			return errors.New("another certificate answers there")
+		},
+	}
+}

@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+const day = 24 * time.Hour
+
+// backup looks at the last good one and at what failed since.
+func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis {
+	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
+	s := found.Status
+	if f := s.BackupFailure; f != nil {
+		return bad("backup", fmt.Sprintf("the one of %s was not made: %s", f.At.Local().Format("2006-01-02 15:04"), f.Reason), "see to the place it goes to, then: deedkeep backup create")
+	}
+	if s.LastBackupAt == nil {
+		if s.Files+s.Abstracts+s.Orders == 0 {
+			return warn("backup", "there is none; nothing is stored yet", do)
+		}
+		return bad("backup", "there is none: what is stored is lost with this disk", do)
+	}
+	age := now.Sub(s.LastBackupAt.Time)
+	says := fmt.Sprintf("the last good one is %s old", days(age))
+	warnAt, badAt := 7*day, 30*day
+	if c.Backup.To != "" && c.Backup.Every > 0 {
+		warnAt, badAt = 2*c.Backup.Every, max(7*c.Backup.Every, 2*day)
+	}
+	switch {
+	case age > badAt:
+		return bad("backup", says, do)
+	case age > warnAt:
+		return warn("backup", says, do)
+	}
+	return ok("backup", says)
+}
+
+func days(d time.Duration) string {
+	if d < 2*day {
+		return fmt.Sprintf("%d hours", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d/day))
+}
+
+// past says when a server did not stop by itself.
+func past(found *wire.Checkup, now time.Time) wire.Diagnosis {
+	if found.CutAt == nil {
+		return ok("stops", "every server stopped by itself")
+	}
+	says := fmt.Sprintf("a server did not stop by itself (known since %s)", found.CutAt.Local().Format("2006-01-02 15:04"))
+	if now.Sub(found.CutAt.Time) > 30*day {
+		return ok("stops", says)
+	}
+	return warn("stops", says+": it was killed, or the power failed. Nothing that was acknowledged is lost by that",
+		`see the system's log for that time (power, memory); "deedkeep verify" reads everything`)
+}
+
+func writes(found *wire.Checkup) wire.Diagnosis {
+	if found.Status.ReadOnly {
+		return bad("writes", "refused since the disk failed to keep something", "see the log and the disk's health, make a backup, then restart the server")
+	}
+	return ok("writes", "taken")
+}
+
+func failures(found *wire.Checkup) wire.Diagnosis {
+	if n := found.Status.Failed; n > 0 {
+		return warn("documents", fmt.Sprintf("%d have no picture or text; they can be downloaded all the same", n), `"deedkeep process list" says why, "deedkeep process retry" tries again`)
+	}
+	return ok("documents", fmt.Sprintf("%d stored, %d wait for picture and text", found.Status.Files, found.Status.Queue))
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+
+	"deedkeep/app/certificate"
+	"deedkeep/app/config"
+)
+
+// front is what the network sees: the public address, and with TLS what tells those
+// who speak plain HTTP where to go.
+type front struct {
+	address  string
+	redirect string
+	live     *certificate.Live // nil: without TLS
+	gate     *gate
+	services []service
+}
+
+// TLSDir is the folder of a certificate that is made here.
+func TLSDir(data string) string { return filepath.Join(data, "tls") }
+
+// openFront opens the listeners, each error naming its setting. With several of them
+// the first that fails closes the others.
+func openFront(ctx context.Context, opts Options, public http.Handler) (f front, err error) {
+	c := opts.Config
+	f.gate = newGate()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.close())
+		}
+	}()
+	if c.TLS.On() {
+		if f.live, err = openCertificate(opts); err != nil {
+			return f, err
+		}
+	}
+	crowd := newCrowd(c.Limits.PerAddress, c.TrustedProxies)
+	listener, err := listen(ctx, c, c.Listen, "listen (--listen)", crowd)
+	if err != nil {
+		return f, err
+	}
+	f.address = listener.Addr().String()
+	if !c.TLS.On() {
+		f.add(opts, listener, public)
+		return f, nil
+	}
+	both := newSplit(listener, tlsConfig(f.live))
+	elsewhere := redirect(c, f.address)
+	f.add(opts, both.plain, elsewhere) // stopped before the port that it hangs on
+	f.add(opts, both, strict(public, c.TLS))
+	if c.TLS.RedirectListen != "" {
+		plain, err := listen(ctx, c, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
+		if err != nil {
+			return f, err
+		}
+		f.redirect = plain.Addr().String()
+		f.add(opts, plain, elsewhere)
+	}
+	return f, nil
+}
+
+func (f *front) add(opts Options, l net.Listener, h http.Handler) {
+	f.services = append(f.services, service{l, newServer(opts, f.gate.wrap(h))})
+}
+
+func (f *front) close() (err error) {
+	for _, s := range f.services {
+		err = errors.Join(err, s.listener.Close())
+	}
+	return err
+}
+
+// facts are those of the certificate in use, for the control door; nil without TLS.
+func (f *front) facts() *certificate.Facts {
+	if f.live == nil {
+		return nil
+	}
+	return new(f.live.Facts())
+}
+
+func (f *front) answering() Answering {
+	return Answering{Address: f.address, Redirect: f.redirect, Certificate: f.facts()}
+}
+
+func openCertificate(opts Options) (*certificate.Live, error) {
+	c := opts.Config
+	set := certificate.Options{Cert: c.TLS.Cert, Key: c.TLS.Key, Now: opts.Now, Chance: rand.Reader, Log: opts.Log}
+	if c.TLS.SelfSigned {
+		set.Dir, set.Names = TLSDir(opts.Vault.Dir()), certificate.LocalNames(c.PublicURL)
+		if address, err := url.Parse(c.PublicURL); err == nil {
+			set.Must = address.Hostname()
+		}
+	}
+	live, err := certificate.Open(set)
+	if err != nil {
+		return nil, fmt.Errorf("the settings tls.*: %w", err)
+	}
+	return live, nil
+}
+
+// tlsConfig takes Go's defaults, which begin at TLS 1.2. HTTP/2 is not spoken: an
+// upload's pace, its end and its slot are those of a connection, which HTTP/2 shares
+// between requests, and an office gains nothing by it.
+func tlsConfig(live *certificate.Live) *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.Get, NextProtos: []string{"http/1.1"}}
+}
+
+// listen opens a public address, and names its setting when it cannot.
+func listen(ctx context.Context, c config.Config, address, setting string, crowd *crowd) (*limited, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%w; the setting %s chooses another address", err, setting)
+	}
+	tcp, ok := listener.(*net.TCPListener)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("listen on %s: it is no TCP address", address), listener.Close())
+	}
+	return limit(tcp, c.Limits.Connections, crowd), nil
+}

@@ -1,0 +1,125 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deedkeep/app/api"
+	"deedkeep/app/secret"
+	"deedkeep/app/wire"
+)
+
+// probes are the paths on which the doctor tries what stands in front of the service.
+// Each is asked for at the control door, takes one body within its life, and keeps
+// nothing of it.
+type probes struct {
+	chance  io.Reader
+	now     func() time.Time
+	trusted []netip.Prefix
+	stall   time.Duration
+
+	mu   sync.Mutex
+	open map[string]time.Time // token → its end
+}
+
+const (
+	probePath = "/v1/doctor/"
+	probeLife = 10 * time.Minute
+	probeMax  = 200 << 20 // bytes of a body
+	probeOpen = 16        // at once
+)
+
+func newProbes(opts Options) *probes {
+	return &probes{
+		chance: rand.Reader, now: opts.Now, trusted: opts.Config.TrustedProxies, stall: opts.Config.Timeouts.Stall, open: map[string]time.Time{},
+	}
+}
+
+// before gives p the requests that are for it.
+func (p *probes) before(next http.Handler) http.Handler {
+	own := api.Identify(p, p.chance)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.take(r) {
+			own.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Open gives a new path.
+func (p *probes) Open() (string, error) {
+	token, err := secret.NewToken(p.chance)
+	if err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	for old, end := range p.open {
+		if now.After(end) || len(p.open) >= probeOpen {
+			delete(p.open, old)
+		}
+	}
+	p.open[token] = now.Add(probeLife)
+	return probePath + token, nil
+}
+
+// take says whether r is for an open path, which is closed by that.
+func (p *probes) take(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.URL.Path, probePath)
+	if !ok || r.Method != http.MethodPost {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	end, open := p.open[token]
+	delete(p.open, token)
+	return open && p.now().Before(end)
+}
+
+// ServeHTTP reads the body of a request that was taken, and says how it came.
+func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	result := wire.Probe{
+		Host: r.Host, TLS: r.TLS != nil, ForwardedFor: r.Header.Get("X-Forwarded-For"), ForwardedHost: r.Header.Get("X-Forwarded-Host"),
+		Proto: r.Header.Get("X-Forwarded-Proto"), Authorization: r.Header.Get("Authorization") != "",
+	}
+	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		ip := peer.Addr().Unmap().WithZone("")
+		result.Peer = ip.String()
+		result.Trusted = slices.ContainsFunc(p.trusted, func(n netip.Prefix) bool { return n.Contains(ip) })
+	}
+	control, body, chunk := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, probeMax), make([]byte, 64<<10)
+	var first, last time.Time
+	for {
+		// Where it fails there is no network that could stall.
+		_ = control.SetReadDeadline(time.Now().Add(p.stall))
+		n, err := body.Read(chunk)
+		if n > 0 {
+			last = time.Now()
+			if first.IsZero() {
+				first = last
+			}
+			result.Bytes += int64(n)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			answerJSON(w, http.StatusBadRequest, wire.Failure{Message: "The body broke off before its end."})
+			return
+		}
+	}
+	_ = control.SetReadDeadline(time.Time{}) // as above
+	result.SpanMillis = last.Sub(first).Milliseconds()
+	answerJSON(w, http.StatusOK, result)
+}
+
+var _ api.Probes = (*probes)(nil)

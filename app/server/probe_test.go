@@ -1,0 +1,169 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/doctor"
+	"deedkeep/app/local"
+	"deedkeep/app/wire"
+)
+
+// What stands in front of a service, and what the doctor says of it.
+func TestProbeThroughProxies(t *testing.T) {
+	const size = 1 << 20
+	r := serve(t, func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
+	behind, err := url.Parse("http://" + r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := func(change func(*httputil.ProxyRequest)) http.Handler {
+		return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(behind)
+			p.SetXForwarded()
+			p.Out.Host = p.In.Host
+			if change != nil {
+				change(p)
+			}
+		}}
+	}
+	good := forward(nil)
+	for _, row := range []struct {
+		name  string
+		proxy http.Handler
+		tls   bool
+		want  map[string]string // by check, its state and words
+	}{
+		{"good", good, false, map[string]string{"through": "ok as it was sent", "proxy": "ok believed", "key": "ok works"}},
+		{"good, https", good, true, map[string]string{"through": "ok as it was sent", "proxy": "ok believed", "key": "ok works"}},
+		{"gathers the body", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			whole, err := io.ReadAll(req.Body)
+			if err != nil {
+				return // the one who sends has gone
+			}
+			req.Body = io.NopCloser(bytes.NewReader(whole))
+			good.ServeHTTP(w, req)
+		}), false, map[string]string{"through": "warn proxy_request_buffering", "proxy": "ok believed"}},
+		{"small bodies only", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			_, _ = io.CopyN(io.Discard, req.Body, size/4) // It refuses whatever came.
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}), false, map[string]string{"through": "bad client_max_body_size"}},
+		{"hangs up", http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+			_, _ = io.CopyN(io.Discard, req.Body, size/4) // It hangs up whatever came.
+			panic(http.ErrAbortHandler)
+		}), false, map[string]string{"through": "bad client_max_body_size"}},
+		{"nobody behind", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }), false,
+			map[string]string{"through": "bad upstream"}},
+		{"says no scheme", forward(func(p *httputil.ProxyRequest) { p.Out.Header.Del("X-Forwarded-Proto") }), true,
+			map[string]string{"through": "ok", "proxy": "warn X-Forwarded-Proto"}},
+		{"takes the key", forward(func(p *httputil.ProxyRequest) { p.Out.Header.Del("Authorization") }), false,
+			map[string]string{"through": "ok", "key": "bad Authorization"}},
+		{"another name", forward(func(p *httputil.ProxyRequest) {
+			p.Out.Host = "vault.internal"
+			p.Out.Header.Del("X-Forwarded-Host")
+		}), false, map[string]string{"proxy": "warn proxy_set_header Host"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			front := httptest.NewUnstartedServer(row.proxy)
+			front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+			if row.tls {
+				front.StartTLS()
+			} else {
+				front.Start()
+			}
+			defer front.Close()
+			found := look(t, r, front.URL, front.Client().Transport)
+			for check, want := range row.want {
+				state, words, _ := strings.Cut(want, " ")
+				if f := found[check]; f.State != state || !strings.Contains(f.Says+f.Do, words) {
+					t.Errorf("%+v, want %s", f, want)
+				}
+			}
+		})
+	}
+	list, err := client.New("http://"+r.address, r.key, nil).Folders(t.Context())
+	if err != nil {
+		t.Error(list, err)
+	}
+	status, err := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())).Status(t.Context())
+	if err != nil || status.Files != 0 || status.Bytes != 0 {
+		t.Errorf("it kept something: %+v, %v", status, err)
+	}
+}
+
+// look gives the doctor's findings about what stands in front.
+func look(t *testing.T, r *running, through string, transport http.RoundTripper) map[string]wire.Diagnosis {
+	t.Helper()
+	c := config.Default()
+	c.Data, c.Listen = r.vault.Dir(), r.address
+	report, err := doctor.Look(t.Context(), doctor.Options{
+		Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
+		Assets:  func() error { return errors.New("not in this test") },
+		Network: func(string) (string, bool, error) { return "disk", false, nil },
+		Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+			return fn(ctx, client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())))
+		},
+		Through: through, Key: r.key, Transport: transport, Size: 1 << 20, Pause: 200 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]wire.Diagnosis{}
+	for _, f := range report.Findings {
+		found[f.Check] = f
+	}
+	if f := found["engine"]; f.State != doctor.Bad || report.OK {
+		t.Errorf("%+v", f)
+	}
+	return found
+}
+
+// A path of the door is for one body, and for nobody who has not got it.
+func TestProbePaths(t *testing.T) {
+	r := serve(t, nil)
+	door := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir()))
+	public := client.New("http://"+r.address, r.key, nil)
+	path, err := door.OpenProbe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, body := r.raw(t, "GET", "GET "+path+" HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+r.key+"\r\n\r\n"); answer.StatusCode != 404 {
+		t.Errorf("%v %s", answer.Status, body)
+	}
+	if got, err := public.SendProbe(t.Context(), path, strings.NewReader("12345")); err != nil || got.Bytes != 5 || got.Trusted || !got.Authorization || got.Peer != "127.0.0.1" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for name, at := range map[string]string{"used": path, "guessed": "/v1/doctor/" + strings.Repeat("A", 43), "empty": "/v1/doctor/"} {
+		_, err := public.SendProbe(t.Context(), at, strings.NewReader("12345"))
+		if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 404 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := public.OpenProbe(t.Context()); err == nil {
+		t.Error("it can be opened from outside")
+	}
+	path, err = door.OpenProbe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := public.SendProbe(t.Context(), path, io.LimitReader(zeros{}, 201<<20)); err == nil {
+		t.Error("it takes any number of bytes")
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,78 @@
+package vault
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// servingFile tells whether the last server stopped by itself. Nothing rests on it;
+// one that cannot be read is as one that is not there.
+//
+//	serving.json  {"started_at":"…","stopped_at":"…","cut_at":"…"}   cut_at: the last start after one that did not stop
+const servingFile = "serving.json"
+
+type serving struct {
+	StartedAt time.Time `json:"started_at"`
+	StoppedAt time.Time `json:"stopped_at,omitzero"`
+	CutAt     time.Time `json:"cut_at,omitzero"`
+}
+
+// cutAt is since when it is known that a server did not stop by itself: the next one
+// has started, or, when none runs, its own start. Zero: never.
+func (v *Vault) cutAt() time.Time {
+	s := readServing(v.dir)
+	if !v.serving && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
+		return s.StartedAt
+	}
+	return s.CutAt
+}
+
+func readServing(dir string) (s serving) {
+	text, err := os.ReadFile(filepath.Join(dir, servingFile))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		return serving{}
+	}
+	return s
+}
+
+// noteStart is told when a server begins on the vault.
+func (v *Vault) noteStart() {
+	before, now := readServing(v.dir), v.now()
+	s := serving{StartedAt: now, CutAt: before.CutAt}
+	if !before.StartedAt.IsZero() && before.StoppedAt.IsZero() {
+		s.CutAt = now
+	}
+	v.writeServing(s)
+	v.serving = true
+}
+
+// noteStop is told when the vault is closed in order.
+func (v *Vault) noteStop() {
+	if !v.serving {
+		return
+	}
+	s := readServing(v.dir)
+	s.StoppedAt = v.now()
+	v.writeServing(s)
+}
+
+func (v *Vault) writeServing(s serving) {
+	text, err := json.Marshal(s)
+	path := filepath.Join(v.dir, servingFile)
+	if err == nil {
+		err = os.WriteFile(path+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
+		v.log.Warn("note of start and stop", "error", err)
+	}
+}

@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/doctor"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) doctorCommand() *cobra.Command {
+	var through, key string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what is well with this installation, what is not, and what to do",
+		Long: `Look at the clock, the disk and how quickly it keeps what is written, permissions,
+the port, the certificate, the last backup, the engines and memory, while the server
+runs or not. Each finding is ok, warn or bad, with what to do; the exit code is 1
+when one is bad. Nothing is changed.
+
+With --through an upload of 100 MB is sent to that address, through whatever stands
+in front of the server (a reverse proxy, a firewall), and kept nowhere.`,
+		Example: "  deedkeep doctor\n  deedkeep doctor --through https://vault.example.com\n  deedkeep doctor --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.doctor(cmd.Context(), strings.TrimRight(through, "/"), key)
+		},
+	}
+	cmd.Flags().StringVar(&through, "through", "", "send 100 MB to this address of the server, like https://vault.example.com")
+	cmd.Flags().StringVar(&key, "key", "", "try this API key there too")
+	return cmd
+}
+
+var errUnwell = errors.New("something is wrong; the lines above say what to do")
+
+func (s *shell) doctor(ctx context.Context, through, key string) error {
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	if through != "" && !strings.HasPrefix(through, "http://") && !strings.HasPrefix(through, "https://") {
+		return &usageError{fmt.Errorf("--through %q is no address; write it like https://vault.example.com", through)}
+	}
+	report, err := doctor.Look(ctx, doctor.Options{
+		Config: c, Assets: s.assets, Network: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
+		Ask: s.ask, Explain: message, Through: through, Key: key,
+	})
+	if err != nil {
+		return err
+	}
+	if s.json {
+		err = s.printJSON(report)
+	} else {
+		err = s.printFound(report)
+	}
+	if err == nil && !report.OK {
+		return errUnwell
+	}
+	return err
+}
+
+func (s *shell) printFound(report wire.Doctor) error {
+	for _, f := range report.Findings {
+		if err := s.print("%-5s %-14s %s\n", f.State, f.Check, f.Says); err != nil {
+			return err
+		}
+		if f.Do == "" {
+			continue
+		}
+		if err := s.print("%-5s %-14s -> %s\n", "", "", f.Do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
