@@ -54,7 +54,7 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	root.SetOut(s.out)
 	root.SetErr(s.messages)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !s.parsed {
+	if _, told := errors.AsType[*argumentError](err); err != nil && !s.parsed && !told {
 		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
 	return s.exit(ctx, err)
@@ -100,7 +100,8 @@ func (s *shell) root() *cobra.Command {
 	global.String("log-format", standard.Log.Format, "text or json")
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.versionCommand())
+	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.versionCommand(),
+		s.templatesCommand(), s.fieldsCommand(), s.statusesCommand())
 	return root
 }
 
