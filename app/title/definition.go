@@ -50,7 +50,7 @@ func CheckStatuses(statuses []string) ([]string, Fields) {
 	if len(statuses) == 0 {
 		f.Add("statuses", "Orders need at least one status; the first is given to new orders.")
 	}
-	return f.names("statuses", statuses, MaxStatuses), f
+	return f.names("statuses", "status", statuses, MaxStatuses), f
 }
 
 // definitions applies the rules of a set: each field by itself, keys unique.
@@ -72,7 +72,7 @@ func (f *Fields) definitions(path string, defs []Field, own []string) []Field {
 			f.Add(at+".key", fmt.Sprintf("The key %q is there twice.", def.Key))
 		}
 		seen[def.Key] = true
-		def.Label = f.name(at+".label", def.Label)
+		def.Label = f.name(at+".label", "label", def.Label)
 		def.Options = f.options(at, def)
 		out = append(out, def)
 	}
@@ -88,14 +88,14 @@ func (f *Fields) options(at string, def Field) []string {
 	case def.Type.Chooses() && len(def.Options) == 0:
 		f.Add(at+".options", fmt.Sprintf("A %s needs options.", def.Type))
 	default:
-		return f.names(at+".options", def.Options, MaxOptions)
+		return f.names(at+".options", "option", def.Options, MaxOptions)
 	}
 	return nil
 }
 
 // names applies the rules of a list of names: each one by itself, unique without
-// regard to case.
-func (f *Fields) names(path string, list []string, most int) []string {
+// regard to case; noun is what each is called.
+func (f *Fields) names(path, noun string, list []string, most int) []string {
 	if len(list) > most {
 		f.Add(path, fmt.Sprintf("There must not be more than %d.", most))
 		return nil
@@ -104,7 +104,7 @@ func (f *Fields) names(path string, list []string, most int) []string {
 	var out []string
 	for i, text := range list {
 		at := fmt.Sprintf("%s.%d", path, i)
-		text = f.name(at, text)
+		text = f.name(at, noun, text)
 		if fold := Fold(text); text != "" && seen[fold] {
 			f.Add(at, fmt.Sprintf("%q is there twice; capital letters make no difference.", text))
 		} else {
@@ -116,16 +116,19 @@ func (f *Fields) names(path string, list []string, most int) []string {
 }
 
 // name applies the rules of what people read and choose: 1 to 255 characters in one
-// line that shows as it is.
-func (f *Fields) name(path, text string) string {
-	before := len(*f)
-	value := f.line(path, Given(text), MaxName)
+// line that shows as it is. Sentences call it by the noun.
+func (f *Fields) name(path, noun, text string) string {
+	var refused Fields
+	value := refused.line(noun, Given(text), MaxName)
 	switch {
-	case len(*f) > before:
+	case len(refused) > 0:
 	case value == "":
-		f.Add(path, required(path))
+		refused.Add(noun, required(noun))
 	case strings.ContainsFunc(value, unicode.IsControl):
-		f.Add(path, badCharacters(path))
+		refused.Add(noun, badCharacters(noun))
+	}
+	for _, r := range refused {
+		f.Add(path, r.Sentences[0])
 	}
 	return value
 }

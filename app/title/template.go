@@ -43,9 +43,9 @@ type TemplateDraft struct {
 func (d TemplateDraft) Apply(path string, old Template) (Template, Fields) {
 	var f Fields
 	made := old
-	made.Name = f.name(path+".name", d.Name)
+	made.Name = f.name(path+".name", "name", d.Name)
 	if d.Statuses != nil {
-		made.Statuses = f.names(path+".statuses", *d.Statuses, MaxStatuses)
+		made.Statuses = f.names(path+".statuses", "status", *d.Statuses, MaxStatuses)
 	}
 	if d.Fields != nil {
 		made.Fields = f.definitions(path+".custom_fields", *d.Fields, abstractOwn)
