@@ -68,9 +68,9 @@ type DefinitionsChanged struct {
 // Definition is what changed of one template, or of the definitions of orders (then
 // ID is nil and Name empty). ID is nil too for a template that a dry run would make.
 type Definition struct {
-	ID      *int64       `json:"id"`
-	Name    string       `json:"name"`
-	Created bool         `json:"created"`
+	ID      *int64                 `json:"id"`
+	Name    string                 `json:"name"`
+	Created bool                   `json:"created"`
 	Changes List[DefinitionChange] `json:"changes"`
 }
 
