@@ -143,5 +143,6 @@ func vaultSettings(c config.Config) vault.Settings {
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
+		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
 	}
 }

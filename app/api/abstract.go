@@ -12,8 +12,8 @@ import (
 type abstractHandler struct {
 	edge  *edge
 	verbs interface {
-		Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *vault.Tray) (vault.Filed, error)
-		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray) (vault.Filed, error)
+		Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
 	}
 	trays trays
@@ -37,7 +37,7 @@ func (h abstractHandler) create(c *call) (answer, error) {
 		},
 		TaxMap:  f.input("tax_map"),
 		NotFile: form.notFile,
-	}, form.tray)
+	}, form.tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -57,7 +57,7 @@ func (h abstractHandler) attach(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer form.tray.Discard()
-	filed, err := h.verbs.Attach(c.Context(), c.actor, id, form.upload(), form.tray)
+	filed, err := h.verbs.Attach(c.Context(), c.actor, id, form.upload(), form.tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		return answer{}, err
 	}

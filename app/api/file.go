@@ -15,7 +15,7 @@ type fileHandler struct {
 	edge  *edge
 	verbs interface {
 		trays
-		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray) (vault.Filed, error)
+		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (title.File, error)
 	}
 }
@@ -26,7 +26,7 @@ func (h fileHandler) upload(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer form.tray.Discard()
-	filed, err := h.verbs.Upload(c.Context(), c.actor, form.upload(), form.tray)
+	filed, err := h.verbs.Upload(c.Context(), c.actor, form.upload(), form.tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		return answer{}, err
 	}

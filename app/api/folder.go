@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -11,7 +12,7 @@ type folderHandler struct {
 	edge  *edge
 	verbs interface {
 		List(ctx context.Context) ([]title.Folder, error)
-		Create(ctx context.Context, actor title.Actor, draft title.FolderDraft) (title.Folder, error)
+		Create(ctx context.Context, actor title.Actor, draft title.FolderDraft, keep vault.Keep[title.Folder]) (title.Folder, error)
 	}
 }
 
@@ -32,7 +33,7 @@ func (h folderHandler) create(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := h.verbs.Create(c.Context(), c.actor, title.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])})
+	made, err := h.verbs.Create(c.Context(), c.actor, title.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, vault.Keep[title.Folder]{})
 	if err != nil {
 		return answer{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -11,7 +12,7 @@ type orderHandler struct {
 	edge  *edge
 	verbs interface {
 		Fields(ctx context.Context) ([]title.Field, error)
-		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft) (title.Order, error)
+		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep vault.Keep[title.Order]) (title.Order, error)
 	}
 }
 
@@ -34,7 +35,7 @@ func (h orderHandler) create(c *call) (answer, error) {
 			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
 		},
 		Custom: custom(sent["custom_fields"]),
-	})
+	}, vault.Keep[title.Order]{})
 	if err != nil {
 		return answer{}, err
 	}

@@ -31,6 +31,8 @@ type Config struct {
 	Previews       Previews       `mapstructure:"previews"`
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
+	Trash          Trash          `mapstructure:"trash"`
+	Idempotency    Idempotency    `mapstructure:"idempotency"`
 	Sweep          Sweep          `mapstructure:"sweep"`
 
 	// origins tells where the value of a key came from; a key that is not in it has its default.
@@ -113,6 +115,16 @@ type CORS struct {
 	Origins []string `mapstructure:"origins"`
 }
 
+// Trash is where deleted records wait for their end.
+type Trash struct {
+	Keep time.Duration `mapstructure:"keep"`
+}
+
+// Idempotency are the answers kept for requests under an Idempotency-Key (API.md).
+type Idempotency struct {
+	Keep time.Duration `mapstructure:"keep"`
+}
+
 // Sweep removes what no record names.
 type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
@@ -137,11 +149,13 @@ func Default() Config {
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},
-		Reader:   Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
-		Previews: Previews{Size: 2 * GB},
-		Disk:     Disk{Reserve: 64 * MB},
-		CORS:     CORS{Origins: []string{}},
-		Sweep:    Sweep{Every: 24 * time.Hour},
+		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
+		Previews:    Previews{Size: 2 * GB},
+		Disk:        Disk{Reserve: 64 * MB},
+		CORS:        CORS{Origins: []string{}},
+		Trash:       Trash{Keep: 30 * day},
+		Idempotency: Idempotency{Keep: day},
+		Sweep:       Sweep{Every: 24 * time.Hour},
 	}
 }
 

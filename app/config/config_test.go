@@ -114,6 +114,8 @@ reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache:
 previews: {size: 3 GB}
 disk: {reserve: 1 GiB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
+trash: {keep: 7d}
+idempotency: {keep: 90m}
 sweep: {every: 1d12h}
 `
 
@@ -130,7 +132,7 @@ func everyConfig() Config {
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
-		Sweep: Sweep{36 * time.Hour},
+		Trash: Trash{7 * 24 * time.Hour}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
 	}
 }
 

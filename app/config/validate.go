@@ -51,6 +51,8 @@ func bounds() map[string]span {
 		"reader.text":              durations(100*time.Millisecond, 10*time.Minute),
 		"previews.size":            sizes(MB, 64*TB),
 		"disk.reserve":             sizes(MB, TB),
+		"trash.keep":               durations(time.Hour, 3650*day),
+		"idempotency.keep":         durations(time.Minute, 30*day),
 		"sweep.every":              durations(time.Minute, 30*day),
 	}
 }

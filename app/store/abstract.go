@@ -2,18 +2,49 @@ package store
 
 import "deedkeep/app/title"
 
+var abstracts = listing[title.Abstract]{
+	table:  table[title.Abstract]{bucketAbstracts, "abstract"},
+	layout: layout{bucket: bucketAbstractIndex, tags: "ykst"},
+	columns: []column[title.Abstract]{
+		{name: ColumnCounty, of: func(a *title.Abstract) value { return valueOf(a.County) }},
+		{name: ColumnTemplate, of: func(a *title.Abstract) value { return value{number: a.TemplateID} }},
+		{name: ColumnStatus, of: func(a *title.Abstract) value { return valueOf(a.Status) }, tally: true},
+		{name: ColumnState, of: func(a *title.Abstract) value { return valueOf(a.State) }},
+	},
+	card:    func(a *title.Abstract) card { return card{created: micros(a.CreatedAt), id: a.ID} },
+	trashed: func(a *title.Abstract) *title.Trashed { return a.Trashed },
+}
+
 // NewAbstractID gives the next number of an abstract.
 func (t *Tx) NewAbstractID() (uint64, error) { return abstracts.next(t) }
 
-// Abstract reads one; NotFound when absent.
-func (t *Tx) Abstract(id uint64) (title.Abstract, error) { return abstracts.get(t, id) }
+// Abstract reads one; NotFound when absent or in the trash.
+func (t *Tx) Abstract(id uint64) (title.Abstract, error) { return abstracts.live(t, id) }
 
-// PutAbstract writes one, new or changed.
+// AnyAbstract reads one, in the trash or not; NotFound when absent.
+func (t *Tx) AnyAbstract(id uint64) (title.Abstract, error) { return abstracts.get(t, id) }
+
+// ListAbstracts gives a page of the abstracts, without those in the trash. It takes
+// ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, and SortCreated.
+func (t *Tx) ListAbstracts(q Query) (Page[title.Abstract], error) { return abstracts.list(t, q) }
+
+// PutAbstract writes one, new or changed, and its places in the indexes.
 func (t *Tx) PutAbstract(a title.Abstract) error {
-	if !abstracts.has(t, a.ID) {
-		if err := t.add(CountAbstracts, 1); err != nil {
-			return err
-		}
+	old, known, err := abstracts.find(t, a.ID)
+	if err != nil {
+		return err
 	}
-	return abstracts.put(t, a.ID, a)
+	t.step(CountAbstracts, known && old.Trashed == nil, a.Trashed == nil)
+	return abstracts.write(t, a.ID, &old, known, &a)
+}
+
+// RemoveAbstract takes one away for good, in the trash or not; NotFound when
+// absent. Its files are not touched.
+func (t *Tx) RemoveAbstract(id uint64) error {
+	old, err := abstracts.get(t, id)
+	if err != nil {
+		return err
+	}
+	t.step(CountAbstracts, old.Trashed == nil, false)
+	return abstracts.erase(t, id, &old)
 }

@@ -10,22 +10,33 @@ import (
 
 // The buckets of doc.go's picture.
 var (
-	bucketMeta         = []byte("meta")
-	bucketCounters     = []byte("counters")
-	bucketTemplates    = []byte("templates")
-	bucketWorkspace    = []byte("workspace")
-	bucketFolders      = []byte("folders")
-	bucketFolderNames  = []byte("folder_names")
-	bucketAbstracts    = []byte("abstracts")
-	bucketOrders       = []byte("orders")
-	bucketOrderNumbers = []byte("order_numbers")
-	bucketFiles        = []byte("files")
-	bucketFileDigests  = []byte("file_digests")
-	bucketFailed       = []byte("failed")
-	bucketTasks        = []byte("tasks")
-	bucketKeys         = []byte("keys")
-	bucketKeyHashes    = []byte("key_hashes")
-	bucketEvents       = []byte("events")
+	bucketMeta          = []byte("meta")
+	bucketCounters      = []byte("counters")
+	bucketCounts        = []byte("counts")
+	bucketTemplates     = []byte("templates")
+	bucketWorkspace     = []byte("workspace")
+	bucketFolders       = []byte("folders")
+	bucketFolderNames   = []byte("folder_names")
+	bucketAbstracts     = []byte("abstracts")
+	bucketAbstractIndex = []byte("abstract_index")
+	bucketOrders        = []byte("orders")
+	bucketOrderIndex    = []byte("order_index")
+	bucketFiles         = []byte("files")
+	bucketFileIndex     = []byte("file_index")
+	bucketFileDigests   = []byte("file_digests")
+	bucketFailed        = []byte("failed")
+	bucketTasks         = []byte("tasks")
+	bucketTrash         = []byte("trash")
+	bucketReplays       = []byte("replays")
+	bucketReplayTimes   = []byte("replay_times")
+	bucketKeys          = []byte("keys")
+	bucketKeyHashes     = []byte("key_hashes")
+	bucketUsers         = []byte("users")
+	bucketUserNames     = []byte("user_names")
+	bucketSessions      = []byte("sessions")
+	bucketSessionUsers  = []byte("session_users")
+	bucketEvents        = []byte("events")
+	bucketEventIndex    = []byte("event_index")
 )
 
 // The keys of meta and workspace.
@@ -33,44 +44,21 @@ var (
 	keySchema          = []byte("schema")
 	keySecret          = []byte("secret")
 	keyCreated         = []byte("created")
+	keyRebuilding      = []byte("rebuilding")
 	keyGeneration      = []byte("generation")
 	keyDefaultTemplate = []byte("default_template")
 	keyOrderFields     = []byte("order_fields")
 	keyOrderStatuses   = []byte("order_statuses")
 )
 
-// Counter names one of the numbers kept with the records.
-type Counter string
-
-// The counters.
-const (
-	CountAbstracts Counter = "abstracts"
-	CountOrders    Counter = "orders"
-	CountFiles     Counter = "files"
-	CountFolders   Counter = "folders"
-	CountTasks     Counter = "tasks"
-	CountFailed    Counter = "failed"
-	CountBytes     Counter = "bytes" // of all files, each counted as often as it is filed
-)
-
-func allCounters() []Counter {
-	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes}
-}
-
-func counterKeys() (keys [][]byte) {
-	for _, c := range allCounters() {
-		keys = append(keys, []byte(c))
-	}
-	return keys
-}
-
 // createdText is the time of the first event as meta keeps it.
 func createdText(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
 
 func allBuckets() [][]byte {
-	return [][]byte{bucketMeta, bucketCounters, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
-		bucketAbstracts, bucketOrders, bucketOrderNumbers, bucketFiles, bucketFileDigests, bucketFailed, bucketTasks, bucketKeys,
-		bucketKeyHashes, bucketEvents}
+	return [][]byte{bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
+		bucketAbstracts, bucketAbstractIndex, bucketOrders, bucketOrderIndex, bucketFiles, bucketFileIndex, bucketFileDigests,
+		bucketFailed, bucketTasks, bucketTrash, bucketReplays, bucketReplayTimes, bucketKeys, bucketKeyHashes, bucketUsers,
+		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex}
 }
 
 // found makes the buckets and the workspace of a new vault.
@@ -113,15 +101,8 @@ func found(t *Tx, opts Options) error {
 			return err
 		}
 	}
-	return t.AddEvent(title.Event{At: now, Actor: title.System(), Kind: "vault.created"})
-}
-
-// Count gives a counter's value.
-func (t *Tx) Count(c Counter) uint64 {
-	n, _ := numberOf(t.bucket(bucketCounters).Get([]byte(c))) // absent is zero
-	return n
-}
-
-func (t *Tx) add(c Counter, delta int64) error {
-	return t.bucket(bucketCounters).Put([]byte(c), number(t.Count(c)+uint64(delta)))
+	if err := t.AddEvent(title.Event{At: now, Actor: title.System(), Kind: "vault.created"}); err != nil {
+		return err
+	}
+	return t.flush()
 }

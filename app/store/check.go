@@ -31,6 +31,10 @@ type checker struct {
 	told   int
 	counts map[Counter]uint64
 
+	tallies    map[tallied]uint64
+	entriesDue map[string]int // of each index of lists
+	key        []byte         // room for one
+
 	fingerprint string
 }
 
@@ -38,7 +42,7 @@ type checker struct {
 // other, the event chain against its hashes, and the file's pages against bbolt's
 // own rules. The error is about the check, never about what it found.
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) {
-	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, fingerprint: c.fingerprint}
+	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, tallies: map[tallied]uint64{}, entriesDue: map[string]int{}, fingerprint: c.fingerprint}
 	if err := k.pages(c); err != nil || c.broken {
 		return k.census, err
 	}
@@ -50,7 +54,10 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		k.meta()
 		k.records()
 		k.indexes()
+		k.lists()
+		k.replays()
 		k.counters()
+		k.tallied()
 		return k.ctx.Err()
 	})
 	if err := ctx.Err(); err != nil {
@@ -136,14 +143,14 @@ func (k *checker) find(kind, subject, format string, args ...any) {
 func (k *checker) records() {
 	walk(k, templates, func(title.Template) {})
 	walk(k, folders, k.folder)
-	walk(k, abstracts, k.abstract)
-	walk(k, orders, k.order)
-	walk(k, files, k.file)
+	walk(k, abstracts.table, k.abstract)
+	walk(k, orders.table, k.order)
+	walk(k, files.table, k.file)
 	walk(k, tasks, func(task title.Task) {
 		k.counts[CountTasks]++
 		k.reference("task", task.Seq, "file", files.has(k.t, task.FileID), task.FileID)
 	})
-	walk(k, keys, k.key)
+	walk(k, keys, k.apiKey)
 	k.chain()
 	if _, err := k.t.OrderFields(); err != nil {
 		k.find("workspace", "order_fields", "%v", err)
@@ -196,7 +203,10 @@ func (k *checker) folder(f title.Folder) {
 }
 
 func (k *checker) abstract(a title.Abstract) {
-	k.counts[CountAbstracts]++
+	checkListed(k, &abstracts, a.ID, &a)
+	if a.Trashed == nil {
+		k.counts[CountAbstracts]++
+	}
 	if a.TemplateID != 0 {
 		k.reference("abstract", a.ID, "template", templates.has(k.t, a.TemplateID), a.TemplateID)
 	}
@@ -205,42 +215,65 @@ func (k *checker) abstract(a title.Abstract) {
 		if err == nil && ok && f.AbstractID != a.ID {
 			k.find("abstract", fmt.Sprint(a.ID), "lists file %d, which belongs to abstract %d", id, f.AbstractID)
 		}
+		if err == nil && ok && f.Trashed != nil && !goesWith(&f, a.ID) {
+			k.find("abstract", fmt.Sprint(a.ID), "lists file %d, which is in the trash by itself", id)
+		}
 		k.reference("abstract", a.ID, "file", ok || err != nil, id)
 	}
 }
 
 func (k *checker) order(o title.Order) {
-	k.counts[CountOrders]++
-	k.indexed("order", o.ID, bucketOrderNumbers, orderNumberKey(o.Number, o.ID))
+	checkListed(k, &orders, o.ID, &o)
+	if o.Trashed == nil {
+		k.counts[CountOrders]++
+	}
 }
 
 func (k *checker) file(f title.File) {
-	k.counts[CountFiles]++
+	checkListed(k, &files, f.ID, &f)
+	k.counts[CountFileRecords]++
 	k.census.Files++
-	k.counts[CountBytes] += uint64(f.Size)
-	digest, err := hex.DecodeString(f.Digest)
-	if err != nil || len(digest) != 32 {
+	if f.Trashed == nil {
+		k.counts[CountFiles]++
+		k.counts[CountBytes] += uint64(f.Size)
+		if f.Failure != "" {
+			k.counts[CountFailed]++
+			k.indexed("file", f.ID, bucketFailed, number(f.ID))
+		}
+	}
+	if digest, ok := digestOf(&f); ok {
+		k.indexed("file", f.ID, bucketFileDigests, append(digest, number(f.ID)...))
+	} else {
 		k.find("file", fmt.Sprint(f.ID), "its digest is no SHA-256")
-		return
 	}
-	k.indexed("file", f.ID, bucketFileDigests, append(digest, number(f.ID)...))
-	if f.Failure != "" {
-		k.counts[CountFailed]++
-		k.indexed("file", f.ID, bucketFailed, number(f.ID))
-	}
-	if f.FolderID != 0 {
+	k.placed(f)
+}
+
+// placed holds a file against where it says that it is. One in the trash may name
+// places that are gone, unless it is there along with its abstract.
+func (k *checker) placed(f title.File) {
+	with := f.Trashed != nil && f.Trashed.With != ""
+	if f.Trashed == nil && f.FolderID != 0 {
 		k.reference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
 	}
-	if f.AbstractID != 0 {
-		a, ok, err := abstracts.find(k.t, f.AbstractID)
-		k.reference("file", f.ID, "abstract", ok || err != nil, f.AbstractID)
-		if ok && !slices.Contains(a.Files, f.ID) {
-			k.find("file", fmt.Sprint(f.ID), "is not listed by abstract %d", a.ID)
-		}
+	if with && !goesWith(&f, f.AbstractID) {
+		k.find("file", fmt.Sprint(f.ID), "is in the trash with %s, and is no document of it", f.Trashed.With)
+	}
+	if f.AbstractID == 0 || f.Trashed != nil && !with {
+		return
+	}
+	a, ok, err := abstracts.find(k.t, f.AbstractID)
+	k.reference("file", f.ID, "abstract", ok || err != nil, f.AbstractID)
+	switch {
+	case !ok:
+	case !slices.Contains(a.Files, f.ID):
+		k.find("file", fmt.Sprint(f.ID), "is not listed by abstract %d", a.ID)
+	case with != (a.Trashed != nil):
+		k.find("file", fmt.Sprint(f.ID), "and abstract %d that lists it are not in the trash together", a.ID)
 	}
 }
 
-func (k *checker) key(key title.Key) {
+func (k *checker) apiKey(key title.Key) {
 	hash, err := hex.DecodeString(key.Hash)
 	if err != nil || !bytes.Equal(k.t.bucket(bucketKeyHashes).Get(hash), number(key.ID)) {
 		k.find("key", fmt.Sprint(key.ID), "is missing in the index %s", bucketKeyHashes)
@@ -250,8 +283,9 @@ func (k *checker) key(key title.Key) {
 // chain holds each event against the one before it.
 func (k *checker) chain() {
 	prev, next := "", uint64(1)
-	walk(k, events, func(e title.Event) {
+	walk(k, events.table, func(e title.Event) {
 		k.census.Events++
+		checkListed(k, &events, e.Seq, &e)
 		sealed, err := e.Seal(prev)
 		switch {
 		case err != nil:
@@ -278,11 +312,6 @@ func (k *checker) indexes() {
 		f, err := folders.get(k.t, id)
 		return ok && err == nil && bytes.Equal(key, folderNameKey(f.ParentID, f.Name))
 	})
-	k.entries(bucketOrderNumbers, func(key, _ []byte) bool {
-		id, ok := tail(key)
-		o, err := orders.get(k.t, id)
-		return ok && err == nil && bytes.Equal(key, orderNumberKey(o.Number, o.ID))
-	})
 	k.entries(bucketFileDigests, func(key, _ []byte) bool {
 		id, ok := tail(key)
 		f, err := files.get(k.t, id)
@@ -291,7 +320,7 @@ func (k *checker) indexes() {
 	k.entries(bucketFailed, func(key, _ []byte) bool {
 		id, ok := numberOf(key)
 		f, err := files.get(k.t, id)
-		return ok && err == nil && f.Failure != ""
+		return ok && err == nil && f.Failure != "" && f.Trashed == nil
 	})
 	k.entries(bucketKeyHashes, func(key, value []byte) bool {
 		id, ok := numberOf(value)

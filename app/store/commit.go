@@ -132,12 +132,14 @@ func (s *Store) attempt(batch []*member) error {
 	if s.Failed() != nil {
 		return errReadOnly
 	}
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	tx, err := s.db.Begin(true)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	// One Tx for all: the head of the event log is read once a batch.
-	t, wrote := &Tx{tx: tx, memos: &s.memos}, false
+	t, wrote := s.newTx(tx), false
 	for _, m := range batch {
 		m.leans = wrote
 		if m.refused = half(m.ctx, m.check, t); m.refused != nil || m.write == nil {
@@ -150,6 +152,9 @@ func (s *Store) attempt(batch []*member) error {
 	}
 	if !wrote {
 		return rollback(tx)
+	}
+	if err := guarded(t.flush); err != nil {
+		return errors.Join(err, rollback(tx))
 	}
 	return s.seal(tx)
 }

@@ -18,8 +18,9 @@ import (
 type Copy struct {
 	db          *bolt.DB
 	path        string
-	fingerprint string // of the secret.key that the store was opened with
-	broken      bool   // its pages are; only Check finds that out
+	fingerprint string              // of the secret.key that the store was opened with
+	hash        func(string) uint64 // of words, as the store's
+	broken      bool                // its pages are; only Check finds that out
 }
 
 // Snapshot writes a Copy to path, which must not exist, and opens it. It returns
@@ -44,7 +45,7 @@ func (s *Store) Snapshot(ctx context.Context, path string) (*Copy, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path))
 	}
-	c.fingerprint = s.fingerprint
+	c.fingerprint, c.hash = s.fingerprint, s.hash
 	return c, nil
 }
 
@@ -63,7 +64,7 @@ func (c *Copy) Close() error { return errors.Join(c.db.Close(), os.Remove(c.path
 
 func (c *Copy) view(fn func(*Tx) error) error {
 	return c.db.View(func(tx *bolt.Tx) error {
-		return guarded(func() error { return fn(&Tx{tx: tx, memos: new(memos)}) })
+		return guarded(func() error { return fn(&Tx{tx: tx, memos: new(memos), hash: c.hash}) })
 	})
 }
 

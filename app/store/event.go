@@ -2,6 +2,33 @@ package store
 
 import "deedkeep/app/title"
 
+var events = listing[title.Event]{
+	table:  table[title.Event]{bucketEvents, "event"},
+	layout: layout{bucket: bucketEventIndex, tags: "raw"},
+	columns: []column[title.Event]{
+		{name: ColumnRecord, of: func(e *title.Event) value { return valueOf(e.Record) }},
+		{name: ColumnActor, of: actorOf},
+		{name: ColumnKind, of: func(e *title.Event) value { return valueOf(e.Kind) }},
+	},
+	card: func(e *title.Event) card { return card{created: micros(e.At), id: e.Seq} },
+}
+
+// actorOf is what Actor.Record says, without making text of it.
+func actorOf(e *title.Event) value {
+	v := valueOf(e.Actor.Kind)
+	if e.Actor.ID == 0 {
+		return v
+	}
+	if v.text == "" || v.number != 0 {
+		return valueOf(e.Actor.Record())
+	}
+	return value{v.text, e.Actor.ID}
+}
+
+// ListEvents gives a page of the log, in order of the events' times. It takes
+// ColumnActor, ColumnKind and ColumnRecord, and SortCreated.
+func (t *Tx) ListEvents(q Query) (Page[title.Event], error) { return events.list(t, q) }
+
 // AddEvent appends to the log, chained to the entry before it, whose head is read
 // in the same transaction. Seq, Prev and Hash are set here.
 func (t *Tx) AddEvent(e title.Event) error {
@@ -15,7 +42,7 @@ func (t *Tx) AddEvent(e title.Event) error {
 	if e, err = e.Seal(last.Hash); err != nil {
 		return err
 	}
-	if err := events.put(t, e.Seq, e); err != nil {
+	if err := events.write(t, e.Seq, nil, false, &e); err != nil {
 		return err
 	}
 	t.head = &e

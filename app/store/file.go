@@ -9,11 +9,31 @@ import (
 	"deedkeep/app/title"
 )
 
+var files = listing[title.File]{
+	table:  table[title.File]{bucketFiles, "file"},
+	layout: layout{bucket: bucketFileIndex, tags: "afoq"},
+	columns: []column[title.File]{
+		{name: ColumnAbstract, of: func(f *title.File) value { return value{number: f.AbstractID} }},
+		{name: ColumnFolder, of: func(f *title.File) value { return value{number: f.FolderID} }, tally: true},
+		{name: ColumnNowhere, of: func(f *title.File) value { return yes(f.FolderID == 0 && f.AbstractID == 0) }},
+		{name: ColumnProcessing, of: func(f *title.File) value { return yes(f.Processing) }},
+	},
+	card:    func(f *title.File) card { return card{created: micros(f.CreatedAt), id: f.ID} },
+	trashed: func(f *title.File) *title.Trashed { return f.Trashed },
+}
+
 // NewFileID gives the next number of a file.
 func (t *Tx) NewFileID() (uint64, error) { return files.next(t) }
 
-// File reads one; NotFound when absent.
-func (t *Tx) File(id uint64) (title.File, error) { return files.get(t, id) }
+// File reads one; NotFound when absent or in the trash.
+func (t *Tx) File(id uint64) (title.File, error) { return files.live(t, id) }
+
+// AnyFile reads one, in the trash or not; NotFound when absent.
+func (t *Tx) AnyFile(id uint64) (title.File, error) { return files.get(t, id) }
+
+// ListFiles gives a page of the files, without those in the trash. It takes
+// ColumnFolder, ColumnAbstract, ColumnNowhere and ColumnProcessing, and SortCreated.
+func (t *Tx) ListFiles(q Query) (Page[title.File], error) { return files.list(t, q) }
 
 // PutFile writes one, new or changed. Its bytes never change: another digest or
 // size than before is an error.
@@ -25,39 +45,71 @@ func (t *Tx) PutFile(f title.File) error {
 	case known && (old.Digest != f.Digest || old.Size != f.Size):
 		return fmt.Errorf("put file %d: its bytes cannot change", f.ID)
 	case !known:
-		digest, err := hex.DecodeString(f.Digest)
-		if err != nil || len(digest) != 32 || hex.EncodeToString(digest) != f.Digest || f.Size < 0 {
+		digest, ok := digestOf(&f)
+		if !ok || f.Size < 0 {
 			return fmt.Errorf("put file %d: its digest is no SHA-256, or its size is none", f.ID)
 		}
 		if err := mark(t.bucket(bucketFileDigests), append(digest, number(f.ID)...)); err != nil {
 			return fmt.Errorf("index file %d: %w", f.ID, err)
 		}
-		if err := t.add(CountFiles, 1); err != nil {
-			return err
-		}
-		if err := t.add(CountBytes, f.Size); err != nil {
-			return err
-		}
 	}
-	if err := t.putFailed(f.ID, old.Failure != "", f.Failure != ""); err != nil {
+	if err := t.countFile(&old, &f, known, true); err != nil {
 		return fmt.Errorf("index file %d: %w", f.ID, err)
 	}
-	return files.put(t, f.ID, f)
+	return files.write(t, f.ID, &old, known, &f)
 }
 
-// putFailed moves a file into or out of the index of failures.
-func (t *Tx) putFailed(id uint64, was, is bool) error {
+// RemoveFile takes one away for good, in the trash or not, with its tasks; NotFound
+// when absent. An abstract that lists it is not touched, nor are its bytes.
+func (t *Tx) RemoveFile(id uint64) error {
+	old, err := files.get(t, id)
+	if err != nil {
+		return err
+	}
+	if digest, ok := digestOf(&old); ok {
+		if err := t.bucket(bucketFileDigests).Delete(append(digest, number(id)...)); err != nil {
+			return fmt.Errorf("index file %d: %w", id, err)
+		}
+	}
+	if err := t.countFile(&old, &title.File{ID: id}, true, false); err != nil {
+		return fmt.Errorf("index file %d: %w", id, err)
+	}
+	if err := t.removeTasksOf(id); err != nil {
+		return err
+	}
+	return files.erase(t, id, &old)
+}
+
+// digestOf is the digest in bytes, with room for a number behind it.
+func digestOf(f *title.File) (digest []byte, ok bool) {
+	digest, err := hex.AppendDecode(make([]byte, 0, 40), []byte(f.Digest))
+	return digest, err == nil && len(digest) == 32 && hex.EncodeToString(digest) == f.Digest
+}
+
+// countFile keeps the counters and the index of failures.
+func (t *Tx) countFile(old, f *title.File, was, is bool) error {
+	t.step(CountFileRecords, was, is)
+	was, is = was && old.Trashed == nil, is && f.Trashed == nil
+	t.step(CountFiles, was, is)
+	if was {
+		t.add(CountBytes, -old.Size)
+	}
+	if is {
+		t.add(CountBytes, f.Size)
+	}
+	was, is = was && old.Failure != "", is && f.Failure != ""
+	t.step(CountFailed, was, is)
 	switch {
 	case is && !was:
-		return errors.Join(mark(t.bucket(bucketFailed), number(id)), t.add(CountFailed, 1))
+		return mark(t.bucket(bucketFailed), number(f.ID))
 	case was && !is:
-		return errors.Join(t.bucket(bucketFailed).Delete(number(id)), t.add(CountFailed, -1))
+		return t.bucket(bucketFailed).Delete(number(old.ID))
 	}
 	return nil
 }
 
 // Failed reads at most limit files whose processing failed, from number from on,
-// without those whose record is damaged.
+// without those whose record is damaged and those in the trash.
 func (t *Tx) Failed(from uint64, limit int) (list []title.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
 	for k, _ := c.Seek(number(from)); k != nil && len(list) < limit; k, _ = c.Next() {
@@ -75,8 +127,8 @@ func (t *Tx) Failed(from uint64, limit int) (list []title.File, err error) {
 	return list, nil
 }
 
-// FilesFrom reads at most limit files from number from on; the first damaged record
-// among them is its error.
+// FilesFrom reads at most limit files from number from on, those in the trash too;
+// the first damaged record among them is its error.
 func (t *Tx) FilesFrom(from uint64, limit int) (list []title.File, err error) {
 	files.each(t, from, func(_ uint64, f title.File, e error) bool {
 		if e != nil {
@@ -89,7 +141,7 @@ func (t *Tx) FilesFrom(from uint64, limit int) (list []title.File, err error) {
 	return list, err
 }
 
-// DigestInUse reports whether a file has these bytes.
+// DigestInUse reports whether a file has these bytes, in the trash or not.
 func (t *Tx) DigestInUse(digest [32]byte) bool {
 	k, _ := t.bucket(bucketFileDigests).Cursor().Seek(digest[:])
 	return bytes.HasPrefix(k, digest[:])

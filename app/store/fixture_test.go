@@ -36,7 +36,9 @@ func TestMakeFixture(t *testing.T) {
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
 		revoked := testTime.Add(time.Hour)
-		return errors.Join(tx.RemoveTask(2),
+		gone := &title.Trashed{At: revoked, By: title.System()}
+		return errors.Join(tx.RemoveTask(2), tx.PutReplay([32]byte{7}, title.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
+			tx.PutOrder(title.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: gone}),
 			tx.PutOrder(title.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
 			tx.PutKey(title.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
 	})

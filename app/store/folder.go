@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 
 	"deedkeep/app/title"
@@ -35,9 +36,7 @@ func (t *Tx) PutFolder(f title.Folder) error {
 		return fmt.Errorf("put folder %d: folder %d has its name", f.ID, owner)
 	}
 	if !known {
-		if err := t.add(CountFolders, 1); err != nil {
-			return err
-		}
+		t.add(CountFolders, 1)
 	} else if err := names.Delete(folderNameKey(old.ParentID, old.Name)); err != nil {
 		return fmt.Errorf("move folder %d: %w", f.ID, err)
 	}
@@ -45,6 +44,27 @@ func (t *Tx) PutFolder(f title.Folder) error {
 		return fmt.Errorf("index folder %d: %w", f.ID, err)
 	}
 	return folders.put(t, f.ID, f)
+}
+
+// RemoveFolder takes one away for good; NotFound when absent. It may not be in use
+// (see FolderInUse).
+func (t *Tx) RemoveFolder(id uint64) error {
+	old, err := folders.get(t, id)
+	if err != nil {
+		return err
+	}
+	if err := t.bucket(bucketFolderNames).Delete(folderNameKey(old.ParentID, old.Name)); err != nil {
+		return fmt.Errorf("index folder %d: %w", id, err)
+	}
+	t.add(CountFolders, -1)
+	return folders.remove(t, id)
+}
+
+// FolderInUse reports whether a file that is not in the trash, or a folder, is in it.
+func (t *Tx) FolderInUse(id uint64) bool {
+	inside := number(id)
+	k, _ := t.bucket(bucketFolderNames).Cursor().Seek(inside)
+	return bytes.HasPrefix(k, inside) || t.CountBy(files.noun, ColumnFolder, fmt.Sprint(id)) > 0
 }
 
 func folderNameKey(parent uint64, name string) []byte {

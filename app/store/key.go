@@ -32,8 +32,8 @@ func (t *Tx) KeyByHash(hash [32]byte) (key title.Key, found bool, err error) {
 // PutKey writes one, new or changed. Its hash never changes and belongs to it
 // alone: anything else is an error.
 func (t *Tx) PutKey(k title.Key) error {
-	hash, err := hex.DecodeString(k.Hash)
-	if err != nil || len(hash) != 32 {
+	hash, ok := hashOfKey(&k)
+	if !ok {
 		return fmt.Errorf("put key %d: its hash is no SHA-256", k.ID)
 	}
 	old, known, err := keys.find(t, k.ID)
@@ -47,4 +47,9 @@ func (t *Tx) PutKey(k title.Key) error {
 		return fmt.Errorf("index key %d: %w", k.ID, err)
 	}
 	return keys.put(t, k.ID, k)
+}
+
+func hashOfKey(k *title.Key) (hash []byte, ok bool) {
+	hash, err := hex.DecodeString(k.Hash)
+	return hash, err == nil && len(hash) == 32
 }

@@ -11,7 +11,7 @@ import (
 
 func TestMigrations(t *testing.T) {
 	step := func(schema uint64, err error) migration {
-		return migration{schema, func(tx *bolt.Tx) error {
+		return migration{schema: schema, run: func(tx *bolt.Tx) error {
 			b := tx.Bucket(bucketMeta)
 			trail := append(bytes.Clone(b.Get([]byte("trail"))), byte('0'+schema))
 			return errors.Join(b.Put([]byte("trail"), trail), err)

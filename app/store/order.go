@@ -2,46 +2,70 @@ package store
 
 import (
 	"bytes"
-	"fmt"
 
 	"deedkeep/app/title"
 )
 
+var orders = listing[title.Order]{
+	table:  table[title.Order]{bucketOrders, "order"},
+	layout: layout{bucket: bucketOrderIndex, tags: "nyst", due: true},
+	columns: []column[title.Order]{
+		{name: ColumnNumber, of: func(o *title.Order) value { return valueOf(o.Number) }},
+		{name: ColumnCounty, of: func(o *title.Order) value { return valueOf(o.County) }},
+		{name: ColumnStatus, of: func(o *title.Order) value { return valueOf(o.Status) }, tally: true},
+		{name: ColumnState, of: func(o *title.Order) value { return valueOf(o.State) }},
+	},
+	card: func(o *title.Order) card {
+		return card{created: micros(o.CreatedAt), id: o.ID, due: days(o.DueDate), number: fold(o.Number)}
+	},
+	trashed: func(o *title.Order) *title.Trashed { return o.Trashed },
+	sorting: func(key, raw []byte) (uint64, string, error) {
+		var o struct {
+			Number  string `json:"number"`
+			DueDate string `json:"due_date"`
+		}
+		err := decode(bucketOrders, key, raw, &o)
+		return days(o.DueDate), fold(o.Number), err
+	},
+}
+
 // NewOrderID gives the next number of an order.
 func (t *Tx) NewOrderID() (uint64, error) { return orders.next(t) }
 
-// Order reads one; NotFound when absent.
-func (t *Tx) Order(id uint64) (title.Order, error) { return orders.get(t, id) }
+// Order reads one; NotFound when absent or in the trash.
+func (t *Tx) Order(id uint64) (title.Order, error) { return orders.live(t, id) }
 
-// PutOrder writes one, new or changed, and its place among the order numbers.
+// AnyOrder reads one, in the trash or not; NotFound when absent.
+func (t *Tx) AnyOrder(id uint64) (title.Order, error) { return orders.get(t, id) }
+
+// ListOrders gives a page of the orders, without those in the trash. It takes
+// ColumnStatus, ColumnCounty, ColumnState and ColumnNumber, and every sort.
+func (t *Tx) ListOrders(q Query) (Page[title.Order], error) { return orders.list(t, q) }
+
+// PutOrder writes one, new or changed, and its places in the indexes.
 func (t *Tx) PutOrder(o title.Order) error {
 	old, known, err := orders.find(t, o.ID)
 	if err != nil {
 		return err
 	}
-	if !known {
-		if err := t.add(CountOrders, 1); err != nil {
-			return err
-		}
-	} else if old.Number != o.Number {
-		if err := t.bucket(bucketOrderNumbers).Delete(orderNumberKey(old.Number, o.ID)); err != nil {
-			return fmt.Errorf("move order %d: %w", o.ID, err)
-		}
-	}
-	if err := mark(t.bucket(bucketOrderNumbers), orderNumberKey(o.Number, o.ID)); err != nil {
-		return fmt.Errorf("index order %d: %w", o.ID, err)
-	}
-	return orders.put(t, o.ID, o)
+	t.step(CountOrders, known && old.Trashed == nil, o.Trashed == nil)
+	return orders.write(t, o.ID, &old, known, &o)
 }
 
-// OrderNumberTaken reports whether an order has this number, compared without case.
+// RemoveOrder takes one away for good, in the trash or not; NotFound when absent.
+func (t *Tx) RemoveOrder(id uint64) error {
+	old, err := orders.get(t, id)
+	if err != nil {
+		return err
+	}
+	t.step(CountOrders, old.Trashed == nil, false)
+	return orders.erase(t, id, &old)
+}
+
+// OrderNumberTaken reports whether an order that is not in the trash has this
+// number, compared without case.
 func (t *Tx) OrderNumberTaken(number string) bool {
-	prefix := orderNumberKey(number, 0)[:len(title.Fold(number))+1]
-	k, _ := t.bucket(bucketOrderNumbers).Cursor().Seek(prefix)
+	prefix := append(append([]byte{tagNumber}, fold(number)...), 0)
+	k, _ := t.bucket(bucketOrderIndex).Cursor().Seek(prefix)
 	return bytes.HasPrefix(k, prefix)
-}
-
-// orderNumberKey cannot run into another's: a number holds no NUL.
-func orderNumberKey(text string, id uint64) []byte {
-	return append(append([]byte(title.Fold(text)), 0), number(id)...)
 }

@@ -27,6 +27,8 @@ type Store struct {
 	memos       memos
 	fingerprint string
 	commitTx    func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
+	hash        func(string) uint64  // of words; nil: hashOf. A test hands in one that collides
+	turn        sync.Mutex           // of whoever writes
 
 	mu      sync.Mutex
 	queue   []*member
@@ -54,15 +56,12 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		return guarded(func() error { return prepare(tx, opts.Fingerprint, Schema, migrations) })
-	})
-	if err != nil && !errors.Is(err, errNothingToDo) {
+	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	// Whoever makes a vault now finds this one in its place.
 	removeUnfinished(path)
-	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go s.write()
 	return s, nil
 }
@@ -96,7 +95,7 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
-		return guarded(func() error { return fn(&Tx{tx: tx, memos: &s.memos}) })
+		return guarded(func() error { return fn(s.newTx(tx)) })
 	})
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return errClosing
@@ -145,7 +144,15 @@ func (s *Store) Close() error {
 type Tx struct {
 	tx    *bolt.Tx
 	memos *memos
-	head  *title.Event // the last of the log, once this transaction has read or written it
+	head  *title.Event        // the last of the log, once this transaction has read or written it
+	hash  func(string) uint64 // see Store
+
+	counted  map[Counter]int64 // what was added since the last flush
+	tallies  map[tallied]int64
+	queued   map[uint64][]uint64 // the tasks of files, once asked for
+	old, new []byte              // room for keys
 }
+
+func (s *Store) newTx(tx *bolt.Tx) *Tx { return &Tx{tx: tx, memos: &s.memos, hash: s.hash} }
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }

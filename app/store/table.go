@@ -17,12 +17,8 @@ type table[T any] struct {
 var (
 	templates = table[title.Template]{bucketTemplates, "template"}
 	folders   = table[title.Folder]{bucketFolders, "folder"}
-	abstracts = table[title.Abstract]{bucketAbstracts, "abstract"}
-	orders    = table[title.Order]{bucketOrders, "order"}
-	files     = table[title.File]{bucketFiles, "file"}
 	tasks     = table[title.Task]{bucketTasks, "task"}
 	keys      = table[title.Key]{bucketKeys, "key"}
-	events    = table[title.Event]{bucketEvents, "event"}
 )
 
 func (b table[T]) next(t *Tx) (uint64, error) {

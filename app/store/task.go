@@ -8,8 +8,9 @@ func (t *Tx) AddTask(task title.Task) error {
 	if task.Seq, err = tasks.next(t); err != nil {
 		return err
 	}
-	if err := t.add(CountTasks, 1); err != nil {
-		return err
+	t.add(CountTasks, 1)
+	if t.queued != nil {
+		t.queued[task.FileID] = append(t.queued[task.FileID], task.Seq)
 	}
 	return tasks.put(t, task.Seq, task)
 }
@@ -31,8 +32,27 @@ func (t *Tx) RemoveTask(seq uint64) error {
 	if !tasks.has(t, seq) {
 		return nil
 	}
-	if err := t.add(CountTasks, -1); err != nil {
-		return err
-	}
+	t.add(CountTasks, -1)
 	return tasks.remove(t, seq)
+}
+
+// removeTasksOf takes what waits for a file out of the queue. The queue is read
+// once a transaction, and hardly ever long.
+func (t *Tx) removeTasksOf(file uint64) error {
+	if t.queued == nil {
+		t.queued = map[uint64][]uint64{}
+		tasks.each(t, 0, func(seq uint64, task title.Task, err error) bool {
+			if err == nil { // Check reports a damaged one
+				t.queued[task.FileID] = append(t.queued[task.FileID], seq)
+			}
+			return true
+		})
+	}
+	for _, seq := range t.queued[file] {
+		if err := t.RemoveTask(seq); err != nil {
+			return err
+		}
+	}
+	delete(t.queued, file)
+	return nil
 }

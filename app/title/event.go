@@ -48,13 +48,6 @@ type Event struct {
 	Hash    string            `json:"hash,omitempty"`
 }
 
-// Change is what became of one field. From and To are JSON; null is no value.
-type Change struct {
-	Field string          `json:"field"` // as on the wire: "county", "custom_fields.search_type"
-	From  json.RawMessage `json:"from"`
-	To    json.RawMessage `json:"to"`
-}
-
 // Seal links the event to the hash before it and sets its own: SHA-256, in hex, of
 // the event's JSON with Prev set and Hash absent. The JSON is that of the event as
 // it will be read again, so text that JSON cannot carry is replaced first; its

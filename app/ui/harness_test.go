@@ -67,7 +67,7 @@ func (h *house) put(t *testing.T, filename string, content []byte) title.File {
 	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := h.vault.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray)
+	filed, err := h.vault.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Fatalf("%s: %+v, %v", filename, filed, err)
 	}

@@ -10,3 +10,6 @@ func (v *Vault) Poke() { v.processor.poke() }
 
 // Reserve changes the disk's reserve of a vault that nobody else uses now.
 func (v *Vault) Reserve(bytes uint64) { v.set.DiskReserve = bytes }
+
+// Enforce changes a rule of a vault that nobody else uses now.
+func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required }

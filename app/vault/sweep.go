@@ -123,7 +123,7 @@ func (v *Vault) spareNamed(ctx context.Context, found map[blob.Digest]bool) erro
 	for from := uint64(1); ; {
 		var files []title.File
 		err := v.store.View(ctx, func(t *store.Tx) (err error) {
-			least = min(least, t.Count(store.CountFiles))
+			least = min(least, t.Count(store.CountFileRecords))
 			files, err = t.FilesFrom(from, filesAtOnce)
 			return err
 		})

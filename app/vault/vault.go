@@ -61,6 +61,8 @@ type Settings struct {
 	Rules             title.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
+	TrashKeep         time.Duration
+	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 }
 
 // Options of Open.
@@ -81,6 +83,7 @@ type Vault struct {
 	Orders    *Orders
 	Files     *Files
 	Folders   *Folders
+	Trash     *Trash
 	Templates *Templates
 	Keys      *Keys
 	Secrets   *secret.Ring
@@ -99,6 +102,7 @@ type Vault struct {
 	usage     *usage
 	processor *processor
 	sweeper   *sweeper
+	purger    *purger
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -177,8 +181,9 @@ func (v *Vault) furnish() {
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
+	v.purger = &purger{v}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
-	v.Files, v.Folders = &Files{v}, &Folders{v}
+	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 }
 
@@ -188,7 +193,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.stop = cancel
 	work := []func(context.Context){v.processor.run, v.usage.run}
 	if v.begin(ctx) {
-		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
+		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
 	for _, work := range work {
 		v.workers.Add(1)
@@ -244,13 +249,24 @@ func (v *Vault) room() error {
 	return nil
 }
 
-// write is Update for what makes the vault grow.
-// An actor with a key is looked at once more in the transaction: the key may have
-// ended while documents arrived.
+// Query asks for a page of a list.
+type Query = store.Query
+
+// Page is a page of a list, and how to go on from it.
+type Page[T any] = store.Page[T]
+
+// write is change for what makes the vault grow.
 func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
 	}
+	return v.change(ctx, actor, check, write)
+}
+
+// change is Update in the name of an actor. One with a key is looked at once more
+// in the transaction: the key may have ended while documents arrived. By itself it
+// goes on below the disk's reserve, as what makes room must.
+func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	return v.store.Update(ctx, func(t *store.Tx) error {
 		if err := v.stillMay(t, actor); err != nil || check == nil {
 			return err

@@ -62,7 +62,8 @@ func (c *chance) Read(p []byte) (int, error) {
 
 // Settings are those of config.example.yaml, without the reserve of the disk.
 func Settings() vault.Settings {
-	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits()}
+	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits(),
+		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour}
 }
 
 // Options of a vault for tests in a directory of its own, with a clock, chance and

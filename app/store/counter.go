@@ -1,0 +1,119 @@
+package store
+
+import (
+	"fmt"
+)
+
+// Counter names one of the numbers kept with the records.
+type Counter string
+
+// The counters.
+const (
+	CountAbstracts   Counter = "abstracts" // this and the next two without what is in the trash
+	CountOrders      Counter = "orders"
+	CountFiles       Counter = "files"
+	CountFolders     Counter = "folders"
+	CountTasks       Counter = "tasks"
+	CountFailed      Counter = "failed"       // files whose processing failed, without what is in the trash
+	CountBytes       Counter = "bytes"        // of the files, each counted as often as it is filed
+	CountTrashed     Counter = "trashed"      // entries of the trash
+	CountFileRecords Counter = "file_records" // files, in the trash too
+)
+
+func allCounters() []Counter {
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords}
+}
+
+func counterKeys() (keys [][]byte) {
+	for _, c := range allCounters() {
+		keys = append(keys, []byte(c))
+	}
+	return keys
+}
+
+// tallied names a kept count of the live records that have a value in a column.
+type tallied struct {
+	noun   string
+	column Column
+	value  value
+}
+
+// key is where counts keeps it. Neither a noun, a column nor a value holds NUL.
+func (c tallied) key() []byte {
+	return fmt.Appendf(nil, "%s\x00%s\x00%s", c.noun, c.column, c.value)
+}
+
+// Count gives a counter's value, with what this transaction added.
+func (t *Tx) Count(c Counter) uint64 {
+	n, _ := numberOf(t.bucket(bucketCounters).Get([]byte(c))) // absent is zero
+	return plus(n, t.counted[c])
+}
+
+// CountBy gives the number of live records with a value in a column, compared
+// without case: abstracts and orders by ColumnStatus, files by ColumnFolder. Of
+// anything else it is 0.
+func (t *Tx) CountBy(noun string, column Column, value string) uint64 {
+	c := tallied{noun, column, valueOf(value)}
+	n, _ := numberOf(t.bucket(bucketCounts).Get(c.key())) // absent is zero
+	return plus(n, t.tallies[c])
+}
+
+// plus stops at zero: only damage leads below, and Check tells of it.
+func plus(n uint64, delta int64) uint64 { return uint64(max(int64(n)+delta, 0)) }
+
+// add changes a counter. Counters are hot: they are written once a commit.
+func (t *Tx) add(c Counter, delta int64) {
+	if t.counted == nil {
+		t.counted = map[Counter]int64{}
+	}
+	t.counted[c] += delta
+}
+
+// step counts what was or was not, and now is or is not.
+func (t *Tx) step(c Counter, was, is bool) {
+	switch {
+	case is && !was:
+		t.add(c, 1)
+	case was && !is:
+		t.add(c, -1)
+	}
+}
+
+func (t *Tx) tally(noun string, column Column, v value, delta int64) {
+	if t.tallies == nil {
+		t.tallies = map[tallied]int64{}
+	}
+	t.tallies[tallied{noun, column, v}] += delta
+}
+
+// flush writes what was counted; whoever commits calls it.
+func (t *Tx) flush() error {
+	for c, delta := range t.counted {
+		if delta == 0 {
+			continue
+		}
+		if err := t.bucket(bucketCounters).Put([]byte(c), number(t.Count(c))); err != nil {
+			return fmt.Errorf("count %s: %w", c, err)
+		}
+	}
+	t.counted = nil
+	counts := t.bucket(bucketCounts)
+	for c, delta := range t.tallies {
+		key := c.key()
+		have, _ := numberOf(counts.Get(key)) // absent is zero
+		n := plus(have, delta)
+		var err error
+		switch {
+		case n == have:
+		case n == 0:
+			err = counts.Delete(key)
+		default:
+			err = counts.Put(key, number(n))
+		}
+		if err != nil {
+			return fmt.Errorf("count %s %s: %w", c.noun, c.column, err)
+		}
+	}
+	t.tallies = nil
+	return nil
+}

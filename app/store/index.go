@@ -1,0 +1,227 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// An index of lists has these entries for each record (see doc.go):
+//
+//	key    tag (1) | what it sorts or filters by | created (8) | id (8)
+//	value  the record's columns, each the short form (4) of its word
+//
+//	tag of the created ones  nothing more             of every record
+//	tag of a column          word (8)                 of every record that has a value there
+//	tag of the due dates     days (8)                 of every order
+//	tag of the numbers       fold(number), 0x00       of every order
+//
+// Times are microseconds since 1970, days are days since 1970, both big endian
+// with the sign flipped; no due date is the last of days.
+const (
+	tagCreated = 'c'
+	tagDue     = 'd'
+	tagNumber  = 'n'
+
+	mostColumns  = 4
+	indexTail    = 16
+	neverDue     = math.MaxUint64
+	microsOffset = 1 << 63
+)
+
+// card is all that an index says of a record.
+type card struct {
+	listed      bool // false: it has no entries
+	created, id uint64
+	words       [mostColumns]word
+	due         uint64
+	number      string // folded
+}
+
+func micros(at time.Time) uint64 { return uint64(at.UnixMicro()) ^ microsOffset }
+
+func timeOf(created uint64) time.Time { return time.UnixMicro(int64(created ^ microsOffset)).UTC() }
+
+func days(date string) uint64 {
+	at, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		return neverDue
+	}
+	return uint64(at.Unix()/86400) ^ microsOffset
+}
+
+// layout is which entries an index has.
+type layout struct {
+	bucket []byte
+	tags   string // of the columns
+	due    bool
+}
+
+// slots is how many entries a record may have.
+func (x *layout) slots() int {
+	if x.due {
+		return len(x.tags) + 2
+	}
+	return len(x.tags) + 1
+}
+
+// key makes the key of one of a card's entries; empty where it has none.
+func (x *layout) key(buf []byte, c *card, slot int) []byte {
+	buf = buf[:0]
+	switch {
+	case !c.listed:
+		return buf
+	case slot == 0:
+		buf = append(buf, tagCreated)
+	case slot > len(x.tags):
+		buf = binary.BigEndian.AppendUint64(append(buf, tagDue), c.due)
+	case x.tags[slot-1] == tagNumber:
+		buf = append(append(append(buf, tagNumber), c.number...), 0)
+	case c.words[slot-1] == 0:
+		return buf
+	default:
+		buf = binary.BigEndian.AppendUint64(append(buf, x.tags[slot-1]), uint64(c.words[slot-1]))
+	}
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(buf, c.created), c.id)
+}
+
+// value makes what all entries of a card say.
+func (x *layout) value(c *card) []byte {
+	raw := make([]byte, 0, 4*mostColumns)
+	for i := range len(x.tags) {
+		raw = binary.BigEndian.AppendUint32(raw, c.words[i].short())
+	}
+	return raw
+}
+
+// move takes what was out of the index and puts what is into it. An entry that
+// stays as it is is not touched.
+func (t *Tx) move(x *layout, was, is *card) error {
+	if *was == *is {
+		return nil
+	}
+	b := t.bucket(x.bucket)
+	// Most keys are the last of their kind: full pages leave no room that nobody uses.
+	b.FillPercent = 0.9
+	value := x.value(is)
+	same := was.listed && bytes.Equal(value, x.value(was))
+	for slot := range x.slots() {
+		t.old, t.new = x.key(t.old, was, slot), x.key(t.new, is, slot)
+		stays := bytes.Equal(t.old, t.new)
+		if len(t.old) > 0 && !stays {
+			if err := b.Delete(t.old); err != nil {
+				return fmt.Errorf("index %s: %w", x.bucket, err)
+			}
+		}
+		if len(t.new) > 0 && !(stays && same) {
+			if err := b.Put(t.new, value); err != nil {
+				return fmt.Errorf("index %s: %w", x.bucket, err)
+			}
+		}
+	}
+	return nil
+}
+
+// column is one of a list's.
+type column[T any] struct {
+	name  Column
+	of    func(*T) value
+	tally bool // its values are counted; see Tx.CountBy
+}
+
+// listing is a table whose records are listed.
+type listing[T any] struct {
+	table[T]
+	layout
+	columns []column[T]
+	card    func(*T) card // all but the words
+	trashed func(*T) *title.Trashed
+	fetch   func(t *Tx, id, created uint64) (v T, ok bool, err error)
+	sorting func(key, raw []byte) (due uint64, number string, err error) // of an encoded record; nil where there is but one order
+}
+
+// cardOf is what the index says of a record.
+func (l *listing[T]) cardOf(t *Tx, v *T) card {
+	c := l.card(v)
+	if l.trashed != nil && l.trashed(v) != nil {
+		return card{}
+	}
+	c.listed = true
+	for i := range l.columns {
+		c.words[i] = t.word(l.columns[i].of(v))
+	}
+	return c
+}
+
+// trashCard is what the index of the trash says of a record.
+func (l *listing[T]) trashCard(t *Tx, v *T) card {
+	if l.trashed == nil {
+		return card{}
+	}
+	trashed := l.trashed(v)
+	if trashed == nil || trashed.With != "" {
+		return card{}
+	}
+	return card{listed: true, created: micros(trashed.At), id: nounID(l.noun, l.card(v).id), words: [mostColumns]word{t.word(value{text: l.noun})}}
+}
+
+// reindex moves the entries and tallies of a record that was, if it was, and is,
+// if it is.
+func (l *listing[T]) reindex(t *Tx, was, is *T) error {
+	var before, after, out, in card
+	if was != nil {
+		before, out = l.cardOf(t, was), l.trashCard(t, was)
+	}
+	if is != nil {
+		after, in = l.cardOf(t, is), l.trashCard(t, is)
+	}
+	for i := range l.columns {
+		if !l.columns[i].tally || before.listed == after.listed && before.words[i] == after.words[i] && was != nil && is != nil && l.columns[i].of(was) == l.columns[i].of(is) {
+			continue
+		}
+		if before.listed {
+			t.tally(l.noun, l.columns[i].name, l.columns[i].of(was), -1)
+		}
+		if after.listed {
+			t.tally(l.noun, l.columns[i].name, l.columns[i].of(is), 1)
+		}
+	}
+	t.step(CountTrashed, out.listed, in.listed)
+	if err := t.move(&l.layout, &before, &after); err != nil {
+		return err
+	}
+	return t.move(&trash.layout, &out, &in)
+}
+
+// live is get without what is in the trash.
+func (l *listing[T]) live(t *Tx, id uint64) (T, error) {
+	v, err := l.get(t, id)
+	if err == nil && l.trashed(&v) != nil {
+		var none T
+		return none, title.Absent(l.noun, id)
+	}
+	return v, err
+}
+
+// write puts a record and moves its entries.
+func (l *listing[T]) write(t *Tx, id uint64, old *T, known bool, v *T) error {
+	if !known {
+		old = nil
+	}
+	if err := l.reindex(t, old, v); err != nil {
+		return fmt.Errorf("%s %d: %w", l.noun, id, err)
+	}
+	return l.put(t, id, *v)
+}
+
+// erase removes a record and its entries.
+func (l *listing[T]) erase(t *Tx, id uint64, old *T) error {
+	if err := l.reindex(t, old, nil); err != nil {
+		return fmt.Errorf("%s %d: %w", l.noun, id, err)
+	}
+	return l.remove(t, id)
+}

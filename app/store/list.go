@@ -1,0 +1,260 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Sort names what a list is sorted by (API.md, "Ours"); records that are equal in
+// it stand in order of their creation, then of their numbers.
+type Sort string
+
+// The sorts. Orders have all of them, every other list SortCreated alone.
+const (
+	SortCreated Sort = "created_at"
+	SortDue     Sort = "due_date" // without a date: last
+	SortNumber  Sort = "order_number"
+)
+
+// Where is one filter of a list: the column has the value, compared without case.
+// A number is in decimal, ColumnProcessing "true" or "false"; an empty value asks
+// for records without one.
+type Where struct {
+	Column Column
+	Value  string
+}
+
+// Query asks for a page of a list.
+type Query struct {
+	Sort     Sort // "": SortCreated
+	Down     bool // the other way round, all of it
+	Where    []Where
+	From, To time.Time // of creation, both inclusive, to the microsecond; zero is open
+	Position []byte    // after which the page begins, in reading order; nil: at the start
+	Back     bool      // the page that ends before Position instead; nil: the last page
+	Limit    int       // records on the page; one at least
+	Steps    int       // entries that may be looked at; 0: 50,000
+}
+
+// Page is a part of a list, always in reading order. Next and Prev are positions
+// for the pages after (Query.Position) and before it (with Query.Back); nil: there
+// is none that way.
+//
+// A page that used up its steps is short, perhaps empty, and has a position to go
+// on. Whoever goes on to the end sees every record once that was there all the
+// while, whatever comes and goes between the pages.
+type Page[T any] struct {
+	Items      []T
+	Next, Prev []byte
+}
+
+const (
+	defaultSteps = 50_000
+	fetchSteps   = 16    // what a record costs that was read for nothing
+	lookSteps    = 1_000 // to find out whether anything is behind a page
+)
+
+// judge holds an entry's columns and time against a query.
+type judge struct {
+	from, to uint64
+	want     [mostColumns]uint32
+	asked    [mostColumns]bool
+	where    [mostColumns]value
+	words    [mostColumns]word
+}
+
+func (j *judge) accepts(created uint64, columns []byte) bool {
+	if created < j.from || created > j.to {
+		return false
+	}
+	for i := range j.asked {
+		if j.asked[i] && (len(columns) < 4*i+4 || binary.BigEndian.Uint32(columns[4*i:]) != j.want[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeOf reads the filters of a query; possible is false when nothing can hold
+// to them all.
+func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error) {
+	j, possible = judge{to: math.MaxUint64}, true
+	if !q.From.IsZero() {
+		j.from = micros(q.From)
+	}
+	if !q.To.IsZero() {
+		j.to = micros(q.To)
+	}
+	for _, w := range q.Where {
+		i := slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == w.Column })
+		if i < 0 {
+			return j, false, fmt.Errorf("list of %ss: it has no column %q", l.noun, w.Column)
+		}
+		v := wanted(w)
+		possible = possible && (!j.asked[i] || j.where[i] == v)
+		j.asked[i], j.where[i], j.words[i] = true, v, t.word(v)
+		j.want[i] = j.words[i].short()
+	}
+	return j, possible, nil
+}
+
+// wanted is the value that a filter asks for.
+func wanted(w Where) value {
+	v := valueOf(w.Value)
+	switch {
+	case w.Column == ColumnNowhere:
+		return yes(true)
+	case w.Column == ColumnProcessing && v.text == "false":
+		return value{}
+	}
+	return v
+}
+
+// yes is the value of a column that is true or nothing.
+func yes(is bool) value {
+	if is {
+		return value{text: "true"}
+	}
+	return value{}
+}
+
+// source is where candidates come from, in one order.
+type source interface {
+	// scan hands over candidates strictly beyond a position, or all when it is nil,
+	// until fn says no, the range ends or the steps are used up. It gives the last
+	// position it looked at, and whether the range ended.
+	scan(from []byte, down bool, steps *int, fn func(id, created uint64, at []byte) bool) (last []byte, ended bool)
+}
+
+// list gives the page of a query.
+func (l *listing[T]) list(t *Tx, q Query) (page Page[T], err error) {
+	if t.rebuilding() {
+		return page, errRebuilding
+	}
+	j, possible, err := l.judgeOf(t, q)
+	if err != nil || !possible {
+		return page, err
+	}
+	from, err := l.source(t, q, &j)
+	if err != nil {
+		return page, err
+	}
+	p := pager[T]{l: l, t: t, q: q, judge: &j, from: from}
+	return p.page()
+}
+
+// pager makes one page of candidates.
+type pager[T any] struct {
+	l     *listing[T]
+	t     *Tx
+	q     Query
+	judge *judge
+	from  source
+	err   error
+}
+
+func (p *pager[T]) page() (Page[T], error) {
+	limit, steps := max(p.q.Limit, 1), p.q.Steps
+	if steps <= 0 {
+		steps = defaultSteps
+	}
+	down := p.q.Down != p.q.Back
+	var items []T
+	var first, end []byte
+	more := false
+	last, ended := p.from.scan(p.q.Position, down, &steps, func(id, created uint64, at []byte) bool {
+		v, ok := p.fetch(id, created)
+		if !ok {
+			steps -= fetchSteps
+			return p.err == nil
+		}
+		if len(items) == limit {
+			more = true
+			return false
+		}
+		if items = append(items, v); len(items) == 1 {
+			first = bytes.Clone(at)
+		}
+		end = append(end[:0], at...)
+		return true
+	})
+	var beyond []byte
+	switch {
+	case more:
+		beyond = end
+	case !ended:
+		beyond = last
+	}
+	before := p.behind(first, down)
+	if p.q.Back {
+		slices.Reverse(items)
+		beyond, before = before, beyond
+	}
+	return Page[T]{Items: items, Next: beyond, Prev: before}, p.err
+}
+
+// behind gives the position for the page on the other side of this one's beginning,
+// or nil when nothing is there.
+func (p *pager[T]) behind(first []byte, down bool) []byte {
+	if p.q.Position == nil || p.err != nil {
+		return nil
+	}
+	if first == nil {
+		first = beside(p.q.Position, down)
+	}
+	steps, found := lookSteps, false
+	_, ended := p.from.scan(first, !down, &steps, func(id, created uint64, _ []byte) bool {
+		_, found = p.fetch(id, created)
+		steps -= fetchSteps
+		return !found && p.err == nil
+	})
+	if !found && ended {
+		return nil
+	}
+	return first
+}
+
+// beside gives a position so close to another that a scan from it in the other
+// direction meets that one first.
+func beside(at []byte, down bool) []byte {
+	at = bytes.Clone(at)
+	if down { // the scan back goes up, and begins below
+		for i := len(at) - 1; i >= 0; i-- {
+			if at[i]--; at[i] != 0xFF {
+				break
+			}
+		}
+		return append(at, 0xFF)
+	}
+	return append(at, 0)
+}
+
+// fetch reads a candidate and holds it against the filters: words may collide. A
+// record that is damaged or missing is passed over, Check reports it.
+func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
+	v, ok, err := p.l.read(p.t, id, created)
+	if err != nil && !errors.Is(err, ErrDamaged) {
+		p.err = err
+	}
+	if err != nil || !ok {
+		return v, false
+	}
+	for i := range p.l.columns {
+		if p.judge.asked[i] && p.l.columns[i].of(&v) != p.judge.where[i] {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+func (l *listing[T]) read(t *Tx, id, created uint64) (T, bool, error) {
+	if l.fetch != nil {
+		return l.fetch(t, id, created)
+	}
+	return l.find(t, id)
+}
