@@ -40,8 +40,10 @@ type control struct{ ControlOptions }
 func Control(opts ControlOptions) http.Handler {
 	c := control{opts}
 	mux := http.NewServeMux()
-	for pattern, h := range c.definitionRoutes() {
-		mux.HandleFunc(pattern, c.answer(h))
+	for _, routes := range []map[string]func(*http.Request) (any, error){c.definitionRoutes(), c.importRoutes()} {
+		for pattern, h := range routes {
+			mux.HandleFunc(pattern, c.answer(h))
+		}
 	}
 	for pattern, h := range map[string]func(*http.Request) (any, error){
 		"GET /control/status":            c.status,

@@ -10,17 +10,17 @@ import (
 // WalkAbstracts reads at most limit abstracts from number from on, those in the trash
 // too; the first damaged record among them is its error.
 func (t *Tx) WalkAbstracts(from uint64, limit int) ([]title.Abstract, error) {
-	return scan(t, abstracts, from, limit)
+	return scan(t, abstracts.table, from, limit)
 }
 
 // WalkOrders is WalkAbstracts for orders.
 func (t *Tx) WalkOrders(from uint64, limit int) ([]title.Order, error) {
-	return scan(t, orders, from, limit)
+	return scan(t, orders.table, from, limit)
 }
 
 // WalkEvents reads at most limit entries of the log from number from on.
 func (t *Tx) WalkEvents(from uint64, limit int) ([]title.Event, error) {
-	return scan(t, events, from, limit)
+	return scan(t, events.table, from, limit)
 }
 
 // LastEvent is the number of the newest entry of the log; 0 where there is none.

@@ -1,10 +1,7 @@
 package title
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 )
 
@@ -136,32 +133,28 @@ func settleDefault(list, wanted []Template, f *Fields) []Template {
 // TemplateChanges lists what became of a template, in the order of its fields as they
 // are now. None: nothing changed.
 func TemplateChanges(old, now Template) []Change {
-	var list []Change
-	add := func(field string, from, to any) {
-		if !reflect.DeepEqual(from, to) {
-			list = append(list, Change{Field: field, From: plain(from), To: plain(to)})
-		}
-	}
-	add("name", old.Name, now.Name)
-	add("default", old.Default, now.Default)
-	add("retired", old.Retired, now.Retired)
-	list = append(list, StatusChanges(old.Statuses, now.Statuses)...)
-	return append(list, FieldChanges(old.Fields, now.Fields)...)
+	var c changes
+	c.text("name", old.Name, now.Name)
+	c.add("default", quote(old.Default), quote(now.Default))
+	c.add("retired", quote(old.Retired), quote(now.Retired))
+	c = append(c, StatusChanges(old.Statuses, now.Statuses)...)
+	return append(c, FieldChanges(old.Fields, now.Fields)...)
 }
 
 // StatusChanges is the change of a list of statuses, if there is one.
 func StatusChanges(old, now []string) []Change {
-	if slices.Equal(old, now) {
-		return nil
+	var c changes
+	if !slices.Equal(old, now) {
+		c.add("statuses", quote(old), quote(now))
 	}
-	return []Change{{Field: "statuses", From: plain(old), To: plain(now)}}
+	return c
 }
 
 // FieldChanges lists the definitions that came, went or changed, as JSON objects
 // under custom_fields.KEY, and their keys under custom_fields when those that stay
 // are in another order.
 func FieldChanges(old, now []Field) []Change {
-	var list []Change
+	var c changes
 	before, after := map[string]Field{}, map[string]Field{}
 	for _, f := range old {
 		before[f.Key] = f
@@ -171,21 +164,21 @@ func FieldChanges(old, now []Field) []Change {
 		was, stays := before[f.Key]
 		switch {
 		case !stays:
-			list = append(list, Change{Field: "custom_fields." + f.Key, From: null, To: plain(f)})
+			c.add("custom_fields."+f.Key, null, quote(f))
 		case !sameField(was, f):
-			list = append(list, Change{Field: "custom_fields." + f.Key, From: plain(was), To: plain(f)})
+			c.add("custom_fields."+f.Key, quote(was), quote(f))
 		}
 	}
 	for _, f := range old {
 		if _, stays := after[f.Key]; !stays {
-			list = append(list, Change{Field: "custom_fields." + f.Key, From: plain(f), To: null})
+			c.add("custom_fields."+f.Key, quote(f), null)
 		}
 	}
 	from, to := keysIn(old, after), keysIn(now, before)
 	if !slices.Equal(from, to) {
-		list = append(list, Change{Field: "custom_fields", From: plain(from), To: plain(to)})
+		c.add("custom_fields", quote(from), quote(to))
 	}
-	return list
+	return c
 }
 
 func sameField(a, b Field) bool {
@@ -200,17 +193,4 @@ func keysIn(list []Field, others map[string]Field) []string {
 		}
 	}
 	return keys
-}
-
-var null = json.RawMessage("null")
-
-// plain is JSON as people write it, without the HTML escapes of json.Marshal.
-func plain(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("encode %T: %v", v, err)) // texts, flags and lists of them always encode
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -21,7 +21,7 @@ func abstractOf(t *testing.T, v *vault.Vault, template int64, custom map[string]
 	}
 	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{
 		TemplateID: title.Number{Present: true, Valid: true, Value: template}, Custom: title.Custom{Sent: sent},
-	}, tray(t, v))
+	}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +231,22 @@ func TestTemplatesImportOrphans(t *testing.T) {
 	}
 }
 
+// What is in the trash may come back, and keeps its definitions.
+func TestTemplatesImportOrphansInTheTrash(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	made := abstractOf(t, v, 2, map[string]string{"zoning": `"R1"`})
+	if err := v.Abstracts.Trash(t.Context(), clerk, made.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := v.Templates.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{redraft(all[1], without("zoning"))}, false)
+	kind(t, "a field of one in the trash", err, title.Conflict)
+}
+
 // Abstracts that are made while a field goes are either seen, and it stays, or are
 // made without it: none has a value that no definition knows.
 func TestTemplatesImportRace(t *testing.T) {
@@ -279,7 +295,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 {
-		if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}); err != nil {
+		if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Keep[title.Order]{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -316,7 +332,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
 		t.Errorf("%v, %v", list, err)
 	}
-	if made, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("n")}); err != nil || made.Status != "open" {
+	if made, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("n")}, vault.Keep[title.Order]{}); err != nil || made.Status != "open" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, nil, true)
