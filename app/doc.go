@@ -31,6 +31,7 @@
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, signed links, the permutation of ids              -
 //	0      app/local      the control door's listeners, each with its dial        -
+//	0      app/tree       the walk of a folder of existing documents             -
 //	0      app/config     the settings: defaults, load, validate                  github.com/spf13/viper
 //	0      web            embedded pages and engines                              -
 //	0      web/copy       program of go generate: copies what npm brought         -

@@ -101,7 +101,7 @@ func (s *shell) root() *cobra.Command {
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.versionCommand(),
-		s.templatesCommand(), s.fieldsCommand(), s.statusesCommand())
+		s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand())
 	return root
 }
 

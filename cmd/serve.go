@@ -52,10 +52,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 		return err
 	}
 	log := s.logger(c, slog.LevelDebug)
-	pool := reader.Open(reader.Options{
-		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
-	})
+	pool := readers(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	v, err := openPatiently(ctx, c, vault.Options{
 		Dir: c.Data, Create: true, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
@@ -67,6 +64,14 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
 		Started: func(address string) { s.started(ctx, v, address) },
+	})
+}
+
+// readers are the processes that open documents.
+func readers(c config.Config, log *slog.Logger) *reader.Pool {
+	return reader.Open(reader.Options{
+		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
+		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 }
 
