@@ -1,17 +1,15 @@
 package cmd
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
-
-	"deedkeep/app/client"
 )
 
-// argumentError is a wrong number of arguments, with the command that says how.
+// argumentError is a wrong number of words, with the command that says how.
 type argumentError struct{ usageError }
 
 func (a *argumentError) Unwrap() error { return &a.usageError }
@@ -42,12 +40,35 @@ func one(what, where string) cobra.PositionalArgs {
 	}
 }
 
-// atMostOne is one that may be left out.
-func atMostOne(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return wrong(cmd, "%q is one word too many", args[1])
+// sayArguments makes every command below say which word is missing, or too many, by
+// its own usage line, where cobra would only count.
+func sayArguments(cmd *cobra.Command) {
+	for _, part := range cmd.Commands() {
+		sayArguments(part)
 	}
-	return nil
+	if counts := cmd.Args; counts != nil && !cmd.HasSubCommands() {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := counts(cmd, args)
+			if _, told := errors.AsType[*argumentError](err); err == nil || told {
+				return err
+			}
+			return byUsage(cmd, args, err)
+		}
+	}
+}
+
+// byUsage reads a usage line such as "create NAME", "retry [ID]" or "export [ID...]".
+func byUsage(cmd *cobra.Command, args []string, err error) error {
+	words := strings.Fields(cmd.Use)[1:]
+	for n, word := range words {
+		if n >= len(args) && !strings.HasPrefix(word, "[") {
+			return wrong(cmd, "%s is missing", word)
+		}
+	}
+	if len(args) > len(words) && !strings.Contains(cmd.Use, "...") {
+		return wrong(cmd, "%q is one word too many", args[len(words)])
+	}
+	return wrong(cmd, "%w", err)
 }
 
 // idOf reads the number of a record.
@@ -57,23 +78,4 @@ func idOf(text, noun, list string) (int64, error) {
 		return 0, &usageError{fmt.Errorf("%q is no %s's ID; %q shows them", text, noun, list)}
 	}
 	return id, nil
-}
-
-// completionTime is how long a shell waits for words.
-const completionTime = 2 * time.Second
-
-// complete offers words that the vault knows; none when it cannot be asked.
-func (s *shell) complete(cmd *cobra.Command, words func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
-	s.flags = cmd.Flags()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), completionTime)
-	defer cancel()
-	var list []string
-	err := s.ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
-		list, err = words(ctx, c)
-		return err
-	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp
 }

@@ -85,8 +85,12 @@ var settings = map[string]string{
 func (s *shell) root() *cobra.Command {
 	standard := config.Default()
 	root := &cobra.Command{
-		Use:           "deedkeep",
-		Short:         "The title-abstract, order and document vault of a small title firm",
+		Use:   "deedkeep",
+		Short: "The title-abstract, order and document vault of a small title firm",
+		Long: `The title-abstract, order and document vault of a small title firm: programs push
+to it over HTTP, and these commands run it. "deedkeep serve" begins. There are guides:
+
+` + topicTable(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
@@ -102,6 +106,9 @@ func (s *shell) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.versionCommand(),
 		s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand())
+	root.SetHelpCommand(s.helpCommand(root))
+	sayArguments(root)
+	s.teach(root)
 	return root
 }
 

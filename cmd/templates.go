@@ -63,11 +63,10 @@ func templateState(t wire.TemplateDefinition) string {
 
 func (s *shell) templatesShow() *cobra.Command {
 	return &cobra.Command{
-		Use:               "show ID",
-		Short:             "Show one template with its fields",
-		Example:           "  deedkeep templates show 1",
-		Args:              one("a template's ID", `"deedkeep templates list" shows them`),
-		ValidArgsFunction: s.completeTemplates,
+		Use:     "show ID",
+		Short:   "Show one template with its fields",
+		Example: "  deedkeep templates show 1",
+		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.askTemplate(cmd.Context(), args[0], findTemplate, func(t wire.TemplateDefinition) error {
 				state := templateState(t)
@@ -114,17 +113,6 @@ func (s *shell) askTemplate(ctx context.Context, arg string, do func(*client.Cli
 	})
 }
 
-// completeTemplates offers the numbers of templates to the shell.
-func (s *shell) completeTemplates(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return s.complete(cmd, func(ctx context.Context, c *client.Client) (words []string, err error) {
-		list, err := c.TemplateDefinitions(ctx)
-		for _, t := range list {
-			words = append(words, fmt.Sprintf("%d\t%s", t.ID, t.Name))
-		}
-		return words, err
-	})
-}
-
 func (s *shell) templatesExport() *cobra.Command {
 	var all, noIDs bool
 	cmd := &cobra.Command{
@@ -135,8 +123,7 @@ use, or those named. A template is known again by its id; --no-ids leaves the id
 out, for another vault, where the name counts.`,
 		Example: `  deedkeep templates export > templates.yaml
   deedkeep templates export 2 --no-ids > commercial.yaml`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: s.completeTemplates,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ids []int64
 			for _, arg := range args {
@@ -232,11 +219,10 @@ values, in the trash too. Nothing is written then.`,
 
 func (s *shell) templatesDefault() *cobra.Command {
 	return &cobra.Command{
-		Use:               "default ID",
-		Short:             "Make a template the one that is used when none is named",
-		Example:           "  deedkeep templates default 2",
-		Args:              one("a template's ID", `"deedkeep templates list" shows them`),
-		ValidArgsFunction: s.completeTemplates,
+		Use:     "default ID",
+		Short:   "Make a template the one that is used when none is named",
+		Example: "  deedkeep templates default 2",
+		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.askTemplate(cmd.Context(), args[0], (*client.Client).SetDefaultTemplate, func(t wire.TemplateDefinition) error {
 				return s.print("%s is the default now\n", t.Name)
@@ -252,9 +238,8 @@ func (s *shell) templatesRetire() *cobra.Command {
 		Long: `Take a template out of use for new abstracts; its abstracts stay as they are. The
 default template cannot be retired. To bring one back, import it with
 "retired: false".`,
-		Example:           "  deedkeep templates retire 3",
-		Args:              one("a template's ID", `"deedkeep templates list" shows them`),
-		ValidArgsFunction: s.completeTemplates,
+		Example: "  deedkeep templates retire 3",
+		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.askTemplate(cmd.Context(), args[0], (*client.Client).RetireTemplate, func(t wire.TemplateDefinition) error {
 				return s.print("%s is retired\n", t.Name)
