@@ -87,7 +87,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 	defer func() { err = errors.Join(err, v.Close()) }()
 	listener := local.Memory()
 	server := &http.Server{
-		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Log: log, Chance: rand.Reader}),
+		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Chance: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,
 	}
 	ended := make(chan error, 1)

@@ -63,7 +63,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
-		Started: func(address string) { s.started(ctx, v, address) },
+		Started: func(address string) { s.firstLink(ctx, v, c.Origin(address)); s.started(ctx, v, address) },
 	})
 }
 
@@ -148,6 +148,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
+		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
 		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
 	}
 }

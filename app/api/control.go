@@ -24,6 +24,7 @@ type ControlOptions struct {
 	Vault     *vault.Vault
 	Build     Build
 	Listen    string
+	Origin    string // own address, which one-time links begin with
 	StartedAt time.Time
 	Log       *slog.Logger
 	Chance    io.Reader // for the ids of requests
@@ -54,6 +55,9 @@ func Control(opts ControlOptions) http.Handler {
 		"GET /control/process":           c.failed,
 		"POST /control/process/retry":    c.retry,
 	} {
+		mux.HandleFunc(pattern, c.answer(h))
+	}
+	for pattern, h := range c.userRoutes() {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)

@@ -25,6 +25,7 @@ type Config struct {
 	Limits         Limits         `mapstructure:"limits"`
 	Rate           Rate           `mapstructure:"rate"`
 	Links          Links          `mapstructure:"links"`
+	Users          Users          `mapstructure:"users"`
 	Timeouts       Timeouts       `mapstructure:"timeouts"`
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
@@ -72,6 +73,13 @@ type Rate struct {
 // Links are the signed download links.
 type Links struct {
 	TTL time.Duration `mapstructure:"ttl"`
+}
+
+// Users are the people who sign in.
+type Users struct {
+	SessionIdle         time.Duration `mapstructure:"session_idle"`          // without use
+	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
+	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
 }
 
 // Timeouts are the server's patience.
@@ -146,6 +154,7 @@ func Default() Config {
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},
+		Users: Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},

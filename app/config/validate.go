@@ -39,6 +39,8 @@ func bounds() map[string]span {
 		"rate.failing_keys":        {1, 100_000},
 		"rate.requests":            {0, 1_000_000},
 		"links.ttl":                durations(time.Second, day),
+		"users.session_idle":       durations(time.Minute, 90*day),
+		"users.session_max":        durations(time.Minute, 365*day),
 		"timeouts.header":          durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.stall":           durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.idle":            durations(100*time.Millisecond, time.Hour),
@@ -199,6 +201,9 @@ func (c Config) unsafe() (problems Problems) {
 	}
 	if l := c.Limits; l.Parts <= l.FilesPerRequest {
 		refuse("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
+	}
+	if c.Users.SessionMax < c.Users.SessionIdle {
+		refuse("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))
 	}
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")

@@ -50,7 +50,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: address, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Vault: opts.Vault, Build: opts.Build, Listen: address, Origin: opts.Config.Origin(address), StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {
@@ -169,7 +169,11 @@ func Handler(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := ui.New(ui.Options{Files: opts.Vault.Files, Links: opts.Vault.Secrets.Links(), MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log})
+	address, err := api.ClientAddress(proxies)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := ui.New(ui.Options{Files: opts.Vault.Files, Users: opts.Vault.Users, Address: address, Links: opts.Vault.Secrets.Links(), MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log})
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (r *rebuilder) all() error {
 	if err != nil {
 		return err
 	}
-	for _, make := range []func() error{r.folders, r.abstracts, r.orders, r.files, r.staleDigests, r.tasks, r.keys, r.replays, r.events} {
+	for _, make := range []func() error{r.folders, r.abstracts, r.orders, r.files, r.staleDigests, r.tasks, r.keys, r.users, r.sessions, r.replays, r.events} {
 		if err := make(); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (r *rebuilder) all() error {
 // allIndexes are the buckets that Rebuild makes. The digests of files are mended in
 // place: an entry may be all that still names the bytes of a damaged record.
 func allIndexes() [][]byte {
-	return append(listIndexes(), bucketFolderNames, bucketFailed, bucketKeyHashes, bucketReplayTimes)
+	return append(listIndexes(), bucketFolderNames, bucketFailed, bucketKeyHashes, bucketUserNames, bucketSessionUsers, bucketReplayTimes)
 }
 
 func listIndexes() [][]byte {

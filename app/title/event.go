@@ -12,14 +12,17 @@ import (
 // ByKey is the kind of an actor that speaks by an API key.
 const ByKey = "key"
 
-// Actor is who does something: a key, the operator at the machine, or the vault itself.
+// Actor is who does something: a key, a user, the operator at the machine, somebody
+// who is not known yet, or the vault itself.
 type Actor struct {
-	Kind      string   `json:"kind"` // "key", "operator" or "system"
+	Kind      string   `json:"kind"` // "key", "user", "operator", "visitor" or "system"
 	ID        uint64   `json:"id,omitempty"`
 	Name      string   `json:"name,omitempty"`
 	Address   string   `json:"address,omitempty"` // network address of the client
 	RequestID string   `json:"request_id,omitempty"`
 	Abilities []string `json:"-"`
+	Role      Role     `json:"-"` // of a user, when last looked at; "" while a second factor is still wanted
+	Session   string   `json:"-"` // of a user: the session that speaks, as Session.Hash
 }
 
 // Record names who acts, like "key:7".
@@ -75,7 +78,7 @@ func (e Event) asRead(raw []byte) (Event, []byte, error) {
 	if err := json.Unmarshal(raw, &read); err != nil {
 		return Event{}, nil, fmt.Errorf("read event %s: %w", e.Kind, err)
 	}
-	read.Actor.Abilities = e.Actor.Abilities
+	read.Actor.Abilities, read.Actor.Role, read.Actor.Session = e.Actor.Abilities, e.Actor.Role, e.Actor.Session
 	again, err := json.Marshal(read)
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("encode event %s: %w", e.Kind, err)

@@ -40,14 +40,14 @@ func open(t *testing.T) *house {
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	pages, err := ui.New(ui.Options{Files: h.vault.Files, Links: h.links, MinRate: 1 << 10, Now: h.clock.Now, Log: log})
+	pages, err := ui.New(ui.Options{Files: h.vault.Files, Users: h.vault.Users, Address: func(*http.Request) string { return "192.0.2.1" }, Links: h.links, MinRate: 1 << 10, Now: h.clock.Now, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.server = httptest.NewServer(pages)
 	t.Cleanup(func() {
 		h.server.Close()
-		for _, never := range []string{"/dl/", "dk_live_", "Canary"} {
+		for _, never := range []string{"/dl/", "/join/", "dk_live_", "Canary"} {
 			if strings.Contains(h.log.String(), never) {
 				t.Errorf("the log holds %s", never)
 			}

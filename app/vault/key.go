@@ -48,7 +48,10 @@ func (k *Keys) Create(ctx context.Context, actor title.Actor, draft title.KeyDra
 	if text, err = k.mint(&key); err != nil {
 		return "", key, err
 	}
-	err = k.v.write(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
+	if err := k.v.room(); err != nil {
+		return "", key, err
+	}
+	err = k.v.administer(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
 	return text, key, err
 }
 
@@ -94,7 +97,7 @@ func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
 
 // Revoke ends a key now, for ever. A key that is revoked already stays as it is.
 func (k *Keys) Revoke(ctx context.Context, actor title.Actor, id uint64) (key title.Key, err error) {
-	err = k.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		key, err = t.Key(id)
 		return err
 	}, func(t *store.Tx) error {
@@ -120,7 +123,7 @@ func (k *Keys) Rotate(ctx context.Context, actor title.Actor, id uint64, overlap
 		return "", fresh, err
 	}
 	var old title.Key
-	err = k.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		if old, err = t.Key(id); err != nil {
 			return err
 		}

@@ -1,11 +1,16 @@
 // Package vault is the firm's vault: the verbs. Every transaction begins and ends
 // here, every rule between two nouns is decided here, inside the transaction of
-// its write; and here the background work lives: processing, sweep, last use.
+// its write; and here the background work lives: processing, sweep, purge, last use.
 //
 // Promise: when a verb that files a document returns without an error, the bytes
 // and their record survive a power cut. Bytes descend first, the record last: a
 // crash in between leaves an orphan that the sweep removes, never a record without
 // its bytes.
+//
+// What is deleted goes into the trash first, as good as absent to every reader, and
+// comes back as it was until its time is over: an abstract with the documents that
+// went along with it, in their order. Then the records are purged, and their bytes
+// go with the next sweep unless another record has them, be it in the trash.
 //
 // The vault is no god: it opens, closes, and holds one small struct per noun.
 //
@@ -63,6 +68,7 @@ type Settings struct {
 	DiskReserve       uint64 // bytes; below it nothing is written
 	TrashKeep         time.Duration
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
+	Users             UserRules
 }
 
 // Options of Open.
@@ -86,6 +92,8 @@ type Vault struct {
 	Trash     *Trash
 	Templates *Templates
 	Keys      *Keys
+	Users     *Users
+	Sessions  *Sessions
 	Secrets   *secret.Ring
 
 	dir       string
@@ -185,13 +193,16 @@ func (v *Vault) furnish() {
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
+	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
+		refused: &refusals{v: v, seen: map[refusedFrom]refusedTries{}}}
+	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 }
 
 // Start begins the background work, which Close ends.
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.usage.run}
+	work := []func(context.Context){v.processor.run, v.usage.run, v.Users.run}
 	if v.begin(ctx) {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -208,14 +219,21 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 func (v *Vault) Close() error {
 	v.stop()
 	v.workers.Wait()
-	err := v.usage.flush(context.Background())
+	err := errors.Join(
+		v.unlessStopped("last use of keys", v.usage.flush(context.Background())),
+		v.unlessStopped("sessions", v.Users.flush(context.Background())))
+	return errors.Join(err, v.store.Close())
+}
+
+// unlessStopped passes an error on, but that of a vault that takes no writes, being
+// read-only, full or closed before: what was gathered is all that is lost.
+func (v *Vault) unlessStopped(what string, err error) error {
 	switch title.KindOf(err) {
 	case title.Closing, title.Full:
-		// Read-only, full, or closed before: the last uses are all that is lost.
-		v.log.Warn("last use of keys", "error", err)
-		err = nil
+		v.log.Warn(what, "error", err)
+		return nil
 	}
-	return errors.Join(err, v.store.Close())
+	return err
 }
 
 // Dir is the data directory, absolute.
@@ -263,9 +281,9 @@ func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(
 	return v.change(ctx, actor, check, write)
 }
 
-// change is Update in the name of an actor. One with a key is looked at once more
-// in the transaction: the key may have ended while documents arrived. By itself it
-// goes on below the disk's reserve, as what makes room must.
+// change is Update in the name of an actor. One with a key or a session is looked at
+// once more in the transaction: it may have ended while documents arrived. By itself
+// it goes on below the disk's reserve, as what makes room must.
 func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	return v.store.Update(ctx, func(t *store.Tx) error {
 		if err := v.stillMay(t, actor); err != nil || check == nil {
@@ -276,7 +294,11 @@ func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func
 }
 
 func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
-	if actor.Kind != title.ByKey {
+	switch actor.Kind {
+	case title.ByKey:
+	case title.ByUser:
+		return v.may(t, actor, title.MayWrite)
+	default:
 		return nil
 	}
 	key, err := t.Key(actor.ID)
