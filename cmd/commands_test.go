@@ -113,6 +113,8 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"config check", ""}, {"config show", ""}, {"status", ""}, {"version", ""}, {"verify", ""},
 		{"keys create", "json"}, {"keys list", ""}, {"keys rotate", "2"}, {"keys revoke", "3"},
 		{"process list", ""}, {"process retry", ""},
+		{"users create", "Kim --role staff"}, {"users list", ""}, {"users role", "Kim viewer"}, {"users disable", "Kim"}, {"users enable", "Kim"}, {"users reset", "Kim"},
+		{"events list", ""}, {"events verify", ""}, {"events export", none},
 		{"templates list", ""}, {"templates show", "1"}, {"templates export", ""}, {"templates import", file("t.yaml", "templates: [{name: X}]")},
 		{"templates default", "2"}, {"templates retire", "3"},
 		{"fields list", ""}, {"fields export", ""}, {"fields import", file("f.yaml", "custom_fields: []")},

@@ -65,6 +65,7 @@ func (s *shell) asked(ask func(context.Context, *client.Client) ([]string, error
 func (s *shell) teach(root *cobra.Command) {
 	arguments := map[string]words{
 		"keys revoke": s.asked(liveKeys), "keys rotate": s.asked(liveKeys), "process retry": s.asked(failedFiles),
+		"users role": s.asked(users), "users disable": s.asked(users), "users enable": s.asked(users), "users reset": s.asked(users),
 		"templates show": s.asked(templates), "templates export": s.asked(templates), "templates default": s.asked(templates), "templates retire": s.asked(templates),
 		"templates import": only("yaml", "yml", "json"), "fields import": only("yaml", "yml", "json"), "statuses import": only("yaml", "yml", "json"),
 		"import": folders, "help": fixed(topicNames()...),
@@ -109,6 +110,14 @@ func templates(ctx context.Context, c *client.Client) (list []string, err error)
 	all, err := c.TemplateDefinitions(ctx)
 	for _, t := range all {
 		list = append(list, fmt.Sprintf("%d\t%s", t.ID, t.Name))
+	}
+	return list, err
+}
+
+func users(ctx context.Context, c *client.Client) (list []string, err error) {
+	all, err := c.Users(ctx)
+	for _, u := range all {
+		list = append(list, fmt.Sprintf("%s\t%s", u.Name, u.Role))
 	}
 	return list, err
 }

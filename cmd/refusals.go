@@ -38,7 +38,9 @@ func newRefusals(path string) (*refusals, error) {
 		return nil, fmt.Errorf("--report: %w", err)
 	}
 	r.file, r.table = file, csv.NewWriter(file)
-	return r, r.table.Write([]string{"path", "what", "reason"})
+	r.table.UseCRLF = true // RFC 4180; and a byte order mark, by which Excel knows UTF-8
+	_, err = file.WriteString("\uFEFF")
+	return r, errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
 }
 
 func (r *refusals) add(one wire.ImportRefusal) error {
@@ -81,18 +83,14 @@ func (r *refusals) warn(s *shell) {
 	}
 }
 
-// cell keeps a spreadsheet from taking a text for a formula, and a line for two.
+// cell is a text for one cell of a spreadsheet.
 func cell(text string) string {
-	text = strings.Map(func(r rune) rune {
+	return harmless(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, text)
-	if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
-		return "'" + text
-	}
-	return text
+	}, text))
 }
 
 // printable keeps the name of a file from writing on the terminal what it likes.

@@ -61,6 +61,7 @@ func Control(opts ControlOptions) http.Handler {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
+	c.mountEvents(mux)
 	return Identify(mux, opts.Chance)
 }
 

@@ -59,7 +59,8 @@ type Limits struct {
 	JSONBody        Size `mapstructure:"json_body"`
 	FormFields      Size `mapstructure:"form_fields"` // the non-file parts of one body together
 	Parts           int  `mapstructure:"parts"`
-	RequestBody     Size `mapstructure:"request_body"` // 0: RequestBodyMax works it out
+	BodiesInMemory  Size `mapstructure:"bodies_in_memory"` // of all requests together
+	RequestBody     Size `mapstructure:"request_body"`     // 0: RequestBodyMax works it out
 	Connections     int  `mapstructure:"connections"`
 	HeaderBytes     Size `mapstructure:"header_bytes"`
 }
@@ -150,7 +151,7 @@ func Default() Config {
 		Log:            Log{Format: "text", Level: "info"},
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
-			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, Connections: 1024, HeaderBytes: 64 * KB,
+			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB, Connections: 1024, HeaderBytes: 64 * KB,
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},

@@ -102,6 +102,7 @@ limits:
   text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
+  bodies_in_memory: 8 MB
   parts: 11
   request_body: 264MB
   connections: 10
@@ -126,7 +127,7 @@ func everyConfig() Config {
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},

@@ -33,6 +33,7 @@ func bounds() map[string]span {
 		"limits.json_body":         sizes(KB, 32*MB),
 		"limits.form_fields":       sizes(KB, 32*MB), // well inside bodySlack
 		"limits.parts":             {2, 100_000},
+		"limits.bodies_in_memory":  sizes(MB, 4*GB),
 		"limits.request_body":      sizes(0, 64*TB),
 		"limits.connections":       {8, 100_000},
 		"limits.header_bytes":      sizes(4*KB, MB),
@@ -204,6 +205,9 @@ func (c Config) unsafe() (problems Problems) {
 	}
 	if c.Users.SessionMax < c.Users.SessionIdle {
 		refuse("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))
+	}
+	if l := c.Limits; l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields) {
+		refuse("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)
 	}
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")

@@ -23,12 +23,6 @@ func (t *Tx) WalkEvents(from uint64, limit int) ([]title.Event, error) {
 	return scan(t, events.table, from, limit)
 }
 
-// LastEvent is the number of the newest entry of the log; 0 where there is none.
-func (t *Tx) LastEvent() (uint64, error) {
-	e, err := t.lastEvent()
-	return e.Seq, err
-}
-
 func scan[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err error) {
 	b.each(t, from, func(_ uint64, v T, e error) bool {
 		if e != nil {

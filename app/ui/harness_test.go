@@ -40,7 +40,10 @@ func open(t *testing.T) *house {
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	pages, err := ui.New(ui.Options{Files: h.vault.Files, Users: h.vault.Users, Address: func(*http.Request) string { return "192.0.2.1" }, Links: h.links, MinRate: 1 << 10, Now: h.clock.Now, Log: log})
+	pages, err := ui.New(ui.Options{
+		Files: h.vault.Files, Users: h.vault.Users, Links: h.links, Events: h.vault.Events, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
+		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ type Options struct {
 	Files   documents
 	Users   joiner
 	Links   *secret.Links
-	Address func(*http.Request) string // of whoever sent a request
+	Events  views
+	Address func(*http.Request) string // of the client
 	MinRate int64                      // bytes a second that a client must take at least
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -33,6 +34,12 @@ type Options struct {
 // documents opens the bytes of a file; NotFound when there is none.
 type documents interface {
 	Open(ctx context.Context, id uint64) (title.File, *os.File, error)
+}
+
+// views takes down who opened what; it never waits.
+type views interface {
+	Note(actor title.Actor, kind, record string, detail map[string]string)
+	GoesOn(actor title.Actor, kind, record string)
 }
 
 type pages struct {

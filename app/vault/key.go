@@ -81,12 +81,8 @@ func (k *Keys) put(t *store.Tx, actor title.Actor, key *title.Key, kind string, 
 
 // List gives every key, revoked and expired ones too, in order of their numbers.
 func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
-	switch err := k.v.usage.flush(ctx); title.KindOf(err) {
-	case title.Closing, title.Full: // a vault that takes no writes still shows its keys
-	default:
-		if err != nil {
-			return nil, err
-		}
+	if err := k.v.gatherer.flush(ctx, false); err != nil && !takesNoWrites(err) { // such a vault still shows its keys
+		return nil, err
 	}
 	err = k.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Keys()

@@ -61,7 +61,12 @@ func (l *losses) survey(ctx context.Context, s *store.Store) error {
 	if len(l.list) == 0 {
 		return nil
 	}
-	if err := s.View(ctx, func(t *store.Tx) (err error) { l.event, err = t.LastEvent(); return err }); err != nil {
+	err := s.View(ctx, func(t *store.Tx) error {
+		last, err := t.LastEvent()
+		l.event = last.Seq
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for next, more := uint64(0), true; more; {

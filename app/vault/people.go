@@ -42,6 +42,16 @@ func (u *Users) run(ctx context.Context) {
 	}
 }
 
+// end writes what was gathered, at last. A vault that takes no writes loses it.
+func (u *Users) end() error {
+	err := u.flush(context.Background())
+	if takesNoWrites(err) {
+		u.v.log.Warn("sessions", "error", err)
+		return nil
+	}
+	return err
+}
+
 // flush writes what was gathered.
 func (u *Users) flush(ctx context.Context) error {
 	return errors.Join(u.v.Sessions.flush(ctx), u.refused.flush(ctx))

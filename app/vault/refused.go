@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -19,7 +18,7 @@ import (
 type refusals struct {
 	v    *Vault
 	mu   sync.Mutex
-	seen map[refusedFrom]refusedTries
+	seen map[refusedFrom]int // tries
 }
 
 type refusedFrom struct {
@@ -28,45 +27,37 @@ type refusedFrom struct {
 	reason  Reason
 }
 
-type refusedTries struct {
-	count int
-	last  time.Time
-}
-
 const (
 	mostRefusals  = 1000 // kinds that are gathered between two writes
 	eventsAtOnce  = 20   // of one write; the rest share one
 	elsewhereName = "elsewhere"
 )
 
-func (r *refusals) note(user uint64, address string, reason Reason, at time.Time) {
+func (r *refusals) note(user uint64, address string, reason Reason) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	from := refusedFrom{user, network(address), reason}
 	if _, known := r.seen[from]; !known && len(r.seen) >= mostRefusals {
 		from = refusedFrom{address: elsewhereName, reason: reason}
 	}
-	r.seen[from] = refusedTries{r.seen[from].count + 1, at}
+	r.seen[from]++
 }
 
 // flush writes an event for each of the most frequent, and one for all others.
 func (r *refusals) flush(ctx context.Context) error {
 	r.mu.Lock()
 	seen := r.seen
-	r.seen = map[refusedFrom]refusedTries{}
+	r.seen = map[refusedFrom]int{}
 	r.mu.Unlock()
 	if len(seen) == 0 {
 		return nil
 	}
 	order := slices.SortedFunc(maps.Keys(seen), func(a, b refusedFrom) int {
-		return cmp.Or(seen[b].count-seen[a].count, cmp.Compare(a.user, b.user), cmp.Compare(a.address, b.address), cmp.Compare(a.reason, b.reason))
+		return cmp.Or(seen[b]-seen[a], cmp.Compare(a.user, b.user), cmp.Compare(a.address, b.address), cmp.Compare(a.reason, b.reason))
 	})
-	rest := refusedTries{}
+	rest := 0
 	for _, from := range order[min(len(order), eventsAtOnce):] {
-		rest.count += seen[from].count
-		if rest.last.Before(seen[from].last) {
-			rest.last = seen[from].last
-		}
+		rest += seen[from]
 	}
 	order = order[:min(len(order), eventsAtOnce)]
 	err := r.v.store.Update(ctx, nil, func(t *store.Tx) error {
@@ -75,7 +66,7 @@ func (r *refusals) flush(ctx context.Context) error {
 				return err
 			}
 		}
-		if rest.count == 0 {
+		if rest == 0 {
 			return nil
 		}
 		return r.event(t, refusedFrom{address: elsewhereName, reason: "several"}, rest)
@@ -86,21 +77,18 @@ func (r *refusals) flush(ctx context.Context) error {
 	return err
 }
 
-func (r *refusals) event(t *store.Tx, from refusedFrom, tries refusedTries) error {
-	about, detail := "", map[string]string{"reason": string(from.reason), "tries": strconv.Itoa(tries.count)}
+func (r *refusals) event(t *store.Tx, from refusedFrom, tries int) error {
+	about, detail := "", map[string]string{"reason": string(from.reason), "tries": strconv.Itoa(tries)}
 	if from.user != 0 {
 		about = record("user", from.user)
 	}
-	return r.v.event(t, tries.last, title.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
+	return r.v.event(t, r.v.now(), title.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
 }
 
-func (r *refusals) giveBack(seen map[refusedFrom]refusedTries) {
+func (r *refusals) giveBack(seen map[refusedFrom]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for from, tries := range seen {
-		if later, ok := r.seen[from]; ok {
-			tries = refusedTries{tries.count + later.count, later.last}
-		}
-		r.seen[from] = tries
+		r.seen[from] += tries
 	}
 }

@@ -98,7 +98,7 @@ func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wa
 	if user, err := u.Named(ctx, draft.Name); err == nil {
 		id = user.ID
 	}
-	u.refused.note(id, draft.Address, reason, u.v.now())
+	u.refused.note(id, draft.Address, reason)
 	return &Refused{Reason: reason, Wait: seconds(wait)}
 }
 

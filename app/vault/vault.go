@@ -94,6 +94,7 @@ type Vault struct {
 	Keys      *Keys
 	Users     *Users
 	Sessions  *Sessions
+	Events    *Events
 	Secrets   *secret.Ring
 
 	dir       string
@@ -108,6 +109,8 @@ type Vault struct {
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	usage     *usage
+	notes     *notes
+	gatherer  *gatherer
 	processor *processor
 	sweeper   *sweeper
 	purger    *purger
@@ -185,7 +188,8 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 }
 
 func (v *Vault) furnish() {
-	v.usage = &usage{v: v, seen: map[uint64]use{}}
+	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
+	v.gatherer = &gatherer{v: v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
@@ -194,15 +198,16 @@ func (v *Vault) furnish() {
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{v: v, seen: map[refusedFrom]refusedTries{}}}
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
+	v.Events = &Events{v}
 }
 
 // Start begins the background work, which Close ends.
 func (v *Vault) Start(sweepEvery time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.usage.run, v.Users.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run}
 	if v.begin(ctx) {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -219,21 +224,8 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 func (v *Vault) Close() error {
 	v.stop()
 	v.workers.Wait()
-	err := errors.Join(
-		v.unlessStopped("last use of keys", v.usage.flush(context.Background())),
-		v.unlessStopped("sessions", v.Users.flush(context.Background())))
+	err := errors.Join(v.gatherer.end(), v.Users.end())
 	return errors.Join(err, v.store.Close())
-}
-
-// unlessStopped passes an error on, but that of a vault that takes no writes, being
-// read-only, full or closed before: what was gathered is all that is lost.
-func (v *Vault) unlessStopped(what string, err error) error {
-	switch title.KindOf(err) {
-	case title.Closing, title.Full:
-		v.log.Warn(what, "error", err)
-		return nil
-	}
-	return err
 }
 
 // Dir is the data directory, absolute.
