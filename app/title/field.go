@@ -226,10 +226,10 @@ func stringOf(raw json.RawMessage) (string, bool) {
 }
 
 // quote is text as JSON without the HTML escapes of json.Marshal.
-func quote[T string | []string | uint64 | []uint64](text T) json.RawMessage {
+func quote[T string | []string | uint64 | []uint64 | bool | Field](text T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // strings and numbers always encode, and a buffer never refuses
+	_ = enc.Encode(text) // texts, numbers and lists of them always encode, and a buffer never refuses
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
