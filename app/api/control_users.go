@@ -67,7 +67,7 @@ const JoinPath = "/join/"
 
 // busy turns a refusal that passes by itself into its status.
 func busy(err error) error {
-	if refused, ok := errors.AsType[*vault.Refused](err); ok && refused.Wait > 0 {
+	if refused, ok := errors.AsType[*vault.SignInError](err); ok && refused.Wait > 0 {
 		return &refusal{status: http.StatusTooManyRequests, message: refused.Error(), header: map[string]string{
 			"Retry-After": strconv.Itoa(int(refused.Wait / time.Second)),
 		}}

@@ -111,7 +111,8 @@ func (d UserDraft) Check(now time.Time) (User, Fields) {
 // CheckUserName applies the rules of a name to sign in with, and gives it trimmed.
 func CheckUserName(name string) (string, Fields) {
 	var f Fields
-	return userName(&f, name), f
+	name = userName(&f, name)
+	return name, f
 }
 
 func userName(f *Fields, sent string) string {

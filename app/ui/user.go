@@ -120,7 +120,7 @@ func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in 
 
 // failJoin is the page of what went wrong, and how to go on.
 func (p *pages) failJoin(w http.ResponseWriter, r *http.Request, err error) {
-	var refused *vault.Refused
+	var refused *vault.SignInError
 	switch kind := title.KindOf(err); {
 	case errors.As(err, &refused):
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))

@@ -12,7 +12,7 @@ import (
 
 // again wants the password of the user who acts once more, before something that a
 // stolen session must not do. Tries count as those of signing in. Invalid for a
-// wrong one, *Refused for too many.
+// wrong one, *SignInError for too many.
 func (u *Users) again(ctx context.Context, actor title.Actor, password string) (user title.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = u.v.self(t, actor)
@@ -23,7 +23,7 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	}
 	now, mine, everybody := u.v.now(), byAccount(user.Name, actor.Address), byAddress(actor.Address)
 	if wait := u.tries.take(now, mine, everybody); wait > 0 {
-		return user, &Refused{Reason: TooManyTries, Wait: seconds(wait)}
+		return user, &SignInError{Reason: TooManyTries, Wait: seconds(wait)}
 	}
 	if len(password) > title.MostPassword {
 		password = ""
@@ -31,7 +31,7 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	fits, _, err := u.passwords.Verify(ctx, user.Password, password)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
-		err = &Refused{Reason: TooBusy, Wait: busyWait}
+		err = &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err == nil && !fits:
 		return user, title.Refusal("current_password", "The current password is wrong.")
 	}
@@ -93,7 +93,7 @@ func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, 
 func (u *Users) hash(ctx context.Context, password string) (string, error) {
 	hash, err := u.passwords.Hash(ctx, password)
 	if errors.Is(err, secret.ErrBusy) {
-		err = &Refused{Reason: TooBusy, Wait: busyWait}
+		err = &SignInError{Reason: TooBusy, Wait: busyWait}
 	}
 	return hash, err
 }

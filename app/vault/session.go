@@ -144,7 +144,7 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	var session title.Session
 	var user title.User
 	err := s.v.store.Update(ctx, func(t *store.Tx) (err error) {
-		found := false
+		var found bool
 		if session, found, err = t.Session(hash[:]); err == nil && !found {
 			err = errSame
 		}

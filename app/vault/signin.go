@@ -39,14 +39,14 @@ const (
 	TooBusy       Reason = "busy"
 )
 
-// Refused is SignIn's refusal, of kind Unauthenticated.
-type Refused struct {
+// SignInError is SignIn's refusal, of kind Unauthenticated.
+type SignInError struct {
 	Reason Reason
 	Wait   time.Duration // whole seconds after which to come again; 0 but for TooManyTries and TooBusy
 }
 
 // Error is the sentence for whoever tries.
-func (r *Refused) Error() string {
+func (r *SignInError) Error() string {
 	switch r.Reason {
 	case CodeNeeded:
 		return "The code of your second factor is needed."
@@ -61,7 +61,7 @@ func (r *Refused) Error() string {
 }
 
 // Unwrap gives the kind.
-func (r *Refused) Unwrap() error {
+func (r *SignInError) Unwrap() error {
 	return &title.Error{Kind: title.Unauthenticated, Message: r.Error()}
 }
 
@@ -72,7 +72,7 @@ func seconds(d time.Duration) time.Duration {
 	return time.Duration(math.Ceil(d.Seconds())) * time.Second
 }
 
-// SignIn begins a session, or refuses with *Refused. An unknown name costs the same
+// SignIn begins a session, or refuses with *SignInError. An unknown name costs the same
 // as a known one; nothing waits here but for its turn at argon2.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	now := u.v.now()
@@ -81,7 +81,7 @@ func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 		return SignedIn{}, u.refuse(ctx, draft, TooManyTries, wait)
 	}
 	in, err := u.enter(ctx, draft, now)
-	var refused *Refused
+	var refused *SignInError
 	switch {
 	case err == nil:
 		u.tries.giveBack(now, everybody)
@@ -99,7 +99,7 @@ func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wa
 		id = user.ID
 	}
 	u.refused.note(id, draft.Address, reason)
-	return &Refused{Reason: reason, Wait: seconds(wait)}
+	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
 // enter is SignIn after the tries were counted.
@@ -119,7 +119,7 @@ func (u *Users) enter(ctx context.Context, draft SignInDraft, now time.Time) (Si
 	fits, stale, err := u.passwords.Verify(ctx, hash, known)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
-		return SignedIn{}, &Refused{Reason: TooBusy, Wait: busyWait}
+		return SignedIn{}, &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err != nil:
 		return SignedIn{}, err
 	case !fits:
@@ -142,7 +142,7 @@ func (u *Users) enter(ctx context.Context, draft SignInDraft, now time.Time) (Si
 // askCode wants a code, and counts those of six digits for the account as a whole.
 func (u *Users) askCode(ctx context.Context, draft SignInDraft, user title.User, now time.Time) error {
 	if draft.Code == "" {
-		return &Refused{Reason: CodeNeeded}
+		return &SignInError{Reason: CodeNeeded}
 	}
 	if !secret.IsTOTP(draft.Code) {
 		return nil

@@ -43,7 +43,7 @@ var (
 // mostTries bounds the memory: so many accounts and addresses.
 const mostTries = 20_000
 
-// growing is the wait after so many tries: none, none, none, then 1 s, 2 s, 4 s … 1 min.
+// growing is the wait after so many tries: none after two, then 1 s, 2 s, 4 s … 1 min.
 func growing(done int) time.Duration {
 	if done < 3 {
 		return 0

@@ -183,7 +183,7 @@ func (u *Users) Get(ctx context.Context, id uint64) (user title.User, err error)
 // Named gives the user who signs in with a name; NotFound when there is none.
 func (u *Users) Named(ctx context.Context, name string) (user title.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) error {
-		found := false
+		var found bool
 		if user, found, err = t.UserByName(name); err == nil && !found {
 			err = title.Absent("user", strconv.Quote(name))
 		}

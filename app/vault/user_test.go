@@ -91,14 +91,20 @@ func (p *people) silent(t *testing.T, what, token string) {
 }
 
 // refused wants a refusal of SignIn for a reason.
-func refused(t *testing.T, what string, err error, want vault.Reason) *vault.Refused {
+func refused(t *testing.T, what string, err error, want vault.Reason) {
 	t.Helper()
-	r, ok := errors.AsType[*vault.Refused](err)
+	r, ok := errors.AsType[*vault.SignInError](err)
 	if !ok || r.Reason != want || title.KindOf(err) != title.Unauthenticated {
 		t.Errorf("%s: %v, want reason %s", what, err, want)
-		return &vault.Refused{}
 	}
-	return r
+}
+
+// tooMany is how long a refusal for too many tries wants one to wait; 0 for all else.
+func tooMany(err error) time.Duration {
+	if r, ok := errors.AsType[*vault.SignInError](err); ok && r.Reason == vault.TooManyTries {
+		return r.Wait
+	}
+	return 0
 }
 
 func (p *people) code(t *testing.T, secret string) string {
