@@ -139,7 +139,7 @@ func TestAMigrationCutOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut := &Store{db: db, fingerprint: "fp"}
+		cut := &Store{db: db, fingerprint: "fp", atOnce: fewAtOnce}
 		commits := 0
 		cut.commitTx = func(tx *bolt.Tx) error {
 			if commits++; commits > after {
@@ -183,7 +183,7 @@ func TestAMigrationIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &Store{db: db, fingerprint: "fp", commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
+	s := &Store{db: db, fingerprint: "fp", atOnce: fewAtOnce, commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
 	if err := s.upgrade(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("said %v", err)
 	}

@@ -198,11 +198,15 @@ func TestRebuildOfTwoFoldersOfOneName(t *testing.T) {
 	}
 }
 
+// fewAtOnce is how many records a test indexes in a transaction.
+const fewAtOnce = 60
+
 // many writes more orders than one transaction of a rebuilding takes.
 func many(t testing.TB, s *Store) {
 	t.Helper()
+	s.atOnce = fewAtOnce
 	update(t, s, func(tx *Tx) (err error) {
-		for range 2*recordsAtOnce + 100 {
+		for range 2*fewAtOnce + 30 {
 			id, e := tx.NewOrderID()
 			err = errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime}))
 		}
@@ -216,7 +220,7 @@ func TestRebuildOfMany(t *testing.T) {
 	many(t, s)
 	whole := contents(t, s)
 	update(t, s, func(tx *Tx) (err error) { // more stale entries than are mended at once
-		for i := range 2*recordsAtOnce + 100 {
+		for i := range 2*fewAtOnce + 30 {
 			err = errors.Join(err, mark(tx.bucket(bucketFailed), number(uint64(i+10))))
 		}
 		return errors.Join(err, tx.emptyBuckets([][]byte{bucketOrderIndex}))
