@@ -144,11 +144,12 @@ func wholeText(body []byte) string {
 	return fmt.Sprintf("1:1 of %[1]s\n2:2 of %[1]s\n3:3 of %[1]s\n", body)
 }
 
-// onceDone is an answer that does something while the first document is in hand.
-func onceDone(do func()) func(context.Context, ask) error {
+// onceDone is an answer that does something while the first document is in hand,
+// and everything goes well after that.
+func onceDone(do func() error) func(context.Context, ask) error {
 	var once sync.Once
-	return func(context.Context, ask) error {
-		once.Do(do)
-		return nil
+	return func(context.Context, ask) (err error) {
+		once.Do(func() { err = do() })
+		return err
 	}
 }

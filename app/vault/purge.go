@@ -86,6 +86,7 @@ func (v *Vault) purgeTrash(ctx context.Context) (gone purged, err error) {
 			return gone, stuck
 		}
 		gone.add(done)
+		v.arrivals.wait(ctx)
 	}
 	return gone, ctx.Err()
 }

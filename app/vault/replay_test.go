@@ -102,6 +102,23 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// A request that was answered is not done once more, whatever became of its record
+// since.
+func TestKeepOutlastsTheRecord(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	ordered(t, v, "A-1")
+	toTrash := func() { done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{})) }
+	toTrash()
+	_, err := v.Orders.Restore(t.Context(), clerk, 1, kept[title.Order](1))
+	done(t, err)
+	toTrash()
+	if _, err = v.Orders.Restore(t.Context(), clerk, 1, kept[title.Order](1)); !errors.Is(err, vault.ErrKept) {
+		t.Error(err)
+	}
+	wantTrash(t, v, "order 1 A-1")
+}
+
 // The record and its answer are one: without the answer there is no record.
 func TestKeepFails(t *testing.T) {
 	t.Parallel()
