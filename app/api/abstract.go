@@ -159,7 +159,7 @@ func (h abstractHandler) detach(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	file, err := c.number("n")
+	file, err := c.number()
 	if err != nil {
 		return answer{}, err
 	}

@@ -42,13 +42,12 @@ type answer struct {
 
 type handler func(*call) (answer, error)
 
-func ok(body any) (answer, error)      { return answer{status: http.StatusOK, body: body}, nil }
-func created(body any) (answer, error) { return answer{status: http.StatusCreated, body: body}, nil }
-func gone() (answer, error)            { return answer{status: http.StatusNoContent}, nil }
+func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
+func gone() (answer, error)       { return answer{status: http.StatusNoContent}, nil }
 
-// number reads a decimal path parameter in its one spelling.
-func (c *call) number(name string) (uint64, error) {
-	text := c.params.ByName(name)
+// number reads the decimal path parameter n in its one spelling.
+func (c *call) number() (uint64, error) {
+	text := c.params.ByName("n")
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
 		return 0, errNoRoute

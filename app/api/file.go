@@ -103,7 +103,7 @@ func (h fileHandler) patch(c *call) (answer, error) {
 }
 
 func (h fileHandler) trash(c *call) (answer, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return answer{}, err
 	}
@@ -114,7 +114,7 @@ func (h fileHandler) trash(c *call) (answer, error) {
 }
 
 func (h fileHandler) restore(c *call) (answer, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return answer{}, err
 	}
@@ -141,7 +141,7 @@ func (h fileHandler) download(c *call) (answer, error) {
 }
 
 func (h fileHandler) find(c *call) (title.File, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return title.File{}, err
 	}

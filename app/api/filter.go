@@ -136,6 +136,9 @@ func instant(text string) (at time.Time, day, ok bool) {
 	if at, err := time.Parse(time.DateOnly, text); err == nil && len(text) == len(time.DateOnly) {
 		return at, true, at.Year() > 0
 	}
+	if strings.Contains(text, ",") { // which the library takes for a point
+		return time.Time{}, false, false
+	}
 	at, err := time.Parse(time.RFC3339Nano, strings.Replace(text, " ", "+", 1))
 	at = at.UTC()
 	return at, false, err == nil && at.Year() > 0 && at.Year() <= 9999

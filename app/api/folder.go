@@ -49,7 +49,7 @@ func (h folderHandler) create(c *call) (answer, error) {
 }
 
 func (h folderHandler) get(c *call) (answer, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return answer{}, err
 	}
@@ -61,7 +61,7 @@ func (h folderHandler) get(c *call) (answer, error) {
 }
 
 func (h folderHandler) patch(c *call) (answer, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return answer{}, err
 	}
@@ -81,7 +81,7 @@ func (h folderHandler) patch(c *call) (answer, error) {
 }
 
 func (h folderHandler) remove(c *call) (answer, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return answer{}, err
 	}

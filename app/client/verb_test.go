@@ -130,7 +130,10 @@ func TestLists(t *testing.T) {
 		}
 	}
 	asked = nil
-	for range c.Orders(t.Context(), client.List{}) {
+	for _, err := range c.Orders(t.Context(), client.List{}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if len(asked) != 1 || asked[0] != "/v1/orders" {

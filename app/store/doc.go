@@ -77,8 +77,8 @@
 //
 // Indexes and counters are written with the record, in its transaction, by the one
 // Put function of its noun; counters once a commit. What is the same before and
-// after is not written. Rebuild makes all of them anew. Nothing here decides: rules of one noun are in
-// app/title, rules between nouns in app/vault.
+// after is not written. Rebuild makes all of them anew. Nothing here decides: rules
+// of one noun are in app/title, rules between nouns in app/vault.
 //
 // # Promises
 //

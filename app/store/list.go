@@ -39,6 +39,8 @@ type Query struct {
 	Back     bool      // the page that ends before Position instead; nil: the last page
 	Limit    int       // records on the page; one at least
 	Steps    int       // entries that may be looked at; 0: 50,000
+
+	few int // entries that are gathered and sorted at most; 0: gatherLimit
 }
 
 // Page is a part of a list, always in reading order. Next and Prev are positions

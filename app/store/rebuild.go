@@ -23,13 +23,21 @@ func (t *Tx) rebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) 
 // as they are and are reported, with what stands in the way of an index. No change
 // is taken up meanwhile, and lists are refused as Closing.
 //
-// It works in many transactions: after an error, and after a crash, lists are refused
-// until another Rebuild, or the next Open, has ended.
+// It works in many transactions. A ctx counts only until it begins; what a stop or a
+// crash cuts off, the next Open ends. After any other error the store takes no more
+// writes.
 func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	r := &rebuilder{ctx: ctx, s: s, report: report}
-	return r.all()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &rebuilder{ctx: context.WithoutCancel(ctx), s: s, report: report}
+	err := r.all()
+	if err != nil && title.KindOf(err) != title.Closing {
+		s.Fail(err)
+	}
+	return err
 }
 
 // rebuilder makes indexes, a bounded number of records a transaction.
@@ -75,26 +83,21 @@ func (s *Store) alone(fn func(*Tx) error) error {
 	return s.seal(tx)
 }
 
-// all does the work of Rebuild.
+// all does the work of Rebuild. What is only mended in place is of use all the while:
+// keys let their owners in, and no digest is ever missing.
 func (r *rebuilder) all() error {
 	err := r.update(func(t *Tx) error {
-		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.emptyBuckets(allIndexes()), t.emptyBuckets([][]byte{bucketCounters, bucketCounts}))
+		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.emptyBuckets(append(listIndexes(), bucketCounters, bucketCounts)))
 	})
 	if err != nil {
 		return err
 	}
-	for _, make := range []func() error{r.folders, r.abstracts, r.orders, r.files, r.staleDigests, r.tasks, r.keys, r.replays, r.events} {
+	for _, make := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.replays, r.events} {
 		if err := make(); err != nil {
 			return err
 		}
 	}
 	return r.update(func(t *Tx) error { return t.bucket(bucketMeta).Delete(keyRebuilding) })
-}
-
-// allIndexes are the buckets that Rebuild makes. The digests of files are mended in
-// place: an entry may be all that still names the bytes of a damaged record.
-func allIndexes() [][]byte {
-	return append(listIndexes(), bucketFolderNames, bucketFailed, bucketKeyHashes, bucketReplayTimes)
 }
 
 func listIndexes() [][]byte {
@@ -114,163 +117,75 @@ func (t *Tx) emptyBuckets(names [][]byte) error {
 	return nil
 }
 
-func (r *rebuilder) find(noun string, id uint64, format string, args ...any) {
+func (r *rebuilder) find(noun string, id any, format string, args ...any) {
 	r.report(Finding{noun, fmt.Sprint(id), fmt.Sprintf(format, args...)})
 }
 
 // remake hands every sound record of a table to fn.
 func remake[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T) error) error {
-	for from, done := uint64(0), false; !done; {
-		err := r.update(func(t *Tx) (failed error) {
-			n := 0
-			done = true
-			b.each(t, from, func(id uint64, v T, err error) bool {
-				if err != nil {
-					r.find(b.noun, id, "%v", err)
-				} else if failed = fn(t, id, &v); failed != nil {
-					return false
-				}
-				from = max(from, id+1) // a key that is cut short has no number
-				n++
-				done = n < recordsAtOnce
-				return done
-			})
-			return failed
-		})
-		if err != nil {
-			return fmt.Errorf("index %ss: %w", b.noun, err)
-		}
-	}
-	return nil
-}
-
-// relist makes the lists of a noun.
-func relist[T any](r *rebuilder, l *listing[T], count func(t *Tx, id uint64, v *T) error) error {
-	return remake(r, l.table, func(t *Tx, id uint64, v *T) error {
-		if count != nil {
-			if err := count(t, id, v); err != nil {
-				return err
-			}
-		}
-		return l.reindex(t, nil, v)
-	})
-}
-
-func (r *rebuilder) abstracts() error {
-	return relist(r, &abstracts, func(t *Tx, _ uint64, a *title.Abstract) error {
-		t.step(CountAbstracts, false, a.Trashed == nil)
-		return nil
-	})
-}
-
-func (r *rebuilder) orders() error {
-	return relist(r, &orders, func(t *Tx, _ uint64, o *title.Order) error {
-		t.step(CountOrders, false, o.Trashed == nil)
-		return nil
-	})
-}
-
-func (r *rebuilder) events() error { return relist(r, &events, nil) }
-
-func (r *rebuilder) files() error {
-	return relist(r, &files, func(t *Tx, id uint64, f *title.File) error {
-		digest, ok := digestOf(f)
+	return r.entries(b.name, func(t *Tx, key, raw []byte) error {
+		var v T
+		id, ok := numberOf(key)
 		if !ok {
-			r.find(files.noun, id, "its digest is no SHA-256")
-		} else if err := mark(t.bucket(bucketFileDigests), append(digest, number(id)...)); err != nil {
-			return err
+			r.find(b.noun, id, "a key of %d bytes: %v", len(key), ErrDamaged)
+			return nil
 		}
-		return t.countFile(nil, f, false, true)
+		if err := decode(b.name, key, raw, &v); err != nil {
+			r.find(b.noun, id, "%v", err)
+			return nil
+		}
+		return fn(t, id, &v)
 	})
 }
 
-// staleDigests removes the digests of files that are gone, or sound and other.
-func (r *rebuilder) staleDigests() error {
+// entries hands every entry of a bucket to fn, which may write elsewhere.
+func (r *rebuilder) entries(bucket []byte, fn func(t *Tx, key, value []byte) error) error {
 	for from, done := []byte(nil), false; !done; {
 		err := r.update(func(t *Tx) error {
-			var stale [][]byte
+			c := t.bucket(bucket).Cursor()
 			n := 0
-			done = true
-			c := t.bucket(bucketFileDigests).Cursor()
-			for k, _ := c.Seek(from); k != nil; k, _ = c.Next() {
+			for k, v := c.Seek(from); k != nil; k, v = c.Next() {
 				if n++; n > recordsAtOnce {
-					from, done = bytes.Clone(k), false
-					break
+					from = bytes.Clone(k)
+					return nil
 				}
-				id, _ := tail(k)
-				f, known, err := files.find(t, id)
-				digest, _ := digestOf(&f)
-				if err == nil && (!known || !bytes.Equal(k, append(digest, number(id)...))) {
-					stale = append(stale, bytes.Clone(k))
-				}
-			}
-			for _, k := range stale {
-				if err := t.bucket(bucketFileDigests).Delete(k); err != nil {
+				if err := fn(t, k, v); err != nil {
 					return err
 				}
 			}
+			done = true
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("index digests: %w", err)
+			return fmt.Errorf("walk %s: %w", bucket, err)
 		}
 	}
 	return nil
 }
 
-func (r *rebuilder) folders() error {
-	return remake(r, folders, func(t *Tx, id uint64, f *title.Folder) error {
-		t.add(CountFolders, 1)
-		names, key := t.bucket(bucketFolderNames), folderNameKey(f.ParentID, f.Name)
-		if other, taken := numberOf(names.Get(key)); taken {
-			r.find(folders.noun, id, "folder %d has its name", other)
-			return nil
+// mend removes the entries of an index that are stale. Those of a damaged record
+// are not: they may be all that is left of it.
+func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool) error {
+	var list [][]byte
+	remove := func(t *Tx) error {
+		for _, key := range list {
+			if err := t.bucket(index).Delete(key); err != nil {
+				return fmt.Errorf("mend %s: %w", index, err)
+			}
 		}
-		return names.Put(key, number(id))
-	})
-}
-
-func (r *rebuilder) tasks() error {
-	return remake(r, tasks, func(t *Tx, _ uint64, _ *title.Task) error {
-		t.add(CountTasks, 1)
+		return nil
+	}
+	err := r.entries(index, func(t *Tx, key, value []byte) error {
+		if len(list) < recordsAtOnce && stale(t, key, value) {
+			list = append(list, bytes.Clone(key))
+		}
 		return nil
 	})
-}
-
-func (r *rebuilder) keys() error {
-	return remake(r, keys, func(t *Tx, id uint64, k *title.Key) error {
-		hash, ok := hashOfKey(k)
-		if !ok {
-			r.find(keys.noun, id, "its hash is no SHA-256")
-			return nil
-		}
-		return t.bucket(bucketKeyHashes).Put(hash, number(id))
-	})
-}
-
-func (r *rebuilder) replays() error {
-	for from, done := []byte(nil), false; !done; {
-		err := r.update(func(t *Tx) error {
-			n := 0
-			done = true
-			c := t.bucket(bucketReplays).Cursor()
-			for k, raw := c.Seek(from); k != nil; k, raw = c.Next() {
-				if n++; n > recordsAtOnce {
-					from, done = bytes.Clone(k), false
-					break
-				}
-				var kept title.Replay
-				if err := decode(bucketReplays, k, raw, &kept); err != nil {
-					r.report(Finding{"replay", fmt.Sprintf("%x", k), err.Error()})
-				} else if err := mark(t.bucket(bucketReplayTimes), replayKey(kept.At, k)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("index replays: %w", err)
-		}
+	if err != nil || len(list) == 0 {
+		return err
 	}
-	return nil
+	if err := r.update(remove); err != nil || len(list) < recordsAtOnce {
+		return err
+	}
+	return r.mend(index, stale)
 }

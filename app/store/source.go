@@ -17,16 +17,21 @@ const gatherLimit = 1_000
 
 // ground is a part of an index, low included, high not. What follows lead in its
 // keys are positions.
-type ground struct{ lead, low, high []byte }
+type ground struct {
+	lead, low, high []byte
+	narrow          bool // not all of the index
+}
 
 // within is the part of an index under a prefix after which keys go on with the
 // time of creation.
 func (j *judge) within(prefix []byte) ground {
 	g := ground{lead: prefix, low: prefix, high: after(prefix)}
 	if j.from > 0 {
+		g.narrow = true
 		g.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), j.from)
 	}
 	if j.to < math.MaxUint64 {
+		g.narrow = true
 		g.high = after(binary.BigEndian.AppendUint64(slices.Clip(prefix), j.to))
 	}
 	return g
@@ -48,41 +53,53 @@ func after(prefix []byte) []byte {
 // they do not and are few; else the index of that order.
 func (l *listing[T]) source(t *Tx, q Query, j *judge) (source, error) {
 	b := t.bucket(l.bucket)
-	least, n := l.smallest(b, j)
+	parts := l.parts(j)
+	few := cmp.Or(q.few, gatherLimit)
 	number := slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == ColumnNumber })
-	switch sort := cmp.Or(q.Sort, SortCreated); {
-	case sort == SortCreated:
-		return &strip{b: b, judge: j, ground: least}, nil
-	case sort == SortDue && !l.due || sort == SortNumber && number < 0 || sort != SortDue && sort != SortNumber:
-		return nil, fmt.Errorf("list of %ss: it is not sorted by %q", l.noun, sort)
-	case sort == SortNumber && j.asked[number]:
-		g := j.within(l.prefix(number, j))
-		g.lead = []byte{tagNumber}
-		return &strip{b: b, judge: j, ground: g}, nil
-	case n <= gatherLimit:
-		return l.gather(t, &strip{b: b, judge: j, ground: least}, sort)
-	default:
-		tag := map[Sort]byte{SortDue: tagDue, SortNumber: tagNumber}[sort]
-		lead := []byte{tag}
-		return &strip{b: b, judge: j, ground: ground{lead, lead, after(lead)}}, nil
+	tag := map[Sort]byte{"": tagCreated, SortCreated: tagCreated, SortDue: tagDue, SortNumber: tagNumber}[q.Sort]
+	switch {
+	case tag == tagCreated:
+		part := parts[0]
+		if len(parts) > 1 {
+			part, _ = smallest(b, parts, few)
+		}
+		return &strip{b, j, part}, nil
+	case tag == 0 || tag == tagDue && !l.due || tag == tagNumber && number < 0:
+		return nil, fmt.Errorf("list of %ss: it is not sorted by %q", l.noun, q.Sort)
+	case tag == tagNumber && j.asked[number]:
+		part := j.within(l.prefix(number, j))
+		part.lead = []byte{tagNumber}
+		return &strip{b, j, part}, nil
 	}
-}
-
-// smallest gives the smallest part of the index that holds all a query asks for,
-// and how many entries it has, or a number above gatherLimit.
-func (l *listing[T]) smallest(b *bolt.Bucket, j *judge) (least ground, n int) {
-	grounds := []ground{}
-	for i := range l.columns {
-		if j.asked[i] && (j.where[i] != value{} || l.tags[i] == tagNumber) {
-			grounds = append(grounds, j.within(l.prefix(i, j)))
+	lead := []byte{tag}
+	if len(parts) > 1 || parts[0].narrow {
+		if part, n := smallest(b, parts, few); n <= few {
+			return l.gather(t, &strip{b, j, part}, q.Sort)
 		}
 	}
-	if len(grounds) == 0 || j.from > 0 || j.to < math.MaxUint64 {
-		grounds = append(grounds, j.within([]byte{tagCreated}))
+	return &strip{b, j, ground{lead: lead, low: lead, high: after(lead)}}, nil
+}
+
+// parts are the parts of the index each of which holds all that is asked for.
+func (l *listing[T]) parts(j *judge) (parts []ground) {
+	for i := range l.columns {
+		if j.asked[i] && (j.where[i] != value{} || l.tags[i] == tagNumber) {
+			parts = append(parts, j.within(l.prefix(i, j)))
+			parts[len(parts)-1].narrow = true
+		}
 	}
-	least, n = grounds[0], math.MaxInt
-	for _, g := range grounds {
-		if size := count(b, g, min(n, gatherLimit+1)); size < n {
+	if len(parts) == 0 {
+		return []ground{j.within([]byte{tagCreated})}
+	}
+	return parts
+}
+
+// smallest gives the part with the fewest entries, and how many, or a number above
+// few where it has more.
+func smallest(b *bolt.Bucket, parts []ground, few int) (least ground, n int) {
+	least, n = parts[0], math.MaxInt
+	for _, g := range parts {
+		if size := count(b, g, min(n, max(few, 0)+1)); size < n {
 			least, n = g, size
 		}
 	}

@@ -143,3 +143,12 @@ func pagesOf(t *testing.T, v *vault.Vault, id uint64) (string, error) {
 func wholeText(body []byte) string {
 	return fmt.Sprintf("1:1 of %[1]s\n2:2 of %[1]s\n3:3 of %[1]s\n", body)
 }
+
+// onceDone is an answer that does something while the first document is in hand.
+func onceDone(do func()) func(context.Context, ask) error {
+	var once sync.Once
+	return func(context.Context, ask) error {
+		once.Do(do)
+		return nil
+	}
+}

@@ -41,13 +41,20 @@ func (p *purger) run(ctx context.Context) {
 	}
 }
 
+// purged is how much of the trash went.
+type purged struct{ records, files int }
+
+func (p *purged) add(more purged) { p.records, p.files = p.records+more.records, p.files+more.files }
+
 // Purge removes for good what has been in the trash for its time, and answers that
 // were kept for theirs. The bytes of documents go with the sweep that it asks for,
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
-	purged, err := v.purgeTrash(ctx)
-	if purged > 0 {
-		v.log.Info("purged the trash", "records", purged)
+	gone, err := v.purgeTrash(ctx)
+	if gone.records > 0 {
+		v.log.Info("purged the trash", "records", gone.records, "files", gone.files)
+	}
+	if gone.files > 0 {
 		v.sweeper.poke()
 	}
 	if err := errors.Join(err, v.pruneReplays(ctx)); err != nil {
@@ -56,10 +63,10 @@ func (v *Vault) Purge(ctx context.Context) error {
 	return nil
 }
 
-func (v *Vault) purgeTrash(ctx context.Context) (purged int, err error) {
+func (v *Vault) purgeTrash(ctx context.Context) (gone purged, err error) {
 	for ctx.Err() == nil {
-		var done int
 		var due []store.TrashEntry
+		var done purged
 		var stuck error
 		err := v.store.Update(ctx, func(t *store.Tx) (err error) {
 			if due, err = v.due(t); err == nil && len(due) == 0 {
@@ -72,30 +79,30 @@ func (v *Vault) purgeTrash(ctx context.Context) (purged int, err error) {
 		})
 		switch {
 		case errors.Is(err, errSame):
-			return purged, nil
+			return gone, nil
 		case err != nil:
-			return purged, err
-		case done == 0:
-			return purged, stuck
+			return gone, err
+		case done.records == 0:
+			return gone, stuck
 		}
-		purged += done
+		gone.add(done)
 	}
-	return purged, ctx.Err()
+	return gone, ctx.Err()
 }
 
-// purgeSome tells how many records went. One that is damaged stays, for a
-// verification to name, and those behind it need not wait.
-func (v *Vault) purgeSome(t *store.Tx, due []store.TrashEntry) (done int, stuck, err error) {
+// purgeSome tells what went. A damaged record stays, for a verification to name,
+// and those behind it need not wait.
+func (v *Vault) purgeSome(t *store.Tx, due []store.TrashEntry) (done purged, stuck, err error) {
 	for _, e := range due {
-		n, err := v.purge(t, e)
+		one, err := v.purge(t, e)
 		if errors.Is(err, store.ErrDamaged) {
-			stuck = err
+			stuck = fmt.Errorf("%s %d: %w", e.Noun, e.ID, err)
 			continue
 		}
 		if err != nil {
-			return 0, nil, fmt.Errorf("%s %d: %w", e.Noun, e.ID, err)
+			return purged{}, nil, fmt.Errorf("%s %d: %w", e.Noun, e.ID, err)
 		}
-		if done += n; done >= purgeAtOnce {
+		if done.add(one); done.records >= purgeAtOnce {
 			break
 		}
 	}
@@ -108,32 +115,36 @@ func (v *Vault) due(t *store.Tx) ([]store.TrashEntry, error) {
 	return t.TrashedBefore(v.now().Add(time.Microsecond-v.set.TrashKeep), purgeAtOnce)
 }
 
-// purge removes one record, and tells how many went.
-func (v *Vault) purge(t *store.Tx, e store.TrashEntry) (int, error) {
+// purge removes one entry of the trash. It reads before it writes: a damaged record
+// leaves everything as it is.
+func (v *Vault) purge(t *store.Tx, e store.TrashEntry) (purged, error) {
 	switch e.Noun {
 	case abstractNoun.name:
 		return v.purgeAbstract(t, e.ID)
 	case orderNoun.name:
-		return 1, errors.Join(t.RemoveOrder(e.ID), v.event(t, v.now(), title.System(), "order.purged", record("order", e.ID), nil))
+		if err := t.RemoveOrder(e.ID); err != nil {
+			return purged{}, err
+		}
+		return purged{records: 1}, v.event(t, v.now(), title.System(), "order.purged", record("order", e.ID), nil)
 	}
 	file, err := t.AnyFile(e.ID)
 	if err != nil {
-		return 0, err
+		return purged{}, err
 	}
-	return 1, v.purgeFile(t, file)
+	return purged{1, 1}, v.purgeFile(t, file)
 }
 
-func (v *Vault) purgeAbstract(t *store.Tx, id uint64) (int, error) {
+func (v *Vault) purgeAbstract(t *store.Tx, id uint64) (purged, error) {
 	in, err := abstractNoun.any(t, id)
 	if err != nil {
-		return 0, err
+		return purged{}, err
 	}
 	for _, file := range in.Files {
 		if err := v.purgeFile(t, file); err != nil {
-			return 0, err
+			return purged{}, err
 		}
 	}
-	return 1 + len(in.Files), errors.Join(t.RemoveAbstract(id),
+	return purged{1 + len(in.Files), len(in.Files)}, errors.Join(t.RemoveAbstract(id),
 		v.event(t, v.now(), title.System(), "abstract.purged", record("abstract", id), filesDetail(in)))
 }
 

@@ -1,11 +1,16 @@
 // Package vault is the firm's vault: the verbs. Every transaction begins and ends
 // here, every rule between two nouns is decided here, inside the transaction of
-// its write; and here the background work lives: processing, sweep, last use.
+// its write; and here the background work lives: processing, sweep, purge, last use.
 //
 // Promise: when a verb that files a document returns without an error, the bytes
 // and their record survive a power cut. Bytes descend first, the record last: a
 // crash in between leaves an orphan that the sweep removes, never a record without
 // its bytes.
+//
+// What is deleted goes into the trash first, as good as absent to every reader, and
+// comes back as it was until its time is over: an abstract with the documents that
+// went along with it, in their order. Then the records are purged, and their bytes
+// go with the next sweep unless another record has them, be it in the trash.
 //
 // The vault is no god: it opens, closes, and holds one small struct per noun.
 //

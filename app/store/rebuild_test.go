@@ -1,0 +1,301 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"deedkeep/app/title"
+)
+
+// fillAll writes some of everything there is, in the trash and out of it.
+func fillAll(t testing.TB, s *Store) {
+	t.Helper()
+	fill(t, s, 6)
+	update(t, s, func(tx *Tx) error {
+		err := errors.Join(tx.PutReplay([32]byte{1}, title.Replay{Status: 201, At: testTime}), tx.PutReplay([32]byte{2}, title.Replay{Status: 201, At: testTime.Add(time.Hour)}))
+		property := title.Property{County: "Rensselaer", State: "NY"}
+		for i := range uint64(6) {
+			order := title.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property, CreatedAt: testTime}
+			abstract := title.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
+			file := title.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2, Processing: i == 2, CreatedAt: testTime}
+			if i == 4 {
+				order.Trashed, abstract.Trashed, file.Trashed = gone(1, ""), gone(2, ""), gone(2, "abstract:5")
+			}
+			if i == 3 {
+				abstract.Files, file.AbstractID, file.FolderID, file.Failure = nil, 0, 0, "no"
+			}
+			if i == 5 {
+				abstract.Files, file.Trashed = nil, gone(3, "")
+			}
+			err = errors.Join(err, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutFile(file))
+		}
+		return err
+	})
+}
+
+// derived are the buckets that hold nothing but what records say.
+func derived() [][]byte {
+	return append(listIndexes(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes, bucketReplayTimes)
+}
+
+// contents are all entries of the derived buckets.
+func contents(t testing.TB, s *Store) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	view(t, s, func(tx *Tx) error {
+		for _, name := range derived() {
+			err := tx.bucket(name).ForEach(func(k, v []byte) error {
+				if n, ok := numberOf(v); !bytes.Equal(name, bucketCounters) || !ok || n > 0 {
+					all[fmt.Sprintf("%s %x", name, k)] = fmt.Sprintf("%x", v)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// Every entry of every index and every counter is missed when it is gone, noticed
+// when it is changed, and no other is taken for one; a rebuilding makes all good.
+func TestEveryDamageOfAnIndexIsFoundAndMended(t *testing.T) {
+	s := openNew(t)
+	s.db.NoSync = true // hundreds of commits, none of which meets a power cut
+	fillAll(t, s)
+	if findings := check(t, s); len(findings) > 0 {
+		t.Fatalf("found %+v", findings)
+	}
+	whole := contents(t, s)
+	raw := func(fn func(*bolt.Tx) error) {
+		t.Helper()
+		if err := s.db.Update(fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finds := func(bucket []byte, what string) {
+		t.Helper()
+		findings := check(t, s)
+		if !slices.ContainsFunc(findings, func(f Finding) bool {
+			return strings.Contains(f.Problem, string(bucket)) || f.Subject == string(bucket) || f.Kind == "counter"
+		}) {
+			t.Errorf("%s of %s: found %+v", what, bucket, findings)
+		}
+	}
+	rebuilt := false
+	for _, name := range derived() {
+		var keys, values [][]byte
+		view(t, s, func(tx *Tx) error {
+			return tx.bucket(name).ForEach(func(k, v []byte) error {
+				keys, values = append(keys, bytes.Clone(k)), append(values, bytes.Clone(v))
+				return nil
+			})
+		})
+		if len(keys) == 0 {
+			t.Errorf("%s is empty", name)
+		}
+		rng := rand.New(rand.NewPCG(7, 7))
+		for _, i := range rng.Perm(len(keys))[:min(len(keys), 2)] {
+			if n, _ := numberOf(values[i]); bytes.Equal(name, bucketCounters) && n == 0 {
+				continue
+			}
+			other := bytes.Clone(keys[i])
+			other[rng.IntN(len(other))] ^= 1 << rng.IntN(8)
+			changed := append(bytes.Clone(values[i]), 'x')
+			if len(values[i]) > 0 {
+				changed = bytes.Clone(values[i])
+				changed[len(changed)-1] ^= 1
+			}
+			for what, damage := range map[string]func(b *bolt.Bucket) error{
+				"a missing entry": func(b *bolt.Bucket) error { return b.Delete(keys[i]) },
+				"another entry":   func(b *bolt.Bucket) error { return b.Put(other, values[i]) },
+				"a moved entry": func(b *bolt.Bucket) error {
+					return errors.Join(b.Delete(keys[i]), b.Put(other, values[i]))
+				},
+				"a changed entry": func(b *bolt.Bucket) error { return b.Put(keys[i], changed) },
+			} {
+				if what == "a changed entry" && len(values[i]) == 0 {
+					continue
+				}
+				raw(func(tx *bolt.Tx) error { return damage(tx.Bucket(name)) })
+				finds(name, what)
+				if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%s of %s: reported %+v", what, name, f) }); err != nil {
+					t.Fatal(err)
+				}
+				if now := contents(t, s); !maps.Equal(now, whole) {
+					t.Fatalf("%s of %s: made anew as\n%v\nwas\n%v", what, name, now, whole)
+				}
+				rebuilt = true
+			}
+		}
+	}
+	if !rebuilt {
+		t.Error("nothing was damaged")
+	}
+}
+
+func TestRebuildLeavesDamagedRecords(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+	fillAll(t, s)
+	err := s.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
+			if err := tx.Bucket(name).Put(number(1), []byte("torn")); err != nil {
+				return err
+			}
+		}
+		slot := [32]byte{1}
+		return errors.Join(tx.Bucket(bucketReplays).Put(slot[:], []byte("torn")), tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	if err := s.Rebuild(t.Context(), func(f Finding) { told = append(told, f.Kind+" "+f.Subject) }); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(told)
+	if got := strings.Join(told, ", "); got != fmt.Sprintf("abstract 1, file 1, folder 1, key 1, order 0, order 1, replay 01%062d, task 1", 0) {
+		t.Errorf("reported %s", got)
+	}
+	view(t, s, func(tx *Tx) error {
+		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
+			if string(tx.bucket(name).Get(number(1))) != "torn" {
+				t.Errorf("%s: the damaged record was touched", name)
+			}
+		}
+		if !tx.DigestInUse([32]byte{}) {
+			t.Error("the bytes of a damaged file are nobody's")
+		}
+		if page, err := tx.ListOrders(Query{Limit: 9}); err != nil || len(page.Items) != 4 || tx.Count(CountOrders) != 4 {
+			t.Errorf("listed %+v, %v; %d counted", page, err, tx.Count(CountOrders))
+		}
+		return nil
+	})
+}
+
+func TestRebuildOfTwoFoldersOfOneName(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
+	update(t, s, func(tx *Tx) error { return folders.put(tx, 2, title.Folder{ID: 2, Name: "INBOX"}) })
+	var told []Finding
+	if err := s.Rebuild(t.Context(), func(f Finding) { told = append(told, f) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 1 || told[0] != (Finding{"folder", "2", "folder 1 has its name"}) {
+		t.Errorf("reported %+v", told)
+	}
+}
+
+// many writes more orders than one transaction of a rebuilding takes.
+func many(t testing.TB, s *Store) {
+	t.Helper()
+	update(t, s, func(tx *Tx) (err error) {
+		for range 2*recordsAtOnce + 100 {
+			id, e := tx.NewOrderID()
+			err = errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime}))
+		}
+		return err
+	})
+}
+
+func TestRebuildOfMany(t *testing.T) {
+	s := openNew(t)
+	fillAll(t, s)
+	many(t, s)
+	whole := contents(t, s)
+	update(t, s, func(tx *Tx) (err error) { // more stale entries than are mended at once
+		for i := range 2*recordsAtOnce + 100 {
+			err = errors.Join(err, mark(tx.bucket(bucketFailed), number(uint64(i+10))))
+		}
+		return errors.Join(err, tx.emptyBuckets([][]byte{bucketOrderIndex}))
+	})
+	if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(contents(t, s), whole) {
+		t.Error("it is not as it was")
+	}
+}
+
+// A rebuilding that is cut off after any of its commits leaves no list that lies,
+// and the next opening ends it.
+func TestARebuildingCutOff(t *testing.T) {
+	for after := int64(1); ; after++ {
+		path := filepath.Join(t.TempDir(), "vault.db")
+		s := open(t, path)
+		s.db.NoSync = true // the process ends, the machine does not
+		fillAll(t, s)
+		whole := contents(t, s)
+		commits := int64(0)
+		s.commitTx = func(tx *bolt.Tx) error {
+			if commits++; commits > after {
+				return errors.Join(tx.Rollback(), errors.New("cut off"))
+			}
+			return tx.Commit()
+		}
+		err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) })
+		if err == nil {
+			if after < 10 {
+				t.Errorf("it took %d commits", after)
+			}
+			return
+		}
+		listed := s.View(t.Context(), func(tx *Tx) error {
+			_, trashed := tx.TrashedBefore(testTime, 1)
+			_, err := tx.ListOrders(Query{})
+			if title.KindOf(trashed) != title.KindOf(err) {
+				t.Errorf("trash: %v", trashed)
+			}
+			return err
+		})
+		written := s.Update(t.Context(), nil, putAbstract)
+		if title.KindOf(listed) != title.Closing || title.KindOf(written) != title.Closing {
+			t.Errorf("after %d commits: lists say %v, a write %v", after, listed, written)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, path)
+		if now := contents(t, s); !maps.Equal(now, whole) {
+			t.Errorf("after %d commits: made anew as\n%v\nwas\n%v", after, now, whole)
+		}
+		if findings := check(t, s); len(findings) > 0 {
+			t.Errorf("after %d commits: found %+v", after, findings)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRebuildThatIsNotWanted(t *testing.T) {
+	s := openNew(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Rebuild(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("said %v", err)
+	}
+	update(t, s, putAbstract)
+}
+
+func TestRebuildOfAClosedStore(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rebuild(t.Context(), nil); title.KindOf(err) != title.Closing {
+		t.Errorf("said %v", err)
+	}
+}
