@@ -23,8 +23,8 @@ import (
 	"deedkeep/app/wire"
 )
 
-// command runs a command on a data directory and gives its exit code.
-func command(t *testing.T, dir string, args ...string) (code int, out string) {
+// deedkeep runs a command on a data directory and gives its exit code.
+func deedkeep(t *testing.T, dir string, args ...string) (code int, out string) {
 	t.Helper()
 	var said, messages bytes.Buffer
 	code = Run(context.Background(), append([]string{"--data", dir}, args...), strings.NewReader(""), &said, &messages)
@@ -44,23 +44,23 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 6 {
-		command(t, dir, "keys", "create", fmt.Sprint("key ", i), "--quiet")
+		deedkeep(t, dir, "keys", "create", fmt.Sprint("key ", i), "--quiet")
 	}
 	exports := t.TempDir()
 	for _, format := range []string{"jsonl", "csv"} {
-		command(t, dir, "events", "export", "--format", format, "-o", filepath.Join(exports, format))
+		deedkeep(t, dir, "events", "export", "--format", format, "-o", filepath.Join(exports, format))
 	}
-	command(t, dir, "keys", "create", "later", "--quiet")
-	_, before := command(t, dir, "events", "verify")
+	deedkeep(t, dir, "keys", "create", "later", "--quiet")
+	_, before := deedkeep(t, dir, "events", "verify")
 
 	verify := func(name string, want ...string) {
 		t.Helper()
-		code, out := command(t, dir, "events", "verify")
+		code, out := deedkeep(t, dir, "events", "verify")
 		if code != exitDone || out == before {
 			t.Errorf("%s: alone: exit code %d, %s", name, code, out)
 		}
 		for _, format := range []string{"jsonl", "csv"} {
-			code, out := command(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
+			code, out := deedkeep(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
 			var r wire.EventVerify
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)

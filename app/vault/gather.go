@@ -59,10 +59,10 @@ func (g *gatherer) flush(ctx context.Context, last bool) error {
 				return err
 			}
 			var head title.Event
-			if head, broken = t.LastEvent(); broken != nil {
-				return nil
+			if head, broken = t.LastEvent(); broken == nil {
+				return g.v.notes.write(t, head.At, batch)
 			}
-			return g.v.notes.write(t, head.At, batch)
+			return nil
 		})
 		switch {
 		case err != nil:

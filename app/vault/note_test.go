@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -231,5 +233,36 @@ func TestViewsAreGivenBack(t *testing.T) {
 	v.Events.Note(clerk, "file.downloaded", "file:2", nil)
 	if list := seqs(t, v, 2); len(list) != 2 || list[0].Record != "file:1" || list[1].Record != "file:2" {
 		t.Errorf("%+v", list)
+	}
+}
+
+// A log whose end is damaged takes no views, and keeps no key's use from being written.
+func TestViewsOfADamagedLog(t *testing.T) {
+	t.Parallel()
+	l := longLog(t, 3)
+	v, err := vault.Open(t.Context(), l.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, key := makeKey(t, v, title.KeyDraft{})
+	closed(t, v)
+	l.alter(func(b *bolt.Bucket) {
+		if err := b.Put(place(4), []byte("x")); err != nil {
+			t.Error(err)
+		}
+	})
+	var said journal
+	l.opts.Log = slog.New(slog.NewTextHandler(&said, nil))
+	if v, err = vault.Open(t.Context(), l.opts); err != nil {
+		t.Fatal(err)
+	}
+	opens(t, v, text, true)
+	v.Events.Note(clerk, "file.downloaded", "file:1", nil)
+	if k := used(t, v, key.ID); k.UseCount != 1 {
+		t.Errorf("%+v", k)
+	}
+	closed(t, v)
+	if lost := said.lines("lost=1"); len(lost) != 1 || !strings.Contains(lost[0], "damaged") {
+		t.Errorf("%q", lost)
 	}
 }
