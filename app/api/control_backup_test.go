@@ -50,8 +50,8 @@ func TestControlBackup(t *testing.T) {
 		says       string
 	}{
 		{"nowhere", `{"to":""}`, 200, 422, "--to"},
-		{"into itself", `{"to":` + asJSON(t, opts.Dir) + `}`, 200, 422, "lie inside each other"},
-		{"where a file is", `{"to":` + asJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
+		{"into itself", `{"to":` + pathJSON(t, opts.Dir) + `}`, 200, 422, "lie inside each other"},
+		{"where a file is", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
 		{"no JSON", `words`, 400, 0, ""},
 		{"another kind", `{"to":7}`, 400, 0, ""},
 	}
@@ -73,7 +73,7 @@ func TestControlBackup(t *testing.T) {
 	}
 }
 
-func asJSON(t *testing.T, text string) string {
+func pathJSON(t *testing.T, text string) string {
 	t.Helper()
 	raw, err := json.Marshal(text)
 	if err != nil {
