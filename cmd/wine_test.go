@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"deedkeep/app/client"
-	"deedkeep/app/vaulttest"
 )
 
 // windows is a Windows of wine in a folder of its own, with our program in it.
@@ -153,7 +152,7 @@ func TestWine(t *testing.T) {
 	w.run(t, exitNoVault, "status", "--data", vaultThere)
 	server := w.serve(t)
 	key := w.run(t, exitDone, "keys", "create", "wine", "--quiet", "--data", vaultThere)
-	document := sample(t, "real/prefilled_f1040.pdf")
+	_, document := sample(t, "real/prefilled_f1040.pdf")
 	c := client.New(server.url, key, nil)
 	id := filed(t, c, document)
 	if got := w.run(t, exitDone, "process", "list", "--data", vaultThere); got != "nothing failed" {
@@ -195,21 +194,6 @@ func TestWine(t *testing.T) {
 	last := w.serve(t)
 	same(t, client.New(last.url, key, nil), id, document)
 	last.stop(t)
-}
-
-func sample(t *testing.T, path string) []byte {
-	t.Helper()
-	for _, s := range vaulttest.Samples(t) {
-		if s.Path == path {
-			content, err := os.ReadFile(s.File)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return content
-		}
-	}
-	t.Fatalf("%s is not among the samples", path)
-	return nil
 }
 
 // filed uploads a document and waits for its processing.
