@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -66,6 +65,7 @@ func Control(opts ControlOptions) http.Handler {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
+	mux.HandleFunc("POST /control/repair", c.repair)
 	mux.HandleFunc("POST /control/backup", c.backup)
 	c.mountEvents(mux)
 	return Identify(mux, opts.Chance)
@@ -232,39 +232,4 @@ func (c control) retry(r *http.Request) (any, error) {
 	}
 	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
 	return wire.ProcessRetried{Retried: n}, err
-}
-
-// progressEvery is how often a verification says how far it is.
-const progressEvery = 250 * time.Millisecond
-
-// verify streams its progress and then its result, a JSON line each.
-func (c control) verify(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	said := time.Time{}
-	report, err := c.Vault.Verify(r.Context(), func(done, total int) {
-		if time.Since(said) < progressEvery {
-			return
-		}
-		said = time.Now()
-		// A command that has gone ends the request's context, and with it the work.
-		_ = errors.Join(lines.Encode(wire.VerifyLine{Progress: &wire.VerifyProgress{Done: int64(done), Total: int64(total), Unit: "documents"}}), flusher.Flush())
-	})
-	line := wire.VerifyLine{Result: verified(report)}
-	if err != nil {
-		c.Log.ErrorContext(r.Context(), "verify", "error", err, "request_id", r.Header.Get(requestIDHeader))
-		line = wire.VerifyLine{Error: err.Error()}
-	}
-	_ = lines.Encode(line) // as above
-}
-
-func verified(r vault.Report) *wire.Verify {
-	out := &wire.Verify{
-		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
-		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]wire.Finding, 0, len(r.Findings)),
-	}
-	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
-	}
-	return out
 }

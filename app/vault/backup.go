@@ -178,15 +178,11 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 
 // fill copies the database aside, and then every document that it names.
 func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
-	name, err := secret.NewToken(b.v.chance)
+	copied, done, err := b.v.snapshot(ctx, "backup")
 	if err != nil {
 		return made, err
 	}
-	copied, err := b.v.store.Snapshot(ctx, filepath.Join(b.v.dir, "tmp", "backup-"+name[:12]+".db"))
-	if err != nil {
-		return made, err
-	}
-	defer func() { err = errors.Join(err, copied.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	info, err := b.census(ctx, copied)
 	if err != nil {
 		return made, err

@@ -27,10 +27,11 @@ func (p *purger) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		err := p.v.Purge(ctx)
-		if title.KindOf(err) == title.Closing {
+		closing := title.KindOf(err) == title.Closing
+		if closing && p.v.store.Failed() != nil {
 			return // read-only until a restart
 		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil && !closing && ctx.Err() == nil { // a repair makes it wait for its next turn
 			p.v.log.Error("purge", "error", err)
 		}
 		select {

@@ -369,6 +369,7 @@ func TestWhoMayAdminister(t *testing.T) {
 				_, err := p.Orders.ImportStatuses(t.Context(), row.actor, []string{"one"}, false)
 				return err
 			},
+			"repair": func() error { _, err := p.Repair(t.Context(), row.actor, func(int, int) {}); return err },
 			"backup": func() error {
 				_, err := p.Backups.Create(t.Context(), row.actor, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
 				return err
