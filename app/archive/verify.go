@@ -154,7 +154,7 @@ func (v *verifier) read(size int64, open func() (io.ReadCloser, error)) error {
 		err = errors.Join(err, r.Close())
 	}
 	if v.ctx.Err() != nil {
-		return nil // interrupted is not damaged
+		return nil //nolint:nilerr // interrupted is not damaged
 	}
 	v.done += size
 	v.r.Bytes += size

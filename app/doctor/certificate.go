@@ -43,11 +43,12 @@ func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diag
 }
 
 func withoutTLS(c config.Config) wire.Diagnosis {
-	for _, warning := range c.Warnings() {
-		if len(c.TrustedProxies) > 0 {
-			return warn("certificate", warning, `see the settings tls.* in config.example.yaml`)
-		}
-		return bad("certificate", warning, `see the settings tls.* in config.example.yaml`)
+	warnings := c.Warnings()
+	switch {
+	case len(warnings) > 0 && len(c.TrustedProxies) > 0:
+		return warn("certificate", warnings[0], `see the settings tls.* in config.example.yaml`)
+	case len(warnings) > 0:
+		return bad("certificate", warnings[0], `see the settings tls.* in config.example.yaml`)
 	}
 	return ok("certificate", "none: "+c.Listen+" is reached from this machine alone")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -66,8 +65,8 @@ func reached(ctx context.Context, listen string, cert *wire.Certificate) wire.Di
 func pinned(fingerprint string) *tls.Config {
 	return &tls.Config{
 		InsecureSkipVerify: true, // #nosec G402 -- held against the fingerprint instead
-		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
-			if len(raw) > 0 && strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(raw[0])), " ", ":") == fingerprint {
+		VerifyConnection: func(c tls.ConnectionState) error {
+			if len(c.PeerCertificates) > 0 && strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(c.PeerCertificates[0].Raw)), " ", ":") == fingerprint {
 				return nil
 			}
 			return errors.New("another certificate answers there")

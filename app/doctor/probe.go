@@ -96,13 +96,13 @@ func (p *paused) Read(b []byte) (int, error) {
 func judgeBroken(err error, sent int64, took time.Duration) wire.Diagnosis {
 	says := fmt.Sprintf("100 MB did not get through: after %s and %s: %v", wire.HumanSize(sent), took.Round(100*time.Millisecond), err)
 	const room = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
-	const time = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
+	const patience = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
 	refused, isAnswer := errors.AsType[*client.Error](err)
 	switch {
 	case isAnswer && refused.Status == http.StatusRequestEntityTooLarge:
 		return bad("through", says, room)
 	case isAnswer && (refused.Status == http.StatusRequestTimeout || refused.Status == http.StatusGatewayTimeout):
-		return bad("through", says, time)
+		return bad("through", says, patience)
 	case isAnswer && refused.Status == http.StatusBadGateway:
 		return bad("through", says, "the proxy does not reach the service: compare its upstream with the setting listen, http or https too")
 	case isAnswer && refused.Status == http.StatusBadRequest && strings.Contains(refused.Message, "speaks https"):
@@ -112,7 +112,7 @@ func judgeBroken(err error, sent int64, took time.Duration) wire.Diagnosis {
 	case isAnswer:
 		return bad("through", says, "see the proxy's log for this answer")
 	case sent > 0:
-		return bad("through", says, room+"; and "+time)
+		return bad("through", says, room+"; and "+patience)
 	}
 	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
 }

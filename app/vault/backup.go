@@ -120,7 +120,7 @@ func (b *Backups) close() {
 	}
 	b.mu.Unlock()
 	b.one.Lock()
-	defer b.one.Unlock()
+	b.one.Unlock() //nolint:staticcheck // SA2001: it waits, and guards nothing
 }
 
 // holds reports whether no document's bytes may be removed, because a snapshot under
@@ -149,8 +149,8 @@ func (b *Backups) target(to string) (string, error) {
 
 // resolved follows links as far as there are any.
 func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if followed, err := filepath.EvalSymlinks(path); err == nil {
+		return followed
 	}
 	if parent := filepath.Dir(path); parent != path {
 		return filepath.Join(resolved(parent), filepath.Base(path))
