@@ -167,7 +167,8 @@ func Open(dir string, opts Options) (*Archive, error) {
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
 	if err == nil {
-		return a, a.agrees()
+		err = a.agrees()
+		return a, err
 	}
 	if !errors.Is(err, ErrNone) {
 		return nil, err

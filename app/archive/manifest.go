@@ -82,7 +82,8 @@ func newManifestWriter(w io.Writer, info Info) (*manifestWriter, error) {
 		return nil, err
 	}
 	m := &manifestWriter{zip: zip, sum: sha256.New()}
-	return m, m.line(info)
+	err = m.line(info)
+	return m, err
 }
 
 func (m *manifestWriter) line(v any) error {

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -89,7 +88,8 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 			return p, err
 		}
 	}
-	return p, a.removeUnused(ctx, used, try, &p, progress)
+	err = a.removeUnused(ctx, used, try, &p, progress)
+	return p, err
 }
 
 func (a *Archive) removeSnapshots(names []string) error {
@@ -121,8 +121,11 @@ func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bo
 		}
 		return nil
 	}, nil)
+	if err != nil {
+		return err
+	}
 	for i, u := range list {
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !try {
@@ -134,5 +137,5 @@ func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bo
 		p.Bytes += u.size
 		progress(int64(i+1), int64(len(list)))
 	}
-	return err
+	return nil
 }

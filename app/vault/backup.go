@@ -27,6 +27,8 @@ type Backups struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the snapshot under way
 	closed bool
+
+	running sync.WaitGroup // added to before closed
 }
 
 // BackupSettings are the settings backup.* of config.example.yaml.
@@ -101,10 +103,12 @@ func (b *Backups) enter(ctx context.Context) (context.Context, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.cancel = cancel
 	b.held.Add(1)
+	b.running.Add(1)
 	return ctx, func() {
 		cancel()
 		b.held.Add(-1)
 		b.v.sweeper.poke() // what it was kept from
+		b.running.Done()
 	}, nil
 }
 
@@ -116,8 +120,7 @@ func (b *Backups) close() {
 		b.cancel()
 	}
 	b.mu.Unlock()
-	b.one.Lock()
-	defer b.one.Unlock()
+	b.running.Wait()
 }
 
 // holds reports whether no document's bytes may be removed, because a snapshot under
@@ -146,8 +149,8 @@ func (b *Backups) target(to string) (string, error) {
 
 // resolved follows links as far as there are any.
 func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if followed, err := filepath.EvalSymlinks(path); err == nil {
+		return followed
 	}
 	if parent := filepath.Dir(path); parent != path {
 		return filepath.Join(resolved(parent), filepath.Base(path))
