@@ -31,9 +31,10 @@
 //	0      app/derived    pictures and text that can be made again                -
 //	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
-//	0      app/secret     keys, signed links, the permutation of ids              -
+//	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0      app/local      the control door's listeners, each with its dial        -
 //	0      app/certificate the certificate of the public address: own or made    -
+//	0      app/tree       the walk of a folder of existing documents             -
 //	0      app/config     the settings: defaults, load, validate                  github.com/spf13/viper
 //	0      web            embedded pages and engines                              -
 //	0      web/copy       program of go generate: copies what npm brought         -

@@ -31,7 +31,7 @@ func TestForeignClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "back.pdf")
-			said := command(t, "", append(call, server.url+"/v1", key, weak, document, out)...)
+			said := tool(t, "", append(call, server.url+"/v1", key, weak, document, out)...)
 			if said != "401 403\n" {
 				t.Errorf("it said %q", said)
 			}
@@ -77,7 +77,7 @@ func TestReadme(t *testing.T) {
 	server := startProgram(t, data)
 	t.Setenv("DEEDKEEP_DATA", data)
 	script := "set -e\ngo() { shift 2; deedkeep \"$@\"; }\n" + strings.ReplaceAll(block, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
-	said := command(t, room, "bash", "-c", script)
+	said := tool(t, room, "bash", "-c", script)
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	if lines[len(lines)-1] != "every byte is back" {
 		t.Errorf("it said\n%s", said)
@@ -107,9 +107,9 @@ func sample(t *testing.T, path string) (file string, content []byte) {
 	return "", nil
 }
 
-// command runs a program in a directory for at most a minute and gives its standard
+// tool runs a program in a directory for at most a minute and gives its standard
 // output.
-func command(t *testing.T, dir string, args ...string) string {
+func tool(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

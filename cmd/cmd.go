@@ -54,7 +54,7 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	root.SetOut(s.out)
 	root.SetErr(s.messages)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !s.parsed {
+	if _, told := errors.AsType[*argumentError](err); err != nil && !s.parsed && !told {
 		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
 	return s.exit(ctx, err)
@@ -85,8 +85,12 @@ var settings = map[string]string{
 func (s *shell) root() *cobra.Command {
 	standard := config.Default()
 	root := &cobra.Command{
-		Use:           "deedkeep",
-		Short:         "The title-abstract, order and document vault of a small title firm",
+		Use:   "deedkeep",
+		Short: "The title-abstract, order and document vault of a small title firm",
+		Long: `The title-abstract, order and document vault of a small title firm: programs push
+to it over HTTP, and these commands run it. "deedkeep serve" begins. There are guides:
+
+` + topicTable(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
@@ -100,8 +104,11 @@ func (s *shell) root() *cobra.Command {
 	global.String("log-format", standard.Log.Format, "text or json")
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(s.serveCommand(), s.keysCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.doctorCommand(), s.versionCommand(),
-		s.backupCommand(), s.restoreCommand())
+	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
+		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand())
+	root.SetHelpCommand(s.helpCommand(root))
+	sayArguments(root)
+	s.teach(root)
 	return root
 }
 

@@ -24,6 +24,16 @@ import (
 // data directory, or, where none does, of the same handler over the vault that is
 // opened here. fn cannot tell which; it asks before it prints.
 func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+	return s.askWith(ctx, false, fn)
+}
+
+// askReading is ask for a command that files documents: where no server runs, they
+// are opened by children of this process.
+func (s *shell) askReading(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+	return s.askWith(ctx, true, fn)
+}
+
+func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context, *client.Client) error) error {
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -31,7 +41,7 @@ func (s *shell) ask(ctx context.Context, fn func(context.Context, *client.Client
 	if err := s.askRunning(ctx, c, fn); !errors.Is(err, local.ErrNobody) {
 		return err
 	}
-	err = s.askAlone(ctx, c, fn)
+	err = s.askAlone(ctx, c, reads, fn)
 	if title.KindOf(err) != title.Locked {
 		return err
 	}
@@ -62,16 +72,22 @@ func (s *shell) client(transport http.RoundTripper) *client.Client {
 }
 
 // askAlone opens the vault and answers itself, in memory.
-func (s *shell) askAlone(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) (err error) {
+func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn func(context.Context, *client.Client) error) (err error) {
 	log := s.logger(c, slog.LevelWarn)
-	v, err := vault.Open(ctx, vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log})
+	opts := vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log}
+	if reads {
+		pool := readers(c, log)
+		defer func() { err = errors.Join(err, pool.Close()) }()
+		opts.Reader = pool
+	}
+	v, err := vault.Open(ctx, opts)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	listener := local.Memory()
 	server := &http.Server{
-		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Log: log, Chance: rand.Reader}),
+		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Chance: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,
 	}
 	ended := make(chan error, 1)

@@ -85,7 +85,7 @@ func scripts(t *testing.T, dir, mode string) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"begin": begin, "start": start, "end": end, "code": code, "json": jsonField, "flip": flip, "rewrite": rewrite,
-			"drop": drop, "upload": upload, "get": get, "keep": keep, "picture": picture, "idle": idle,
+			"drop": drop, "upload": upload, "get": get, "keep": keep, "picture": picture, "idle": idle, "page": page,
 		},
 	})
 }
@@ -344,6 +344,20 @@ func get(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(answer.Body.Close())
 	if strconv.Itoa(answer.StatusCode) != args[0] {
 		ts.Fatalf("%s", answer.Status)
+	}
+}
+
+// page asks for an address and wants a status and a text: page 200 $LINK 'Choose'.
+func page(ts *testscript.TestScript, _ bool, args []string) {
+	ask, err := http.NewRequest(http.MethodGet, args[1], nil)
+	ts.Check(err)
+	answer, err := http.DefaultClient.Do(ask)
+	ts.Check(err)
+	defer func() { ts.Check(answer.Body.Close()) }()
+	text, err := io.ReadAll(answer.Body)
+	ts.Check(err)
+	if strconv.Itoa(answer.StatusCode) != args[0] || !strings.Contains(string(text), args[2]) {
+		ts.Fatalf("%s\n%s", answer.Status, text)
 	}
 }
 

@@ -55,10 +55,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 		s.say("WARNING: %s", warning)
 	}
 	log := s.logger(c, slog.LevelDebug)
-	pool := reader.Open(reader.Options{
-		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
-	})
+	pool := readers(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	v, err := openPatiently(ctx, c, vault.Options{
 		Dir: c.Data, Create: true, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
@@ -69,7 +66,15 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
-		Started: func(a server.Answering) { s.started(ctx, v, a) },
+		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
+	})
+}
+
+// readers are the processes that open documents.
+func readers(c config.Config, log *slog.Logger) *reader.Pool {
+	return reader.Open(reader.Options{
+		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
+		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 }
 
@@ -151,6 +156,8 @@ func vaultSettings(c config.Config) vault.Settings {
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
-		Backup: backupSettings(c),
+		Backup:    backupSettings(c),
+		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
+		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -12,9 +13,14 @@ import (
 type abstractHandler struct {
 	edge  *edge
 	verbs interface {
-		Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *vault.Tray) (vault.Filed, error)
-		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray) (vault.Filed, error)
+		Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
+		List(ctx context.Context, q store.Query) (store.Page[vault.Filed], error)
+		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.AbstractPatch, match vault.Match) (vault.Filed, error)
+		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
+		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Detach(ctx context.Context, actor title.Actor, id, file uint64) error
 	}
 	trays trays
 }
@@ -29,6 +35,7 @@ func (h abstractHandler) create(c *call) (answer, error) {
 	}
 	defer form.tray.Discard()
 	f := form.fields
+	render := func(filed vault.Filed) answer { return h.edge.abstractCreated(c, filed) }
 	filed, err := h.verbs.Create(c.Context(), c.actor, title.AbstractDraft{
 		TemplateID: f.number("template_id"),
 		Custom:     f.custom("custom_fields"),
@@ -37,11 +44,11 @@ func (h abstractHandler) create(c *call) (answer, error) {
 		},
 		TaxMap:  f.input("tax_map"),
 		NotFile: form.notFile,
-	}, form.tray)
+	}, form.tray, keep(c, render))
 	if err != nil {
 		return answer{}, err
 	}
-	return created(h.edge.abstractCreated(c, filed))
+	return render(filed), nil
 }
 
 func (h abstractHandler) attach(c *call) (answer, error) {
@@ -57,11 +64,12 @@ func (h abstractHandler) attach(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer form.tray.Discard()
-	filed, err := h.verbs.Attach(c.Context(), c.actor, id, form.upload(), form.tray)
+	render := func(filed vault.Filed) answer { return h.edge.abstractCreated(c, filed) }
+	filed, err := h.verbs.Attach(c.Context(), c.actor, id, form.upload(), form.tray, keep(c, render))
 	if err != nil {
 		return answer{}, err
 	}
-	return created(h.edge.abstractCreated(c, filed))
+	return render(filed), nil
 }
 
 func (h abstractHandler) get(c *call) (answer, error) {
@@ -73,19 +81,104 @@ func (h abstractHandler) get(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(wire.AbstractBody{Data: h.edge.abstract(c, filed)})
+	return h.edge.abstractRead(c, filed), nil
 }
 
-func (h abstractHandler) id(c *call) (uint64, error) {
-	id, known := h.edge.abstracts.Decode(c.params.ByName("id"))
-	if !known {
-		return 0, &refusal{status: http.StatusNotFound, message: errNoRoute.message}
+var abstractListing = listing{
+	noun:  "abstracts",
+	sorts: []sorting{{"created_at", store.SortCreated}},
+	filters: append([]filter{
+		byText("status", store.ColumnStatus, title.MaxLine), byNumber("template_id", store.ColumnTemplate),
+		byText("county", store.ColumnCounty, title.MaxLine), byText("state", store.ColumnState, title.MaxLine),
+	}, byCreation()...),
+}
+
+func (h abstractHandler) list(c *call) (answer, error) {
+	asked, err := h.edge.list(c, abstractListing)
+	if err != nil {
+		return answer{}, err
 	}
-	return id, nil
+	page, err := h.verbs.List(c.Context(), asked.Query)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(pageOf(h.edge, c, asked, page, func(f vault.Filed) wire.Abstract { return h.edge.abstract(c, f) }))
 }
 
-func (e *edge) abstractCreated(c *call, filed vault.Filed) wire.AbstractCreated {
-	return wire.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}
+func (h abstractHandler) patch(c *call) (answer, error) {
+	id, err := h.id(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := h.verbs.Get(c.Context(), id); err != nil {
+		return answer{}, err // before the body is read
+	}
+	m, err := h.edge.changes(c)
+	if err != nil {
+		return answer{}, err
+	}
+	filed, err := h.verbs.Patch(c.Context(), c.actor, id, title.AbstractPatch{
+		TemplateID: m.number("template_id"), Status: m.input("status"), Custom: m.custom(), PropertyPatch: m.property(),
+		TaxMap: m.input("tax_map"), Files: m.numbers("files"),
+	}, h.edge.etags[abstractNoun].match(c.Header, id))
+	if err != nil {
+		return answer{}, err
+	}
+	return h.edge.abstractRead(c, filed), nil
+}
+
+func (h abstractHandler) trash(c *call) (answer, error) {
+	id, err := h.id(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.verbs.Trash(c.Context(), c.actor, id, h.edge.etags[abstractNoun].match(c.Header, id)); err != nil {
+		return answer{}, err
+	}
+	return gone()
+}
+
+func (h abstractHandler) restore(c *call) (answer, error) {
+	id, err := h.id(c)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.edge.nothing(c); err != nil {
+		return answer{}, err
+	}
+	render := func(filed vault.Filed) answer { return h.edge.abstractRead(c, filed) }
+	filed, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
+	if err != nil {
+		return answer{}, err
+	}
+	return render(filed), nil
+}
+
+func (h abstractHandler) detach(c *call) (answer, error) {
+	id, err := h.id(c)
+	if err != nil {
+		return answer{}, err
+	}
+	file, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.verbs.Detach(c.Context(), c.actor, id, file); err != nil {
+		return answer{}, err
+	}
+	return gone()
+}
+
+func (h abstractHandler) id(c *call) (uint64, error) { return c.opaque(h.edge.abstracts) }
+
+func (e *edge) abstractCreated(c *call, filed vault.Filed) answer {
+	return answer{status: http.StatusCreated, header: e.etags[abstractNoun].of(filed.Abstract.ID, filed.Abstract.Version),
+		body: wire.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}}
+}
+
+func (e *edge) abstractRead(c *call, filed vault.Filed) answer {
+	return answer{status: http.StatusOK, header: e.etags[abstractNoun].of(filed.Abstract.ID, filed.Abstract.Version),
+		body: wire.AbstractBody{Data: e.abstract(c, filed)}}
 }
 
 func (e *edge) abstract(c *call, filed vault.Filed) wire.Abstract {

@@ -38,7 +38,7 @@ func TestMethods(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	for _, c := range []struct{ path, allow string }{
-		{"/v1/orders", "POST, OPTIONS"}, {"/v1/abstracts/", "POST, OPTIONS"}, {"/v1/order-fields", "GET, HEAD, OPTIONS"}, {"/api/v1/file-vault/folders", "GET, HEAD, POST, OPTIONS"},
+		{"/v1/orders", "GET, HEAD, POST, OPTIONS"}, {"/v1/abstracts/", "GET, HEAD, POST, OPTIONS"}, {"/v1/trash", "GET, HEAD, OPTIONS"}, {"/v1/order-fields", "GET, HEAD, OPTIONS"}, {"/api/v1/file-vault/folders", "GET, HEAD, POST, OPTIONS"},
 		{"/v1/file-vault/files/1/download", "GET, HEAD, OPTIONS"}, {"/v1/abstracts/x/files", "POST, OPTIONS"},
 	} {
 		for _, method := range []string{"DELETE", "PUT", "PATCH", "PROPFIND", "TRACE", "post"} {
@@ -55,7 +55,8 @@ func TestMethods(t *testing.T) {
 	}
 	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/order-fields", status: 200})
 	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/nowhere", status: 404})
-	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/orders", status: 405})
+	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/file-vault/upload", status: 405})
+	h.ask(t, row{as: "full", method: "PUT", path: "/v1/abstracts/x", status: 405, headers: map[string]string{"Allow": "GET, HEAD, PATCH, DELETE, OPTIONS"}})
 }
 
 // sameAllow compares two lists of methods, whatever their order.

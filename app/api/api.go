@@ -39,6 +39,8 @@ type Limits struct {
 	RequestBody int64         // a multipart body as a whole
 	Stall       time.Duration // without a byte
 	MinRate     int64         // bytes a second, over any Stall
+	Bodies      int64         // in memory, of all requests together; 0: not limited
+	Wait        time.Duration // for that memory
 }
 
 // New gives the handler of everything under /v1 and /api/v1.
@@ -49,6 +51,13 @@ func New(opts Options) (http.Handler, error) {
 		abstracts: v.Secrets.IDs("abstracts"),
 		orders:    v.Secrets.IDs("orders"),
 		links:     v.Secrets.Links(),
+		cursors:   v.Secrets.Cursors(),
+		etags:     etags{},
+		room:      newRoom(opts.Limits.Bodies, opts.Limits.Wait),
+		running:   &running{slots: map[slot]bool{}},
+	}
+	for _, noun := range []string{abstractNoun, orderNoun, fileNoun, folderNoun} {
+		edge.etags[noun] = tags{v.Secrets.Versions(noun)}
 	}
 	var err error
 	if edge.proxies, err = parseNetworks(opts.TrustedProxies); err != nil {
@@ -84,18 +93,39 @@ func routes(e *edge) []route {
 	folders := folderHandler{e, v.Folders}
 	files := fileHandler{e, v.Files}
 	templates := templateHandler{v.Templates}
+	trash := trashHandler{e, v.Trash}
+	events := eventHandler{e, v.Events}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},
+		{"GET", "/abstracts", abstracts.list},
 		{"POST", "/abstracts", abstracts.create},
 		{"GET", "/abstracts/:id", abstracts.get},
+		{"PATCH", "/abstracts/:id", abstracts.patch},
+		{"DELETE", "/abstracts/:id", abstracts.trash},
+		{"POST", "/abstracts/:id/restore", abstracts.restore},
 		{"POST", "/abstracts/:id/files", abstracts.attach},
+		{"DELETE", "/abstracts/:id/files/:n", abstracts.detach},
 		{"GET", "/order-fields", orders.fields},
+		{"GET", "/orders", orders.list},
 		{"POST", "/orders", orders.create},
+		{"GET", "/orders/:id", orders.get},
+		{"PATCH", "/orders/:id", orders.patch},
+		{"DELETE", "/orders/:id", orders.trash},
+		{"POST", "/orders/:id/restore", orders.restore},
 		{"GET", "/file-vault/folders", folders.list},
 		{"POST", "/file-vault/folders", folders.create},
+		{"GET", "/file-vault/folders/:n", folders.get},
+		{"PATCH", "/file-vault/folders/:n", folders.patch},
+		{"DELETE", "/file-vault/folders/:n", folders.remove},
 		{"POST", "/file-vault/upload", files.upload},
+		{"GET", "/file-vault/files", files.list},
 		{"GET", "/file-vault/files/:n", files.get},
+		{"PATCH", "/file-vault/files/:n", files.patch},
+		{"DELETE", "/file-vault/files/:n", files.trash},
+		{"POST", "/file-vault/files/:n/restore", files.restore},
 		{"GET", "/file-vault/files/:n/download", files.download},
+		{"GET", "/trash", trash.list},
+		{"GET", eventsPath, events.list},
 	}
 }
 
@@ -103,8 +133,11 @@ func routes(e *edge) []route {
 func mount(engine *gin.Engine, e *edge) {
 	allowed := map[string][]string{}
 	for _, r := range routes(e) {
-		path := "/v1" + r.path
-		engine.Handle(r.method, path, e.handle(r.handler))
+		path, h := "/v1"+r.path, r.handler
+		if r.method == http.MethodPost {
+			h = e.once(h)
+		}
+		engine.Handle(r.method, path, e.handle(h))
 		allowed[path] = append(allowed[path], r.method)
 		if r.method == http.MethodGet {
 			engine.HEAD(path, e.handle(r.handler))
@@ -169,10 +202,22 @@ func singleSpelling(path string) string {
 	return b.String()
 }
 
+// The nouns as records are named after them.
+const (
+	abstractNoun = "abstract"
+	orderNoun    = "order"
+	fileNoun     = "file"
+	folderNoun   = "folder"
+)
+
 // edge is what every handler needs to turn numbers into what callers see.
 type edge struct {
 	Options
 	abstracts, orders *secret.IDs
 	links             *secret.Links
+	cursors           *secret.Cursors
+	etags             etags
 	proxies           networks
+	room              *room
+	running           *running
 }

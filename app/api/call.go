@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/wire"
 )
@@ -23,28 +24,44 @@ type call struct {
 	actor  title.Actor
 	origin string // own address, without a path
 	params gin.Params
+
+	memory  share    // of what the body takes
+	slot    slot     // of a request that is to happen once
+	content *content // what such a request said; nil for any other
 }
 
-// answer is what a handler says: a status with a JSON body, or a redirect.
+// answer is what a handler says: a status with a JSON body, or a redirect. raw is a
+// body that is JSON already.
 type answer struct {
 	status   int
 	body     any
+	raw      []byte
+	header   map[string]string
 	location string
 }
 
 type handler func(*call) (answer, error)
 
-func ok(body any) (answer, error)      { return answer{status: http.StatusOK, body: body}, nil }
-func created(body any) (answer, error) { return answer{status: http.StatusCreated, body: body}, nil }
+func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
+func gone() (answer, error)       { return answer{status: http.StatusNoContent}, nil }
 
-// number reads a decimal path parameter in its one spelling.
-func (c *call) number(name string) (uint64, error) {
-	text := c.params.ByName(name)
+// number reads the decimal path parameter n in its one spelling.
+func (c *call) number() (uint64, error) {
+	text := c.params.ByName("n")
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != text {
 		return 0, errNoRoute
 	}
 	return n, nil
+}
+
+// opaque reads the opaque id of an abstract or an order.
+func (c *call) opaque(ids *secret.IDs) (uint64, error) {
+	id, known := ids.Decode(c.params.ByName("id"))
+	if !known {
+		return 0, errNoRoute
+	}
+	return id, nil
 }
 
 const (
@@ -59,7 +76,9 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		origin, _ := c.Value(originKey).(string)
 		body := newPacedBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
-		a, err := h(&call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params})
+		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params, memory: share{room: e.room}}
+		defer request.memory.release()
+		a, err := h(request)
 		if err != nil {
 			var big *http.MaxBytesError
 			if errors.As(err, &big) || isTooLarge(err) || !body.leave(callersBytes, callersTime) {
@@ -68,12 +87,24 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 			e.fail(c, err)
 			return
 		}
-		if a.location != "" {
-			c.Header("Location", a.location)
-			c.Header("Cache-Control", "no-store")
-			c.Status(a.status)
-			return
-		}
+		e.answer(c, a)
+	}
+}
+
+func (e *edge) answer(c *gin.Context, a answer) {
+	for name, value := range a.header {
+		c.Header(name, value)
+	}
+	switch {
+	case a.location != "":
+		c.Header("Location", a.location)
+		c.Header("Cache-Control", "no-store")
+		c.Status(a.status)
+	case a.status == http.StatusNoContent:
+		c.Status(a.status)
+	case a.raw != nil:
+		e.send(c, a.status, a.raw)
+	default:
 		e.write(c, a.status, a.body)
 	}
 }
@@ -90,6 +121,10 @@ func (e *edge) write(c *gin.Context, status int, body any) {
 		e.fail(c, fmt.Errorf("encode the answer: %w", err))
 		return
 	}
+	e.send(c, status, raw)
+}
+
+func (e *edge) send(c *gin.Context, status int, raw []byte) {
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")

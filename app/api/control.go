@@ -27,6 +27,7 @@ type ControlOptions struct {
 	Listen      string
 	Certificate func() *certificate.Facts // in use now; it gives nil without TLS
 	Probes      Probes
+	Origin      string // own address, which one-time links begin with
 	StartedAt   time.Time
 	Log         *slog.Logger
 	Chance      io.Reader // for the ids of requests
@@ -43,6 +44,11 @@ type control struct{ ControlOptions }
 func Control(opts ControlOptions) http.Handler {
 	c := control{opts}
 	mux := http.NewServeMux()
+	for _, routes := range []map[string]func(*http.Request) (any, error){c.definitionRoutes(), c.importRoutes()} {
+		for pattern, h := range routes {
+			mux.HandleFunc(pattern, c.answer(h))
+		}
+	}
 	for pattern, h := range map[string]func(*http.Request) (any, error){
 		"GET /control/status":            c.status,
 		"GET /control/doctor":            c.checkup,
@@ -56,8 +62,12 @@ func Control(opts ControlOptions) http.Handler {
 	} {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
+	for pattern, h := range c.userRoutes() {
+		mux.HandleFunc(pattern, c.answer(h))
+	}
 	mux.HandleFunc("POST /control/verify", c.verify)
 	mux.HandleFunc("POST /control/backup", c.backup)
+	c.mountEvents(mux)
 	return Identify(mux, opts.Chance)
 }
 
@@ -164,8 +174,10 @@ func keyID(r *http.Request) (uint64, error) {
 // controlBody is the largest request a command sends.
 const controlBody = 1 << 20
 
-func read(r *http.Request, v any) error {
-	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, controlBody))
+func read(r *http.Request, v any) error { return readUpTo(r, v, controlBody) }
+
+func readUpTo(r *http.Request, v any, most int64) error {
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, most))
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,7 @@ var kinds = map[title.Kind]int{
 	title.Conflict:        http.StatusConflict,
 	title.Full:            http.StatusInsufficientStorage,
 	title.Closing:         http.StatusServiceUnavailable,
+	title.Stale:           http.StatusPreconditionFailed,
 }
 
 // headers that belong to a status, whatever raised it.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/secret"
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -15,8 +16,12 @@ type fileHandler struct {
 	edge  *edge
 	verbs interface {
 		trays
-		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray) (vault.Filed, error)
+		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (title.File, error)
+		List(ctx context.Context, q store.Query) (store.Page[title.File], error)
+		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.FilePatch, match vault.Match) (title.File, error)
+		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
+		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.File]) (title.File, error)
 	}
 }
 
@@ -26,20 +31,26 @@ func (h fileHandler) upload(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer form.tray.Discard()
-	filed, err := h.verbs.Upload(c.Context(), c.actor, form.upload(), form.tray)
+	render := func(filed vault.Filed) answer { return h.edge.uploaded(c, filed) }
+	filed, err := h.verbs.Upload(c.Context(), c.actor, form.upload(), form.tray, keep(c, render))
 	if err != nil {
 		return answer{}, err
 	}
+	return render(filed), nil
+}
+
+// uploaded tells what became of the documents: 201 when one was stored, else 200.
+func (e *edge) uploaded(c *call, filed vault.Filed) answer {
 	stored, failed := len(filed.Files), len(filed.Failures)
-	report := wire.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: h.edge.files(c, filed.Files), Errors: failures(filed.Failures)}
+	report := wire.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: e.files(c, filed.Files), Errors: failures(filed.Failures)}
 	switch {
 	case stored == 0:
 		report.Message = fmt.Sprintf("No files were uploaded: %d file(s) failed validation", failed)
-		return ok(report)
+		return answer{status: http.StatusOK, body: report}
 	case failed > 0:
 		report.Message = fmt.Sprintf("Some files uploaded successfully, but %d file(s) failed validation", failed)
 	}
-	return created(report)
+	return answer{status: http.StatusCreated, body: report}
 }
 
 func (h fileHandler) get(c *call) (answer, error) {
@@ -47,7 +58,75 @@ func (h fileHandler) get(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(wire.FileBody{Data: h.edge.file(c, file)})
+	return h.read(c, file), nil
+}
+
+func (h fileHandler) read(c *call, f title.File) answer {
+	return answer{status: http.StatusOK, header: h.edge.etags[fileNoun].of(f.ID, f.Version), body: wire.FileBody{Data: h.edge.file(c, f)}}
+}
+
+var fileListing = listing{
+	noun:  "files",
+	sorts: []sorting{{"created_at", store.SortCreated}},
+	filters: append([]filter{
+		byFolder("folder_id"), byAbstract("abstract_id"), byBoolean("is_processing", store.ColumnProcessing),
+	}, byCreation()...),
+}
+
+func (h fileHandler) list(c *call) (answer, error) {
+	asked, err := h.edge.list(c, fileListing)
+	if err != nil {
+		return answer{}, err
+	}
+	page, err := h.verbs.List(c.Context(), asked.Query)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(pageOf(h.edge, c, asked, page, func(f title.File) wire.File { return h.edge.file(c, f) }))
+}
+
+func (h fileHandler) patch(c *call) (answer, error) {
+	file, err := h.find(c) // before the body is read
+	if err != nil {
+		return answer{}, err
+	}
+	m, err := h.edge.changes(c)
+	if err != nil {
+		return answer{}, err
+	}
+	file, err = h.verbs.Patch(c.Context(), c.actor, file.ID, title.FilePatch{Filename: m.filename("filename"), FolderID: m.number("folder_id")},
+		h.edge.etags[fileNoun].match(c.Header, file.ID))
+	if err != nil {
+		return answer{}, err
+	}
+	return h.read(c, file), nil
+}
+
+func (h fileHandler) trash(c *call) (answer, error) {
+	id, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.verbs.Trash(c.Context(), c.actor, id, h.edge.etags[fileNoun].match(c.Header, id)); err != nil {
+		return answer{}, err
+	}
+	return gone()
+}
+
+func (h fileHandler) restore(c *call) (answer, error) {
+	id, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.edge.nothing(c); err != nil {
+		return answer{}, err
+	}
+	render := func(f title.File) answer { return h.read(c, f) }
+	file, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
+	if err != nil {
+		return answer{}, err
+	}
+	return render(file), nil
 }
 
 // download redirects to a signed link, which anybody may follow while it lives.
@@ -56,12 +135,13 @@ func (h fileHandler) download(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	h.edge.downloaded(c, file)
 	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.edge.Now().Add(h.edge.LinkTTL)}
 	return answer{status: http.StatusFound, location: c.origin + h.edge.links.Sign(link)}, nil
 }
 
 func (h fileHandler) find(c *call) (title.File, error) {
-	id, err := c.number("n")
+	id, err := c.number()
 	if err != nil {
 		return title.File{}, err
 	}

@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"net/http"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -11,7 +13,10 @@ type folderHandler struct {
 	edge  *edge
 	verbs interface {
 		List(ctx context.Context) ([]title.Folder, error)
-		Create(ctx context.Context, actor title.Actor, draft title.FolderDraft) (title.Folder, error)
+		Create(ctx context.Context, actor title.Actor, draft title.FolderDraft, keep vault.Keep[title.Folder]) (title.Folder, error)
+		Get(ctx context.Context, id uint64) (title.Folder, error)
+		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.FolderPatch, match vault.Match) (title.Folder, error)
+		Remove(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 	}
 }
 
@@ -32,11 +37,62 @@ func (h folderHandler) create(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := h.verbs.Create(c.Context(), c.actor, title.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])})
+	render := func(f title.Folder) answer {
+		return answer{status: http.StatusCreated, header: h.edge.etags[folderNoun].of(f.ID, f.Version),
+			body: wire.FolderCreated{Success: true, Message: "Folder created successfully", Folder: folder(f)}}
+	}
+	made, err := h.verbs.Create(c.Context(), c.actor, title.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, keep(c, render))
 	if err != nil {
 		return answer{}, err
 	}
-	return created(wire.FolderCreated{Success: true, Message: "Folder created successfully", Folder: folder(made)})
+	return render(made), nil
+}
+
+func (h folderHandler) get(c *call) (answer, error) {
+	id, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := h.verbs.Get(c.Context(), id)
+	if err != nil {
+		return answer{}, err
+	}
+	return h.read(found), nil
+}
+
+func (h folderHandler) patch(c *call) (answer, error) {
+	id, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := h.verbs.Get(c.Context(), id); err != nil {
+		return answer{}, err // before the body is read
+	}
+	m, err := h.edge.changes(c)
+	if err != nil {
+		return answer{}, err
+	}
+	changed, err := h.verbs.Patch(c.Context(), c.actor, id, title.FolderPatch{Name: m.input("name"), ParentID: m.number("parent_id")},
+		h.edge.etags[folderNoun].match(c.Header, id))
+	if err != nil {
+		return answer{}, err
+	}
+	return h.read(changed), nil
+}
+
+func (h folderHandler) remove(c *call) (answer, error) {
+	id, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.verbs.Remove(c.Context(), c.actor, id, h.edge.etags[folderNoun].match(c.Header, id)); err != nil {
+		return answer{}, err
+	}
+	return gone()
+}
+
+func (h folderHandler) read(f title.Folder) answer {
+	return answer{status: http.StatusOK, header: h.edge.etags[folderNoun].of(f.ID, f.Version), body: wire.FolderBody{Data: folder(f)}}
 }
 
 func folder(f title.Folder) wire.Folder {

@@ -60,7 +60,7 @@ func (g *gate) check(c *gin.Context) (title.Actor, error) {
 		return actor, err
 	}
 	actor.Address, actor.RequestID = address, requestID(c)
-	if !able(actor.Abilities, c.Request.Method) {
+	if !able(actor.Abilities, c.Request.Method, c.FullPath()) {
 		return actor, errForbidden
 	}
 	return actor, g.pace(c, actor)
@@ -94,11 +94,15 @@ func bearer(h http.Header) (key string, given bool) {
 	return strings.Join(fields[1:], " "), true
 }
 
-// able says whether a key's abilities cover a method of /v1.
-func able(abilities []string, method string) bool {
+// able says whether a key's abilities cover a method of a route of /v1. Who did what
+// is for a key of its own kind alone.
+func able(abilities []string, method, route string) bool {
+	reads := method == http.MethodGet || method == http.MethodHead
+	if route == "/v1"+eventsPath {
+		return reads && slices.Contains(abilities, title.AbilityEvents)
+	}
 	if slices.Contains(abilities, title.AbilityAPI) {
 		return true
 	}
-	reads := method == http.MethodGet || method == http.MethodHead
 	return reads && slices.Contains(abilities, title.AbilityRead)
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http/httptest"
@@ -39,7 +40,9 @@ type setup struct {
 	vault     vault.Options
 	api       api.Options
 	workspace title.Workspace
-	retired   []uint64 // templates
+	retired   []uint64          // templates
+	secret    io.Reader         // what the secret is made of
+	keys      map[string]string // of a house that was there before; nil: new ones
 }
 
 // house is a vault behind a real HTTP server, with keys of every sort.
@@ -61,12 +64,12 @@ type house struct {
 // what must not stand there.
 func open(t testing.TB, changes ...func(*setup)) *house {
 	t.Helper()
-	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}, keys: map[string]string{}}
+	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace()}
+	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace(), secret: vaulttest.Chance()}
 	s.vault.Now, s.vault.Log = h.clock.Now, log
 	s.api = api.Options{
-		Limits:      api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1},
+		Limits:      api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1, Bodies: 64 << 20, Wait: 10 * time.Second},
 		FailingKeys: 60, LinkTTL: 5 * time.Minute, Now: h.clock.Now, Log: log,
 	}
 	for _, change := range changes {
@@ -75,7 +78,10 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	h.dir = s.vault.Dir
 	h.furnish(s)
 	h.vault = vaulttest.Open(t, s.vault)
-	h.makeKeys()
+	if h.keys = s.keys; h.keys == nil {
+		h.keys = map[string]string{}
+		h.makeKeys()
+	}
 	s.api.Vault = h.vault
 	handler, err := api.New(s.api)
 	h.must(err)
@@ -102,7 +108,7 @@ func (h *house) must(err error) {
 func (h *house) furnish(s setup) {
 	h.Helper()
 	h.must(os.Chmod(h.dir, 0o700))
-	ring, _, err := secret.Load(filepath.Join(h.dir, "secret.key"), vaulttest.Chance())
+	ring, _, err := secret.Load(filepath.Join(h.dir, "secret.key"), s.secret)
 	h.must(err)
 	db, err := store.Open(context.Background(), filepath.Join(h.dir, "vault.db"),
 		store.Options{Now: h.clock.Now, Fingerprint: ring.Fingerprint(), Workspace: s.workspace})

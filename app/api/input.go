@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -54,8 +55,30 @@ func (c *call) whole(limit int64) ([]byte, error) {
 	if c.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	return io.ReadAll(http.MaxBytesReader(c.w, c.Body, limit))
+	var buffer bytes.Buffer
+	from := http.MaxBytesReader(c.w, c.Body, limit)
+	if c.ContentLength >= 0 {
+		if err := c.memory.take(c.Context(), c.ContentLength, c.ContentLength); err != nil {
+			return nil, err
+		}
+		buffer.Grow(int(c.ContentLength) + bytes.MinRead)
+		_, err := buffer.ReadFrom(from)
+		return buffer.Bytes(), err
+	}
+	for {
+		if err := c.memory.take(c.Context(), unknownStep, limit); err != nil {
+			return nil, err
+		}
+		if _, err := io.CopyN(&buffer, from, unknownStep); errors.Is(err, io.EOF) {
+			return buffer.Bytes(), nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
 }
+
+// unknownStep is how much memory a body of unknown length is given at a time.
+const unknownStep = 8 << 10
 
 // object reads a JSON body; one that is no object counts as empty.
 func (c *call) object(limit int64) (map[string]json.RawMessage, error) {
@@ -67,7 +90,14 @@ func (c *call) object(limit int64) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.content.json(raw)
 	return body.Object(raw)
+}
+
+// nothing reads the body of a request that needs none: an object or nothing.
+func (e *edge) nothing(c *call) error {
+	_, err := c.object(e.Limits.JSON)
+	return err
 }
 
 // input is a member of a JSON body as a text.

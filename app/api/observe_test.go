@@ -74,7 +74,17 @@ func TestCORS(t *testing.T) {
 		if got.Header.Get("Access-Control-Allow-Credentials") != "" || !slices.Contains(got.Header.Values("Vary"), "Origin") {
 			t.Errorf("headers %v", got.Header)
 		}
-		if method == "OPTIONS" && !strings.Contains(got.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
+		for _, name := range []string{"ETag", "Idempotent-Replayed", "X-Request-Id", "Retry-After"} {
+			if !slices.Contains(strings.Split(got.Header.Get("Access-Control-Expose-Headers"), ", "), name) {
+				t.Errorf("%s is not exposed: %v", name, got.Header)
+			}
+		}
+		for _, name := range []string{"Authorization", "Idempotency-Key", "If-Match", "Content-Type"} {
+			if method == "OPTIONS" && !slices.Contains(strings.Split(got.Header.Get("Access-Control-Allow-Headers"), ", "), name) {
+				t.Errorf("%s is not allowed: %v", name, got.Header)
+			}
+		}
+		if method == "OPTIONS" && got.Header.Get("Access-Control-Allow-Methods") != "GET, HEAD, POST, PATCH, DELETE, OPTIONS" {
 			t.Errorf("headers %v", got.Header)
 		}
 		for _, other := range []string{"https://evil.test", "https://desk.test.evil.test", "null", "https://DESK.test:444"} {

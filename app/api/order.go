@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"net/http"
 
+	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -11,7 +14,12 @@ type orderHandler struct {
 	edge  *edge
 	verbs interface {
 		Fields(ctx context.Context) ([]title.Field, error)
-		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft) (title.Order, error)
+		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep vault.Keep[title.Order]) (title.Order, error)
+		Get(ctx context.Context, id uint64) (title.Order, error)
+		List(ctx context.Context, q store.Query) (store.Page[title.Order], error)
+		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.OrderPatch, match vault.Match) (title.Order, error)
+		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
+		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.Order]) (title.Order, error)
 	}
 }
 
@@ -28,17 +36,103 @@ func (h orderHandler) create(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	render := func(o title.Order) answer { return h.edge.orderAnswer(http.StatusCreated, o) }
 	order, err := h.verbs.Create(c.Context(), c.actor, title.OrderDraft{
 		Number: input(sent["order_number"]), DueDate: input(sent["due_date"]),
 		PropertyDraft: title.PropertyDraft{
 			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
 		},
 		Custom: custom(sent["custom_fields"]),
-	})
+	}, keep(c, render))
 	if err != nil {
 		return answer{}, err
 	}
-	return created(wire.OrderBody{Data: h.edge.order(order)})
+	return render(order), nil
+}
+
+func (h orderHandler) get(c *call) (answer, error) {
+	id, err := c.opaque(h.edge.orders)
+	if err != nil {
+		return answer{}, err
+	}
+	order, err := h.verbs.Get(c.Context(), id)
+	if err != nil {
+		return answer{}, err
+	}
+	return h.edge.orderAnswer(http.StatusOK, order), nil
+}
+
+var orderListing = listing{
+	noun:  "orders",
+	sorts: []sorting{{"created_at", store.SortCreated}, {"due_date", store.SortDue}, {"order_number", store.SortNumber}},
+	filters: append([]filter{
+		byText("status", store.ColumnStatus, title.MaxLine), byText("county", store.ColumnCounty, title.MaxLine),
+		byText("state", store.ColumnState, title.MaxLine), byText("order_number", store.ColumnNumber, title.MaxName),
+	}, byCreation()...),
+}
+
+func (h orderHandler) list(c *call) (answer, error) {
+	asked, err := h.edge.list(c, orderListing)
+	if err != nil {
+		return answer{}, err
+	}
+	page, err := h.verbs.List(c.Context(), asked.Query)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(pageOf(h.edge, c, asked, page, h.edge.order))
+}
+
+func (h orderHandler) patch(c *call) (answer, error) {
+	id, err := c.opaque(h.edge.orders)
+	if err != nil {
+		return answer{}, err
+	}
+	if _, err := h.verbs.Get(c.Context(), id); err != nil {
+		return answer{}, err // before the body is read
+	}
+	m, err := h.edge.changes(c)
+	if err != nil {
+		return answer{}, err
+	}
+	order, err := h.verbs.Patch(c.Context(), c.actor, id, title.OrderPatch{
+		Number: m.input("order_number"), Status: m.input("status"), DueDate: m.input("due_date"), PropertyPatch: m.property(), Custom: m.custom(),
+	}, h.edge.etags[orderNoun].match(c.Header, id))
+	if err != nil {
+		return answer{}, err
+	}
+	return h.edge.orderAnswer(http.StatusOK, order), nil
+}
+
+func (h orderHandler) trash(c *call) (answer, error) {
+	id, err := c.opaque(h.edge.orders)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.verbs.Trash(c.Context(), c.actor, id, h.edge.etags[orderNoun].match(c.Header, id)); err != nil {
+		return answer{}, err
+	}
+	return gone()
+}
+
+func (h orderHandler) restore(c *call) (answer, error) {
+	id, err := c.opaque(h.edge.orders)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.edge.nothing(c); err != nil {
+		return answer{}, err
+	}
+	render := func(o title.Order) answer { return h.edge.orderAnswer(http.StatusOK, o) }
+	order, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
+	if err != nil {
+		return answer{}, err
+	}
+	return render(order), nil
+}
+
+func (e *edge) orderAnswer(status int, o title.Order) answer {
+	return answer{status: status, header: e.etags[orderNoun].of(o.ID, o.Version), body: wire.OrderBody{Data: e.order(o)}}
 }
 
 func (e *edge) order(o title.Order) wire.Order {

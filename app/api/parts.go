@@ -54,7 +54,7 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 	case urlencoded:
 		err = e.readPairs(c, f)
 	case multipart:
-		err = e.readParts(c, f, boundary, names)
+		err = e.eachPart(c, boundary, func(part *sentPart) error { return f.take(c, part, names, e.Limits.FormFields) })
 	}
 	if err != nil {
 		tray.Discard()
@@ -63,12 +63,19 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 	return f, nil
 }
 
-func (e *edge) readPairs(c *call, f *form) error {
+// pairs reads an urlencoded body.
+func (e *edge) pairs(c *call) ([]body.Pair, error) {
 	raw, err := c.whole(e.Limits.JSON)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pairs, err := body.ParseForm(raw)
+	c.content.pairs(pairs)
+	return pairs, err
+}
+
+func (e *edge) readPairs(c *call, f *form) error {
+	pairs, err := e.pairs(c)
 	if err != nil {
 		return err
 	}
@@ -79,7 +86,8 @@ func (e *edge) readPairs(c *call, f *form) error {
 	return nil
 }
 
-func (e *edge) readParts(c *call, f *form, boundary string, names []string) error {
+// eachPart reads a multipart body, handing out its parts as they come.
+func (e *edge) eachPart(c *call, boundary string, take func(*sentPart) error) error {
 	if c.ContentLength > e.Limits.RequestBody {
 		return tooLarge(e.Limits.RequestBody)
 	}
@@ -94,19 +102,23 @@ func (e *edge) readParts(c *call, f *form, boundary string, names []string) erro
 		if err != nil {
 			return err
 		}
-		if err := f.take(part, names); err != nil {
+		sent := c.content.part(part)
+		if err := take(sent); err != nil {
 			return fmt.Errorf("part %d: %w", part.Number, err)
+		}
+		if err := sent.end(); err != nil {
+			return err
 		}
 	}
 }
 
 // take reads one part; its name alone decides what it is (API.md, "Multipart bodies").
-func (f *form) take(part *body.Part, names []string) error {
+func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
 	switch body.RoleOf(part.Name, names) {
 	case body.File:
 		return f.takeFile(part)
 	case body.Field:
-		var value bytes.Buffer
+		value := fieldText{c: c, most: most}
 		if _, err := part.WriteTo(&value); err != nil {
 			return err
 		}
@@ -115,7 +127,38 @@ func (f *form) take(part *body.Part, names []string) error {
 	return nil
 }
 
-func (f *form) takeFile(part *body.Part) error {
+// fieldText is the value of a field, which takes its share of the memory for bodies.
+type fieldText struct {
+	bytes.Buffer
+	c    *call
+	most int64 // bytes of all fields of a body
+}
+
+func (t *fieldText) Write(p []byte) (int, error) {
+	if err := t.c.memory.take(t.c.Context(), int64(len(p)), t.most); err != nil {
+		return 0, err
+	}
+	return t.Buffer.Write(p)
+}
+
+// digest reads a body for nothing but what it says.
+func (e *edge) digest(c *call) error {
+	mediaType, boundary, err := c.mediaType("", func(string) bool { return true })
+	switch {
+	case err != nil || mediaType == "":
+		return err
+	case mediaType == multipart:
+		return e.eachPart(c, boundary, func(*sentPart) error { return nil })
+	case mediaType == urlencoded:
+		_, err = e.pairs(c)
+		return err
+	}
+	raw, err := c.whole(e.Limits.JSON)
+	c.content.json(raw)
+	return err
+}
+
+func (f *form) takeFile(part *sentPart) error {
 	if part.Filename == "" {
 		first, err := part.Chunk()
 		switch {

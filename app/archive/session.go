@@ -21,6 +21,7 @@ type Session struct {
 	info    Info
 	have    map[[32]byte]kept // by name
 	need    int64             // bytes that are to be written
+	fresh   uint64            // files that are to be written
 	copied  int64             // of those
 	written int64             // with database and manifest
 	queue   queue
@@ -115,6 +116,7 @@ func (s *Session) Plan(d Digest, size int64) {
 	s.info.Stored += s.a.form.stored(size)
 	if _, there := s.find(d, size); !there {
 		s.need += s.a.form.stored(size)
+		s.fresh++
 	}
 }
 
@@ -160,7 +162,7 @@ func (s *Session) room(path string) error {
 	if err != nil {
 		return err
 	}
-	need := uint64(s.need) + uint64(database.Size()) + s.info.Blobs*(roomForLines+blockWaste) + s.a.opts.Reserve
+	need := uint64(s.need) + uint64(database.Size()) + s.info.Blobs*roomForLines + s.fresh*blockWaste + s.a.opts.Reserve
 	if free < need {
 		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrFull, humanSize(need), humanSize(free))
 	}
@@ -269,10 +271,10 @@ func (s *Session) Finish(ctx context.Context) (info Info, written int64, err err
 	return s.info, s.written, wrote(syncDir(s.a.path(snapsDir)))
 }
 
-// Close gives the lock back. What was not finished is removed as far as no later
-// snapshot can use it.
+// Close gives the lock back. Of a snapshot that was not finished, the documents that
+// were copied stay for the next one.
 func (s *Session) Close() error {
-	err := s.queue.drop()
+	err := s.queue.leave()
 	if s.out != nil {
 		err = errors.Join(err, s.out.drop())
 		s.out = nil
@@ -356,7 +358,21 @@ func (q *queue) syncShards() error {
 	return wrote(errors.Join(syncDir(q.a.path(blobsDir)), syncDir(q.a.path(snapsDir))))
 }
 
-func (q *queue) drop() (err error) {
+// leave keeps the documents and drops the rest; where they cannot be kept, all.
+func (q *queue) leave() (err error) {
+	if len(q.files) == 0 {
+		return nil
+	}
+	blobs := q.files[:0:0]
+	for _, f := range q.files {
+		if f.path[0] == blobsDir {
+			blobs = append(blobs, f)
+		} else {
+			err = errors.Join(err, f.out.drop())
+		}
+	}
+	q.files = blobs
+	err = errors.Join(err, q.flush(context.Background()), q.syncShards())
 	for _, f := range q.files {
 		err = errors.Join(err, f.out.drop())
 	}

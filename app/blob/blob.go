@@ -196,6 +196,12 @@ func (s *Store) emptyTmp() {
 func (s *Store) probe() error {
 	from, to := filepath.Join(s.tmp, "probe"), filepath.Join(s.dir, "probe")
 	f, err := s.files.Create(from)
+	if errors.Is(err, fs.ErrExist) {
+		// An earlier start was killed right here.
+		if err = s.files.Remove(from); err == nil {
+			f, err = s.files.Create(from)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -226,3 +226,23 @@ func TestVolume(t *testing.T) {
 		}
 	}
 }
+
+// A start that was killed in the middle of its probe is in no later one's way.
+func TestOpenAfterAKilledProbe(t *testing.T) {
+	root := t.TempDir()
+	dir, tmp := filepath.Join(root, "blobs"), filepath.Join(root, "tmp")
+	for _, left := range []string{tmp, dir} {
+		if err := os.MkdirAll(left, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(left, "probe"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, tmp, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(left, "probe")); !os.IsNotExist(err) {
+			t.Errorf("it stays in %s: %v", left, err)
+		}
+	}
+}

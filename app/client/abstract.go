@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -72,6 +73,56 @@ func (c *Client) Abstract(ctx context.Context, id string) (wire.Abstract, error)
 	var body wire.AbstractBody
 	err = c.call(ctx, http.MethodGet, path, nil, &body)
 	return body.Data, err
+}
+
+// AbstractPage reads one page of the list of abstracts.
+func (c *Client) AbstractPage(ctx context.Context, l List) (wire.Page[wire.Abstract], error) {
+	return page[wire.Abstract](ctx, c, "/v1/abstracts", l)
+}
+
+// Abstracts reads the list of abstracts to its end, page by page.
+func (c *Client) Abstracts(ctx context.Context, l List) iter.Seq2[wire.Abstract, error] {
+	return all[wire.Abstract](ctx, c, "/v1/abstracts", l)
+}
+
+// PatchAbstract changes fields of an abstract and returns it as it is then.
+func (c *Client) PatchAbstract(ctx context.Context, id string, change Patch) (wire.Abstract, error) {
+	path, err := abstractPath(id)
+	if err != nil {
+		return wire.Abstract{}, err
+	}
+	var body wire.AbstractBody
+	err = c.call(ctx, http.MethodPatch, path, change, &body)
+	return body.Data, err
+}
+
+// TrashAbstract moves an abstract and its documents to the trash.
+func (c *Client) TrashAbstract(ctx context.Context, id string) error {
+	path, err := abstractPath(id)
+	if err != nil {
+		return err
+	}
+	return c.drop(ctx, path)
+}
+
+// RestoreAbstract takes an abstract and its documents out of the trash.
+func (c *Client) RestoreAbstract(ctx context.Context, id string) (wire.Abstract, error) {
+	path, err := abstractPath(id)
+	if err != nil {
+		return wire.Abstract{}, err
+	}
+	var body wire.AbstractBody
+	err = c.call(ctx, http.MethodPost, path+"/restore", nil, &body)
+	return body.Data, err
+}
+
+// DetachFile takes a document off its abstract, into the trash.
+func (c *Client) DetachFile(ctx context.Context, id string, n int64) error {
+	path, err := abstractPath(id)
+	if err != nil {
+		return err
+	}
+	return c.drop(ctx, path+"/files/"+strconv.FormatInt(n, 10))
 }
 
 // AddFiles attaches further documents to an abstract, at least one; the result

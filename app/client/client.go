@@ -51,6 +51,7 @@ type Client struct {
 	bad      error
 	key      string
 	operator string
+	along    Call
 	http     *http.Client
 }
 
@@ -77,6 +78,25 @@ func (c *Client) As(operator string) *Client {
 	named := *c
 	named.operator = operator
 	return &named
+}
+
+// Call is what goes along with a call besides its content, and what comes back.
+type Call struct {
+	IdempotencyKey string  // of a POST: sent again with the same content, it has the same answer
+	IfMatch        string  // of a change: the ETag the record must have
+	ETag           *string // is set to that of the record, if the answer has one
+	Replayed       *bool   // is set to whether the answer is that of an earlier call
+}
+
+// With returns a client whose calls carry these headers; it is for one call.
+//
+//	var tag string
+//	order, err := vault.With(client.Call{ETag: &tag}).Order(ctx, id)
+//	order, err = vault.With(client.Call{IfMatch: tag}).PatchOrder(ctx, id, client.Patch{"city": nil})
+func (c *Client) With(call Call) *Client {
+	with := *c
+	with.along = call
+	return &with
 }
 
 // call sends one request and decodes the JSON of its good answer into result.
@@ -118,6 +138,7 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
+	c.along.send(req)
 	if strings.HasPrefix(contentType, "multipart/") {
 		// A key that is refused should not cost the upload of a document.
 		req.Header.Set("Expect", "100-continue")
@@ -130,7 +151,26 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 		defer answer.Body.Close() //nolint:errcheck // only read from
 		return nil, refusal(answer)
 	}
+	c.along.receive(answer)
 	return answer, nil
+}
+
+func (a Call) send(req *http.Request) {
+	if a.IdempotencyKey != "" && req.Method == http.MethodPost {
+		req.Header.Set("Idempotency-Key", a.IdempotencyKey)
+	}
+	if a.IfMatch != "" && req.Method != http.MethodGet {
+		req.Header.Set("If-Match", a.IfMatch)
+	}
+}
+
+func (a Call) receive(answer *http.Response) {
+	if a.ETag != nil {
+		*a.ETag = answer.Header.Get("ETag")
+	}
+	if a.Replayed != nil {
+		*a.Replayed = answer.Header.Get("Idempotent-Replayed") == "true"
+	}
 }
 
 // do sends req, with the key and the operator only to our own installation.
@@ -152,6 +192,19 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Path, err)
 	}
 	return answer, nil
+}
+
+// Patch is a change of a record: fields by name, of which only those named are
+// changed. nil clears a value; CustomFields go under custom_fields, and are merged.
+type Patch map[string]any
+
+// drop sends a DELETE, whose good answer has no body.
+func (c *Client) drop(ctx context.Context, path string) error {
+	answer, err := c.send(ctx, http.MethodDelete, path, nil, "")
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }
 
 func decode(body io.Reader, result any) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
 
@@ -37,6 +38,33 @@ func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (wir
 func (c *Client) File(ctx context.Context, n int64) (wire.File, error) {
 	var body wire.FileBody
 	err := c.call(ctx, http.MethodGet, filePath(n), nil, &body)
+	return body.Data, err
+}
+
+// FilePage reads one page of the list of files.
+func (c *Client) FilePage(ctx context.Context, l List) (wire.Page[wire.File], error) {
+	return page[wire.File](ctx, c, "/v1/file-vault/files", l)
+}
+
+// Files reads the list of files to its end, page by page.
+func (c *Client) Files(ctx context.Context, l List) iter.Seq2[wire.File, error] {
+	return all[wire.File](ctx, c, "/v1/file-vault/files", l)
+}
+
+// PatchFile renames or moves a file and returns it as it is then.
+func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (wire.File, error) {
+	var body wire.FileBody
+	err := c.call(ctx, http.MethodPatch, filePath(n), change, &body)
+	return body.Data, err
+}
+
+// TrashFile moves a file to the trash.
+func (c *Client) TrashFile(ctx context.Context, n int64) error { return c.drop(ctx, filePath(n)) }
+
+// RestoreFile takes a file out of the trash.
+func (c *Client) RestoreFile(ctx context.Context, n int64) (wire.File, error) {
+	var body wire.FileBody
+	err := c.call(ctx, http.MethodPost, filePath(n)+"/restore", nil, &body)
 	return body.Data, err
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"deedkeep/app/wire"
 )
@@ -24,3 +25,22 @@ func (c *Client) CreateFolder(ctx context.Context, name string, parent *int64) (
 	err := c.call(ctx, http.MethodPost, "/v1/file-vault/folders", draft, &body)
 	return body.Folder, err
 }
+
+// Folder reads a folder.
+func (c *Client) Folder(ctx context.Context, n int64) (wire.Folder, error) {
+	var body wire.FolderBody
+	err := c.call(ctx, http.MethodGet, folderPath(n), nil, &body)
+	return body.Data, err
+}
+
+// PatchFolder renames or moves a folder and returns it as it is then.
+func (c *Client) PatchFolder(ctx context.Context, n int64, change Patch) (wire.Folder, error) {
+	var body wire.FolderBody
+	err := c.call(ctx, http.MethodPatch, folderPath(n), change, &body)
+	return body.Data, err
+}
+
+// RemoveFolder removes an empty folder for good.
+func (c *Client) RemoveFolder(ctx context.Context, n int64) error { return c.drop(ctx, folderPath(n)) }
+
+func folderPath(n int64) string { return "/v1/file-vault/folders/" + strconv.FormatInt(n, 10) }

@@ -2,7 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"net/http"
+	"net/url"
 
 	"deedkeep/app/wire"
 )
@@ -32,4 +35,56 @@ func (c *Client) OrderFields(ctx context.Context) (wire.OrderFields, error) {
 	var body wire.OrderFields
 	err := c.call(ctx, http.MethodGet, "/v1/order-fields", nil, &body)
 	return body, err
+}
+
+// Order reads an order by its opaque id.
+func (c *Client) Order(ctx context.Context, id string) (wire.Order, error) {
+	return c.order(ctx, http.MethodGet, id, "", nil)
+}
+
+// OrderPage reads one page of the list of orders.
+func (c *Client) OrderPage(ctx context.Context, l List) (wire.Page[wire.Order], error) {
+	return page[wire.Order](ctx, c, "/v1/orders", l)
+}
+
+// Orders reads the list of orders to its end, page by page.
+func (c *Client) Orders(ctx context.Context, l List) iter.Seq2[wire.Order, error] {
+	return all[wire.Order](ctx, c, "/v1/orders", l)
+}
+
+// PatchOrder changes fields of an order and returns it as it is then.
+func (c *Client) PatchOrder(ctx context.Context, id string, change Patch) (wire.Order, error) {
+	return c.order(ctx, http.MethodPatch, id, "", change)
+}
+
+// TrashOrder moves an order to the trash.
+func (c *Client) TrashOrder(ctx context.Context, id string) error {
+	path, err := orderPath(id)
+	if err != nil {
+		return err
+	}
+	return c.drop(ctx, path)
+}
+
+// RestoreOrder takes an order out of the trash.
+func (c *Client) RestoreOrder(ctx context.Context, id string) (wire.Order, error) {
+	return c.order(ctx, http.MethodPost, id, "/restore", nil)
+}
+
+func (c *Client) order(ctx context.Context, method, id, verb string, content any) (wire.Order, error) {
+	path, err := orderPath(id)
+	if err != nil {
+		return wire.Order{}, err
+	}
+	var body wire.OrderBody
+	err = c.call(ctx, method, path+verb, content, &body)
+	return body.Data, err
+}
+
+func orderPath(id string) (string, error) {
+	if id == "" {
+		// The path would be that of all orders.
+		return "", errors.New("order: the id is empty")
+	}
+	return "/v1/orders/" + url.PathEscape(id), nil
 }

@@ -26,12 +26,15 @@ type Config struct {
 	Limits         Limits         `mapstructure:"limits"`
 	Rate           Rate           `mapstructure:"rate"`
 	Links          Links          `mapstructure:"links"`
+	Users          Users          `mapstructure:"users"`
 	Timeouts       Timeouts       `mapstructure:"timeouts"`
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
 	Previews       Previews       `mapstructure:"previews"`
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
+	Trash          Trash          `mapstructure:"trash"`
+	Idempotency    Idempotency    `mapstructure:"idempotency"`
 	Sweep          Sweep          `mapstructure:"sweep"`
 	Backup         Backup         `mapstructure:"backup"`
 
@@ -70,7 +73,8 @@ type Limits struct {
 	JSONBody        Size `mapstructure:"json_body"`
 	FormFields      Size `mapstructure:"form_fields"` // the non-file parts of one body together
 	Parts           int  `mapstructure:"parts"`
-	RequestBody     Size `mapstructure:"request_body"` // 0: RequestBodyMax works it out
+	BodiesInMemory  Size `mapstructure:"bodies_in_memory"` // of all requests together
+	RequestBody     Size `mapstructure:"request_body"`     // 0: RequestBodyMax works it out
 	Connections     int  `mapstructure:"connections"`
 	// PerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
 	PerAddress  int  `mapstructure:"connections_per_address"`
@@ -86,6 +90,13 @@ type Rate struct {
 // Links are the signed download links.
 type Links struct {
 	TTL time.Duration `mapstructure:"ttl"`
+}
+
+// Users are the people who sign in.
+type Users struct {
+	SessionIdle         time.Duration `mapstructure:"session_idle"`          // without use
+	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
+	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
 }
 
 // Timeouts are the server's patience.
@@ -129,6 +140,16 @@ type CORS struct {
 	Origins []string `mapstructure:"origins"`
 }
 
+// Trash is where deleted records wait for their end.
+type Trash struct {
+	Keep time.Duration `mapstructure:"keep"`
+}
+
+// Idempotency are the answers kept for requests under an Idempotency-Key (API.md).
+type Idempotency struct {
+	Keep time.Duration `mapstructure:"keep"`
+}
+
 // Sweep removes what no record names.
 type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
@@ -159,20 +180,23 @@ func Default() Config {
 		Log:            Log{Format: "text", Level: "info"},
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
-			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000,
+			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
 			Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},
+		Users: Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},
-		Reader:   Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
-		Previews: Previews{Size: 2 * GB},
-		Disk:     Disk{Reserve: 64 * MB},
-		CORS:     CORS{Origins: []string{}},
-		Sweep:    Sweep{Every: 24 * time.Hour},
-		Backup:   Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
+		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
+		Previews:    Previews{Size: 2 * GB},
+		Disk:        Disk{Reserve: 64 * MB},
+		CORS:        CORS{Origins: []string{}},
+		Trash:       Trash{Keep: 30 * day},
+		Idempotency: Idempotency{Keep: day},
+		Sweep:       Sweep{Every: 24 * time.Hour},
+		Backup:      Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
 	}
 }
 

@@ -103,6 +103,7 @@ limits:
   text: 2 MB
   json_body: 1 MiB
   form_fields: 2mb
+  bodies_in_memory: 8 MB
   parts: 11
   request_body: 264MB
   connections: 10
@@ -110,12 +111,15 @@ limits:
   header_bytes: 32 KB
 rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
+users: {session_idle: 2h, session_max: 3d, require_second_factor: true}
 timeouts: {header: 5s, stall: 1m, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
 reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
 previews: {size: 3 GB}
 disk: {reserve: 1 GiB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
+trash: {keep: 7d}
+idempotency: {keep: 90m}
 sweep: {every: 1d12h}
 backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
 `
@@ -127,14 +131,14 @@ func everyConfig() Config {
 		TLS:            TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, PerAddress: 9, HeaderBytes: 32 * KB},
-		Rate: Rate{5, 600}, Links: Links{90 * time.Second},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, PerAddress: 9, HeaderBytes: 32 * KB},
+		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
-		Sweep:  Sweep{36 * time.Hour},
+		Trash: Trash{7 * 24 * time.Hour}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
 		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1, Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}
 }

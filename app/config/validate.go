@@ -33,33 +33,37 @@ func bounds() map[string]span {
 		"limits.json_body":         sizes(KB, 32*MB),
 		"limits.form_fields":       sizes(KB, 32*MB), // well inside bodySlack
 		"limits.parts":             {2, 100_000},
+		"limits.bodies_in_memory":  sizes(MB, 4*GB),
 		"limits.request_body":      sizes(0, 64*TB),
 		"limits.connections":       {8, 100_000},
 		"limits.header_bytes":      sizes(4*KB, MB),
+		"rate.failing_keys":        {1, 100_000},
+		"rate.requests":            {0, 1_000_000},
+		"links.ttl":                durations(time.Second, day),
+		"users.session_idle":       durations(time.Minute, 90*day),
+		"users.session_max":        durations(time.Minute, 365*day),
+		"timeouts.header":          durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.stall":           durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.idle":            durations(100*time.Millisecond, time.Hour),
+		"timeouts.grace":           durations(0, time.Hour),
+		"timeouts.min_rate":        sizes(0, 32*KB), // 256 kbit/s is an honest client
+		"reader.processes":         {0, 256},
+		"reader.memory":            sizes(64*MB, 4*GB),
+		"reader.deadline":          durations(100*time.Millisecond, 10*time.Minute),
+		"reader.picture":           durations(100*time.Millisecond, 10*time.Minute),
+		"reader.text":              durations(100*time.Millisecond, 10*time.Minute),
+		"previews.size":            sizes(MB, 64*TB),
+		"disk.reserve":             sizes(MB, TB),
+		"trash.keep":               durations(time.Hour, 3650*day),
+		"idempotency.keep":         durations(time.Minute, 30*day),
+		"sweep.every":              durations(time.Minute, 30*day),
+		"backup.every":             durations(0, 366*day),
+		"backup.keep_daily":        {0, 10_000},
+		"backup.keep_weekly":       {0, 10_000},
+		"backup.keep_monthly":      {0, 10_000},
 
 		"limits.connections_per_address": {1, 100_000},
-
-		"tls.hsts":            durations(0, 730*day),
-		"rate.failing_keys":   {1, 100_000},
-		"rate.requests":       {0, 1_000_000},
-		"links.ttl":           durations(time.Second, day),
-		"timeouts.header":     durations(100*time.Millisecond, 10*time.Minute),
-		"timeouts.stall":      durations(100*time.Millisecond, 10*time.Minute),
-		"timeouts.idle":       durations(100*time.Millisecond, time.Hour),
-		"timeouts.grace":      durations(0, time.Hour),
-		"timeouts.min_rate":   sizes(0, 32*KB), // 256 kbit/s is an honest client
-		"reader.processes":    {0, 256},
-		"reader.memory":       sizes(64*MB, 4*GB),
-		"reader.deadline":     durations(100*time.Millisecond, 10*time.Minute),
-		"reader.picture":      durations(100*time.Millisecond, 10*time.Minute),
-		"reader.text":         durations(100*time.Millisecond, 10*time.Minute),
-		"previews.size":       sizes(MB, 64*TB),
-		"disk.reserve":        sizes(MB, TB),
-		"sweep.every":         durations(time.Minute, 30*day),
-		"backup.every":        durations(0, 366*day),
-		"backup.keep_daily":   {0, 10_000},
-		"backup.keep_weekly":  {0, 10_000},
-		"backup.keep_monthly": {0, 10_000},
+		"tls.hsts":                       durations(0, 730*day),
 	}
 }
 
@@ -251,6 +255,12 @@ func (c Config) unsafe() (problems Problems) {
 	}
 	if c.Backup.To != "" && filepath.Clean(c.Backup.To) == filepath.Clean(c.Data) {
 		refuse("backup.to", "must not be the data directory itself")
+	}
+	if c.Users.SessionMax < c.Users.SessionIdle {
+		refuse("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))
+	}
+	if l := c.Limits; l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields) {
+		refuse("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)
 	}
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")

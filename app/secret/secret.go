@@ -1,8 +1,8 @@
 // Package secret holds what is made of the installation's one secret, and what is secret by itself: the key file and
-// its subkeys, API keys, opaque ids, signed download links, random tokens.
+// its subkeys, API keys, opaque ids, signed download links, random tokens, passwords, second factors, sealed texts.
 //
 // It promises that every format drawn here stays readable (fixed vectors in the tests hold it to that), that each
-// text it accepts has exactly one accepted spelling, and that purposes cannot be confused: each has a subkey of its own.
+// text it accepts has exactly one accepted spelling (but the codes that people type), and that purposes cannot be confused: each has a subkey of its own.
 //
 // It refuses to create randomness (chance is handed in), to read a clock, to store or to log anything, and to show a
 // secret through fmt or slog.

@@ -67,7 +67,7 @@ func Serve(ctx context.Context, opts Options) error {
 	}
 	answering := front.answering()
 	control := local.Guard(api.Control(api.ControlOptions{
-		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Certificate: front.facts,
+		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.facts,
 		Probes: probes, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
@@ -156,6 +156,9 @@ func recoverer(next http.Handler, log *slog.Logger) http.Handler {
 	})
 }
 
+// bodiesWait is how long a request waits for the memory that its body needs.
+const bodiesWait = 10 * time.Second
+
 // Handler mounts everything that is served on the public address. It is no
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
 func Handler(opts Options) (http.Handler, error) {
@@ -169,13 +172,21 @@ func Handler(opts Options) (http.Handler, error) {
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
+			Bodies: int64(c.Limits.BodiesInMemory), Wait: bodiesWait,
 		},
 		FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	pages, err := ui.New(ui.Options{Files: opts.Vault.Files, Links: opts.Vault.Secrets.Links(), MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log})
+	address, err := api.Address(proxies)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := ui.New(ui.Options{
+		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: address,
+		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -151,6 +151,8 @@ func (k *checker) records() {
 		k.reference("task", task.Seq, "file", files.has(k.t, task.FileID), task.FileID)
 	})
 	walk(k, keys, k.apiKey)
+	walk(k, users, k.user)
+	k.sessions()
 	k.chain()
 	if _, err := k.t.OrderFields(); err != nil {
 		k.find("workspace", "order_fields", "%v", err)
@@ -327,6 +329,7 @@ func (k *checker) indexes() {
 		v, err := keys.get(k.t, id)
 		return ok && err == nil && v.Hash == hex.EncodeToString(key)
 	})
+	k.userIndexes()
 }
 
 func (k *checker) entries(bucket []byte, holds func(key, value []byte) bool) {

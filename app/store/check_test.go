@@ -88,6 +88,23 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		{"the order fields", remove(bucketWorkspace, keyOrderFields), Finding{"workspace", "order_fields", "missing"}},
 		{"the order statuses", put(bucketWorkspace, keyOrderStatuses, []byte("x")), Finding{"workspace", "order_statuses", "damaged"}},
 		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, number(2)), Finding{"workspace", "default_template", "damaged"}},
+		{"an abstract in the trash without its file", record(bucketAbstracts, 1, title.Abstract{ID: 1, Files: []uint64{1}, Trashed: gone(1, "")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file in the trash by itself, and listed", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
+		{"a file in the trash with another abstract", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
+		{"a file in the trash with an abstract that is not", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file in the trash with an abstract that is gone", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: gone(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
+		{"an order's status behind its index", record(bucketOrders, 1, title.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
+		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), number(3)), Finding{"counter", "order status active", "there are 2"}},
+		{"a count that is missing", remove(bucketCounts, []byte("order\x00status\x00active")), Finding{"counter", "order status active", "is missing, there are 2"}},
+		{"a count of nothing", put(bucketCounts, []byte("order\x00status\x00gone"), number(1)), Finding{"counter", "order status gone", "there are 0"}},
+		{"a kept answer that is damaged", put(bucketReplays, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
+		{"a kept answer without its time", func(tx *bolt.Tx) error {
+			raw, err := encode(bucketReplays, make([]byte, 32), title.Replay{Status: 201})
+			return errors.Join(err, tx.Bucket(bucketReplays).Put(make([]byte, 32), raw))
+		}, Finding{"replay", strings.Repeat("00", 32), "missing in the index replay_times"}},
+		{"a time without its answer", put(bucketReplayTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
+		{"an entry of the trash of no noun", put(bucketTrash, append([]byte("caaaaaaaa"), number(1)...), nil), Finding{"index", "trash", "names no record"}},
+		{"a rebuilding under way", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `an entry "rebuilding"`}},
 		{"a bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) }, Finding{"database", "tasks", "the bucket is missing"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -103,9 +103,9 @@ func (t *Tx) flush() error {
 		have, _ := numberOf(counts.Get(key)) // absent is zero
 		n := plus(have, delta)
 		var err error
-		switch {
-		case n == have:
-		case n == 0:
+		switch n {
+		case have:
+		case 0:
 			err = counts.Delete(key)
 		default:
 			err = counts.Put(key, number(n))

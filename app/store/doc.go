@@ -38,7 +38,10 @@
 //	replay_times/    time (8), slot (32)
 //	keys/            id                   record title.Key
 //	key_hashes/      hash (32)                      -> id
-//	users/, user_names/, sessions/, session_users/  see user.go and session.go
+//	users/           id                   record title.User
+//	user_names/      fold(name)                     -> id
+//	sessions/        hash (32)            record title.Session
+//	session_users/   user id, hash (32)
 //	events/          seq                  record title.Event
 //	event_index/     list index: record r, actor a, kind w
 //

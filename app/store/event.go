@@ -1,6 +1,10 @@
 package store
 
-import "deedkeep/app/title"
+import (
+	"fmt"
+
+	"deedkeep/app/title"
+)
 
 var events = listing[title.Event]{
 	table:  table[title.Event]{bucketEvents, "event"},
@@ -39,10 +43,14 @@ func (t *Tx) AddEvent(e title.Event) error {
 	if e.Seq, err = events.next(t); err != nil {
 		return err
 	}
-	if e, err = e.Seal(last.Hash); err != nil {
+	e, payload, err := e.SealJSON(last.Hash)
+	if err != nil {
 		return err
 	}
-	if err := events.write(t, e.Seq, nil, false, &e); err != nil {
+	if err := events.reindex(t, nil, &e); err != nil {
+		return fmt.Errorf("event %d: %w", e.Seq, err)
+	}
+	if err := putEvent(t, e.Seq, payload); err != nil {
 		return err
 	}
 	t.head = &e

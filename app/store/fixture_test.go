@@ -87,6 +87,18 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				if err != nil || string(abstract.Custom["vesting"]) != `"fee"` || abstract.City != "Troy" || abstract.Files[0] != 3 {
 					t.Errorf("abstract %+v, %v", abstract, err)
 				}
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Where: []Where{{ColumnStatus, "on_hold"}, {ColumnNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 1 {
+					t.Errorf("orders by number and status: %+v, %v", page, err)
+				}
+				if page, err := tx.ListFiles(Query{Limit: 9, Where: []Where{{ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 3 {
+					t.Errorf("files of an abstract: %+v, %v", page, err)
+				}
+				if page, err := tx.ListEvents(Query{Limit: 9, Where: []Where{{ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
+					t.Errorf("events of a file: %+v, %v", page, err)
+				}
+				if n := tx.CountBy("order", ColumnStatus, "ON_HOLD"); n != 1 {
+					t.Errorf("%d orders on hold", n)
+				}
 				if key, err := tx.Key(1); err != nil || key.RevokedAt == nil {
 					t.Errorf("key %+v, %v", key, err)
 				}
@@ -95,6 +107,16 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				}
 				if tx.Count(CountTasks) != 2 || tx.Count(CountBytes) != 60 || tx.Count(CountFiles) != 3 {
 					t.Errorf("counters %d %d %d", tx.Count(CountTasks), tx.Count(CountBytes), tx.Count(CountFiles))
+				}
+				if schema < 3 {
+					return nil
+				}
+				page, err := tx.ListTrash(Query{Limit: 9})
+				if err != nil || len(page.Items) != 1 || page.Items[0].Noun != "order" || page.Items[0].ID != 2 {
+					t.Errorf("trash %+v, %v", page, err)
+				}
+				if kept, found, err := tx.Replay([32]byte{7}); err != nil || !found || string(kept.Body) != "{}" {
+					t.Errorf("kept answer %+v, %v", kept, err)
 				}
 				return nil
 			})

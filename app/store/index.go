@@ -99,7 +99,7 @@ func (x *layout) value(c *card) []byte {
 }
 
 // move takes what was out of the index and puts what is into it. An entry that
-// stays as it is is not touched.
+// stays the same is not touched.
 func (t *Tx) move(x *layout, was, is *card) error {
 	if *was == *is {
 		return nil

@@ -46,6 +46,7 @@ type memos struct {
 	templates memo[title.Template]
 	standard  memo[uint64] // the default template's number
 	keys      memo[title.Key]
+	users     memo[title.User]
 	fields    memo[[]title.Field]
 	statuses  memo[[]string]
 }

@@ -45,13 +45,13 @@ func buildLists(r *rebuilder) error {
 	if err != nil {
 		return err
 	}
-	for _, make := range []func() error{
+	for _, remake := range []func() error{
 		func() error { return relist(r, &abstracts, nil) },
 		func() error { return relist(r, &orders, nil) },
 		func() error { return relist(r, &files, nil) },
 		r.events,
 	} {
-		if err := make(); err != nil {
+		if err := remake(); err != nil {
 			return err
 		}
 	}

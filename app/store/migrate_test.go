@@ -2,7 +2,10 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"maps"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,5 +70,127 @@ func TestMigrations(t *testing.T) {
 	}
 	if Schema != uint64(len(migrations))+1 {
 		t.Errorf("schema %d, %d migrations", Schema, len(migrations))
+	}
+}
+
+// lower makes a file of schema 3 one of schema 2, with what that had.
+func lower(t *testing.T, path string) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)), tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
+		for _, name := range append(listIndexes(), bucketCounts, bucketReplays, bucketReplayTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
+			err = errors.Join(err, tx.DeleteBucket(name))
+		}
+		numbers, e := tx.CreateBucket([]byte("order_numbers"))
+		if err = errors.Join(err, e); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketOrders).ForEach(func(k, raw []byte) error {
+			return numbers.Put(append([]byte("n\x00"), k...), nil) // what else it says is nobody's concern
+		})
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content is all that is in a file, by bucket and key.
+func content(t *testing.T, path string) map[string]string {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	err = db.View(func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			return b.ForEach(func(k, v []byte) error { all[string(name)+" "+string(k)] = string(v); return nil })
+		})
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A vault of more records than one transaction of the migration takes, of which a
+// crash cuts the migration off after any number of transactions: the file is still
+// what a program of the schema before wrote, and the next one that opens it ends
+// with what it would have, had it kept the indexes from the beginning.
+func TestAMigrationCutOff(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "vault.db")
+	s := open(t, made)
+	fill(t, s, 3)
+	many(t, s)
+	want := contents(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lower(t, made)
+	before, file := content(t, made), read(t, made)
+	for _, after := range []int{0, 1, 2, 3, 4, 5, 6, 7, 99} {
+		path := filepath.Join(t.TempDir(), "vault.db")
+		overwrite(file)(t, path)
+		db, err := openFile(path, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := &Store{db: db, fingerprint: "fp", atOnce: fewAtOnce}
+		commits := 0
+		cut.commitTx = func(tx *bolt.Tx) error {
+			if commits++; commits > after {
+				return errors.Join(tx.Rollback(), errors.New("cut off"))
+			}
+			return tx.Commit()
+		}
+		if err := cut.upgrade(t.Context()); (err == nil) != (after == 99) {
+			t.Errorf("after %d commits: %v", after, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if now := content(t, path); after != 99 {
+			maps.DeleteFunc(now, func(k, _ string) bool { _, known := before[k]; return !known })
+			if !maps.Equal(now, before) {
+				t.Errorf("after %d commits the old part of the file has changed", after)
+			}
+		}
+		s = open(t, path)
+		if now := contents(t, s); !maps.Equal(now, want) {
+			t.Errorf("after %d commits: %d entries, want %d", after, len(now), len(want))
+		}
+		if findings := check(t, s); len(findings) > 0 {
+			t.Errorf("after %d commits: found %+v", after, findings)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAMigrationIsStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "vault.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	lower(t, path)
+	db, err := openFile(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &Store{db: db, fingerprint: "fp", atOnce: fewAtOnce, commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
+	if err := s.upgrade(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("said %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if findings := check(t, open(t, path)); len(findings) > 0 {
+		t.Errorf("found %+v", findings)
 	}
 }

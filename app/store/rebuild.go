@@ -92,8 +92,8 @@ func (r *rebuilder) all() error {
 	if err != nil {
 		return err
 	}
-	for _, make := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.replays, r.events} {
-		if err := make(); err != nil {
+	for _, remake := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.users, r.sessions, r.replays, r.events} {
+		if err := remake(); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (r *rebuilder) entries(bucket []byte, fn func(t *Tx, key, value []byte) err
 			c := t.bucket(bucket).Cursor()
 			n := 0
 			for k, v := c.Seek(from); k != nil; k, v = c.Next() {
-				if n++; n > recordsAtOnce {
+				if n++; n > r.s.atOnce {
 					from = bytes.Clone(k)
 					return nil
 				}
@@ -176,7 +176,7 @@ func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool
 		return nil
 	}
 	err := r.entries(index, func(t *Tx, key, value []byte) error {
-		if len(list) < recordsAtOnce && stale(t, key, value) {
+		if len(list) < r.s.atOnce && stale(t, key, value) {
 			list = append(list, bytes.Clone(key))
 		}
 		return nil
@@ -184,7 +184,7 @@ func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if err := r.update(remove); err != nil || len(list) < recordsAtOnce {
+	if err := r.update(remove); err != nil || len(list) < r.s.atOnce {
 		return err
 	}
 	return r.mend(index, stale)

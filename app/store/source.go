@@ -13,7 +13,7 @@ import (
 )
 
 // gatherLimit is up to how many entries are gathered and sorted in memory.
-const gatherLimit = 1_000
+const gatherLimit = 500
 
 // ground is a part of an index, low included, high not. What follows lead in its
 // keys are positions.

@@ -29,6 +29,7 @@ type Store struct {
 	commitTx    func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
 	hash        func(string) uint64  // of words; nil: hashOf. A test hands in one that collides
 	turn        sync.Mutex           // of whoever writes
+	atOnce      int                  // records in a transaction that makes indexes
 
 	mu      sync.Mutex
 	queue   []*member
@@ -56,7 +57,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

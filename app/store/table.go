@@ -19,6 +19,7 @@ var (
 	folders   = table[title.Folder]{bucketFolders, "folder"}
 	tasks     = table[title.Task]{bucketTasks, "task"}
 	keys      = table[title.Key]{bucketKeys, "key"}
+	users     = table[title.User]{bucketUsers, "user"}
 )
 
 func (b table[T]) next(t *Tx) (uint64, error) {

@@ -46,3 +46,77 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	}
 	return a, f
 }
+
+// AbstractPatch is a change of an abstract as it arrived: only what is Present of it.
+type AbstractPatch struct {
+	TemplateID Sent[Number] // may be named, not changed
+	Status     Sent[Input]
+	Custom     Sent[Custom]
+	PropertyPatch
+	TaxMap Sent[Input]
+	Files  Sent[Numbers] // its documents in another order
+}
+
+// Check applies the change to the abstract as it is, and every rule to what was
+// sent, at once. The template is the abstract's own, retired or not; nil where it
+// has none. What was not sent is not judged, and values whose keys the template
+// has lost stay.
+func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abstract, Fields) {
+	var f Fields
+	var defs []Field
+	var statuses []string
+	if template != nil {
+		defs, statuses = template.Fields, template.Statuses
+	}
+	a := old
+	f.fixed("template_id", p.TemplateID, old.TemplateID)
+	a.Status = f.changedStatus(p.Status, old.Status, statuses)
+	f.customForm(p.Custom.Value)
+	a.Property = p.PropertyPatch.check(&f, old.Property)
+	a.TaxMap = f.changedLine("tax_map", p.TaxMap, old.TaxMap)
+	a.Files = f.reordered("files", p.Files, old.Files)
+	a.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
+	return a, f
+}
+
+// fixed refuses another number than the one there is.
+func (f *Fields) fixed(field string, in Sent[Number], have uint64) {
+	n := in.Value
+	switch {
+	case !in.Present || !n.Present && have == 0:
+	case n.Present && !n.Valid:
+		f.Add(field, notInteger(field))
+	case !n.Present || n.Value <= 0 || uint64(n.Value) != have:
+		f.Add(field, "The "+spoken(field)+" field cannot be changed.")
+	}
+}
+
+// reordered gives the same numbers in the order sent.
+func (f *Fields) reordered(field string, in Sent[Numbers], have []uint64) []uint64 {
+	switch {
+	case !in.Present:
+		return have
+	case !in.Value.Array:
+		f.Add(field, notArray(field))
+		return have
+	}
+	left := make(map[uint64]bool, len(have))
+	for _, id := range have {
+		left[id] = true
+	}
+	order := make([]uint64, 0, len(have))
+	for _, n := range in.Value.Items {
+		id := uint64(max(n.Value, 0))
+		if !n.Present || !n.Valid || !left[id] {
+			f.Add(field, notSelectable(field))
+			return have
+		}
+		delete(left, id)
+		order = append(order, id)
+	}
+	if len(left) > 0 {
+		f.Add(field, notSelectable(field))
+		return have
+	}
+	return order
+}

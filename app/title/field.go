@@ -42,24 +42,23 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 func (f *Fields) checkCustom(in Custom, defs []Field, rules Rules) Values {
 	values := Values{}
 	for _, def := range defs {
-		field := "custom_fields." + def.Key
-		raw, sent := in.Sent[def.Key]
-		if sent {
-			before := len(*f)
-			value := f.value(field, def, bytes.TrimSpace(raw))
-			if len(*f) > before {
-				continue
-			}
-			if value != nil {
-				values[def.Key] = value
-				continue
-			}
-		}
-		if rules.EnforceRequired && def.Required {
-			f.Add(field, required(field))
+		if value := f.custom(def, in.Sent[def.Key], rules); value != nil {
+			values[def.Key] = value
 		}
 	}
 	return values
+}
+
+// custom applies one definition to what was sent for its key, nothing or null for
+// no value. It gives the JSON to store, nil for "no value" or after a refusal.
+func (f *Fields) custom(def Field, raw json.RawMessage, rules Rules) json.RawMessage {
+	field := "custom_fields." + def.Key
+	before := len(*f)
+	value := f.value(field, def, bytes.TrimSpace(raw))
+	if value == nil && len(*f) == before && rules.EnforceRequired && def.Required {
+		f.Add(field, required(field))
+	}
+	return value
 }
 
 // customForm refuses a custom_fields that is no map; it stands at its own place
@@ -227,10 +226,10 @@ func stringOf(raw json.RawMessage) (string, bool) {
 }
 
 // quote is text as JSON without the HTML escapes of json.Marshal.
-func quote[T string | []string](text T) json.RawMessage {
+func quote[T string | []string | uint64 | []uint64 | bool | Field](text T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // strings always encode, and a buffer never refuses
+	_ = enc.Encode(text) // texts, numbers and lists of them always encode, and a buffer never refuses
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

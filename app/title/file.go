@@ -3,6 +3,7 @@ package title
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // File is one stored document. Its bytes live under Digest; Filename is a label
@@ -39,4 +40,58 @@ type Task struct {
 	Owner    string    `json:"owner,omitempty"` // whose work it is; owners take turns
 	Attempts int       `json:"attempts,omitempty"`
 	At       time.Time `json:"at"` // when it is due
+}
+
+// FilePatch is a change of a file as it arrived: only what is Present of it.
+type FilePatch struct {
+	Filename Sent[Input] // cleaned already, as the name of an upload is
+	FolderID Sent[Number]
+}
+
+// Check applies the change to the file as it is. Known says whether the folder that
+// the change names is there.
+func (p FilePatch) Check(old File, known bool) (File, Fields) {
+	var f Fields
+	file := old
+	if p.Filename.Present {
+		file.Filename = f.filename("filename", p.Filename.Value, old)
+	}
+	const field = "folder_id"
+	if old.AbstractID != 0 && p.FolderID.Present && p.FolderID.Value.Present {
+		f.Add(field, "A document of an abstract cannot be in a folder.")
+		return file, f
+	}
+	file.FolderID = f.changedReference(field, p.FolderID, old.FolderID, known)
+	return file, f
+}
+
+// filename is a label for the same bytes: its extension says what they are. Unlike
+// other lines it keeps its blanks (API.md, "Multipart bodies").
+func (f *Fields) filename(field string, in Input, old File) string {
+	name := in.Value
+	switch {
+	case in.Form == NotAText:
+		f.Add(field, notString(field))
+	case in.Form == Missing || strings.TrimSpace(name) == "":
+		f.Add(field, required(field))
+	case name == old.Filename:
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
+		f.Add(field, badCharacters(field))
+	case len(name) > MaxName:
+		f.Add(field, tooLong(field, MaxName))
+	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Type()) != extensionKind(old.Type()):
+		f.Add(field, "The "+spoken(field)+" must keep its ."+old.Type()+" extension.")
+	}
+	return name
+}
+
+// extensionKind is one for two extensions of one kind (API.md, "Files").
+func extensionKind(ext string) string {
+	switch ext {
+	case "jpeg":
+		return "jpg"
+	case "tiff":
+		return "tif"
+	}
+	return ext
 }

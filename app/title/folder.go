@@ -26,6 +26,22 @@ func (d FolderDraft) Check(known bool) (Folder, Fields) {
 	return folder, f
 }
 
+// FolderPatch is a change of a folder as it arrived: only what is Present of it.
+type FolderPatch struct {
+	Name     Sent[Input]
+	ParentID Sent[Number]
+}
+
+// Check applies the change to the folder as it is. Fits says whether the parent
+// that the change names is there, and neither the folder itself nor beneath it.
+func (p FolderPatch) Check(old Folder, fits bool) (Folder, Fields) {
+	var f Fields
+	folder := old
+	folder.Name = f.changedName("name", p.Name, old.Name)
+	folder.ParentID = f.changedReference("parent_id", p.ParentID, old.ParentID, fits)
+	return folder, f
+}
+
 // UploadDraft is documents as they arrived, and the folder that was named for them.
 type UploadDraft struct {
 	FolderID Number

@@ -53,6 +53,7 @@ const (
 	CustomNotAMap                     // JSON of another type
 	CustomNotJSON                     // a form field that is no JSON
 	CustomBadString                   // a form field that is no text
+	CustomNull                        // JSON null in a change, where it takes all values away
 )
 
 // Custom is a custom_fields input as it arrived; Sent holds valid JSON values.

@@ -43,6 +43,29 @@ func (d OrderDraft) Check(defs []Field, rules Rules) (Order, Fields) {
 	return o, f
 }
 
+// OrderPatch is a change of an order as it arrived: only what is Present of it.
+type OrderPatch struct {
+	Number, Status, DueDate Sent[Input]
+	PropertyPatch
+	Custom Sent[Custom]
+}
+
+// Check applies the change to the order as it is, and every rule but uniqueness to
+// what was sent, at once. What was not sent is not judged.
+func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, Fields) {
+	var f Fields
+	o := old
+	o.Number = f.changedName("order_number", p.Number, old.Number)
+	o.Status = f.changedStatus(p.Status, old.Status, statuses)
+	if p.DueDate.Present {
+		o.DueDate = f.date("due_date", p.DueDate.Value)
+	}
+	o.Property = p.PropertyPatch.check(&f, old.Property)
+	f.customForm(p.Custom.Value)
+	o.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
+	return o, f
+}
+
 // CoreOrderFields are the fields every order has (API.md, "Orders").
 func CoreOrderFields() []Field {
 	return []Field{

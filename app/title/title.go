@@ -1,5 +1,5 @@
 // Package title holds the nouns of a title firm: abstract, order, file, folder,
-// template, field, key, event, actor; and the rules of one noun that need no
+// template, field, key, user, session, event, actor; and the rules of one noun that need no
 // storage to decide. It imports nothing of this program.
 //
 // Promise: what a Draft's Check accepts may be stored as it is. The sentences of

@@ -40,14 +40,17 @@ func open(t *testing.T) *house {
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
-	pages, err := ui.New(ui.Options{Files: h.vault.Files, Links: h.links, MinRate: 1 << 10, Now: h.clock.Now, Log: log})
+	pages, err := ui.New(ui.Options{
+		Files: h.vault.Files, Users: h.vault.Users, Links: h.links, Events: h.vault.Events, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
+		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.server = httptest.NewServer(pages)
 	t.Cleanup(func() {
 		h.server.Close()
-		for _, never := range []string{"/dl/", "dk_live_", "Canary"} {
+		for _, never := range []string{"/dl/", "/join/", "dk_live_", "Canary"} {
 			if strings.Contains(h.log.String(), never) {
 				t.Errorf("the log holds %s", never)
 			}
@@ -67,7 +70,7 @@ func (h *house) put(t *testing.T, filename string, content []byte) title.File {
 	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := h.vault.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray)
+	filed, err := h.vault.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Fatalf("%s: %+v, %v", filename, filed, err)
 	}

@@ -22,8 +22,11 @@ import (
 // Options of New.
 type Options struct {
 	Files   documents
+	Users   joiner
 	Links   *secret.Links
-	MinRate int64 // bytes a second that a client must take at least
+	Events  views
+	Address func(*http.Request) string // of the client
+	MinRate int64                      // bytes a second that a client must take at least
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -33,9 +36,16 @@ type documents interface {
 	Open(ctx context.Context, id uint64) (title.File, *os.File, error)
 }
 
+// views takes down who opened what; it never waits.
+type views interface {
+	Note(actor title.Actor, kind, record string, detail map[string]string)
+	GoesOn(actor title.Actor, kind, record string)
+}
+
 type pages struct {
 	Options
 	message *template.Template
+	join    *template.Template
 }
 
 // New gives the handler of everything outside /v1.
@@ -44,7 +54,11 @@ func New(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{opts, message}
+	join, err := template.ParseFS(web.Pages(), "join.html")
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{opts, message, join}
 	return http.HandlerFunc(p.route), nil
 }
 
@@ -53,6 +67,8 @@ func (p *pages) route(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.EscapedPath(); {
 	case isLink(path):
 		p.only(w, r, p.download)
+	case isJoin(path):
+		p.joining(w, r)
 	case path == "/":
 		p.only(w, r, p.home)
 	default:
@@ -80,8 +96,16 @@ const pagePolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none';
 
 // say renders a page of a heading and a sentence, whole, before the first byte goes out.
 func (p *pages) say(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Referrer-Policy", "no-referrer")
+	p.render(w, r, status, p.message, struct{ Heading, Text string }{heading, text})
+}
+
+// render writes a page whole; its policies are set already.
+func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) {
 	var b bytes.Buffer
-	if err := p.message.Execute(&b, struct{ Heading, Text string }{heading, text}); err != nil {
+	if err := page.Execute(&b, data); err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
 		http.Error(w, "Server error.", http.StatusInternalServerError)
 		return
@@ -89,9 +113,7 @@ func (p *pages) say(w http.ResponseWriter, r *http.Request, status int, heading,
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if _, err := b.WriteTo(w); err != nil {

@@ -2,6 +2,8 @@ package vault
 
 import (
 	"context"
+	"errors"
+	"strconv"
 	"time"
 
 	"deedkeep/app/store"
@@ -19,10 +21,43 @@ type Filed struct {
 	Failures []title.FileFailure
 }
 
+var abstractNoun = noun[Filed]{
+	name: "abstract",
+	live: func(t *store.Tx, id uint64) (Filed, error) {
+		return filed(t, id, (*store.Tx).Abstract, (*store.Tx).File)
+	},
+	any: func(t *store.Tx, id uint64) (Filed, error) {
+		return filed(t, id, (*store.Tx).AnyAbstract, (*store.Tx).AnyFile)
+	},
+	version: func(f Filed) uint64 { return f.Abstract.Version },
+	trashed: func(f Filed) *title.Trashed { return f.Abstract.Trashed },
+	changes: func(old, now Filed) []title.Change { return old.Abstract.Changes(now.Abstract) },
+	next: func(t *store.Tx, now Filed, at time.Time) (Filed, error) {
+		now.Abstract = touched(now.Abstract, at)
+		return now, t.PutAbstract(now.Abstract)
+	},
+}
+
+// filed is an abstract and its documents.
+func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (title.Abstract, error), file func(*store.Tx, uint64) (title.File, error)) (f Filed, err error) {
+	if f.Abstract, err = abstract(t, id); err != nil {
+		return f, err
+	}
+	f.Files = make([]title.File, 0, len(f.Abstract.Files))
+	for _, id := range f.Abstract.Files {
+		one, err := file(t, id)
+		if err != nil {
+			return f, err
+		}
+		f.Files = append(f.Files, one)
+	}
+	return f, nil
+}
+
 // Create makes an abstract and files the good documents of the tray with it. It
 // returns Invalid with every wrong field at once, and then stores nothing; refused
 // documents are no error (SPEC.md, POST /abstracts, rule 2).
-func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *Tray) (Filed, error) {
+func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	// Before the bytes are synced, so that a refusal costs no disk, and before the
 	// turn of the one writer, which only looks whether the template is still the same.
 	var judged judgedAbstract
@@ -34,15 +69,19 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 		return Filed{}, err
 	}
 	defer func() { filing.end(err) }()
-	var made Filed
+	made := Filed{Failures: filing.failures}
 	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
+		if err := keep.free(t, a.v); err != nil {
+			return err
+		}
 		made.Abstract, err = a.check(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {
-		made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, filing)
-		return err
+		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, filing); err != nil {
+			return err
+		}
+		return keep.put(t, made.Abstract.CreatedAt, made)
 	})
-	made.Failures = filing.failures
 	a.v.processor.poke()
 	return made, err
 }
@@ -129,7 +168,7 @@ func numbers(files []title.File) []uint64 {
 // Attach files the tray's good documents with an abstract that is there. Nothing
 // good among them is no error: Failures says why. NotFound when there is no such
 // abstract.
-func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *Tray) (Filed, error) {
+func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	draft.FolderID = title.Number{} // an abstract's documents are in no folder
 	if _, refused := draft.Check(tray.Has(), true); len(refused) > 0 {
 		return Filed{}, refused.Err()
@@ -142,37 +181,44 @@ func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, dr
 		return Filed{}, err
 	}
 	defer func() { filing.end(err) }()
-	if len(filing.good) == 0 {
+	if len(filing.good) == 0 && !keep.on() {
 		filed, err := a.Get(ctx, id)
 		filed.Failures = filing.failures
 		return filed, err
 	}
 	var filed Filed
 	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
-		filed.Abstract, filed.Files, err = abstractWithFiles(t, id)
-		return err
-	}, func(t *store.Tx) error {
-		at := a.v.now()
-		files, err := filing.file(a.v, t, at, actor, title.File{AbstractID: id})
-		if err != nil {
+		if err := keep.free(t, a.v); err != nil {
 			return err
 		}
-		filed.Files = append(filed.Files, files...)
-		filed.Abstract.Files = append(filed.Abstract.Files, numbers(files)...)
-		filed.Abstract = touched(filed.Abstract, at)
-		return t.PutAbstract(filed.Abstract)
+		filed, err = abstractNoun.live(t, id)
+		filed.Failures = filing.failures
+		return err
+	}, func(t *store.Tx) (err error) {
+		at := a.v.now()
+		if filed, err = a.attach(t, at, actor, filed, filing); err != nil {
+			return err
+		}
+		return keep.put(t, at, filed)
 	})
-	filed.Failures = filing.failures
 	a.v.processor.poke()
 	return filed, err
 }
 
+func (a *Abstracts) attach(t *store.Tx, at time.Time, actor title.Actor, filed Filed, filing *filing) (Filed, error) {
+	files, err := filing.file(a.v, t, at, actor, title.File{AbstractID: filed.Abstract.ID})
+	if err != nil || len(files) == 0 {
+		return filed, err
+	}
+	filed.Files = append(filed.Files, files...)
+	filed.Abstract.Files = append(filed.Abstract.Files, numbers(files)...)
+	filed.Abstract = touched(filed.Abstract, at)
+	return filed, t.PutAbstract(filed.Abstract)
+}
+
 // touched moves an abstract's version; time never stands still between two.
 func touched(a title.Abstract, at time.Time) title.Abstract {
-	if !at.After(a.UpdatedAt) {
-		at = a.UpdatedAt.Add(time.Microsecond)
-	}
-	a.Version, a.UpdatedAt = a.Version+1, at
+	a.Version, a.UpdatedAt = a.Version+1, later(at, a.UpdatedAt)
 	return a
 }
 
@@ -180,24 +226,111 @@ func touched(a title.Abstract, at time.Time) title.Abstract {
 func (a *Abstracts) Get(ctx context.Context, id uint64) (Filed, error) {
 	var f Filed
 	err := a.v.store.View(ctx, func(t *store.Tx) (err error) {
-		f.Abstract, f.Files, err = abstractWithFiles(t, id)
+		f, err = abstractNoun.live(t, id)
 		return err
 	})
 	return f, err
 }
 
-func abstractWithFiles(t *store.Tx, id uint64) (title.Abstract, []title.File, error) {
-	abstract, err := t.Abstract(id)
-	if err != nil {
-		return abstract, nil, err
-	}
-	files := make([]title.File, 0, len(abstract.Files))
-	for _, id := range abstract.Files {
-		file, err := t.File(id)
-		if err != nil {
-			return abstract, nil, err
+// List reads a page of abstracts, each with its documents.
+func (a *Abstracts) List(ctx context.Context, q Query) (Page[Filed], error) {
+	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[Filed], err error) {
+		found, err := t.ListAbstracts(q)
+		page.Next, page.Prev = found.Next, found.Prev
+		for _, abstract := range found.Items {
+			f, err := abstractNoun.live(t, abstract.ID)
+			if errors.Is(err, store.ErrDamaged) {
+				f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
+			} else if err != nil {
+				return page, err
+			}
+			page.Items = append(page.Items, f)
 		}
-		files = append(files, file)
+		return page, err
+	})
+}
+
+// Patch changes what was sent of an abstract; Invalid with every wrong field at
+// once, Stale when it is not what was expected.
+func (a *Abstracts) Patch(ctx context.Context, actor title.Actor, id uint64, p title.AbstractPatch, match Match) (Filed, error) {
+	return patch(ctx, a.v, abstractNoun, actor, id, match, func(t *store.Tx, old Filed) (Filed, error) {
+		now := Filed{Files: old.Files}
+		template, err := ownTemplate(t, old.Abstract.TemplateID)
+		if err != nil {
+			return now, err
+		}
+		var refused title.Fields
+		now.Abstract, refused = p.Check(old.Abstract, template, a.v.set.Rules)
+		if len(refused) == 0 {
+			now.Files = inOrder(old.Files, now.Abstract.Files)
+		}
+		return now, refused.Err()
+	})
+}
+
+// ownTemplate is the template of an abstract, retired or not; nil where it has none.
+func ownTemplate(t *store.Tx, id uint64) (*title.Template, error) {
+	if id == 0 {
+		return nil, nil
 	}
-	return abstract, files, nil
+	template, err := t.Template(id)
+	return &template, err
+}
+
+// inOrder gives the same files in the order of the numbers.
+func inOrder(files []title.File, numbers []uint64) []title.File {
+	byNumber := make(map[uint64]title.File, len(files))
+	for _, f := range files {
+		byNumber[f.ID] = f
+	}
+	order := make([]title.File, 0, len(files))
+	for _, id := range numbers {
+		order = append(order, byNumber[id])
+	}
+	return order
+}
+
+// Trash moves an abstract into the trash, and its documents along with it. Its list
+// of them stays as it is, and with it their order.
+func (a *Abstracts) Trash(ctx context.Context, actor title.Actor, id uint64, match Match) error {
+	return trash(ctx, a.v, abstractNoun, actor, id, match, "trashed", func(t *store.Tx, live Filed, in title.Trashed) (map[string]string, error) {
+		abstract := live.Abstract
+		abstract.Trashed = &in
+		for i, file := range live.Files {
+			along := in
+			along.With, along.Place = record(abstractNoun.name, id), i
+			file.Trashed = &along
+			if err := t.PutFile(file); err != nil {
+				return nil, err
+			}
+		}
+		return filesDetail(live), t.PutAbstract(abstract)
+	})
+}
+
+// Restore takes an abstract out of the trash, with exactly the documents that went
+// along with it. One that is live stays as it is.
+func (a *Abstracts) Restore(ctx context.Context, actor title.Actor, id uint64, keep Keep[Filed]) (Filed, error) {
+	return restore(ctx, a.v, abstractNoun, actor, id, keep, nil, func(t *store.Tx, in Filed, _ time.Time) (Filed, map[string]string, error) {
+		out := Filed{Abstract: in.Abstract, Files: make([]title.File, 0, len(in.Files))}
+		out.Abstract.Trashed = nil
+		for _, file := range in.Files {
+			file.Trashed = nil
+			if err := t.PutFile(file); err != nil {
+				return out, nil, err
+			}
+			out.Files = append(out.Files, file)
+		}
+		return out, filesDetail(out), t.PutAbstract(out.Abstract)
+	})
+}
+
+// Detach takes a document off its abstract, into the trash. NotFound when it is not
+// one of the abstract's.
+func (a *Abstracts) Detach(ctx context.Context, actor title.Actor, id, file uint64) error {
+	return trash(ctx, a.v, fileOf(id), actor, file, Match{}, "detached", trashFile)
+}
+
+func filesDetail(f Filed) map[string]string {
+	return map[string]string{"files": strconv.Itoa(len(f.Files))}
 }

@@ -9,10 +9,12 @@ import (
 	"os"
 	"strings"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
@@ -80,8 +82,8 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 }
 
 // request opens a file's bytes for the reader; done closes them.
-func (v *Vault) request(ctx context.Context, file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
-	_, doc, err := v.Files.Open(ctx, file.ID)
+func (v *Vault) request(file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
+	doc, err := v.openBytes(file)
 	if err != nil {
 		return r, nil, err
 	}
@@ -91,12 +93,12 @@ func (v *Vault) request(ctx context.Context, file title.File, owner string, clas
 }
 
 func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, class reader.Class) error {
-	r, done, err := v.request(ctx, file, owner, class)
+	r, done, err := v.request(file, owner, class)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return v.derived.Put(file.Digest, derived.Text, func(w io.Writer) error {
+	return v.putDerived(ctx, file.Digest, derived.Text, func(w io.Writer) error {
 		text, err := derived.NewTextWriter(w)
 		if err != nil {
 			return err
@@ -110,7 +112,7 @@ func (v *Vault) deriveThumbnail(ctx context.Context, file title.File, owner stri
 }
 
 func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string, class reader.Class, name string, page, width int) error {
-	r, done, err := v.request(ctx, file, owner, class)
+	r, done, err := v.request(file, owner, class)
 	if err != nil {
 		return err
 	}
@@ -119,9 +121,27 @@ func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string
 	if err != nil {
 		return err
 	}
-	return v.derived.Put(file.Digest, name, func(w io.Writer) error {
+	return v.putDerived(ctx, file.Digest, name, func(w io.Writer) error {
 		_, err := w.Write(picture.Bytes)
 		return err
+	})
+}
+
+// putDerived keeps what was made of a document, unless its last record was purged
+// meanwhile: the sweep may have been here already.
+func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(io.Writer) error) error {
+	if err := v.derived.Put(digest, name, write); err != nil {
+		return err
+	}
+	d, err := blob.ParseDigest(digest)
+	if err != nil {
+		return err
+	}
+	return v.store.View(ctx, func(t *store.Tx) error {
+		if t.DigestInUse(d) {
+			return nil
+		}
+		return errors.Join(title.Absent("document", digest), v.derived.Drop(digest))
 	})
 }
 

@@ -109,7 +109,7 @@ func TestDiskFails(t *testing.T) {
 			bad.Store(true)
 			err := tr.Add("Deed.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1\n"))
 			if err == nil {
-				_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
+				_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			}
 			kind(t, tt.name, err, tt.want)
 			if !errors.Is(err, tt.err) {
@@ -145,7 +145,7 @@ func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
 	kind(t, "ready", v.Ready(t.Context()), title.Closing)
 	_, err := v.Files.NewTray(t.Context())
 	kind(t, "tray", err, title.Closing)
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")})
+	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{})
 	kind(t, "order", err, title.Closing)
 	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x"})
 	kind(t, "key", err, title.Closing)
@@ -178,9 +178,9 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	kind(t, "ready", v.Ready(t.Context()), title.Full)
 	_, err = v.Files.NewTray(t.Context())
 	kind(t, "tray", err, title.Full)
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")})
+	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{})
 	kind(t, "order", err, title.Full)
-	_, err = v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")})
+	_, err = v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")}, vault.Keep[title.Folder]{})
 	kind(t, "folder", err, title.Full)
 	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x"})
 	kind(t, "key", err, title.Full)
@@ -213,7 +213,7 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	tr := tray(t, v, doc{"first.txt", text(9)})
 	v.Reserve(math.MaxUint64)
 	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), title.Full)
-	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
+	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "commit", err, title.Full)
 	tr.Discard()
 	if s := status(t, v); s.Files != 0 || len(under(t, opts.Dir, "tmp")) != 0 {

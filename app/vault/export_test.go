@@ -1,6 +1,11 @@
 package vault
 
-import "deedkeep/app/store"
+import (
+	"context"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
 
 // Store lets tests put records into a state that no verb makes yet.
 func (v *Vault) Store() *store.Store { return v.store }
@@ -10,3 +15,18 @@ func (v *Vault) Poke() { v.processor.poke() }
 
 // Reserve changes the disk's reserve of a vault that nobody else uses now.
 func (v *Vault) Reserve(bytes uint64) { v.set.DiskReserve = bytes }
+
+// Turn looks at the plan once.
+func (b *Backups) Turn(ctx context.Context) { b.turn(ctx) }
+
+// Enforce changes a rule of a vault that nobody else uses now.
+func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required }
+
+// Kept reads a slot, however old its answer is.
+func (v *Vault) Kept(slot [32]byte) (r title.Replay, found bool, err error) {
+	err = v.store.View(context.Background(), func(t *store.Tx) (err error) {
+		r, found, err = t.Replay(slot)
+		return err
+	})
+	return r, found, err
+}

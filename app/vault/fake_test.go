@@ -143,3 +143,13 @@ func pagesOf(t *testing.T, v *vault.Vault, id uint64) (string, error) {
 func wholeText(body []byte) string {
 	return fmt.Sprintf("1:1 of %[1]s\n2:2 of %[1]s\n3:3 of %[1]s\n", body)
 }
+
+// onceDone is an answer that does something while the first document is in hand,
+// and everything goes well after that.
+func onceDone(do func() error) func(context.Context, ask) error {
+	var once sync.Once
+	return func(context.Context, ask) (err error) {
+		once.Do(func() { err = do() })
+		return err
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
 	"deedkeep/app/blob"
 	"deedkeep/app/store"
@@ -13,9 +15,38 @@ import (
 // Files are the verbs on documents.
 type Files struct{ v *Vault }
 
+var fileNoun = noun[title.File]{
+	name:    "file",
+	live:    (*store.Tx).File,
+	any:     (*store.Tx).AnyFile,
+	version: func(f title.File) uint64 { return f.Version },
+	trashed: func(f title.File) *title.Trashed { return f.Trashed },
+	changes: title.File.Changes,
+	next: func(t *store.Tx, now title.File, _ time.Time) (title.File, error) {
+		now.Version++
+		return now, t.PutFile(now)
+	},
+}
+
+// fileOf is the noun of the documents of one abstract: others are not there.
+func fileOf(abstract uint64) noun[title.File] {
+	n := fileNoun
+	n.live = func(t *store.Tx, id uint64) (title.File, error) {
+		if _, err := t.Abstract(abstract); err != nil {
+			return title.File{}, err
+		}
+		file, err := t.File(id)
+		if err == nil && file.AbstractID != abstract {
+			err = title.Absent(fmt.Sprintf("file of abstract %d", abstract), id)
+		}
+		return file, err
+	}
+	return n
+}
+
 // Upload files the tray's good documents in a folder, or in none. Invalid when the
 // folder is not there or no file was sent; then nothing is stored.
-func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *Tray) (Filed, error) {
+func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	if err := f.v.store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
 		return Filed{}, err
 	}
@@ -25,16 +56,22 @@ func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.Uploa
 	}
 	defer func() { filing.end(err) }()
 	filed := Filed{Failures: filing.failures}
-	if len(filing.good) == 0 {
+	if len(filing.good) == 0 && !keep.on() {
 		return filed, nil
 	}
 	var place title.File
 	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
+		if err := keep.free(t, f.v); err != nil {
+			return err
+		}
 		place.FolderID, err = f.check(t, draft, tray)
 		return err
 	}, func(t *store.Tx) (err error) {
-		filed.Files, err = filing.file(f.v, t, f.v.now(), actor, place)
-		return err
+		at := f.v.now()
+		if filed.Files, err = filing.file(f.v, t, at, actor, place); err != nil {
+			return err
+		}
+		return keep.put(t, at, filed)
 	})
 	f.v.processor.poke()
 	return filed, err
@@ -54,6 +91,85 @@ func (f *Files) Get(ctx context.Context, id uint64) (file title.File, err error)
 	return file, err
 }
 
+// List reads a page of documents, those of abstracts too.
+func (f *Files) List(ctx context.Context, q Query) (Page[title.File], error) {
+	return list(ctx, f.v, q, (*store.Tx).ListFiles)
+}
+
+// Patch changes what was sent of a document: its name, its folder. Its bytes never
+// change. Invalid with every wrong field at once, Stale when it is not what was
+// expected.
+func (f *Files) Patch(ctx context.Context, actor title.Actor, id uint64, p title.FilePatch, match Match) (title.File, error) {
+	return patch(ctx, f.v, fileNoun, actor, id, match, func(t *store.Tx, old title.File) (title.File, error) {
+		now, refused := p.Check(old, knownFolder(t, p.FolderID.Value))
+		return now, refused.Err()
+	})
+}
+
+// Trash moves a document into the trash, off its abstract if it has one.
+func (f *Files) Trash(ctx context.Context, actor title.Actor, id uint64, match Match) error {
+	return trash(ctx, f.v, fileNoun, actor, id, match, "trashed", trashFile)
+}
+
+// trashFile remembers where the document stood among its abstract's.
+func trashFile(t *store.Tx, live title.File, in title.Trashed) (map[string]string, error) {
+	if live.AbstractID != 0 {
+		abstract, err := t.Abstract(live.AbstractID)
+		if err != nil {
+			return nil, err
+		}
+		in.Place = max(0, slices.Index(abstract.Files, live.ID))
+		abstract.Files = slices.DeleteFunc(abstract.Files, func(id uint64) bool { return id == live.ID })
+		if err := t.PutAbstract(touched(abstract, in.At)); err != nil {
+			return nil, err
+		}
+	}
+	live.Trashed = &in
+	return fileDetail(live), t.PutFile(live)
+}
+
+// Restore takes a document out of the trash, back to its place among its abstract's
+// or into its folder; when that is gone for good, into no folder. Conflict while its
+// abstract is in the trash. One that is live stays as it is.
+func (f *Files) Restore(ctx context.Context, actor title.Actor, id uint64, keep Keep[title.File]) (title.File, error) {
+	return restore(ctx, f.v, fileNoun, actor, id, keep, func(t *store.Tx, in title.File) error {
+		if in.AbstractID == 0 {
+			return nil
+		}
+		abstract, err := t.AnyAbstract(in.AbstractID)
+		switch {
+		case title.KindOf(err) == title.NotFound:
+			return nil
+		case err == nil && abstract.Trashed != nil:
+			return &title.Error{Kind: title.Conflict, Message: "Its abstract is in the trash; restore that first."}
+		}
+		return err
+	}, restoreFile)
+}
+
+func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[string]string, error) {
+	out, place := in, in.Trashed.Place
+	out.Trashed = nil
+	if out.FolderID != 0 && !t.HasFolder(out.FolderID) {
+		out.FolderID = 0
+	}
+	if out.AbstractID != 0 {
+		abstract, err := t.Abstract(out.AbstractID)
+		switch {
+		case title.KindOf(err) == title.NotFound:
+			out.AbstractID = 0
+		case err != nil:
+			return out, nil, err
+		default:
+			abstract.Files = slices.Insert(abstract.Files, min(place, len(abstract.Files)), out.ID)
+			if err := t.PutAbstract(touched(abstract, at)); err != nil {
+				return out, nil, err
+			}
+		}
+	}
+	return out, fileDetail(out), t.PutFile(out)
+}
+
 // Open opens a document's bytes, which the caller closes; NotFound when there is
 // no such document.
 func (f *Files) Open(ctx context.Context, id uint64) (title.File, *os.File, error) {
@@ -61,13 +177,18 @@ func (f *Files) Open(ctx context.Context, id uint64) (title.File, *os.File, erro
 	if err != nil {
 		return file, nil, err
 	}
+	bytes, err := f.v.openBytes(file)
+	return file, bytes, err
+}
+
+func (v *Vault) openBytes(file title.File) (*os.File, error) {
 	digest, err := blob.ParseDigest(file.Digest)
 	if err != nil {
-		return file, nil, fmt.Errorf("file %d: %w", id, err)
+		return nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}
-	bytes, err := f.v.blobs.Open(digest)
+	bytes, err := v.blobs.Open(digest)
 	if err != nil {
-		return file, nil, fmt.Errorf("bytes of file %d: %w", id, err)
+		return nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	return file, bytes, nil
+	return bytes, nil
 }

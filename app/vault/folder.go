@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -11,6 +12,26 @@ import (
 
 // Folders are the verbs on folders.
 type Folders struct{ v *Vault }
+
+var folderNoun = noun[title.Folder]{
+	name:    "folder",
+	live:    (*store.Tx).Folder,
+	version: func(f title.Folder) uint64 { return f.Version },
+	changes: title.Folder.Changes,
+	next: func(t *store.Tx, now title.Folder, _ time.Time) (title.Folder, error) {
+		now.Version++
+		return now, t.PutFolder(now)
+	},
+}
+
+// Get reads a folder; NotFound when there is none.
+func (f *Folders) Get(ctx context.Context, id uint64) (folder title.Folder, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		folder, err = t.Folder(id)
+		return err
+	})
+	return folder, err
+}
 
 // List gives all folders flat, parents before children, then by name.
 func (f *Folders) List(ctx context.Context) (list []title.Folder, err error) {
@@ -53,9 +74,12 @@ func inTreeOrder(list []title.Folder) []title.Folder {
 }
 
 // Create makes a folder; Invalid with every wrong field at once.
-func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.FolderDraft) (title.Folder, error) {
+func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.FolderDraft, keep Keep[title.Folder]) (title.Folder, error) {
 	var made title.Folder
 	err := f.v.write(ctx, actor, func(t *store.Tx) (err error) {
+		if err := keep.free(t, f.v); err != nil {
+			return err
+		}
 		made, err = f.check(t, draft)
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -65,7 +89,11 @@ func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.Fol
 		if err := t.PutFolder(made); err != nil {
 			return err
 		}
-		return f.v.event(t, f.v.now(), actor, "folder.created", record("folder", made.ID), nil)
+		at := f.v.now()
+		if err := f.v.event(t, at, actor, "folder.created", record("folder", made.ID), nil); err != nil {
+			return err
+		}
+		return keep.put(t, at, made)
 	})
 	return made, err
 }
@@ -80,4 +108,62 @@ func (f *Folders) check(t *store.Tx, draft title.FolderDraft) (title.Folder, err
 
 func knownFolder(t *store.Tx, id title.Number) bool {
 	return id.Valid && id.Value > 0 && t.HasFolder(uint64(id.Value))
+}
+
+// Patch changes what was sent of a folder: its name, where it is. Invalid with every
+// wrong field at once, Stale when it is not what was expected.
+func (f *Folders) Patch(ctx context.Context, actor title.Actor, id uint64, p title.FolderPatch, match Match) (title.Folder, error) {
+	return patch(ctx, f.v, folderNoun, actor, id, match, func(t *store.Tx, old title.Folder) (title.Folder, error) {
+		fits, err := fitsUnder(t, id, p.ParentID.Value)
+		if err != nil {
+			return old, err
+		}
+		now, refused := p.Check(old, fits)
+		moved := now.ParentID != old.ParentID || title.Fold(now.Name) != title.Fold(old.Name)
+		if len(refused) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
+			refused.Add("name", title.Taken("name"))
+		}
+		return now, refused.Err()
+	})
+}
+
+// fitsUnder reports whether a folder may be put into another: one that is there,
+// and neither the folder itself nor beneath it.
+func fitsUnder(t *store.Tx, id uint64, parent title.Number) (bool, error) {
+	if !knownFolder(t, parent) {
+		return false, nil
+	}
+	// The bound ends a circle, which only a damaged vault can hold.
+	at := uint64(parent.Value)
+	for n := t.Count(store.CountFolders); at != 0 && at != id && n > 0; n-- {
+		folder, err := t.Folder(at)
+		if err != nil {
+			return false, err
+		}
+		at = folder.ParentID
+	}
+	return at == 0, nil
+}
+
+// Remove removes an empty folder for good; Conflict when a document or a folder is
+// in it. Documents in the trash that were in it come back into none.
+func (f *Folders) Remove(ctx context.Context, actor title.Actor, id uint64, match Match) error {
+	var folder title.Folder
+	return f.v.change(ctx, actor, func(t *store.Tx) (err error) {
+		if folder, err = t.Folder(id); err != nil {
+			return err
+		}
+		if err := match.check(folder.Version); err != nil {
+			return err
+		}
+		if t.FolderInUse(id) {
+			return &title.Error{Kind: title.Conflict, Message: "The folder is not empty."}
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		if err := t.RemoveFolder(id); err != nil {
+			return err
+		}
+		return f.v.event(t, f.v.now(), actor, "folder.removed", record("folder", id), map[string]string{"name": folder.Name})
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 func TestFolderCreate(t *testing.T) {
@@ -27,7 +28,7 @@ func TestFolderCreate(t *testing.T) {
 		{"a seeded one", title.FolderDraft{Name: title.Given("inbox")}, true},
 	}
 	for _, tt := range tests {
-		made, err := v.Folders.Create(t.Context(), clerk, tt.draft)
+		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Keep[title.Folder]{})
 		if tt.refuse {
 			kind(t, tt.name, err, title.Invalid)
 		} else if err != nil || made.ID == 0 {
@@ -59,7 +60,7 @@ func TestFolderNameRace(t *testing.T) {
 	for n := range 64 {
 		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
 		all.Go(func() {
-			_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given(name), ParentID: id(1)})
+			_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given(name), ParentID: id(1)}, vault.Keep[title.Folder]{})
 			if err == nil {
 				won.Add(1)
 				return

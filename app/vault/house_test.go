@@ -57,7 +57,7 @@ func tray(t *testing.T, v *vault.Vault, docs ...doc) *vault.Tray {
 // upload files the documents in no folder, all of which must be good.
 func upload(t *testing.T, v *vault.Vault, docs ...doc) []title.File {
 	t.Helper()
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...))
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("upload: %v, refused %v", err, filed.Failures)
 	}

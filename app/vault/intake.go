@@ -206,12 +206,8 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor title.Actor, pl
 		file := title.File{ID: id, Filename: it.filename, MIME: it.report.MIME, Pages: it.report.Pages, Size: it.staged.Size(),
 			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
 			Processing: true, Version: 1, CreatedAt: at}
-		detail := map[string]string{"sha256": file.Digest}
-		if file.AbstractID != 0 {
-			detail["abstract"] = record("abstract", file.AbstractID)
-		}
 		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, Owner: actor.Record(), At: at}),
-			v.event(t, at, actor, "file.filed", record("file", id), detail))
+			v.event(t, at, actor, "file.filed", record("file", id), fileDetail(file)))
 		if err != nil {
 			return nil, err
 		}

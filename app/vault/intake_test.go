@@ -60,7 +60,7 @@ func TestIntakeRefusals(t *testing.T) {
 		}
 	}
 	tray := tray(t, v, docs...)
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray)
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 		docs = append(docs, doc{fmt.Sprintf("%d.txt", i), fmt.Appendf(nil, "%d", i)})
 	}
 	docs = append(docs, doc{"101.txt", text(1)}, doc{"102.txt", nil}, doc{"103.txt", text(smallLimit + 1)}, doc{"104.exe", text(1)})
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...))
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +111,11 @@ func TestIntakeNoneGood(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, small)
 	tr := tray(t, v, doc{"a.exe", text(3)})
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr)
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 0 || len(filed.Failures) != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
-	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v))
+	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
 	kind(t, "no file at all", err, title.Invalid)
 	nothingStays(t, opts.Dir)
 }
@@ -124,14 +124,14 @@ func TestIntakeUploadRefused(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(99)}, tr)
+	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(99)}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "unknown folder", err, title.Invalid)
-	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{NotFile: true}, tr)
+	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{NotFile: true}, tr, vault.Keep[vault.Filed]{})
 	kind(t, "not a file", err, title.Invalid)
 	tr.Discard()
 	tr.Discard()
 	nothingStays(t, opts.Dir)
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")))
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")), vault.Keep[vault.Filed]{})
 	if err != nil || filed.Files[0].FolderID != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -200,7 +200,7 @@ func TestIntakeCancelledMidInspection(t *testing.T) {
 	}
 	<-begun
 	cancel()
-	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, title.UploadDraft{}, tr); !errors.Is(err, context.Canceled) {
+	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	tr.Discard()
@@ -220,7 +220,7 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 		})
 	})
 	tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
-	_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr)
+	_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
 	if !errors.Is(err, broken) || title.KindOf(err) != title.Internal {
 		t.Errorf("%v", err)
 	}

@@ -48,7 +48,10 @@ func (k *Keys) Create(ctx context.Context, actor title.Actor, draft title.KeyDra
 	if text, err = k.mint(&key); err != nil {
 		return "", key, err
 	}
-	err = k.v.write(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
+	if err := k.v.room(); err != nil {
+		return "", key, err
+	}
+	err = k.v.administer(ctx, actor, nil, func(t *store.Tx) error { return k.put(t, actor, &key, "key.created", nil) })
 	return text, key, err
 }
 
@@ -78,12 +81,8 @@ func (k *Keys) put(t *store.Tx, actor title.Actor, key *title.Key, kind string, 
 
 // List gives every key, revoked and expired ones too, in order of their numbers.
 func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
-	switch err := k.v.usage.flush(ctx); title.KindOf(err) {
-	case title.Closing, title.Full: // a vault that takes no writes still shows its keys
-	default:
-		if err != nil {
-			return nil, err
-		}
+	if err := k.v.gatherer.flush(ctx, false); err != nil && !takesNoWrites(err) { // such a vault still shows its keys
+		return nil, err
 	}
 	err = k.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Keys()
@@ -94,7 +93,7 @@ func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
 
 // Revoke ends a key now, for ever. A key that is revoked already stays as it is.
 func (k *Keys) Revoke(ctx context.Context, actor title.Actor, id uint64) (key title.Key, err error) {
-	err = k.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		key, err = t.Key(id)
 		return err
 	}, func(t *store.Tx) error {
@@ -120,7 +119,7 @@ func (k *Keys) Rotate(ctx context.Context, actor title.Actor, id uint64, overlap
 		return "", fresh, err
 	}
 	var old title.Key
-	err = k.v.store.Update(ctx, func(t *store.Tx) (err error) {
+	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		if old, err = t.Key(id); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"time"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -9,6 +10,19 @@ import (
 
 // Orders are the verbs on orders.
 type Orders struct{ v *Vault }
+
+var orderNoun = noun[title.Order]{
+	name:    "order",
+	live:    (*store.Tx).Order,
+	any:     (*store.Tx).AnyOrder,
+	version: func(o title.Order) uint64 { return o.Version },
+	trashed: func(o title.Order) *title.Trashed { return o.Trashed },
+	changes: title.Order.Changes,
+	next: func(t *store.Tx, now title.Order, at time.Time) (title.Order, error) {
+		now.Version, now.UpdatedAt = now.Version+1, later(at, now.UpdatedAt)
+		return now, t.PutOrder(now)
+	},
+}
 
 // Fields gives the custom fields of orders.
 func (o *Orders) Fields(ctx context.Context) (fields []title.Field, err error) {
@@ -20,7 +34,7 @@ func (o *Orders) Fields(ctx context.Context) (fields []title.Field, err error) {
 }
 
 // Create makes an order; Invalid with every wrong field at once.
-func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.OrderDraft) (title.Order, error) {
+func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep Keep[title.Order]) (title.Order, error) {
 	// The rules are applied before the turn of the one writer, which only looks
 	// whether they are still the same.
 	var judged judgedOrder
@@ -29,6 +43,9 @@ func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.Orde
 	}
 	var made title.Order
 	err := o.v.write(ctx, actor, func(t *store.Tx) (err error) {
+		if err := keep.free(t, o.v); err != nil {
+			return err
+		}
 		made, err = o.check(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {
@@ -40,9 +57,65 @@ func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.Orde
 		if err := t.PutOrder(made); err != nil {
 			return err
 		}
-		return o.v.event(t, at, actor, "order.created", record("order", made.ID), nil)
+		if err := o.v.event(t, at, actor, "order.created", record("order", made.ID), nil); err != nil {
+			return err
+		}
+		return keep.put(t, at, made)
 	})
 	return made, err
+}
+
+// Get reads an order; NotFound when there is none.
+func (o *Orders) Get(ctx context.Context, id uint64) (order title.Order, err error) {
+	err = o.v.store.View(ctx, func(t *store.Tx) (err error) {
+		order, err = t.Order(id)
+		return err
+	})
+	return order, err
+}
+
+// List reads a page of orders.
+func (o *Orders) List(ctx context.Context, q Query) (Page[title.Order], error) {
+	return list(ctx, o.v, q, (*store.Tx).ListOrders)
+}
+
+// Patch changes what was sent of an order; Invalid with every wrong field at once,
+// Stale when it is not what was expected.
+func (o *Orders) Patch(ctx context.Context, actor title.Actor, id uint64, p title.OrderPatch, match Match) (title.Order, error) {
+	return patch(ctx, o.v, orderNoun, actor, id, match, func(t *store.Tx, old title.Order) (title.Order, error) {
+		fields, err := t.OrderFields()
+		if err != nil {
+			return old, err
+		}
+		statuses, err := t.OrderStatuses()
+		if err != nil {
+			return old, err
+		}
+		now, refused := p.Check(old, statuses, fields, o.v.set.Rules)
+		if title.Fold(now.Number) != title.Fold(old.Number) {
+			refused = o.unique(t, now.Number, refused)
+		}
+		return now, refused.Err()
+	})
+}
+
+// Trash moves an order into the trash.
+func (o *Orders) Trash(ctx context.Context, actor title.Actor, id uint64, match Match) error {
+	return trash(ctx, o.v, orderNoun, actor, id, match, "trashed", func(t *store.Tx, live title.Order, in title.Trashed) (map[string]string, error) {
+		live.Trashed = &in
+		return nil, t.PutOrder(live)
+	})
+}
+
+// Restore takes an order out of the trash; Invalid when its number must be unique
+// and was taken meanwhile. One that is live stays as it is.
+func (o *Orders) Restore(ctx context.Context, actor title.Actor, id uint64, keep Keep[title.Order]) (title.Order, error) {
+	return restore(ctx, o.v, orderNoun, actor, id, keep, func(t *store.Tx, in title.Order) error {
+		return o.unique(t, in.Number, nil).Err()
+	}, func(t *store.Tx, in title.Order, _ time.Time) (title.Order, map[string]string, error) {
+		in.Trashed = nil
+		return in, nil, t.PutOrder(in)
+	})
 }
 
 // judgedOrder is a draft with what one state of the workspace says of it.
@@ -64,11 +137,18 @@ func (o *Orders) judge(t *store.Tx, draft title.OrderDraft) (j judgedOrder, err 
 	if len(j.statuses) > 0 {
 		j.order.Status = j.statuses[0]
 	}
-	if o.v.set.UniqueOrderNumber && j.order.Number != "" && t.OrderNumberTaken(j.order.Number) {
-		taken := title.FieldError{Field: "order_number", Sentences: []string{title.Taken("order_number")}}
-		j.refused = append(title.Fields{taken}, j.refused...)
-	}
+	j.refused = o.unique(t, j.order.Number, j.refused)
 	return j, j.refused.Err()
+}
+
+// unique adds the refusal of a number that another live order has, before all
+// others, where the settings want none twice.
+func (o *Orders) unique(t *store.Tx, number string, refused title.Fields) title.Fields {
+	if !o.v.set.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
+		return refused
+	}
+	taken := title.FieldError{Field: "order_number", Sentences: []string{title.Taken("order_number")}}
+	return append(title.Fields{taken}, refused...)
 }
 
 // check gives the order if the judgement still holds, else judges anew.

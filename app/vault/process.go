@@ -178,7 +178,8 @@ func (p *processor) rest(ctx context.Context, next time.Duration) bool {
 // work does one task and writes what came of it. It reports whether the task has
 // left the queue, or its place in it.
 func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
-	file, err := p.v.Files.Get(ctx, task.FileID)
+	// In the trash too: what comes back out of it must have had its processing.
+	file, err := p.file(ctx, task.FileID)
 	var failure string
 	if err == nil {
 		failure, err = p.v.derive(ctx, file, task.Owner)
@@ -204,10 +205,22 @@ func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 	return err == nil
 }
 
-// postpone puts the task behind all others, due later with each attempt.
+func (p *processor) file(ctx context.Context, id uint64) (file title.File, err error) {
+	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
+		file, err = t.AnyFile(id)
+		return err
+	})
+	return file, err
+}
+
+// postpone puts the task behind all others, due later with each attempt; that of a
+// file that was purged meanwhile ends.
 func (p *processor) postpone(t *store.Tx, task title.Task) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
+	}
+	if _, err := t.AnyFile(task.FileID); title.KindOf(err) == title.NotFound {
+		return nil
 	}
 	task.Attempts++
 	task.At = p.v.now().Add(processRetry << (task.Attempts - 1))
@@ -217,7 +230,7 @@ func (p *processor) postpone(t *store.Tx, task title.Task) error {
 // finish marks a file as processed and takes its task out of the queue, together.
 // A file whose record is damaged can not be marked, now or later.
 func (p *processor) finish(t *store.Tx, task title.Task, failure string) error {
-	file, err := t.File(task.FileID)
+	file, err := t.AnyFile(task.FileID)
 	switch {
 	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
 	case err != nil:

@@ -20,11 +20,11 @@ import (
 	"deedkeep/app/title"
 )
 
-// restoreFile marks a data directory that a restore has begun and not finished.
+// restoreNote marks a data directory that a restore has begun and not finished.
 // Nothing else opens it; the same restore goes on.
 //
 //	restore.json    {"archive":"…","snapshot":"…","from":"…"}
-const restoreFile = "restore.json"
+const restoreNote = "restore.json"
 
 type restoreMark struct {
 	Archive  string `json:"archive"`
@@ -109,7 +109,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 	if err := private(w.dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	lock := flock.New(filepath.Join(w.dir, restoreFile+".lock"))
+	lock := flock.New(filepath.Join(w.dir, restoreNote+".lock"))
 	got, err := lock.TryLock()
 	if err == nil && !got {
 		err = &title.Error{Kind: title.Locked, Message: "Another restore is working on " + w.dir + "."}
@@ -119,7 +119,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 	}
 	raw, err := json.Marshal(mark)
 	if err == nil {
-		err = writeNote(w.dir, restoreFile, raw)
+		err = writeNote(w.dir, restoreNote, raw)
 	}
 	unlock = func() {
 		_ = os.Remove(lock.Path()) // Windows removes it only once it is closed, at the next start or never: it is empty.
@@ -133,7 +133,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 }
 
 // besides are the files that may lie in a directory which counts as empty.
-var besides = []string{"config.yaml", "README.md", "lost+found", "cache", restoreFile + ".new", restoreFile + ".lock"}
+var besides = []string{"config.yaml", "README.md", "lost+found", "cache", restoreNote + ".new", restoreNote + ".lock"}
 
 // restorable refuses every directory that is neither absent, nor empty, nor marked by
 // this restore.
@@ -166,7 +166,7 @@ func conflict(format string, args ...any) error {
 }
 
 func readMark(dir string) (mark restoreMark, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, restoreFile))
+	raw, err := os.ReadFile(filepath.Join(dir, restoreNote))
 	if err == nil && json.Unmarshal(raw, &mark) != nil {
 		mark.Snapshot = "unknown"
 	}
@@ -361,7 +361,7 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	if err := os.Remove(filepath.Join(w.dir, restoreFile)); err != nil {
+	if err := os.Remove(filepath.Join(w.dir, restoreNote)); err != nil {
 		return report, err
 	}
 	return report, blob.System().SyncDir(w.dir)

@@ -43,7 +43,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	if err != nil {
 		return file, err
 	}
-	if file, err = fileOf(ctx, a, info, id); err != nil {
+	if file, err = archivedFile(ctx, a, info, id); err != nil {
 		return file, err
 	}
 	e, ok := entries[file.Digest]
@@ -57,8 +57,8 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	return file, errors.Join(place(ctx, src, path), src.Close())
 }
 
-// fileOf reads a record out of a snapshot's database, unpacked for a moment.
-func fileOf(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file title.File, err error) {
+// archivedFile reads a record out of a snapshot's database, unpacked for a moment.
+func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file title.File, err error) {
 	dir, err := os.MkdirTemp("", "deedkeep-")
 	if err != nil {
 		return file, err

@@ -27,7 +27,7 @@ func (f *Files) Retry(ctx context.Context, actor title.Actor, id uint64) (count 
 	for from := max(id, 1); ; {
 		var done int
 		var next uint64
-		err := f.v.store.Update(ctx, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
+		err := f.v.change(ctx, actor, func(t *store.Tx) error { return retryable(t, id) }, func(t *store.Tx) (err error) {
 			done, next, err = f.retry(t, actor, id, from) // perhaps twice: from stays
 			return err
 		})

@@ -10,6 +10,7 @@ import (
 // Status is how much is stored, and how it goes.
 type Status struct {
 	Abstracts, Orders, Files, Folders uint64
+	Trashed                           uint64 // records in the trash, without the documents of abstracts in it
 	Bytes                             uint64 // of all files, each as often as it is filed
 	Queue                             uint64 // files that wait for their processing
 	Failed                            uint64 // files whose processing failed
@@ -22,7 +23,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 	s := Status{DiskReserve: v.set.DiskReserve, ReadOnly: v.store.Failed() != nil}
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
-		s.Files, s.Folders = t.Count(store.CountFiles), t.Count(store.CountFolders)
+		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)
 		s.Bytes, s.Queue, s.Failed = t.Count(store.CountBytes), t.Count(store.CountTasks), t.Count(store.CountFailed)
 		return nil
 	})

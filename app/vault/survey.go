@@ -13,7 +13,7 @@ import (
 // The names in a data directory that are ours.
 var (
 	ownFolders = []string{"blobs", "tmp", "previews", "search", "cache", "tls"}
-	ownFiles   = []string{"vault.db", "vault.db.new", "secret.key", "generation", backupFile, backupFile + ".new", restoreFile, restoreFile + ".new", "control.sock", "control.json", servingFile, servingFile + ".new",
+	ownFiles   = []string{"vault.db", "vault.db.new", "secret.key", "generation", backupFile, backupFile + ".new", restoreNote, restoreNote + ".new", "control.sock", "control.json", servingFile, servingFile + ".new",
 		"config.yaml", "README.md", "lost+found"}
 )
 

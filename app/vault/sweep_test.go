@@ -70,15 +70,15 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 		file func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error
 	}{
 		{"upload", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
-			_, err := v.Files.Upload(ctx, clerk, title.UploadDraft{}, tr)
+			_, err := v.Files.Upload(ctx, clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
 		{"create", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
-			_, err := v.Abstracts.Create(ctx, clerk, title.AbstractDraft{}, tr)
+			_, err := v.Abstracts.Create(ctx, clerk, title.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
 		{"attach", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
-			_, err := v.Abstracts.Attach(ctx, clerk, 1, title.UploadDraft{}, tr)
+			_, err := v.Abstracts.Attach(ctx, clerk, 1, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
 	}
@@ -95,7 +95,7 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 					return nil
 				}}
 			})
-			if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v)); err != nil {
+			if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
 				t.Fatal(err)
 			}
 			v.Start(24 * time.Hour)
@@ -185,7 +185,7 @@ func give(v *vault.Vault, docs ...doc) error {
 			return err
 		}
 	}
-	_, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tr)
+	_, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	return err
 }
 

@@ -2,6 +2,9 @@ package vault
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -12,14 +15,205 @@ type Templates struct{ v *Vault }
 
 // List gives the templates that new abstracts may use, in order of their numbers.
 func (s *Templates) List(ctx context.Context) (list []title.Template, err error) {
-	err = s.v.store.View(ctx, func(t *store.Tx) error {
-		all, err := t.Templates()
-		for _, template := range all {
-			if !template.Retired {
-				list = append(list, template)
-			}
+	all, err := s.All(ctx)
+	for _, template := range all {
+		if !template.Retired {
+			list = append(list, template)
 		}
+	}
+	return list, err
+}
+
+// All gives every template, retired ones too, in order of their numbers.
+func (s *Templates) All(ctx context.Context) (list []title.Template, err error) {
+	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.Templates()
 		return err
 	})
 	return list, err
+}
+
+// Changed is what became of one template, or of a set of definitions (then Template
+// is the zero one).
+type Changed struct {
+	Template title.Template
+	Created  bool // there was none before
+	Changes  []title.Change
+}
+
+// Definitions is what a change of definitions did, or would do, and why it cannot be
+// done (Conflict).
+type Definitions struct {
+	Changed []Changed
+	Refused title.Fields // what records would lose
+}
+
+// Import makes templates as the drafts say: each the one of its number, else the live
+// one of its name, else a new one; templates that no draft names stay. With dry
+// nothing is written. It returns Invalid with every broken rule at once (under
+// templates.INDEX), and Conflict with what records would lose, with dry as a value.
+func (s *Templates) Import(ctx context.Context, actor title.Actor, drafts []title.TemplateDraft, dry bool) (Definitions, error) {
+	return s.change(ctx, actor, dry, func(list []title.Template) ([]title.Template, error) { return planImport(list, drafts) })
+}
+
+// SetDefault makes a template the default one; NotFound when there is none, Conflict
+// when it is retired.
+func (s *Templates) SetDefault(ctx context.Context, actor title.Actor, id uint64) (title.Template, error) {
+	return s.changeOne(ctx, actor, id, func(t *title.Template) error {
+		if t.Default = true; t.Retired {
+			return &title.Error{Kind: title.Conflict, Message: "A retired template cannot be the default."}
+		}
+		return nil
+	})
+}
+
+// Retire takes a template out of use for new abstracts; its abstracts stay. NotFound
+// when there is none, Conflict when it is the default one. An import brings it back.
+func (s *Templates) Retire(ctx context.Context, actor title.Actor, id uint64) (title.Template, error) {
+	return s.changeOne(ctx, actor, id, func(t *title.Template) error {
+		if t.Retired = true; t.Default {
+			return &title.Error{Kind: title.Conflict, Message: title.RetiredDefault}
+		}
+		return nil
+	})
+}
+
+// templatePlan is a change of templates, held against what is there.
+type templatePlan struct {
+	changed []Changed
+	losses  []title.Loss
+}
+
+func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Template, error)) (templatePlan, error) {
+	var p templatePlan
+	list, err := t.Templates()
+	if err != nil {
+		return p, err
+	}
+	wanted, err := wish(slices.Clone(list))
+	if err != nil {
+		return p, err
+	}
+	wanted, refused := title.SettleTemplates(list, wanted)
+	for _, now := range wanted {
+		at := slices.IndexFunc(list, func(old title.Template) bool { return now.ID != 0 && old.ID == now.ID })
+		if at < 0 {
+			p.changed = append(p.changed, Changed{now, true, title.TemplateChanges(title.Template{}, now)})
+			continue
+		}
+		if changes := title.TemplateChanges(list[at], now); len(changes) > 0 {
+			p.changed = append(p.changed, Changed{now, false, changes})
+			p.losses = append(p.losses, title.Losses(list[at], now)...)
+		}
+	}
+	return p, refused.Err()
+}
+
+// errMoved is a change that another one overtook: it is planned anew.
+var errMoved = errors.New("the definitions changed meanwhile")
+
+// change plans, counts what records would lose, and writes, if neither the
+// definitions nor the records have moved against it.
+func (s *Templates) change(ctx context.Context, actor title.Actor, dry bool, wish func([]title.Template) ([]title.Template, error)) (Definitions, error) {
+	for {
+		var p templatePlan
+		if err := s.v.store.View(ctx, func(t *store.Tx) (err error) { p, err = s.plan(t, wish); return err }); err != nil {
+			return Definitions{}, err
+		}
+		lost := abstractLosses(p.losses)
+		if err := lost.survey(ctx, s.v.store); err != nil {
+			return Definitions{}, err
+		}
+		out := Definitions{p.changed, lost.refused()}
+		if dry || len(p.changed) == 0 {
+			return out, nil
+		}
+		err := s.v.write(ctx, actor, func(t *store.Tx) (err error) {
+			again, err := s.plan(t, wish)
+			if err == nil && !slices.Equal(again.losses, p.losses) {
+				err = errMoved
+			}
+			out.Changed = again.changed
+			return errors.Join(err, lost.settle(t))
+		}, func(t *store.Tx) error { return s.put(t, actor, out.Changed) })
+		if !errors.Is(err, errMoved) {
+			return out, err
+		}
+	}
+}
+
+func (s *Templates) put(t *store.Tx, actor title.Actor, changed []Changed) error {
+	at := s.v.now()
+	for i, c := range changed {
+		kind := "template.changed"
+		switch {
+		case c.Created:
+			id, err := t.NewTemplateID()
+			if err != nil {
+				return err
+			}
+			changed[i].Template.ID, c.Template.ID, kind = id, id, "template.created"
+		case slices.ContainsFunc(c.Changes, func(c title.Change) bool { return c.Field == "retired" }) && c.Template.Retired:
+			kind = "template.retired"
+		}
+		if err := t.PutTemplate(c.Template); err != nil {
+			return err
+		}
+		if c.Template.Default {
+			if err := t.SetDefaultTemplate(c.Template.ID); err != nil {
+				return err
+			}
+		}
+		if err := t.AddEvent(title.Event{At: at, Actor: actor, Kind: kind, Record: record("template", c.Template.ID), Changes: c.Changes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Templates) changeOne(ctx context.Context, actor title.Actor, id uint64, fn func(*title.Template) error) (one title.Template, err error) {
+	_, err = s.change(ctx, actor, false, func(list []title.Template) ([]title.Template, error) {
+		for i := range list {
+			if list[i].ID == id {
+				err := fn(&list[i])
+				one = list[i]
+				return list[i : i+1], err
+			}
+		}
+		return nil, title.Absent("template", id)
+	})
+	return one, err
+}
+
+// planImport gives the templates that the drafts make of those there are.
+func planImport(list []title.Template, drafts []title.TemplateDraft) ([]title.Template, error) {
+	var refused title.Fields
+	var wanted []title.Template
+	taken := map[uint64]int{}
+	for i, draft := range drafts {
+		path := fmt.Sprintf("templates.%d", i)
+		old, found := matching(list, draft)
+		if !found && draft.ID != 0 {
+			refused.Add(path+".id", fmt.Sprintf("There is no template %d; without an id a new one is made.", draft.ID))
+			continue
+		}
+		if first, double := taken[old.ID]; found && double {
+			refused.Add(path, fmt.Sprintf("This is template %d once more, which stands at place %d.", old.ID, first+1))
+			continue
+		}
+		taken[old.ID] = i
+		made, wrong := draft.Apply(path, old)
+		refused = append(refused, wrong...)
+		wanted = append(wanted, made)
+	}
+	return wanted, refused.Err()
+}
+
+func matching(list []title.Template, draft title.TemplateDraft) (title.Template, bool) {
+	for _, t := range list {
+		if draft.ID != 0 && t.ID == draft.ID || draft.ID == 0 && !t.Retired && title.Fold(t.Name) == title.Fold(draft.Name) {
+			return t, true
+		}
+	}
+	return title.Template{}, false
 }

@@ -146,7 +146,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	}
 	upload(t, v, docs...)
 	other := title.Actor{Kind: "operator", ID: 8, Name: "other"}
-	if _, err := v.Files.Upload(t.Context(), other, title.UploadDraft{}, tray(t, v, pdf("o.pdf", "other"))); err != nil {
+	if _, err := v.Files.Upload(t.Context(), other, title.UploadDraft{}, tray(t, v, pdf("o.pdf", "other")), vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
 	v.Start(time.Hour)

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -13,7 +12,6 @@ import (
 // usage gathers the last use of each key, so that no request costs a sync for it.
 // A crash loses at most the last second.
 type usage struct {
-	v    *Vault
 	mu   sync.Mutex
 	seen map[uint64]use
 }
@@ -22,8 +20,6 @@ type use struct {
 	last  time.Time
 	count uint64
 }
-
-const usageEvery = time.Second
 
 func (u *usage) note(key uint64, at time.Time) {
 	u.mu.Lock()
@@ -35,46 +31,22 @@ func (u *usage) note(key uint64, at time.Time) {
 	u.seen[key] = use{at, n.count + 1}
 }
 
-func (u *usage) run(ctx context.Context) {
-	tick := time.NewTicker(usageEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			err := u.flush(ctx)
-			if title.KindOf(err) == title.Closing {
-				return // read-only until a restart; what is gathered goes with it
-			}
-			if err != nil && ctx.Err() == nil {
-				u.v.log.Error("last use of keys", "error", err)
-			}
-		}
-	}
-}
-
-// flush writes what was gathered; what could not be written is kept for the next.
-func (u *usage) flush(ctx context.Context) error {
+// take empties what was gathered, for write or giveBack.
+func (u *usage) take() map[uint64]use {
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	seen := u.seen
 	u.seen = map[uint64]use{}
-	u.mu.Unlock()
-	if len(seen) == 0 {
-		return nil
-	}
-	err := u.v.store.Update(ctx, nil, func(t *store.Tx) error {
-		for id, n := range seen {
-			if err := u.add(t, id, n); err != nil {
-				return err
-			}
+	return seen
+}
+
+func (u *usage) write(t *store.Tx, seen map[uint64]use) error {
+	for id, n := range seen {
+		if err := u.add(t, id, n); err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		u.giveBack(seen)
 	}
-	return err
+	return nil
 }
 
 func (u *usage) add(t *store.Tx, id uint64, n use) error {

@@ -1,11 +1,16 @@
 // Package vault is the firm's vault: the verbs. Every transaction begins and ends
 // here, every rule between two nouns is decided here, inside the transaction of
-// its write; and here the background work lives: processing, sweep, last use.
+// its write; and here the background work lives: processing, sweep, purge, last use.
 //
 // Promise: when a verb that files a document returns without an error, the bytes
 // and their record survive a power cut. Bytes descend first, the record last: a
 // crash in between leaves an orphan that the sweep removes, never a record without
 // its bytes.
+//
+// What is deleted goes into the trash first, as good as absent to every reader, and
+// comes back as it was until its time is over: an abstract with the documents that
+// went along with it, in their order. Then the records are purged, and their bytes
+// go with the next sweep unless another record has them, be it in the trash.
 //
 // The vault is no god: it opens, closes, and holds one small struct per noun.
 //
@@ -16,6 +21,8 @@
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted
+//	    backup.json       what became of the last backups (backupplan.go)
+//	    restore.json      while a restore is not finished (restore.go)
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 package vault
@@ -62,6 +69,9 @@ type Settings struct {
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
 	Backup            BackupSettings
+	TrashKeep         time.Duration
+	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
+	Users             UserRules
 }
 
 // Options of Open.
@@ -84,9 +94,13 @@ type Vault struct {
 	Orders    *Orders
 	Files     *Files
 	Folders   *Folders
+	Trash     *Trash
 	Templates *Templates
 	Keys      *Keys
 	Backups   *Backups
+	Users     *Users
+	Sessions  *Sessions
+	Events    *Events
 	Secrets   *secret.Ring
 
 	dir       string
@@ -101,8 +115,11 @@ type Vault struct {
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	usage     *usage
+	notes     *notes
+	gatherer  *gatherer
 	processor *processor
 	sweeper   *sweeper
+	purger    *purger
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -181,14 +198,20 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 }
 
 func (v *Vault) furnish() {
-	v.usage = &usage{v: v, seen: map[uint64]use{}}
+	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
+	v.gatherer = &gatherer{v: v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
+	v.purger = &purger{v}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
-	v.Files, v.Folders = &Files{v}, &Folders{v}
+	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.Backups = &Backups{v: v}
+	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
+	v.Events = &Events{v}
 }
 
 // Start begins the background work, which Close ends.
@@ -196,9 +219,9 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.usage.run, v.Backups.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run}
 	if v.begin(ctx) {
-		work = append(work, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
+		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
 	for _, work := range work {
 		v.workers.Add(1)
@@ -214,13 +237,7 @@ func (v *Vault) Close() error {
 	v.stop()
 	v.Backups.close()
 	v.workers.Wait()
-	err := v.usage.flush(context.Background())
-	switch title.KindOf(err) {
-	case title.Closing, title.Full:
-		// Read-only, full, or closed before: the last uses are all that is lost.
-		v.log.Warn("last use of keys", "error", err)
-		err = nil
-	}
+	err := errors.Join(v.gatherer.end(), v.Users.end())
 	err = errors.Join(err, v.store.Close())
 	v.noteStop()
 	return err
@@ -257,13 +274,24 @@ func (v *Vault) room() error {
 	return nil
 }
 
-// write is Update for what makes the vault grow.
-// An actor with a key is looked at once more in the transaction: the key may have
-// ended while documents arrived.
+// Query asks for a page of a list.
+type Query = store.Query
+
+// Page is a page of a list, and how to go on from it.
+type Page[T any] = store.Page[T]
+
+// write is change for what makes the vault grow.
 func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
 	}
+	return v.change(ctx, actor, check, write)
+}
+
+// change is Update in the name of an actor. One with a key or a session is looked at
+// once more in the transaction: it may have ended while documents arrived. By itself
+// it goes on below the disk's reserve, as what makes room must.
+func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	return v.store.Update(ctx, func(t *store.Tx) error {
 		if err := v.stillMay(t, actor); err != nil || check == nil {
 			return err
@@ -273,7 +301,11 @@ func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(
 }
 
 func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
-	if actor.Kind != title.ByKey {
+	switch actor.Kind {
+	case title.ByKey:
+	case title.ByUser:
+		return v.may(t, actor, title.MayWrite)
+	default:
 		return nil
 	}
 	key, err := t.Key(actor.ID)

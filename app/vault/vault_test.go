@@ -137,7 +137,7 @@ func TestOpenTwice(t *testing.T) {
 	if n := len(under(t, opts.Dir, "tmp")); n != 1 {
 		t.Errorf("%d files in tmp", n)
 	}
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray)
+	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Errorf("the first cannot go on: %v", err)
 	}
@@ -175,7 +175,7 @@ func TestClosedVaultRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, v)
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")})
+	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{})
 	kind(t, "order", err, title.Closing)
 	_, err = v.Files.NewTray(t.Context())
 	kind(t, "tray", err, title.Closing)
@@ -293,10 +293,10 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Files.Upload(t.Context(), actor, title.UploadDraft{}, begun); title.KindOf(err) != title.Unauthenticated {
+	if _, err := v.Files.Upload(t.Context(), actor, title.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); title.KindOf(err) != title.Unauthenticated {
 		t.Errorf("upload: %v", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("1")}); title.KindOf(err) != title.Unauthenticated {
+	if _, err := v.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{}); title.KindOf(err) != title.Unauthenticated {
 		t.Errorf("order: %v", err)
 	}
 }

@@ -150,13 +150,13 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 		t.Errorf("%+v", seeded)
 	}
 	made := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "1"))
-	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("3.pdf", "3"))); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("3.pdf", "3")), vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}); err != nil {
+	if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")}); err != nil {
+	if _, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")}, vault.Keep[title.Folder]{}); err != nil {
 		t.Fatal(err)
 	}
 	s := status(t, v)

@@ -62,7 +62,8 @@ func (c *chance) Read(p []byte) (int, error) {
 
 // Settings are those of config.example.yaml, without the reserve of the disk.
 func Settings() vault.Settings {
-	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits()}
+	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits(),
+		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour}
 }
 
 // Options of a vault for tests in a directory of its own, with a clock, chance and
@@ -71,7 +72,7 @@ func Options(t testing.TB) vault.Options {
 	t.Helper()
 	return vault.Options{
 		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Chance: Chance(),
-		Log: slog.New(slog.DiscardHandler),
+		Log: quiet(),
 	}
 }
 
@@ -164,3 +165,5 @@ type toyDocument int
 func (d toyDocument) Pages() int                               { return int(d) }
 func (d toyDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
 func (d toyDocument) Close(context.Context) error              { return nil }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

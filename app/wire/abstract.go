@@ -24,7 +24,7 @@ type AbstractCreated struct {
 	Errors List[FileFailure] `json:"errors"`
 }
 
-// AbstractBody answers GET /abstracts/{id}.
+// AbstractBody answers GET and PATCH /abstracts/{id}, and POST /abstracts/{id}/restore.
 type AbstractBody struct {
 	Data Abstract `json:"data"`
 }

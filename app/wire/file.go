@@ -26,7 +26,8 @@ type FileFailure struct {
 	Error    string `json:"error"`
 }
 
-// FileBody answers GET /file-vault/files/{n}.
+// FileBody answers GET and PATCH /file-vault/files/{n}, and POST
+// /file-vault/files/{n}/restore.
 type FileBody struct {
 	Data File `json:"data"`
 }

@@ -12,6 +12,11 @@ type Folders struct {
 	Folders List[Folder] `json:"folders"`
 }
 
+// FolderBody answers GET and PATCH /file-vault/folders/{n}.
+type FolderBody struct {
+	Data Folder `json:"data"`
+}
+
 // FolderCreated answers POST /file-vault/folders.
 type FolderCreated struct {
 	Success bool   `json:"success"`

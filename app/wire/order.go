@@ -16,7 +16,8 @@ type Order struct {
 	UpdatedAt    Time         `json:"updated_at"`
 }
 
-// OrderBody answers POST /orders.
+// OrderBody answers POST /orders, GET and PATCH /orders/{id}, and POST
+// /orders/{id}/restore.
 type OrderBody struct {
 	Data Order `json:"data"`
 }

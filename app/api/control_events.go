@@ -1,0 +1,137 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+// mountEvents registers the routes of the log of events.
+func (c control) mountEvents(mux *http.ServeMux) {
+	mux.HandleFunc("GET /control/events", c.answer(c.events))
+	mux.HandleFunc("GET /control/events/export", c.exportEvents)
+	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
+}
+
+// mostEvents is how many entries are listed at once; an export has no bound.
+const mostEvents = 10_000
+
+// events lists the newest entries that fit, the newest first.
+func (c control) events(r *http.Request) (any, error) {
+	ids := newOpaque(c.Vault.Secrets)
+	limit, query, err := eventQuery(ids, r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	out := wire.Events{}
+	for len(out.Data) < limit {
+		query.Limit = min(limit-len(out.Data), 500)
+		page, err := c.Vault.Events.List(r.Context(), query)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.Items {
+			out.Data = append(out.Data, eventShape(ids, e))
+		}
+		if query.Position = page.Next; page.Next == nil {
+			break
+		}
+	}
+	return out, nil
+}
+
+func eventQuery(ids opaque, asked url.Values) (limit int, q store.Query, err error) {
+	q = store.Query{Sort: store.SortCreated, Down: true}
+	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
+		return 0, q, title.Fields{{Field: "limit", Sentences: []string{fmt.Sprintf("The limit must be between 1 and %d.", mostEvents)}}}.Err()
+	}
+	for _, filter := range []struct {
+		name   string
+		column store.Column
+	}{{"actor", store.ColumnActor}, {"kind", store.ColumnKind}, {"record", store.ColumnRecord}} {
+		value := asked.Get(filter.name)
+		if value == "" {
+			continue
+		}
+		if filter.column == store.ColumnRecord {
+			value = ids.number(value)
+		}
+		q.Where = append(q.Where, store.Where{Column: filter.column, Value: value})
+	}
+	for name, bound := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
+		if text := asked.Get(name); text != "" {
+			var at wire.Time
+			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {
+				return 0, q, title.Fields{{Field: name, Sentences: []string{"The " + name + " must be a time."}}}.Err()
+			}
+			*bound = at.Time
+		}
+	}
+	return limit, q, nil
+}
+
+// exportEvents streams the log from an entry on, a JSON line each.
+func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
+	ids, lines := newOpaque(c.Vault.Secrets), json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
+	if err != nil {
+		c.answer(func(*http.Request) (any, error) {
+			return nil, title.Fields{{Field: "from", Sentences: []string{"The from must be the number of an entry."}}}.Err()
+		})(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	var end wire.EventEnd
+	err = c.Vault.Events.Each(r.Context(), from, func(e title.Event, damage error) error {
+		if damage != nil {
+			return lines.Encode(wire.EventLine{Damaged: &wire.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10), Problem: damage.Error()}})
+		}
+		end.Entries++
+		return lines.Encode(wire.EventLine{Event: new(eventShape(ids, e))})
+	})
+	line := wire.EventLine{End: &end}
+	if err != nil {
+		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(requestIDHeader))
+		line = wire.EventLine{Error: err.Error()}
+	}
+	_ = lines.Encode(line) // a command that has gone needs no answer
+}
+
+// verifyEvents streams its progress and then its result, a JSON line each.
+func (c control) verifyEvents(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
+	said := time.Now()
+	report, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) {
+		if time.Since(said) < progressEvery {
+			return
+		}
+		said = time.Now()
+		// A command that has gone ends the request's context, and with it the work.
+		_ = errors.Join(lines.Encode(wire.EventVerifyLine{Progress: &wire.VerifyProgress{Done: int64(done), Total: int64(total), Unit: "entries"}}), flusher.Flush())
+	})
+	line := wire.EventVerifyLine{Result: verifiedLog(report)}
+	if err != nil {
+		c.Log.ErrorContext(r.Context(), "verify events", "error", err, "request_id", r.Header.Get(requestIDHeader))
+		line = wire.EventVerifyLine{Error: err.Error()}
+	}
+	_ = lines.Encode(line) // as above
+}
+
+func verifiedLog(r vault.LogReport) *wire.EventVerify {
+	out := &wire.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
+	for _, f := range r.Findings {
+		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+	}
+	return out
+}

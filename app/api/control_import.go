@@ -1,0 +1,97 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"deedkeep/app/body"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+// importRoutes are the routes by which a tree of documents is filed. A document comes
+// as the body itself: its name, its folder, its size and its SHA-256 are in the query,
+// where a name keeps every byte that the disk gave it.
+func (c control) importRoutes() map[string]func(*http.Request) (any, error) {
+	return map[string]func(*http.Request) (any, error){
+		"POST /control/import/folders": c.ensureFolder,
+		"GET /control/import/file":     c.lookForFile,
+		"POST /control/import/file":    c.importFile,
+	}
+}
+
+func (c control) ensureFolder(r *http.Request) (any, error) {
+	var asked wire.FolderEnsure
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), body.Filename(asked.Name), asked.DryRun)
+	out := wire.FolderEnsured{Made: fresh}
+	if made.ID != 0 {
+		out.Folder = new(folder(made))
+	}
+	return out, err
+}
+
+// lookForFile says what can be known of a document before it is sent: without a
+// sha256, whether its name or size refuse it.
+func (c control) lookForFile(r *http.Request) (any, error) {
+	place, err := placeOf(r)
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	size, err := strconv.ParseInt(query.Get("size"), 10, 64)
+	if err != nil {
+		return nil, title.Refusal("size", "The size field must be an integer.")
+	}
+	out := wire.Imported{Refused: c.Vault.Files.Foresee(place.Name, size)}
+	if digest := query.Get("sha256"); digest != "" && out.Refused == "" {
+		file, found, err := c.Vault.Files.There(r.Context(), place, digest)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			out.File, out.There = new(int64(file.ID)), true
+		}
+	}
+	return out, nil
+}
+
+func (c control) importFile(r *http.Request) (any, error) {
+	place, err := placeOf(r)
+	if err != nil {
+		return nil, err
+	}
+	tray, err := c.Vault.Files.NewTray(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer tray.Discard()
+	if err := tray.Add(place.Name, r.Body); err != nil {
+		return nil, err
+	}
+	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
+	if err != nil {
+		return nil, err
+	}
+	out := wire.Imported{There: done.There, Refused: done.Refusal}
+	if done.Refusal == "" {
+		out.File = new(int64(done.File.ID))
+	}
+	return out, nil
+}
+
+func placeOf(r *http.Request) (vault.Place, error) {
+	query := r.URL.Query()
+	place := vault.Place{Name: body.Filename(query.Get("filename"))}
+	if text := query.Get("folder_id"); text != "" {
+		id, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			return place, title.Absent("folder", text)
+		}
+		place.Folder = id
+	}
+	return place, nil
+}

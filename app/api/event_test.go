@@ -1,0 +1,236 @@
+package api_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/api"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
+)
+
+// door asks the control door of the house.
+func (h *house) door(t *testing.T, method, path, body string) (status int, text string) {
+	t.Helper()
+	door := api.Control(api.ControlOptions{Vault: h.vault, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set(api.OperatorHeader, "ann")
+	door.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// events lists the log, the newest first.
+func (h *house) events(t *testing.T, query string) []wire.Event {
+	t.Helper()
+	status, text := h.door(t, http.MethodGet, "/control/events?limit=100&"+query, "")
+	var got wire.Events
+	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
+		t.Fatalf("status %d: %s, %v", status, text, err)
+	}
+	return got.Data
+}
+
+// last is the number of the newest entry; the keys of a house are older than the house.
+func (h *house) last(t *testing.T) (seq int64) {
+	t.Helper()
+	for _, e := range h.events(t, "") {
+		seq = max(seq, e.Seq)
+	}
+	return seq
+}
+
+// Every verb leaves an event that says who and from where.
+func TestEveryVerbLeavesAnEvent(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	before := h.last(t)
+	id := func(r reply) string {
+		t.Helper()
+		var made struct{ Data struct{ ID string } }
+		if err := json.Unmarshal(r.body, &made); err != nil || made.Data.ID == "" {
+			t.Fatalf("%v: %s", err, r.body)
+		}
+		return made.Data.ID
+	}
+	order := id(h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON}, body: `{"order_number":"T-1"}`, status: 201}))
+	h.ask(t, row{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON}, body: `{"name":"Box 9"}`, status: 201})
+	h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	abstract := id(h.ask(t, abstract(201, "", file("files[]", "b.pdf", pdf(2)))))
+	h.ask(t, row{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/files", route: "/v1/abstracts/{id}/files", header: []string{asForm}, body: parts(file("files", "c.pdf", pdf(3))), status: 201})
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
+	h.ask(t, row{as: "full", method: "HEAD", path: "/v1/file-vault/files/1/download", status: 302})
+	h.events(t, "") // writes what is gathered
+	const abstractPath, orderPath, filePath = "/v1/abstracts/{id}", "/v1/orders/{id}", "/v1/file-vault/files/"
+	for _, r := range []row{
+		{method: "PATCH", path: "/v1/abstracts/" + abstract, route: abstractPath, body: `{"county":"Kent"}`, status: 200},
+		{method: "DELETE", path: "/v1/abstracts/" + abstract + "/files/3", route: abstractPath + "/files/{n}", status: 204},
+		{method: "DELETE", path: "/v1/abstracts/" + abstract, route: abstractPath, status: 204},
+		{method: "POST", path: "/v1/abstracts/" + abstract + "/restore", route: abstractPath + "/restore", status: 200},
+		{method: "PATCH", path: "/v1/orders/" + order, route: orderPath, body: `{"due_date":"2026-06-15"}`, status: 200},
+		{method: "DELETE", path: "/v1/orders/" + order, route: orderPath, status: 204},
+		{method: "POST", path: "/v1/orders/" + order + "/restore", route: orderPath + "/restore", status: 200},
+		{method: "PATCH", path: filePath + "1", body: `{"filename":"z.pdf"}`, status: 200},
+		{method: "DELETE", path: filePath + "1", status: 204},
+		{method: "POST", path: filePath + "1/restore", status: 200},
+		{method: "PATCH", path: "/v1/file-vault/folders/5", body: `{"name":"Box 10"}`, status: 200},
+		{method: "DELETE", path: "/v1/file-vault/folders/5", status: 204},
+		// What reads, is refused or changes nothing leaves none.
+		{method: "GET", path: filePath + "1", status: 200},
+		{method: "POST", path: "/v1/orders", body: `{}`, status: 422},
+		{method: "PATCH", path: "/v1/orders/" + order, route: orderPath, body: `{"due_date":"2026-06-15"}`, status: 200},
+		{method: "GET", path: "/v1/trash", status: 200},
+	} {
+		if r.as = "full"; r.body != "" {
+			r.header = []string{asJSON}
+		}
+		h.ask(t, r)
+	}
+	want := []struct{ kind, record, abstract string }{
+		{"order.created", "order:" + order, ""}, {"folder.created", "folder:5", ""}, {"file.filed", "file:1", ""},
+		{"abstract.created", "abstract:" + abstract, ""}, {"file.filed", "file:2", "abstract:" + abstract}, {"file.filed", "file:3", "abstract:" + abstract},
+		{"file.downloaded", "file:1", ""},
+		{"abstract.changed", "abstract:" + abstract, ""}, {"file.detached", "file:3", "abstract:" + abstract},
+		{"abstract.trashed", "abstract:" + abstract, ""}, {"abstract.restored", "abstract:" + abstract, ""},
+		{"order.changed", "order:" + order, ""}, {"order.trashed", "order:" + order, ""}, {"order.restored", "order:" + order, ""},
+		{"file.changed", "file:1", ""}, {"file.trashed", "file:1", ""}, {"file.restored", "file:1", ""},
+		{"folder.changed", "folder:5", ""}, {"folder.removed", "folder:5", ""},
+	}
+	got := slices.DeleteFunc(h.events(t, ""), func(e wire.Event) bool { return e.Seq <= before })
+	if len(got) != len(want) {
+		t.Fatalf("%d events, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		e := got[len(got)-1-i]
+		if e.Kind != w.kind || *e.Record != w.record || e.Detail["abstract"] != w.abstract {
+			t.Errorf("%s of %s (%v), want %+v", e.Kind, *e.Record, e.Detail, w)
+		}
+		if a := e.Actor; a.Kind != "key" || a.ID == nil || *a.ID != 1 || a.Name == nil || *a.Name != "full" || a.Address == nil || *a.Address != "127.0.0.1" || e.RequestID == nil {
+			t.Errorf("%s: by %+v", e.Kind, a)
+		}
+	}
+
+	// A record is asked for as it is told.
+	if list := h.events(t, "record=abstract:"+abstract); len(list) != 4 || list[3].Kind != "abstract.created" {
+		t.Errorf("%+v", list)
+	}
+	for _, nobody := range []string{"abstract:1", "abstract:", "abstract", "order:" + abstract, "order:%20", "x"} {
+		if list := h.events(t, "record="+nobody); len(list) != 0 {
+			t.Errorf("%s: %+v", nobody, list)
+		}
+	}
+	if list := h.events(t, "actor=key:1&kind=file.filed"); len(list) != 3 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// The verbs at the machine say who sits there.
+func TestTheOperatorIsInTheLog(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	for _, row := range []struct{ path, body, kind string }{
+		{"/control/keys", `{"name":"desk"}`, "key.created"}, {"/control/keys/2/revoke", "", "key.revoked"}, {"/control/keys/1/rotate", `{"overlap_seconds":0}`, "key.rotated"},
+	} {
+		if status, text := h.door(t, http.MethodPost, row.path, row.body); status != 200 {
+			t.Fatalf("%s: %d %s", row.path, status, text)
+		}
+		e := h.events(t, "")[0]
+		if e.Kind != row.kind || e.Actor.Kind != "operator" || *e.Actor.Name != "ann" || e.Actor.Address != nil || e.RequestID == nil {
+			t.Errorf("%s: %+v", row.path, e)
+		}
+	}
+}
+
+// An entry on the wire, every member given and none.
+func TestEventShape(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 29, 4, 0, 1, 0, time.UTC)
+	h := open(t, func(s *setup) {
+		logged(t, s, title.Event{At: at, Actor: title.Actor{Kind: "user", ID: 3, Name: "Ann <x>", Address: "192.0.2.1", RequestID: "r-1"}, Kind: "file.changed", Record: "file:1",
+			Detail: map[string]string{"abstract": "abstract:7", "name": "abstract:7", "order": "order"},
+			Changes: []title.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)}, {Field: "abstract_id", From: nil, To: []byte("7")},
+				{Field: "folder_id", From: []byte("7"), To: []byte("null")}}},
+			title.Event{At: at, Actor: title.System(), Kind: "abstract.purged", Record: "abstract:7"},
+			title.Event{At: at, Actor: title.System(), Kind: "vault.opened"})
+	})
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	abstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(7)
+	_, text := h.door(t, http.MethodGet, "/control/events/export?from=2", "")
+	var got []string
+	for line := range strings.Lines(text) {
+		if len(got) == 3 {
+			break // the keys of the house follow
+		}
+		line, _, _ = strings.Cut(strings.TrimPrefix(line, `{"event":`), `,"hash"`)
+		_, line, _ = strings.Cut(line, `,`)
+		got = append(got, line)
+	}
+	const when = `"at":"2026-05-29T04:00:01.000000Z",`
+	const system = `"actor":{"kind":"system","id":null,"name":null,"address":null},`
+	want := []string{
+		when + `"actor":{"kind":"user","id":3,"name":"Ann <x>","address":"192.0.2.1"},"kind":"file.changed","record":"file:1",` +
+			`"detail":{"abstract":"` + abstract + `","name":"abstract:7","order":"order"},` +
+			`"changes":[{"field":"filename","from":"a <b>.pdf","to":"b.pdf"},{"field":"abstract_id","from":null,"to":"` + strings.TrimPrefix(abstract, "abstract:") + `"},` +
+			`{"field":"folder_id","from":7,"to":null}],"request_id":"r-1"`,
+		when + system + `"kind":"abstract.purged","record":"` + abstract + `","detail":{},"changes":[],"request_id":null`,
+		when + system + `"kind":"vault.opened","record":null,"detail":{},"changes":[],"request_id":null`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if end := fmt.Sprintf("{\"end\":{\"entries\":%d}}\n", h.last(t)-1); !strings.HasSuffix(text, end) {
+		t.Errorf("the last line is not %s: %s", end, text)
+	}
+}
+
+func TestControlEventsRefused(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	for _, row := range []struct{ path, has string }{
+		{"/control/events", "The limit must be between 1 and 10000."}, {"/control/events?limit=0", "limit"}, {"/control/events?limit=10001", "limit"},
+		{"/control/events?limit=1&from=2026-05-29", "The from must be a time."}, {"/control/events?limit=1&to=x", "The to must be a time."},
+		{"/control/events/export", "The from must be the number of an entry."}, {"/control/events/export?from=-1", "from"},
+	} {
+		if status, text := h.door(t, http.MethodGet, row.path, ""); status != 422 || !strings.Contains(text, row.has) {
+			t.Errorf("%s: %d %s", row.path, status, text)
+		}
+	}
+}
+
+// logged puts events into the log of a house that is about to be opened.
+func logged(t *testing.T, s *setup, events ...title.Event) {
+	t.Helper()
+	ring, _, err := secret.Load(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Chance())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(t.Context(), filepath.Join(s.vault.Dir, "vault.db"), store.Options{Now: s.vault.Now, Fingerprint: ring.Fingerprint(), Workspace: s.workspace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), nil, func(tx *store.Tx) error {
+		for _, e := range events {
+			if err := tx.AddEvent(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"regexp"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+const eventsPath = "/events"
+
+type eventHandler struct {
+	edge  *edge
+	verbs interface {
+		List(ctx context.Context, q store.Query) (store.Page[title.Event], error)
+	}
+}
+
+var eventListing = listing{
+	noun:  "events",
+	sorts: []sorting{{"created_at", store.SortCreated}},
+	filters: append([]filter{
+		byText("actor", store.ColumnActor, title.MaxName), byText("kind", store.ColumnKind, title.MaxName), byRecord("record"),
+	}, byCreation()...),
+}
+
+func (h eventHandler) list(c *call) (answer, error) {
+	asked, err := h.edge.list(c, eventListing)
+	if err != nil {
+		return answer{}, err
+	}
+	page, err := h.verbs.List(c.Context(), asked.Query)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(pageOf(h.edge, c, asked, page, func(v title.Event) wire.Event { return eventShape(h.edge.opaque(), v) }))
+}
+
+// recordText is the name of a record as the log has it.
+var recordText = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
+
+// byRecord is the name of a record as events give it, noun:id; it need not be there.
+func byRecord(name string) filter {
+	return filter{name, func(e *edge, text string, q *store.Query) string {
+		record := e.opaque().number(text)
+		if !recordText.MatchString(record) {
+			return title.NotSelectable(name)
+		}
+		where(q, store.ColumnRecord, record)
+		return ""
+	}}
+}

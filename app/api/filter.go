@@ -1,0 +1,160 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deedkeep/app/body"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// filter is one parameter that narrows a list. read adds what a text, which is not
+// empty, asks for, or gives the sentence that refuses it.
+type filter struct {
+	name string
+	read func(e *edge, text string, q *store.Query) string
+}
+
+func where(q *store.Query, column store.Column, value string) {
+	q.Where = append(q.Where, store.Where{Column: column, Value: value})
+}
+
+// byText is equality of a text, without regard to case.
+func byText(name string, column store.Column, most int) filter {
+	return filter{name, func(_ *edge, text string, q *store.Query) string {
+		switch {
+		case !body.ValidText(text):
+			return title.BadCharacters(name)
+		case utf8.RuneCountInString(text) > most:
+			return title.TooLong(name, most)
+		}
+		where(q, column, text)
+		return ""
+	}}
+}
+
+// byNumber is the number of another record, which need not be there.
+func byNumber(name string, column store.Column) filter {
+	return filter{name, func(_ *edge, text string, q *store.Query) string {
+		n, _, ok := body.Integer(text)
+		switch {
+		case !ok:
+			return title.NotInteger(name)
+		case n <= 0:
+			return title.NotSelectable(name)
+		}
+		where(q, column, strconv.FormatInt(n, 10))
+		return ""
+	}}
+}
+
+// byFolder is byNumber, or `null` for the files in no folder and of no abstract.
+func byFolder(name string) filter {
+	number := byNumber(name, store.ColumnFolder)
+	return filter{name, func(e *edge, text string, q *store.Query) string {
+		if text == "null" {
+			where(q, store.ColumnNowhere, "")
+			return ""
+		}
+		return number.read(e, text, q)
+	}}
+}
+
+// byAbstract is the opaque id of an abstract, which need not be there.
+func byAbstract(name string) filter {
+	return filter{name, func(e *edge, text string, q *store.Query) string {
+		id, ok := e.abstracts.Decode(text)
+		if !ok {
+			return title.NotSelectable(name)
+		}
+		where(q, store.ColumnAbstract, strconv.FormatUint(id, 10))
+		return ""
+	}}
+}
+
+func byBoolean(name string, column store.Column) filter {
+	return filter{name, func(_ *edge, text string, q *store.Query) string {
+		switch strings.ToLower(text) {
+		case "true", "1":
+			where(q, column, "true")
+		case "false", "0":
+			where(q, column, "false")
+		default:
+			return title.NotBoolean(name)
+		}
+		return ""
+	}}
+}
+
+func byChoice(name string, column store.Column, choices ...string) filter {
+	return filter{name, func(_ *edge, text string, q *store.Query) string {
+		if text = strings.ToLower(text); !slices.Contains(choices, text) {
+			return title.NotSelectable(name)
+		}
+		where(q, column, text)
+		return ""
+	}}
+}
+
+// byCreation are both ends of a span of time, inclusive: a date is the whole day in
+// UTC, a date-time is of RFC 3339.
+func byCreation() []filter {
+	const from, to = "created_from", "created_to"
+	return []filter{
+		{from, func(_ *edge, text string, q *store.Query) string {
+			at, _, ok := instant(text)
+			if !ok {
+				return title.NotDate(from)
+			}
+			if q.From = at.Truncate(time.Microsecond); q.From.Before(at) {
+				q.From = q.From.Add(time.Microsecond)
+			}
+			return ""
+		}},
+		{to, func(_ *edge, text string, q *store.Query) string {
+			at, day, ok := instant(text)
+			if !ok {
+				return title.NotDate(to)
+			}
+			if day {
+				at = at.AddDate(0, 0, 1).Add(-time.Microsecond)
+			}
+			q.To = at.Truncate(time.Microsecond)
+			return ""
+		}},
+	}
+}
+
+// instant reads a date or a date-time. A blank in one is the plus of its zone, which
+// somebody put into an address as it was.
+func instant(text string) (at time.Time, day, ok bool) {
+	if at, err := time.Parse(time.DateOnly, text); err == nil && len(text) == len(time.DateOnly) {
+		return at, true, at.Year() > 0
+	}
+	if strings.Contains(text, ",") { // which the library takes for a point
+		return time.Time{}, false, false
+	}
+	at, err := time.Parse(time.RFC3339Nano, strings.Replace(text, " ", "+", 1))
+	at = at.UTC()
+	return at, false, err == nil && at.Year() > 0 && at.Year() <= 9999
+}
+
+// scopeOf names a list, so that a cursor is of no other.
+func scopeOf(noun, sort string, q store.Query) string {
+	parts := []string{"sort=" + sort}
+	for _, w := range q.Where {
+		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, title.Fold(w.Value)))
+	}
+	for name, at := range map[string]time.Time{"from": q.From, "to": q.To} {
+		if !at.IsZero() {
+			parts = append(parts, name+"="+at.Format(time.RFC3339Nano))
+		}
+	}
+	slices.Sort(parts)
+	return noun + "?" + strings.Join(parts, "&")
+}

@@ -1,0 +1,155 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"deedkeep/app/body"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+// Lists: pages of a noun by keyset, their places sealed into cursors (API.md, "Ours").
+const (
+	standardPage = 25
+	mostPage     = 100
+)
+
+// listing is what may be asked of the list of a noun. Its first sort, descending, is
+// the standard one.
+type listing struct {
+	noun    string
+	sorts   []sorting
+	filters []filter
+}
+
+// sorting is a name for an order of the store.
+type sorting struct {
+	name string
+	by   store.Sort
+}
+
+// asked is a list as it was asked for.
+type asked struct {
+	store.Query
+	scope string      // names the list: noun, sort and filters
+	rest  []body.Pair // the query without its cursor
+}
+
+// list reads the query of a list; Invalid with every refusal at once. Of a repeated
+// parameter the last counts, unknown ones are ignored, empty ones are absent.
+func (e *edge) list(c *call, l listing) (asked, error) {
+	pairs, err := queryPairs(c.URL.RawQuery)
+	if err != nil {
+		return asked{}, err
+	}
+	values := map[string]string{}
+	a := asked{Query: store.Query{Limit: standardPage}}
+	for _, p := range pairs {
+		values[p.Name] = p.Value
+		if p.Name != "cursor" {
+			a.rest = append(a.rest, p)
+		}
+	}
+	var refused title.Fields
+	for _, f := range l.filters {
+		if text := strings.TrimSpace(values[f.name]); text != "" {
+			if sentence := f.read(e, text, &a.Query); sentence != "" {
+				refused.Add(f.name, sentence)
+			}
+		}
+	}
+	if text := values["per_page"]; text != "" {
+		a.Limit = perPage(text, &refused)
+	}
+	sort := l.sort(values["sort"], &a.Query, &refused)
+	a.scope = scopeOf(l.noun, sort, a.Query)
+	if text := values["cursor"]; text != "" && len(refused) == 0 {
+		e.place(text, &a, &refused)
+	}
+	return a, refused.Err()
+}
+
+// queryPairs are the parameters of a query, in order.
+func queryPairs(query string) ([]body.Pair, error) {
+	pairs, err := body.ParseForm([]byte(query))
+	if err != nil {
+		return nil, &refusal{status: http.StatusBadRequest, message: "The query of the address cannot be read."}
+	}
+	return pairs, nil
+}
+
+func perPage(text string, refused *title.Fields) int {
+	const field = "per_page"
+	n, present, ok := body.Integer(text)
+	switch {
+	case !ok:
+		refused.Add(field, title.NotInteger(field))
+	case !present:
+		return standardPage
+	case n < 1 || n > mostPage:
+		refused.Add(field, title.NotBetween(field, 1, mostPage))
+	}
+	return int(n)
+}
+
+// sort sets the order and gives its name with its sign.
+func (l listing) sort(text string, q *store.Query, refused *title.Fields) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		text = "-" + l.sorts[0].name
+	}
+	name, down := strings.CutPrefix(text, "-")
+	for _, s := range l.sorts {
+		if s.name == name {
+			q.Sort, q.Down = s.by, down
+			return text
+		}
+	}
+	refused.Add("sort", title.NotSelectable("sort"))
+	return ""
+}
+
+// A cursor opens under the scope of its list alone; its first byte is the way:
+const (
+	forth = '>'
+	back  = '<'
+)
+
+func (e *edge) place(text string, a *asked, refused *title.Fields) {
+	place, ok := e.cursors.Open(a.scope, text)
+	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
+		refused.Add("cursor", title.NotSelectable("cursor"))
+		return
+	}
+	a.Position, a.Back = place[1:], place[0] == back
+}
+
+// pageOf is a page of a list, with the way to those beside it.
+func pageOf[T, W any](e *edge, c *call, a asked, page store.Page[T], shape func(T) W) wire.Page[W] {
+	out := wire.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: wire.Meta{PerPage: a.Limit}}
+	for _, item := range page.Items {
+		out.Data = append(out.Data, shape(item))
+	}
+	out.Meta.NextCursor, out.Links.Next = e.beside(c, a, forth, page.Next)
+	out.Meta.PrevCursor, out.Links.Prev = e.beside(c, a, back, page.Prev)
+	return out
+}
+
+// beside is the cursor of a page and its address: this one's with another cursor.
+func (e *edge) beside(c *call, a asked, way byte, position []byte) (cursor, link *string) {
+	if position == nil {
+		return nil, nil
+	}
+	text := e.cursors.Seal(a.scope, append([]byte{way}, position...))
+	var b strings.Builder
+	b.WriteString(c.origin + c.URL.EscapedPath() + "?")
+	for _, p := range a.rest {
+		b.WriteString(url.QueryEscape(p.Name) + "=" + url.QueryEscape(p.Value) + "&")
+	}
+	b.WriteString("cursor=" + text)
+	address := b.String()
+	return &text, &address
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+
+	"deedkeep/app/body"
+	"deedkeep/app/title"
+)
+
+// changes are the members of a PATCH, of which only those that were sent count.
+type changes map[string]json.RawMessage
+
+func (e *edge) changes(c *call) (changes, error) {
+	sent, err := c.object(e.Limits.JSON)
+	return sent, err
+}
+
+func (m changes) input(name string) title.Sent[title.Input] {
+	raw, sent := m[name]
+	return title.Sent[title.Input]{Present: sent, Value: input(raw)}
+}
+
+func (m changes) number(name string) title.Sent[title.Number] {
+	raw, sent := m[name]
+	return title.Sent[title.Number]{Present: sent, Value: number(raw)}
+}
+
+// custom is the member custom_fields; null takes all values away.
+func (m changes) custom() title.Sent[title.Custom] {
+	raw, sent := m["custom_fields"]
+	c := title.Sent[title.Custom]{Present: sent, Value: custom(raw)}
+	if sent && body.Kind(raw) == body.KindNull {
+		c.Value.Form = title.CustomNull
+	}
+	return c
+}
+
+// numbers is a member that lists ids.
+func (m changes) numbers(name string) title.Sent[title.Numbers] {
+	raw, sent := m[name]
+	list := title.Sent[title.Numbers]{Present: sent}
+	items, err := body.Array(raw)
+	if err != nil {
+		return list
+	}
+	list.Value.Array = true
+	for _, item := range items {
+		list.Value.Items = append(list.Value.Items, number(item))
+	}
+	return list
+}
+
+// filename is a member that names a file, made a label as that of an upload is.
+func (m changes) filename(name string) title.Sent[title.Input] {
+	in := m.input(name)
+	if in.Value.Form == title.String && strings.TrimSpace(in.Value.Value) != "" {
+		in.Value.Value = body.Filename(in.Value.Value)
+	}
+	return in
+}
+
+func (m changes) property() title.PropertyPatch {
+	return title.PropertyPatch{Address: m.input("address"), City: m.input("city"), County: m.input("county"), State: m.input("state")}
+}

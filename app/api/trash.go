@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+	"strconv"
+
+	"deedkeep/app/store"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+type trashHandler struct {
+	edge  *edge
+	verbs interface {
+		List(ctx context.Context, q store.Query) (store.Page[vault.Trashed], error)
+	}
+}
+
+var trashListing = listing{
+	noun:    "trash",
+	sorts:   []sorting{{"deleted_at", store.SortCreated}},
+	filters: []filter{byChoice("kind", store.ColumnKind, "abstract", "order", "file")},
+}
+
+func (h trashHandler) list(c *call) (answer, error) {
+	asked, err := h.edge.list(c, trashListing)
+	if err != nil {
+		return answer{}, err
+	}
+	page, err := h.verbs.List(c.Context(), asked.Query)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(pageOf(h.edge, c, asked, page, h.edge.trashed))
+}
+
+func (e *edge) trashed(t vault.Trashed) wire.Trashed {
+	id := wire.RecordID(strconv.FormatUint(t.ID, 10))
+	if ids := e.opaque().of(t.Noun); ids != nil {
+		id = wire.RecordID(`"` + ids.Encode(t.ID) + `"`)
+	}
+	return wire.Trashed{
+		Kind: t.Noun, ID: id, Heading: t.Heading, DeletedAt: wire.At(t.At), RestorableUntil: wire.At(t.Until),
+		DeletedBy: wire.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
+	}
+}

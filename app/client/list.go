@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"deedkeep/app/wire"
+)
+
+// List asks for a list, or a page of one (API.md, "Ours"). Filters are by name:
+// status, county, created_from and so on. The zero value is all, newest first.
+type List struct {
+	Filters map[string]string
+	Sort    string // "created_at", "-due_date"; "" is the standard one
+	PerPage int    // 1 to 100; 0 is the standard one
+	Cursor  string // where to go on: of another page of the same list
+}
+
+func (l List) query() string {
+	values := url.Values{}
+	for name, value := range l.Filters {
+		values.Set(name, value)
+	}
+	if l.Sort != "" {
+		values.Set("sort", l.Sort)
+	}
+	if l.PerPage != 0 {
+		values.Set("per_page", strconv.Itoa(l.PerPage))
+	}
+	if l.Cursor != "" {
+		values.Set("cursor", l.Cursor)
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "?" + values.Encode()
+}
+
+func page[T any](ctx context.Context, c *Client, path string, l List) (wire.Page[T], error) {
+	var p wire.Page[T]
+	err := c.call(ctx, http.MethodGet, path+l.query(), nil, &p)
+	return p, err
+}
+
+// all reads page after page; an error is the last thing it gives.
+func all[T any](ctx context.Context, c *Client, path string, l List) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for {
+			p, err := page[T](ctx, c, path, l)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range p.Data {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if p.Meta.NextCursor == nil {
+				return
+			}
+			l.Cursor = *p.Meta.NextCursor
+		}
+	}
+}

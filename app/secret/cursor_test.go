@@ -1,0 +1,78 @@
+package secret
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestCursorVectors(t *testing.T) {
+	cursors := testRing(t).Cursors()
+	for _, row := range []struct{ scope, position, want string }{
+		{"orders\n-created_at", "", "PROXlFnaPFfElZmWBA_al6PESvG4gSR6LhEgBQ"},
+		{"orders\n-created_at", "c\x00\x01\x02", "McfzFG1Lb5lQECB2-t3Hui-XwmsLfT65YkWMn1wbWUw"},
+		{"abstracts\n-created_at", "c\x00\x01\x02", "eKeoqh1JhQvnb2gWUQpdF-d714uVFPBRPWmSmLuWiac"},
+	} {
+		if got := cursors.Seal(row.scope, []byte(row.position)); got != row.want {
+			t.Errorf("%q %q = %s, want %s", row.scope, row.position, got, row.want)
+		}
+		if position, ok := cursors.Open(row.scope, row.want); !ok || string(position) != row.position {
+			t.Errorf("%s = %q, %v", row.want, position, ok)
+		}
+	}
+}
+
+// Every changed character, another scope, another installation: refused.
+func TestCursorRefused(t *testing.T) {
+	cursors := testRing(t).Cursors()
+	text := cursors.Seal("orders", []byte("a position"))
+	other, err := NewRing(strings.NewReader(strings.Repeat("another secret..", 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := other.Cursors().Open("orders", text); ok {
+		t.Error("another installation opened it")
+	}
+	for _, scope := range []string{"", "order", "orders ", "abstracts"} {
+		if _, ok := cursors.Open(scope, text); ok {
+			t.Errorf("scope %q opened it", scope)
+		}
+	}
+	for i := range text {
+		for _, c := range []byte{'A', 'z', '=', '\n', ' ', 0xff, text[i] ^ 1} {
+			changed := []byte(text)
+			if changed[i] == c {
+				continue
+			}
+			changed[i] = c
+			if _, ok := cursors.Open("orders", string(changed)); ok {
+				t.Errorf("opened %q", changed)
+			}
+		}
+	}
+	for _, bad := range []string{"", text[:len(text)-1], text + "A", text + "=", text + "\n", "\r" + text, strings.Repeat("A", 16), strings.Repeat("A", 1<<20)} {
+		if _, ok := cursors.Open("orders", bad); ok {
+			t.Errorf("opened %.40q", bad)
+		}
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	ring, err := NewRing(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
+	if err != nil {
+		f.Fatal(err)
+	}
+	cursors := ring.Cursors()
+	f.Add("orders", cursors.Seal("orders", []byte("x")))
+	f.Add("", "")
+	f.Add("s", "AAAA\n")
+	f.Fuzz(func(t *testing.T, scope, text string) {
+		position, ok := cursors.Open(scope, text)
+		if ok && cursors.Seal(scope, position) != text {
+			t.Fatalf("%q is a second spelling of %q", text, position)
+		}
+		if back, ok := cursors.Open(scope, cursors.Seal(scope, []byte(text))); len(text) < 1000 && (!ok || string(back) != text) {
+			t.Fatalf("%q came back as %q, %v", text, back, ok)
+		}
+	})
+}

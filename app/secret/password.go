@@ -1,0 +1,165 @@
+package secret
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// A password is kept as argon2id (RFC 9106) in the PHC string form:
+//
+//	$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>
+//	          |    |       |   |   |      32 bytes } base64 without padding
+//	          |    |       |   |   16 bytes        } (RFC 4648, section 4)
+//	          |    |       |   lanes, 1–4
+//	          |    |       passes, 1–10
+//	          |    KiB of memory, 8 × lanes – 65,536
+//	          version 1.3 of Argon2
+//
+// Read are also salts of 8 to 64 bytes and hashes of 16 to 64, numbers without
+// zeros in front and base64 without stray bits: each hash has one spelling.
+type phc struct {
+	memory, time uint32
+	lanes        uint8
+	salt, hash   []byte
+}
+
+// What a password costs: 19 MiB and two passes, OWASP's second choice of equal strength.
+const (
+	passwordMemory = 19 * 1024
+	passwordTime   = 2
+	passwordLanes  = 1
+	passwordSalt   = 16
+	passwordHash   = 32
+)
+
+const (
+	phcHead      = "$argon2id$v=19$"
+	mostMemory   = 64 * 1024 // KiB that a record may ask for
+	mostPasses   = 10
+	mostLanes    = 4
+	passwordWait = 64 // callers that may wait for their turn
+)
+
+var phcCoding = base64.RawStdEncoding.Strict()
+
+var errNoPHC = errors.New("the hash of the password is not argon2id in its PHC form")
+
+// ErrBusy is Hash's and Verify's when so many wait already that another would not
+// get its turn in time.
+var ErrBusy = errors.New("too many passwords are being checked")
+
+// Passwords hashes and verifies, two at a time: each takes 19 MiB and the better
+// part of 100 ms. It is safe for concurrent use.
+type Passwords struct {
+	chance  io.Reader
+	turns   chan struct{}
+	waiting atomic.Int64
+	runs    atomic.Uint64
+}
+
+// NewPasswords draws salts from chance.
+func NewPasswords(chance io.Reader) *Passwords {
+	return &Passwords{chance: chance, turns: make(chan struct{}, 2)}
+}
+
+// Runs is how often argon2 has run: what a test of equal time counts.
+func (p *Passwords) Runs() uint64 { return p.runs.Load() }
+
+// Hash gives the PHC form of a password. Its errors are those of chance and ctx, and ErrBusy.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+	h := phc{memory: passwordMemory, time: passwordTime, lanes: passwordLanes, salt: make([]byte, passwordSalt)}
+	if _, err := io.ReadFull(p.chance, h.salt); err != nil {
+		return "", fmt.Errorf("draw a salt: %w", err)
+	}
+	hash, err := p.run(ctx, h, password, passwordHash)
+	if err != nil {
+		return "", err
+	}
+	h.hash = hash
+	return h.String(), nil
+}
+
+// Verify reports whether the password is the one that was hashed, and whether its
+// hash should be made anew because the cost has moved since. An empty hash stands for
+// a user who has none or does not exist: it costs the same and never fits. A hash
+// that cannot be read is an error.
+func (p *Passwords) Verify(ctx context.Context, hash, password string) (fits, stale bool, err error) {
+	h := phc{memory: passwordMemory, time: passwordTime, lanes: passwordLanes, salt: make([]byte, passwordSalt), hash: make([]byte, passwordHash)}
+	if hash != "" {
+		if h, err = parsePHC(hash); err != nil {
+			return false, false, err
+		}
+	}
+	got, err := p.run(ctx, h, password, len(h.hash))
+	if err != nil {
+		return false, false, err
+	}
+	fits = subtle.ConstantTimeCompare(got, h.hash) == 1 && hash != ""
+	return fits, fits && !h.current(), nil
+}
+
+func (p *Passwords) run(ctx context.Context, h phc, password string, length int) ([]byte, error) {
+	if p.waiting.Add(1) > passwordWait {
+		p.waiting.Add(-1)
+		return nil, ErrBusy
+	}
+	defer p.waiting.Add(-1)
+	select {
+	case p.turns <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-p.turns }()
+	p.runs.Add(1)
+	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.lanes, uint32(length)), nil
+}
+
+func (h phc) current() bool {
+	return h.memory == passwordMemory && h.time == passwordTime && h.lanes == passwordLanes &&
+		len(h.salt) == passwordSalt && len(h.hash) == passwordHash
+}
+
+func (h phc) String() string {
+	return fmt.Sprintf("%sm=%d,t=%d,p=%d$%s$%s", phcHead, h.memory, h.time, h.lanes,
+		phcCoding.EncodeToString(h.salt), phcCoding.EncodeToString(h.hash))
+}
+
+// parsePHC reads what String writes, within bounds: a record that was tampered with
+// must not cost a gigabyte.
+func parsePHC(text string) (h phc, err error) {
+	rest, ok := strings.CutPrefix(text, phcHead)
+	parts := strings.Split(rest, "$")
+	if !ok || len(parts) != 3 {
+		return h, errNoPHC
+	}
+	costs := strings.Split(parts[0], ",")
+	if len(costs) != 3 {
+		return h, errNoPHC
+	}
+	memory, ok1 := cost(costs[0], "m=", mostMemory)
+	passes, ok2 := cost(costs[1], "t=", mostPasses)
+	lanes, ok3 := cost(costs[2], "p=", mostLanes)
+	salt, err1 := phcCoding.DecodeString(parts[1])
+	hash, err2 := phcCoding.DecodeString(parts[2])
+	h = phc{memory: memory, time: passes, lanes: uint8(lanes), salt: salt, hash: hash}
+	if !ok1 || !ok2 || !ok3 || err1 != nil || err2 != nil || memory < 8*lanes ||
+		len(salt) < 8 || len(salt) > 64 || len(hash) < 16 || len(hash) > 64 || h.String() != text {
+		return phc{}, errNoPHC
+	}
+	return h, nil
+}
+
+func cost(text, name string, most uint64) (uint32, bool) {
+	digits, ok := strings.CutPrefix(text, name)
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), ok && err == nil && n >= 1 && n <= most
+}

@@ -1,0 +1,44 @@
+package secret
+
+import (
+	"math"
+	"testing"
+)
+
+func TestVersionVectors(t *testing.T) {
+	ring := testRing(t)
+	for _, row := range []struct {
+		kind        string
+		id, version uint64
+		want        string
+	}{
+		{"abstract", 1, 1, "qpYZJ0iQrXiGDM1gxL-dig"},
+		{"abstract", 1, 2, "gK_hbY8cTL4bHali0zpYfQ"},
+		{"abstract", 2, 1, "i47LkjhGv_oSjGkEHjDutg"},
+		{"order", 1, 1, "1C0P6CIoPUp3yO8zDcvFBw"},
+		{"order", math.MaxUint64, math.MaxUint64, "_5qHYxA1spYRivCZZkdcHQ"},
+	} {
+		tags := ring.Versions(row.kind)
+		if got := tags.Tag(row.id, row.version); got != row.want {
+			t.Errorf("%s %d version %d = %s, want %s", row.kind, row.id, row.version, got, row.want)
+		}
+		if version, ok := tags.Version(row.id, row.want); !ok || version != row.version {
+			t.Errorf("%s = %d, %v", row.want, version, ok)
+		}
+		if _, ok := tags.Version(row.id+1, row.want); ok {
+			t.Errorf("%s is of another record too", row.want)
+		}
+	}
+}
+
+func FuzzVersion(f *testing.F) {
+	tags := testRing(f).Versions("order")
+	for _, seed := range []string{"", tags.Tag(7, 1), tags.Tag(7, 9) + "\n", "AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAB", "*"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if version, ok := tags.Version(7, text); ok && tags.Tag(7, version) != text {
+			t.Fatalf("%q is a second spelling of version %d", text, version)
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// Entry is one place of the log of events as it stands.
+type Entry struct {
+	Seq   uint64 // of the place; 0 where its key is none
+	Event title.Event
+	Err   error // of reading it; ErrDamaged is in its chain
+}
+
+// Log is a stretch of the log of events.
+type Log struct {
+	Entries []Entry
+	Next    []byte // where the stretch after this one begins; nil: there is none
+	Written uint64 // how many entries there ever were
+}
+
+// LogFrom reads at most limit entries from a place on; NumberPlace and Log.Next say
+// which. A nil place is the very beginning, where keys stand that are no number.
+func (t *Tx) LogFrom(place []byte, limit int) Log {
+	bucket := t.bucket(bucketEvents)
+	log := Log{Written: bucket.Sequence()}
+	c := bucket.Cursor()
+	key, raw := c.First()
+	if place != nil {
+		key, raw = c.Seek(place)
+	}
+	for ; key != nil && len(log.Entries) < limit; key, raw = c.Next() {
+		var e Entry
+		if seq, ok := numberOf(key); ok {
+			e.Seq = seq
+			e.Err = decode(bucketEvents, key, raw, &e.Event)
+		} else {
+			e.Err = fmt.Errorf("%s: a key of %d bytes: %w", bucketEvents, len(key), ErrDamaged)
+		}
+		log.Entries = append(log.Entries, e)
+	}
+	if key != nil {
+		log.Next = append([]byte{}, key...)
+	}
+	return log
+}
+
+// NumberPlace is the place of an entry of the log.
+func NumberPlace(seq uint64) []byte { return number(seq) }
+
+// LastEvent is the newest entry of the log; the zero Event where there is none.
+func (t *Tx) LastEvent() (title.Event, error) { return t.lastEvent() }
+
+// putEvent writes a sealed entry as the JSON that its hash was made of: to encode it
+// again would cost each change as much as the sealing.
+func putEvent(t *Tx, seq uint64, sealed []byte) error {
+	key := number(seq)
+	raw := make([]byte, recordHeader, recordHeader+len(sealed))
+	raw[0] = recordForm
+	binary.BigEndian.PutUint32(raw[1:], checksum(bucketEvents, key, sealed))
+	bucket := t.bucket(bucketEvents)
+	bucket.FillPercent = 0.9 // as every table of numbers
+	if err := bucket.Put(key, append(raw, sealed...)); err != nil {
+		return fmt.Errorf("put event %d: %w", seq, err)
+	}
+	return nil
+}

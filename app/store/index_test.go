@@ -1,0 +1,192 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+func TestValues(t *testing.T) {
+	for text, want := range map[string]value{
+		"":                    {},
+		"   ":                 {},
+		"New":                 {text: "new"},
+		" ÉCOLE ":             {text: "école"},
+		"12":                  {number: 12},
+		"0":                   {text: "0"},
+		"012":                 {text: "012"},
+		"1 2":                 {text: "1 2"},
+		"key:7":               {"key", 7},
+		"KEY:7":               {"key", 7},
+		"key:07":              {text: "key:07"},
+		"key:":                {text: "key:"},
+		":7":                  {text: ":7"},
+		"a:b:7":               {text: "a:b:7"},
+		"999999999999999999":  {number: 999999999999999999},
+		"1000000000000000000": {text: "1000000000000000000"},
+		"12x":                 {text: "12x"},
+	} {
+		if got := valueOf(text); got != want || got.String() != title.Fold(text) {
+			t.Errorf("%q is %+v, said %q; want %+v", text, got, got, want)
+		}
+	}
+}
+
+func TestFoldIsFold(t *testing.T) {
+	for _, text := range []string{"", "A", " a B\t", "Straße", "STRASSE", "İ", "K", "\x00Z", "a\x85", "\u00a0x\u00a0", "caf\xe9", "\v\fQ\r"} {
+		if fold(text) != title.Fold(text) {
+			t.Errorf("%q: %q, want %q", text, fold(text), title.Fold(text))
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	tx := &Tx{}
+	seen := map[word]value{}
+	for _, v := range []value{{}, {text: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1}, {number: 1 << 40}, {"key", 1 << 50}} {
+		w := tx.word(v)
+		if other, known := seen[w]; known || (w == 0) != (v == value{}) {
+			t.Errorf("%+v has the word %x, as %+v", v, w, other)
+		}
+		seen[w] = v
+	}
+	if a, b := tx.word(value{"order", 255}), tx.word(value{"order", 256}); a+1 != b {
+		t.Errorf("numbers are not neighbours: %x, %x", a, b)
+	}
+}
+
+func TestTimesAndDaysSort(t *testing.T) {
+	last := uint64(0)
+	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), testTime, testTime.Add(time.Microsecond), testTime.Add(1e6 * time.Hour)} {
+		if n := micros(at); n <= last || !timeOf(n).Equal(at.Truncate(time.Microsecond)) {
+			t.Errorf("%v is %x, after %x", at, n, last)
+		} else {
+			last = n
+		}
+	}
+	last = 0
+	for _, date := range []string{"0001-01-01", "1969-12-31", "1970-01-01", "2026-06-15", "9999-12-31", ""} {
+		if n := days(date); n <= last {
+			t.Errorf("%q is %x, after %x", date, n, last)
+		} else {
+			last = n
+		}
+	}
+}
+
+// A change of what no list asks for writes no index.
+func TestAnIndexThatStaysIsNotWritten(t *testing.T) {
+	s := openNew(t)
+	fillAll(t, s)
+	many(t, s)
+	// A page that is written gets another place, and so does all that leads to it.
+	roots := func() (all [4]uint64) {
+		view(t, s, func(tx *Tx) error {
+			for i, name := range [][]byte{bucketOrderIndex, bucketOrders, bucketCounters, bucketCounts} {
+				all[i] = uint64(tx.bucket(name).Root())
+			}
+			return nil
+		})
+		return all
+	}
+	before := roots()
+	update(t, s, func(tx *Tx) error {
+		o, err := tx.Order(9)
+		o.Address, o.Version = "1 Elm", 2
+		return errors.Join(err, tx.PutOrder(o))
+	})
+	if after := roots(); after[0] != before[0] || after[1] == before[1] {
+		t.Errorf("roots were %v, are %v", before, after)
+	}
+	before = roots()
+	update(t, s, func(tx *Tx) error {
+		o, err := tx.Order(9)
+		o.County = "Albany"
+		return errors.Join(err, tx.PutOrder(o))
+	})
+	if after := roots(); after[0] == before[0] {
+		t.Error("a column changed, and the index did not")
+	}
+}
+
+// What was counted is seen at once, by those of the same commit too, and only what
+// is committed is kept.
+func TestCountsWithinACommit(t *testing.T) {
+	s := openNew(t)
+	counts := func(want uint64) func(*Tx) error {
+		return func(tx *Tx) error {
+			if a, b := tx.Count(CountAbstracts), tx.CountBy("abstract", ColumnStatus, "new"); a != want || b != want {
+				return fmt.Errorf("%d abstracts, %d new; want %d", a, b, want)
+			}
+			return nil
+		}
+	}
+	add := func(tx *Tx) error {
+		id, err := tx.NewAbstractID()
+		return errors.Join(err, tx.PutAbstract(title.Abstract{ID: id, Status: "New"}))
+	}
+	q := holdWriter(t, s)
+	q.add(t.Context(), counts(0), add)
+	q.add(t.Context(), counts(1), add)
+	q.add(t.Context(), counts(2), nil)
+	for i, err := range q.release() {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	broken := errors.New("broken")
+	if err := s.Update(t.Context(), nil, func(tx *Tx) error { return errors.Join(add(tx), counts(3)(tx), broken) }); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	view(t, s, counts(2))
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(tx.RemoveAbstract(1), tx.RemoveAbstract(2), counts(0)(tx))
+	})
+	view(t, s, func(tx *Tx) error {
+		if k, _ := tx.bucket(bucketCounts).Cursor().First(); k != nil {
+			t.Errorf("%q is counted, and there is none", k)
+		}
+		return counts(0)(tx)
+	})
+}
+
+// Whatever a position is made of, the pages go on in their order and end.
+func FuzzPosition(f *testing.F) {
+	s, err := Open(context.Background(), filepath.Join(f.TempDir(), "vault.db"), testOptions())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	fillAll(f, s)
+	var page Page[title.Order]
+	view(f, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(Query{Limit: 2, Sort: SortNumber}); return err })
+	f.Add(page.Next, byte(1))
+	f.Add([]byte{}, byte(255))
+	f.Add(bytes.Repeat([]byte{255}, 17), byte(7))
+	f.Fuzz(func(t *testing.T, position []byte, flags byte) {
+		q := Query{Limit: 2, Position: position, Down: flags&1 > 0, Back: flags&2 > 0, Sort: []Sort{SortCreated, SortDue, SortNumber, SortDue}[flags>>2&3]}
+		if flags&16 > 0 {
+			q.Where = []Where{{ColumnStatus, "active"}}
+		}
+		if flags&32 > 0 {
+			q.Steps = 1
+		}
+		view(t, s, func(tx *Tx) error {
+			ids, err := orderLister.walk(tx, q)
+			if err != nil || len(ids) > 5 {
+				t.Errorf("%+v: %v, %v", q, ids, err)
+			}
+			return nil
+		})
+	})
+}

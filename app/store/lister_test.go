@@ -1,0 +1,333 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// lister is a list of the store beside what it should be.
+type lister[T any] struct {
+	list    func(*Tx, Query) (Page[T], error)
+	records func(*world) []T
+	id      func(T) uint64
+	created func(T) time.Time
+	has     func(T, Where) bool
+	due     func(T) string
+	number  func(T) string
+}
+
+func live[T any](m map[uint64]T, trashed func(T) *title.Trashed) (list []T) {
+	for _, v := range m {
+		if trashed(v) == nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+var abstractLister = lister[title.Abstract]{
+	list: (*Tx).ListAbstracts,
+	records: func(w *world) []title.Abstract {
+		return live(w.abstracts, func(a title.Abstract) *title.Trashed { return a.Trashed })
+	},
+	id:      func(a title.Abstract) uint64 { return a.ID },
+	created: func(a title.Abstract) time.Time { return a.CreatedAt },
+	has: func(a title.Abstract, w Where) bool {
+		template := fmt.Sprint(a.TemplateID)
+		if a.TemplateID == 0 {
+			template = ""
+		}
+		return same(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, w)
+	},
+}
+
+var orderLister = lister[title.Order]{
+	list: (*Tx).ListOrders,
+	records: func(w *world) []title.Order {
+		return live(w.orders, func(o title.Order) *title.Trashed { return o.Trashed })
+	},
+	id:      func(o title.Order) uint64 { return o.ID },
+	created: func(o title.Order) time.Time { return o.CreatedAt },
+	due:     func(o title.Order) string { return cmp.Or(o.DueDate, "9999") },
+	number:  func(o title.Order) string { return title.Fold(o.Number) },
+	has: func(o title.Order, w Where) bool {
+		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnNumber: o.Number}, w)
+	},
+}
+
+var fileLister = lister[title.File]{
+	list: (*Tx).ListFiles,
+	records: func(w *world) []title.File {
+		return live(w.files, func(f title.File) *title.Trashed { return f.Trashed })
+	},
+	id:      func(f title.File) uint64 { return f.ID },
+	created: func(f title.File) time.Time { return f.CreatedAt },
+	has: func(f title.File, w Where) bool {
+		switch w.Column {
+		case ColumnNowhere:
+			return f.FolderID == 0 && f.AbstractID == 0
+		case ColumnProcessing:
+			return fmt.Sprint(f.Processing) == w.Value
+		}
+		return fmt.Sprint(f.FolderID) == w.Value
+	},
+}
+
+var eventLister = lister[title.Event]{
+	list:    (*Tx).ListEvents,
+	records: func(w *world) []title.Event { return slices.Clone(w.events) },
+	id:      func(e title.Event) uint64 { return e.Seq },
+	created: func(e title.Event) time.Time { return e.At },
+	has: func(e title.Event, w Where) bool {
+		return same(map[Column]string{ColumnActor: e.Actor.Record(), ColumnKind: e.Kind, ColumnRecord: e.Record}, w)
+	},
+}
+
+var trashLister = lister[TrashEntry]{
+	list: (*Tx).ListTrash,
+	records: func(w *world) (list []TrashEntry) {
+		for id, a := range w.abstracts {
+			list = thrownAway(list, "abstract", id, a.Trashed)
+		}
+		for id, o := range w.orders {
+			list = thrownAway(list, "order", id, o.Trashed)
+		}
+		for id, f := range w.files {
+			list = thrownAway(list, "file", id, f.Trashed)
+		}
+		return list
+	},
+	id: func(e TrashEntry) uint64 {
+		return uint64(slices.Index([]string{"abstract", "order", "file"}, e.Noun))<<32 | e.ID
+	},
+	created: func(e TrashEntry) time.Time { return e.At },
+	has:     func(e TrashEntry, w Where) bool { return e.Noun == w.Value },
+}
+
+func thrownAway(list []TrashEntry, noun string, id uint64, t *title.Trashed) []TrashEntry {
+	if t == nil || t.With != "" {
+		return list
+	}
+	return append(list, TrashEntry{noun, id, t.At})
+}
+
+func same(has map[Column]string, w Where) bool {
+	return title.Fold(has[w.Column]) == title.Fold(w.Value)
+}
+
+// want is the whole list of a query, by the model.
+func (l lister[T]) want(w *world, q Query) (ids []uint64) {
+	list := slices.DeleteFunc(l.records(w), func(v T) bool {
+		at := l.created(v).UnixMicro()
+		if !q.From.IsZero() && at < q.From.UnixMicro() || !q.To.IsZero() && at > q.To.UnixMicro() {
+			return true
+		}
+		return slices.ContainsFunc(q.Where, func(w Where) bool { return !l.has(v, w) })
+	})
+	slices.SortFunc(list, func(a, b T) int {
+		by := 0
+		switch q.Sort {
+		case SortDue:
+			by = cmp.Compare(l.due(a), l.due(b))
+		case SortNumber:
+			by = cmp.Compare(l.number(a), l.number(b))
+		}
+		by = cmp.Or(by, cmp.Compare(l.created(a).UnixMicro(), l.created(b).UnixMicro()), cmp.Compare(l.id(a), l.id(b)))
+		if q.Down {
+			return -by
+		}
+		return by
+	})
+	for _, v := range list {
+		ids = append(ids, l.id(v))
+	}
+	return ids
+}
+
+// walk reads a whole list page by page and says what is wrong with the pages.
+func (l lister[T]) walk(tx *Tx, q Query) (ids []uint64, err error) {
+	for pages := 0; ; pages++ {
+		page, err := l.list(tx, q)
+		if err != nil {
+			return nil, err
+		}
+		var on []uint64
+		for _, v := range page.Items {
+			on = append(on, l.id(v))
+		}
+		next := page.Next
+		if q.Back {
+			ids, next = append(on, ids...), page.Prev
+		} else {
+			ids = append(ids, on...)
+		}
+		switch {
+		case len(on) > max(q.Limit, 1), pages > 5000:
+			return nil, fmt.Errorf("%d on page %d", len(on), pages)
+		case next == nil:
+			return ids, nil
+		case len(on) < q.Limit && q.Steps == 0:
+			return nil, errors.New("a short page that is not the last")
+		case len(on) == 0 && q.Steps == 0:
+			return nil, errors.New("an empty page")
+		}
+		q.Position = next
+	}
+}
+
+// holds checks a list for one query, in both directions.
+func (l lister[T]) holds(t *testing.T, w *world, q Query) {
+	t.Helper()
+	want := l.want(w, q)
+	view(t, w.s, func(tx *Tx) error {
+		for _, back := range []bool{false, true} {
+			q.Back = back
+			ids, err := l.walk(tx, q)
+			if err != nil || !slices.Equal(ids, want) {
+				t.Errorf("%+v: got %v, %v\nwant %v", q, ids, err, want)
+			}
+		}
+		return nil
+	})
+}
+
+// opposite turns around on every page: the page before the next one is this one.
+func (l lister[T]) opposite(t *testing.T, w *world, q Query) {
+	t.Helper()
+	view(t, w.s, func(tx *Tx) error {
+		var before Page[T]
+		for first := true; ; first = false {
+			page, err := l.list(tx, q)
+			if err != nil || first != (page.Prev == nil) {
+				t.Errorf("%+v: %v, has a page before it: %v", q, err, page.Prev != nil)
+			}
+			if !first {
+				back := q
+				back.Back, back.Position = true, page.Prev
+				if again, err := l.list(tx, back); err != nil || !reflect.DeepEqual(again, before) {
+					t.Errorf("%+v: back is %+v, %v\nwas %+v", q, again, err, before)
+				}
+			}
+			if page.Next == nil || t.Failed() {
+				return nil
+			}
+			before, q.Position = page, page.Next
+		}
+	})
+}
+
+// queries are filters of every kind and some pairs, in every order and direction.
+func queries(sorts []Sort, filters ...[]Where) (list []Query) {
+	filters = append(filters, nil)
+	for _, where := range filters {
+		for _, sort := range sorts {
+			for _, down := range []bool{false, true} {
+				q := Query{Sort: sort, Down: down, Where: where}
+				list = append(list, q)
+				q.From = testTime.Add(-5 * time.Hour)
+				list = append(list, q)
+				q.To = testTime.Add(5 * time.Hour)
+				list = append(list, q)
+				q.From = time.Time{}
+				list = append(list, q)
+			}
+		}
+	}
+	return list
+}
+
+var (
+	created         = []Sort{"", SortCreated}
+	abstractQueries = queries(created, []Where{{ColumnCounty, "rensselaer"}}, []Where{{ColumnCounty, " doña ana "}}, []Where{{ColumnCounty, ""}}, []Where{{ColumnState, "NY"}},
+		[]Where{{ColumnStatus, "NEW"}}, []Where{{ColumnStatus, ""}}, []Where{{ColumnTemplate, "2"}}, []Where{{ColumnTemplate, "77"}}, []Where{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
+		[]Where{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "new"}, {ColumnStatus, "in search"}})
+	orderQueries = queries([]Sort{SortCreated, SortDue, SortNumber}, []Where{{ColumnNumber, "a-1"}}, []Where{{ColumnNumber, "É 7"}}, []Where{{ColumnNumber, "12"}}, []Where{{ColumnNumber, "12:3"}},
+		[]Where{{ColumnNumber, "none"}}, []Where{{ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "active"}}, []Where{{ColumnState, ""}}, []Where{{ColumnNumber, "a-1"}, {ColumnStatus, "active"}},
+		[]Where{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})
+	fileQueries = queries(created, []Where{{ColumnNowhere, ""}}, []Where{{ColumnFolder, "2"}}, []Where{{ColumnProcessing, "true"}}, []Where{{ColumnProcessing, "false"}},
+		[]Where{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Where{{ColumnNowhere, "true"}, {ColumnProcessing, "true"}})
+	eventQueries = queries(created, []Where{{ColumnActor, "key:2"}}, []Where{{ColumnActor, "system"}}, []Where{{ColumnKind, "file.filed"}}, []Where{{ColumnRecord, "order:7"}}, []Where{{ColumnRecord, ""}},
+		[]Where{{ColumnRecord, "file:7"}, {ColumnActor, "key"}})
+	trashQueries = queries(created, []Where{{ColumnKind, "file"}}, []Where{{ColumnKind, "abstract"}}, []Where{{ColumnKind, "order"}})
+)
+
+// some takes a part of the queries by chance, or all.
+func some(w *world, list []Query, part int) (chosen []Query) {
+	for _, q := range list {
+		if w.rng.IntN(part) == 0 {
+			q.Limit = pick(w.rng, 1, 3, 25, 1000)
+			q.Steps = pick(w.rng, 0, 0, 0, 1, 7, 40)
+			q.few = pick(w.rng, 0, -1, 5)
+			chosen = append(chosen, q)
+		}
+	}
+	return chosen
+}
+
+func (w *world) holds(t *testing.T, part int) {
+	t.Helper()
+	for _, q := range some(w, abstractQueries, part) {
+		abstractLister.holds(t, w, q)
+	}
+	for _, q := range some(w, orderQueries, part) {
+		orderLister.holds(t, w, q)
+	}
+	for _, q := range some(w, fileQueries, part) {
+		fileLister.holds(t, w, q)
+	}
+	for _, q := range some(w, eventQueries, part) {
+		eventLister.holds(t, w, q)
+	}
+	for _, q := range some(w, trashQueries, part) {
+		trashLister.holds(t, w, q)
+	}
+}
+
+// counted holds the kept counts against the model.
+func (w *world) counted(t *testing.T) {
+	t.Helper()
+	want := map[Counter]uint64{CountFileRecords: uint64(len(w.files)), CountTrashed: uint64(len(trashLister.records(w)))}
+	by := map[[3]string]uint64{}
+	for _, a := range abstractLister.records(w) {
+		want[CountAbstracts]++
+		by[[3]string{"abstract", string(ColumnStatus), title.Fold(a.Status)}]++
+	}
+	for _, o := range orderLister.records(w) {
+		want[CountOrders]++
+		by[[3]string{"order", string(ColumnStatus), title.Fold(o.Status)}]++
+	}
+	for _, f := range fileLister.records(w) {
+		want[CountFiles]++
+		want[CountBytes] += uint64(f.Size)
+		by[[3]string{"file", string(ColumnFolder), fmt.Sprint(f.FolderID)}]++
+		if f.Failure != "" {
+			want[CountFailed]++
+		}
+	}
+	view(t, w.s, func(tx *Tx) error {
+		for c, n := range want {
+			if tx.Count(c) != n {
+				t.Errorf("%s: %d, want %d", c, tx.Count(c), n)
+			}
+		}
+		for c, n := range by {
+			if got := tx.CountBy(c[0], Column(c[1]), strings.ToUpper(c[2])); c[2] != "0" && got != n {
+				t.Errorf("%v: %d, want %d", c, got, n)
+			}
+		}
+		for id := range uint64(4) {
+			if used := by[[3]string{"file", string(ColumnFolder), fmt.Sprint(id)}] > 0; id > 0 && tx.FolderInUse(id) != used {
+				t.Errorf("folder %d in use: %v", id, !used)
+			}
+		}
+		return nil
+	})
+}

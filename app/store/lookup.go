@@ -1,0 +1,58 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// WalkAbstracts reads at most limit abstracts from number from on, those in the trash
+// too; the first damaged record among them is its error.
+func (t *Tx) WalkAbstracts(from uint64, limit int) ([]title.Abstract, error) {
+	return scan(t, abstracts.table, from, limit)
+}
+
+// WalkOrders is WalkAbstracts for orders.
+func (t *Tx) WalkOrders(from uint64, limit int) ([]title.Order, error) {
+	return scan(t, orders.table, from, limit)
+}
+
+// WalkEvents reads at most limit entries of the log from number from on.
+func (t *Tx) WalkEvents(from uint64, limit int) ([]title.Event, error) {
+	return scan(t, events.table, from, limit)
+}
+
+func scan[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err error) {
+	b.each(t, from, func(_ uint64, v T, e error) bool {
+		if e != nil {
+			err = e
+			return false
+		}
+		list = append(list, v)
+		return len(list) < limit
+	})
+	return list, err
+}
+
+// FolderNamed is the number of the folder of this name below a parent (0: the root),
+// compared without case; found is false where there is none.
+func (t *Tx) FolderNamed(parent uint64, name string) (id uint64, found bool) {
+	return numberOf(t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)))
+}
+
+// FileWithDigest gives the first live file of these bytes that fits; found is false
+// where none does.
+func (t *Tx) FileWithDigest(digest [32]byte, fits func(title.File) bool) (file title.File, found bool, err error) {
+	c := t.bucket(bucketFileDigests).Cursor()
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
+		id, ok := numberOf(k[len(digest):])
+		if !ok {
+			return file, false, fmt.Errorf("%s: a key of %d bytes: %w", bucketFileDigests, len(k), ErrDamaged)
+		}
+		if file, found, err = files.find(t, id); err != nil || found && file.Trashed == nil && fits(file) {
+			return file, found, err
+		}
+	}
+	return title.File{}, false, nil
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// Session reads the one of a token's SHA-256; found is false when there is none.
+func (t *Tx) Session(hash []byte) (s title.Session, found bool, err error) {
+	raw := t.bucket(bucketSessions).Get(hash)
+	if raw == nil {
+		return s, false, nil
+	}
+	err = decode(bucketSessions, hash, raw, &s)
+	return s, err == nil, err
+}
+
+// PutSession writes one, new or seen again.
+func (t *Tx) PutSession(s title.Session) error {
+	hash, err := hex.DecodeString(s.Hash)
+	if err != nil || len(hash) != 32 {
+		return fmt.Errorf("put session of user %d: its hash is no SHA-256", s.UserID)
+	}
+	raw, err := encode(bucketSessions, hash, s)
+	if err != nil {
+		return err
+	}
+	if err := t.bucket(bucketSessions).Put(hash, raw); err != nil {
+		return fmt.Errorf("put session of user %d: %w", s.UserID, err)
+	}
+	index, key := t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, hash)
+	if index.Get(key) != nil {
+		return nil
+	}
+	if err := mark(index, key); err != nil {
+		return fmt.Errorf("index session of user %d: %w", s.UserID, err)
+	}
+	return nil
+}
+
+// RemoveSession ends one: its token opens nothing any more.
+func (t *Tx) RemoveSession(s title.Session) error {
+	hash, err := hex.DecodeString(s.Hash)
+	if err != nil {
+		return fmt.Errorf("remove session of user %d: its hash is no SHA-256", s.UserID)
+	}
+	if err := t.bucket(bucketSessions).Delete(hash); err != nil {
+		return fmt.Errorf("remove session of user %d: %w", s.UserID, err)
+	}
+	if err := t.bucket(bucketSessionUsers).Delete(sessionUserKey(s.UserID, hash)); err != nil {
+		return fmt.Errorf("remove session of user %d: %w", s.UserID, err)
+	}
+	return nil
+}
+
+// SessionsOf reads the sessions of a user, in no order that means something. A
+// damaged one is passed over: it opens nothing.
+func (t *Tx) SessionsOf(user uint64) (list []title.Session) {
+	prefix := number(user)
+	c := t.bucket(bucketSessionUsers).Cursor()
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		if s, found, err := t.Session(k[len(prefix):]); found && err == nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// EachSession calls fn with every session until fn says no. A damaged one is passed
+// over: it opens nothing.
+func (t *Tx) EachSession(fn func(s title.Session) bool) {
+	c := t.bucket(bucketSessions).Cursor()
+	for k, raw := c.First(); k != nil; k, raw = c.Next() {
+		var s title.Session
+		if decode(bucketSessions, k, raw, &s) == nil && !fn(s) {
+			return
+		}
+	}
+}
+
+func sessionUserKey(user uint64, hash []byte) []byte { return append(number(user), hash...) }
+
+// session holds one against its hash and its user.
+func (k *checker) session(key []byte, s title.Session) {
+	if s.Hash != hex.EncodeToString(key) {
+		k.find("session", s.ID(), "stands under another hash")
+		return
+	}
+	if !users.has(k.t, s.UserID) {
+		k.find("session", s.ID(), "names user %d, which is missing", s.UserID)
+	}
+	if k.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
+		k.find("session", s.ID(), "is missing in the index %s", bucketSessionUsers)
+	}
+}
+
+// sessions walks them; their keys are hashes, not numbers.
+func (k *checker) sessions() {
+	c := k.t.bucket(bucketSessions).Cursor()
+	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
+		k.census.Records++
+		var s title.Session
+		if err := decode(bucketSessions, key, raw, &s); err != nil {
+			k.find("session", hex.EncodeToString(key), "%v", err)
+			continue
+		}
+		k.session(key, s)
+	}
+}
+
+// sessions makes the index of sessions by their users anew.
+func (r *rebuilder) sessions() error {
+	err := r.entries(bucketSessions, func(t *Tx, key, raw []byte) error {
+		var s title.Session
+		if err := decode(bucketSessions, key, raw, &s); err != nil {
+			r.find("session", hex.EncodeToString(key), "%v", err)
+			return nil
+		}
+		return mark(t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, key))
+	})
+	if err != nil {
+		return err
+	}
+	return r.mend(bucketSessionUsers, func(t *Tx, key, _ []byte) bool {
+		if len(key) != 40 {
+			return true
+		}
+		user, _ := numberOf(key[:8])
+		s, known, err := t.Session(key[8:])
+		return err == nil && (!known || s.UserID != user)
+	})
+}

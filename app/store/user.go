@@ -1,0 +1,102 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+// NewUserID gives the next number of a user.
+func (t *Tx) NewUserID() (uint64, error) { return users.next(t) }
+
+// User reads one; NotFound when absent.
+func (t *Tx) User(id uint64) (title.User, error) { return users.recall(t, &t.memos.users, id) }
+
+// Users reads all in order of their numbers, disabled ones too.
+func (t *Tx) Users() ([]title.User, error) { return users.all(t) }
+
+// UserByName reads the user who signs in with this name; found is false when there is none.
+func (t *Tx) UserByName(name string) (user title.User, found bool, err error) {
+	id, ok := numberOf(t.bucket(bucketUserNames).Get(userNameKey(name)))
+	if !ok {
+		return user, false, nil
+	}
+	user, err = users.recall(t, &t.memos.users, id)
+	if title.KindOf(err) == title.NotFound {
+		err = fmt.Errorf("%s: user %d is missing: %w", bucketUserNames, id, ErrDamaged)
+	}
+	return user, err == nil, err
+}
+
+// PutUser writes one, new or changed. A name that is another's is an error.
+func (t *Tx) PutUser(u title.User) error {
+	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
+	owner, taken := numberOf(names.Get(key))
+	if taken && owner != u.ID {
+		return fmt.Errorf("put user %d: the name is that of user %d", u.ID, owner)
+	}
+	old, known, err := users.find(t, u.ID)
+	if err != nil {
+		return err
+	}
+	if before := userNameKey(old.Name); known && !bytes.Equal(before, key) {
+		if err := names.Delete(before); err != nil {
+			return fmt.Errorf("index user %d: %w", u.ID, err)
+		}
+	}
+	if !taken {
+		if err := names.Put(key, number(u.ID)); err != nil {
+			return fmt.Errorf("index user %d: %w", u.ID, err)
+		}
+	}
+	return users.put(t, u.ID, u)
+}
+
+func userNameKey(name string) []byte { return []byte(title.Fold(name)) }
+
+// user holds one against the index of names.
+func (k *checker) user(u title.User) {
+	if id, ok := numberOf(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
+		k.find("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
+	}
+}
+
+// userIndexes holds the indexes of users and sessions against their records.
+func (k *checker) userIndexes() {
+	k.entries(bucketUserNames, func(key, value []byte) bool {
+		id, ok := numberOf(value)
+		u, err := users.get(k.t, id)
+		return ok && err == nil && bytes.Equal(key, userNameKey(u.Name))
+	})
+	k.entries(bucketSessionUsers, func(key, _ []byte) bool {
+		if len(key) != 40 {
+			return false
+		}
+		user, _ := numberOf(key[:8])
+		s, found, err := k.t.Session(key[8:])
+		return found && err == nil && s.UserID == user
+	})
+}
+
+// users makes the index of names anew, in place: people sign in meanwhile.
+func (r *rebuilder) users() error {
+	err := remake(r, users, func(t *Tx, id uint64, u *title.User) error {
+		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
+		if other, taken := numberOf(names.Get(key)); taken && other != id {
+			if theirs, known, err := users.find(t, other); err == nil && known && bytes.Equal(key, userNameKey(theirs.Name)) {
+				r.find(users.noun, id, "user %d has its name", other)
+				return nil
+			}
+		}
+		return names.Put(key, number(id))
+	})
+	if err != nil {
+		return err
+	}
+	return r.mend(bucketUserNames, func(t *Tx, key, value []byte) bool {
+		id, ok := numberOf(value)
+		u, known, err := users.find(t, id)
+		return !ok || err == nil && (!known || !bytes.Equal(key, userNameKey(u.Name)))
+	})
+}

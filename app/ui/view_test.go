@@ -1,0 +1,64 @@
+package ui_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vaulttest"
+)
+
+// What of the answers under a signed link counts as a view.
+func TestViewsAreTakenDown(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	content := append(vaulttest.PDF(1, "views"), bytes.Repeat([]byte("0123456789"), 100)...)
+	file := h.put(t, "a.pdf", content)
+	tag := `"` + file.Digest + `"`
+	link := h.link(file)
+	var want []string
+	for i, c := range []struct {
+		name   string
+		method string
+		header []string
+		status int
+		counts bool
+	}{
+		{"whole", "GET", nil, 200, true},
+		{"HEAD", "HEAD", nil, 200, false},
+		{"from the first byte", "GET", []string{"Range: bytes=0-"}, 206, true},
+		{"the first bytes", "GET", []string{"Range: bytes=0-9"}, 206, true},
+		{"a later range, where nothing began", "GET", []string{"Range: bytes=1-"}, 206, true},
+		{"two ranges", "GET", []string{"Range: bytes=0-1,-1"}, 206, true},
+		{"a range of another file", "GET", []string{"Range: bytes=7-", `If-Range: "x"`}, 200, true},
+		{"beyond the end", "GET", []string{"Range: bytes=99999-"}, 416, false},
+		{"it is known", "GET", []string{"If-None-Match: " + tag}, 304, false},
+		{"another is known", "GET", []string{`If-None-Match: "x"`}, 200, true},
+		{"another is wanted", "GET", []string{`If-Match: "x"`}, 412, false},
+		{"this is wanted", "GET", []string{"If-Match: " + tag}, 200, true},
+	} {
+		from := fmt.Sprint(i + 1)
+		h.status(t, c.status, c.method, link, append(c.header, "From: "+from)...)
+		if c.counts {
+			want = append(want, "link 192.0.2."+from)
+		}
+	}
+	h.status(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // goes on
+	h.status(t, 200, "GET", link, "From: 1")                      // within the minute
+	h.refused(t, 403, "GET", link+"?")
+	var got []string
+	err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error {
+		if e.Kind == "file.opened" {
+			got = append(got, e.Actor.Record()+" "+e.Actor.Address)
+			if e.Record != fmt.Sprint("file:", file.ID) || len(e.Detail) > 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\ngot  %q\nwant %q", err, got, want)
+	}
+}

@@ -1,0 +1,157 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Events are the verbs on the log of who did what.
+type Events struct{ v *Vault }
+
+// logStretch is how many entries are read in one View, which others wait behind
+// when the file must grow.
+const logStretch = 500
+
+// Note takes down what changes nothing: a view or a download. It never waits and
+// never fails: the event is written at most a second later, together with others,
+// and a crash may lose it. One that looks at the same document again within a minute
+// is counted, and the count written when the minute is over.
+func (e *Events) Note(actor title.Actor, kind, record string, detail map[string]string) {
+	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
+}
+
+// GoesOn takes down the later part of a view, such as another range of a document.
+// It counts only where no view of the same began within ten minutes.
+func (e *Events) GoesOn(actor title.Actor, kind, record string) {
+	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record}, true)
+}
+
+// flush writes what waits; a vault that takes no writes still shows its log.
+func (e *Events) flush(ctx context.Context) error {
+	if err := e.v.gatherer.flush(ctx, false); err != nil && !takesNoWrites(err) {
+		return err
+	}
+	return nil
+}
+
+// List gives a page of the log (Query: sorted by creation; by actor, kind and record).
+func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[title.Event], err error) {
+	if err := e.flush(ctx); err != nil {
+		return page, err
+	}
+	err = e.v.store.View(ctx, func(t *store.Tx) (err error) {
+		page, err = t.ListEvents(q)
+		return err
+	})
+	return page, err
+}
+
+// Each calls fn for every entry from number from on that is there when it is called,
+// in order, until fn returns an error. A damaged entry is handed over with its number
+// and the error of reading it. Nobody waits for fn.
+func (e *Events) Each(ctx context.Context, from uint64, fn func(title.Event, error) error) error {
+	if err := e.flush(ctx); err != nil {
+		return err
+	}
+	var until uint64
+	return e.stretches(ctx, store.NumberPlace(from), func(log store.Log) error {
+		if until == 0 {
+			until = log.Written
+		}
+		for _, entry := range log.Entries {
+			if entry.Seq > until {
+				return errStop
+			}
+			if entry.Err != nil {
+				entry.Event = title.Event{Seq: entry.Seq}
+			}
+			if err := fn(entry.Event, entry.Err); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// stretches reads the log in short Views and hands each to fn outside of them.
+func (e *Events) stretches(ctx context.Context, place []byte, fn func(store.Log) error) error {
+	for {
+		var log store.Log
+		err := e.v.store.View(ctx, func(t *store.Tx) error {
+			log = t.LogFrom(place, logStretch)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := fn(log); err != nil || log.Next == nil {
+			return stopped(err)
+		}
+		if bytes.Compare(log.Next, place) <= 0 {
+			return errCircle // a damaged page leads back
+		}
+		place = log.Next
+	}
+}
+
+// LogReport is what a verification of the log found. Head is the hash of its last
+// entry: who keeps it elsewhere can tell a log that was written anew.
+type LogReport struct {
+	Entries, Last uint64 // how many there are; the number of the last
+	Head          string
+	Findings      []store.Finding // their kinds are those of title.Flaw, or "database"
+	More          int             // findings that are not listed
+}
+
+// OK reports whether nothing was changed, is missing or was added.
+func (r LogReport) OK() bool { return len(r.Findings) == 0 }
+
+const mostFlaws = 1000
+
+// Verify walks the log and holds every entry against its hash and the one before it.
+// The error is about the verification, never about what it found.
+func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) (LogReport, error) {
+	var r LogReport
+	find := func(f store.Finding) {
+		if len(r.Findings) >= mostFlaws {
+			r.More++
+			return
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	chain := title.Chain{Find: func(f title.Flaw) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
+	var written uint64
+	err := e.stretches(ctx, nil, func(log store.Log) error {
+		for _, entry := range log.Entries {
+			chain.Add(entry.Seq, entry.Event, entry.Err)
+		}
+		written = log.Written
+		progress(chain.Entries, written)
+		return ctx.Err()
+	})
+	if _, damaged := store.Damage(err); damaged || errors.Is(err, store.ErrDamaged) {
+		find(store.Finding{Kind: "database", Subject: "events", Problem: problem(err)})
+		err = nil
+	} else if err == nil {
+		chain.End(written)
+	}
+	r.Entries, r.Last, r.Head = chain.Entries, chain.Last, chain.Head
+	return r, err
+}
+
+var (
+	errStop   = errors.New("that is enough")
+	errCircle = fmt.Errorf("the pages of the log lead in a circle: %w", store.ErrDamaged)
+)
+
+func stopped(err error) error {
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,24 @@
+package vault
+
+import "context"
+
+// Runs is how often argon2 has run.
+func (v *Vault) Runs() uint64 { return v.Users.passwords.Runs() }
+
+// Gathered writes what is gathered about users, as a passing of time would.
+func (v *Vault) Gathered(ctx context.Context) error { return v.Users.flush(ctx) }
+
+// Prune removes the sessions that have ended, as a passing of time would.
+func (v *Vault) Prune(ctx context.Context) error { return v.Sessions.prune(ctx) }
+
+// Tries is how many accounts and addresses are remembered for their tries.
+func (v *Vault) Tries() int {
+	v.Users.tries.mu.Lock()
+	defer v.Users.tries.mu.Unlock()
+	return len(v.Users.tries.seen)
+}
+
+// Tried counts a try as SignIn does, without trying.
+func (v *Vault) Tried(name, address string) {
+	v.Users.tries.take(v.now(), byAccount(name, address), byAddress(address))
+}

@@ -1,0 +1,153 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// factorPurpose is what the secret of a second factor is sealed for.
+const factorPurpose = "totp"
+
+// recoveryCodes is how many are made at once.
+const recoveryCodes = 10
+
+// FactorOffer is a second factor to be set up: Secret for people who type it,
+// Address (otpauth:) for a QR code. Both are told here and kept sealed.
+type FactorOffer struct{ Secret, Address string }
+
+var (
+	errNotBegun = &title.Error{Kind: title.Conflict, Message: "Begin to set up the second factor first."}
+	errNoFactor = &title.Error{Kind: title.Conflict, Message: "No second factor is set up."}
+	errRequired = &title.Error{Kind: title.Conflict, Message: "A second factor is required here; set up another one in its place."}
+)
+
+// BeginFactor offers a second factor to the user who acts, who shows the password
+// once more. Nothing changes until ConfirmFactor; beginning again makes a new offer.
+func (u *Users) BeginFactor(ctx context.Context, actor title.Actor, password string) (offer FactorOffer, err error) {
+	user, err := u.again(ctx, actor, password)
+	if err != nil {
+		return offer, err
+	}
+	if offer.Secret, offer.Address, err = secret.NewTOTP(u.v.chance, "deedkeep", user.Name); err != nil {
+		return offer, err
+	}
+	sealed, err := u.v.Secrets.Seal(u.v.chance, factorPurpose, record("user", user.ID), offer.Secret)
+	if err != nil {
+		return FactorOffer{}, err
+	}
+	err = u.own(ctx, actor, user.Password, nil, func(_ *store.Tx, user *title.User) error {
+		user.Begun = &title.Factor{Sealed: sealed, Since: u.v.now()}
+		return nil
+	})
+	if err != nil {
+		return FactorOffer{}, err
+	}
+	return offer, nil
+}
+
+// ConfirmFactor sets up what was begun, once a code shows that the device has it. It
+// gives ten recovery codes, which are told here and kept as hashes. Other sessions of
+// the user end. Invalid for a wrong code.
+func (u *Users) ConfirmFactor(ctx context.Context, actor title.Actor, code string) (codes []string, err error) {
+	codes, hashes, err := u.recovery()
+	if err != nil {
+		return nil, err
+	}
+	var step uint64
+	err = u.own(ctx, actor, "", func(user title.User) error {
+		if user.Begun == nil {
+			return errNotBegun
+		}
+		plain, err := u.v.Secrets.Unseal(factorPurpose, record("user", user.ID), user.Begun.Sealed)
+		if err != nil {
+			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
+		}
+		var ok bool
+		if step, ok = secret.CheckTOTP(plain, code, u.v.now(), 0); !ok {
+			return title.Refusal("code", "This code is wrong. Is the clock of the device right?")
+		}
+		return nil
+	}, func(t *store.Tx, user *title.User) error {
+		factor := *user.Begun
+		factor.Step, factor.Recovery, factor.Since = step, hashes, u.v.now()
+		user.Factor, user.Begun = &factor, nil
+		ended, err := u.v.Sessions.endAll(t, user.ID, actor.Session)
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.second_factor_added", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}
+
+// RemoveFactor takes the second factor of the user who acts away, the password being
+// shown once more. Conflict when there is none, or one is required.
+func (u *Users) RemoveFactor(ctx context.Context, actor title.Actor, password string) error {
+	user, err := u.again(ctx, actor, password)
+	if err != nil {
+		return err
+	}
+	return u.own(ctx, actor, user.Password, func(user title.User) error {
+		switch {
+		case user.Factor == nil:
+			return errNoFactor
+		case u.v.set.Users.RequireSecondFactor:
+			return errRequired
+		}
+		return nil
+	}, func(t *store.Tx, user *title.User) error {
+		user.Factor, user.Begun = nil, nil
+		return u.event(t, actor, *user, "user.second_factor_removed", nil)
+	})
+}
+
+// NewRecoveryCodes gives ten new recovery codes to the user who acts; those before
+// end. The password is shown once more. Conflict without a second factor.
+func (u *Users) NewRecoveryCodes(ctx context.Context, actor title.Actor, password string) (codes []string, err error) {
+	user, err := u.again(ctx, actor, password)
+	if err != nil {
+		return nil, err
+	}
+	codes, hashes, err := u.recovery()
+	if err != nil {
+		return nil, err
+	}
+	err = u.own(ctx, actor, user.Password, func(user title.User) error {
+		if user.Factor == nil {
+			return errNoFactor
+		}
+		return nil
+	}, func(t *store.Tx, user *title.User) error {
+		factor := *user.Factor
+		factor.Recovery = hashes
+		user.Factor = &factor
+		return u.event(t, actor, *user, "user.recovery_codes_made", nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return codes, nil
+}
+
+func (u *Users) recovery() (codes, hashes []string, err error) {
+	for range recoveryCodes {
+		code, err := secret.NewRecoveryCode(u.v.chance)
+		if err != nil {
+			return nil, nil, err
+		}
+		hash, ok := u.v.Secrets.HashRecoveryCode(code)
+		if !ok {
+			return nil, nil, fmt.Errorf("a new recovery code does not parse")
+		}
+		codes, hashes = append(codes, code), append(hashes, hash)
+	}
+	return codes, hashes, nil
+}

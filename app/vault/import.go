@@ -1,0 +1,154 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/text/unicode/norm"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/inspect"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// An import files a tree of documents that are on a disk already. Where it has been
+// is not noted anywhere: what the vault has is what was done. A document is there when
+// a live file of the same folder has its name and its bytes, and that is looked at
+// once more in the transaction that would file it; so an import that is killed and
+// begun again, or run twice at the same time, files nothing twice.
+
+// Place is where an import puts a document: its folder (0: none) and its name.
+type Place struct {
+	Folder uint64
+	Name   string
+}
+
+// fits compares names by their composed form: systems differ in how they write "é".
+func (p Place) fits(f title.File) bool {
+	return f.FolderID == p.Folder && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Name)
+}
+
+// Foresee says why a document of this name and size would be refused without a look
+// inside; "" when it would not.
+func (f *Files) Foresee(name string, size int64) string {
+	_, accepted := inspect.Extension(name)
+	switch {
+	case size == 0:
+		return inspect.Empty
+	case size > f.v.set.FileSize:
+		return inspect.TooLarge(f.v.set.FileSize)
+	case !accepted:
+		return inspect.NotSupported
+	}
+	return ""
+}
+
+// There gives the document that is at a place with these bytes (SHA-256 in hex);
+// found is false when there is none.
+func (f *Files) There(ctx context.Context, place Place, digest string) (file title.File, found bool, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		file, found, err = place.there(t, digest)
+		return err
+	})
+	return file, found, err
+}
+
+func (p Place) there(t *store.Tx, digest string) (title.File, bool, error) {
+	sum, err := blob.ParseDigest(digest)
+	if err != nil {
+		return title.File{}, false, title.Refusal("sha256", "The sha256 field must be 64 hexadecimal digits.")
+	}
+	return t.FileWithDigest(sum, p.fits)
+}
+
+// Imported is what became of one document.
+type Imported struct {
+	File    title.File
+	There   bool   // it was there already
+	Refusal string // why it was refused; then there is no file
+}
+
+// Import files the one document of a tray at its place, unless it is there. Digest is
+// what the caller read (SHA-256 in hex): Conflict when other bytes arrived. NotFound
+// when there is no such folder.
+func (f *Files) Import(ctx context.Context, actor title.Actor, place Place, digest string, tray *Tray) (Imported, error) {
+	filing, err := tray.keep()
+	if err != nil {
+		return Imported{}, err
+	}
+	defer func() { filing.end(err) }()
+	if len(filing.failures) > 0 {
+		return Imported{Refusal: filing.failures[0].Reason}, nil
+	}
+	if len(filing.good) != 1 || filing.good[0].staged.Digest().String() != digest {
+		err = &title.Error{Kind: title.Conflict, Message: "The document changed while it was read."}
+		return Imported{}, err
+	}
+	var done Imported
+	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
+		if place.Folder != 0 && !t.HasFolder(place.Folder) {
+			return title.Absent("folder", place.Folder)
+		}
+		done.File, done.There, err = place.there(t, digest)
+		return err
+	}, func(t *store.Tx) error {
+		if done.There {
+			return nil
+		}
+		list, err := filing.file(f.v, t, f.v.now(), actor, title.File{FolderID: place.Folder})
+		if err != nil {
+			return err
+		}
+		done.File = list[0]
+		return nil
+	})
+	f.v.processor.poke()
+	return done, err
+}
+
+// Ensure gives the folder of a name below a parent (0: the root), compared without
+// case, and makes it where there is none. With dry it makes none, and gives the zero
+// Folder then. Invalid for a name that no folder can have, or a parent that is gone.
+func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, name string, dry bool) (folder title.Folder, made bool, err error) {
+	draft := title.FolderDraft{Name: title.Given(name)}
+	if parent != 0 {
+		draft.ParentID = title.Number{Present: true, Valid: true, Value: int64(parent)}
+	}
+	look := func(t *store.Tx) error {
+		made = false
+		wanted, refused := draft.Check(parent == 0 || t.HasFolder(parent))
+		if err := refused.Err(); err != nil {
+			return err
+		}
+		id, found := t.FolderNamed(parent, wanted.Name)
+		if !found {
+			folder, made = wanted, true
+			return nil
+		}
+		folder, err = t.Folder(id)
+		return err
+	}
+	if err := f.v.store.View(ctx, look); err != nil || !made {
+		return folder, false, err
+	}
+	if dry {
+		return title.Folder{}, false, nil
+	}
+	err = f.v.write(ctx, actor, look, func(t *store.Tx) (err error) {
+		if !made {
+			return nil
+		}
+		if folder.ID, err = t.NewFolderID(); err != nil {
+			return err
+		}
+		if err := t.PutFolder(folder); err != nil {
+			return err
+		}
+		return f.v.event(t, f.v.now(), actor, "folder.created", record("folder", folder.ID), nil)
+	})
+	if err != nil {
+		return title.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)
+	}
+	return folder, made, nil
+}

@@ -1,0 +1,168 @@
+package vault
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// firstLink is the link under which the first administrator is made. It is kept in
+// memory alone: a start without an administrator makes a new one.
+type firstLink struct {
+	mu   sync.Mutex
+	link *title.Link
+}
+
+func (f *firstLink) set(link *title.Link) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.link = link
+}
+
+func (f *firstLink) is(hash string, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.link.Live(now) && f.link.Hash == hash
+}
+
+var (
+	errLink      = &title.Error{Kind: title.NotFound, Message: "This link does not work, or not any more."}
+	errHasAdmins = &title.Error{Kind: title.Conflict, Message: "There is an administrator already."}
+)
+
+// FirstLink gives the token of a one-time link under which the first administrator
+// is made, with a name of his choice; the one before ends. Conflict when there is an
+// administrator who can sign in.
+func (u *Users) FirstLink(ctx context.Context) (token string, err error) {
+	if err := u.v.store.View(ctx, noAdmins); err != nil {
+		return "", err
+	}
+	token, link, err := u.mint(false)
+	if err != nil {
+		return "", err
+	}
+	u.first.set(link)
+	return token, nil
+}
+
+// noAdmins is Conflict when an administrator can sign in.
+func noAdmins(t *store.Tx) error {
+	list, err := t.Users()
+	if err != nil {
+		return err
+	}
+	for _, user := range list {
+		if user.Joined() && user.Role.May(title.MayAdminister) {
+			return errHasAdmins
+		}
+	}
+	return nil
+}
+
+// Invitation is what a one-time link is for.
+type Invitation struct {
+	Name  string // of the user who chooses a password; "" for the first administrator, who chooses a name too
+	First bool
+	Reset bool // there was a password before
+}
+
+// Invitation says what a token opens and uses nothing up; NotFound when that is nothing.
+func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
+	err = u.v.store.View(ctx, func(t *store.Tx) error {
+		user, first, err := u.invited(t, hashOf(token))
+		in = Invitation{Name: user.Name, First: first, Reset: user.Link != nil && user.Link.Reset}
+		return err
+	})
+	if err != nil {
+		return Invitation{}, err
+	}
+	return in, nil
+}
+
+// invited finds who a link is for. A firm has few users; all are looked at.
+func (u *Users) invited(t *store.Tx, hash string) (user title.User, first bool, err error) {
+	now := u.v.now()
+	if hash == "" {
+		return user, false, errLink
+	}
+	if u.first.is(hash, now) {
+		if noAdmins(t) != nil {
+			return user, false, errLink
+		}
+		return user, true, nil
+	}
+	list, err := t.Users()
+	if err != nil {
+		return user, false, err
+	}
+	for _, user := range list {
+		if user.Enabled() && user.Link.Live(now) && user.Link.Hash == hash {
+			return user, false, nil
+		}
+	}
+	return user, false, errLink
+}
+
+// AcceptDraft is what whoever has a one-time link fills in. Name counts for the first
+// administrator alone.
+type AcceptDraft struct{ Name, Password, Address string }
+
+// Accept uses a one-time link up: its user gets the password, and may sign in.
+// NotFound for a link that opens nothing, Invalid for a password or name that breaks
+// a rule, after which the link still works.
+func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (user title.User, err error) {
+	in, err := u.Invitation(ctx, token)
+	if err != nil {
+		return user, err
+	}
+	made, refused := title.UserDraft{Name: draft.Name, Role: title.RoleAdmin, Password: &draft.Password}.Check(u.v.now())
+	if !in.First {
+		refused = title.CheckPassword(in.Name, draft.Password)
+	}
+	if err := refused.Err(); err != nil {
+		return user, err
+	}
+	password, err := u.hash(ctx, draft.Password)
+	if err != nil {
+		return user, err
+	}
+	hash := hashOf(token)
+	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		var first bool
+		if user, first, err = u.invited(t, hash); err != nil || !first {
+			return err
+		}
+		user = made
+		return u.free(t, user.Name, 0)
+	}, func(t *store.Tx) error { return u.join(t, &user, password, draft.Address) })
+	if err != nil {
+		return title.User{}, err
+	}
+	if in.First {
+		u.first.set(nil)
+	}
+	return user, nil
+}
+
+// join writes a user who has chosen a password.
+func (u *Users) join(t *store.Tx, user *title.User, password, address string) (err error) {
+	kind, detail := "user.password_set", map[string]string(nil)
+	if user.ID == 0 {
+		kind, detail = "user.created", map[string]string{"name": user.Name, "role": string(user.Role), "by": "first link"}
+		if user.ID, err = t.NewUserID(); err != nil {
+			return err
+		}
+	} else {
+		user.Version++
+	}
+	user.Password, user.Link = password, nil
+	if err := t.PutUser(*user); err != nil {
+		return err
+	}
+	actor := userActor(*user)
+	actor.Address = address
+	return u.event(t, actor, *user, kind, detail)
+}

@@ -1,0 +1,26 @@
+package vault
+
+import (
+	"errors"
+	"slices"
+
+	"deedkeep/app/title"
+)
+
+// Match is what a caller expects the record to be before it is changed: If-Match of
+// RFC 9110, section 13.1.1. It is judged in the transaction of the change. The zero
+// value expects nothing.
+type Match struct {
+	Given    bool
+	Any      bool     // that it is there is enough
+	Versions []uint64 // one of them
+}
+
+// check is Stale when the record has another version than expected.
+func (m Match) check(version uint64) error {
+	if !m.Given || m.Any || slices.Contains(m.Versions, version) {
+		return nil
+	}
+	return &title.Error{Kind: title.Stale, Message: "The record has changed since it was read; read it again.",
+		Err: errors.New("If-Match names another version")}
+}

@@ -1,0 +1,138 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// noun is what the verbs that several nouns share must know of one.
+type noun[T any] struct {
+	name    string
+	live    func(*store.Tx, uint64) (T, error)                // NotFound for what is in the trash
+	any     func(*store.Tx, uint64) (T, error)                // in the trash too
+	version func(T) uint64                                    // what If-Match is held against
+	trashed func(T) *title.Trashed                            // nil of what is live
+	changes func(old, now T) []title.Change                   // as callers see them
+	next    func(t *store.Tx, now T, at time.Time) (T, error) // writes it as its next version
+}
+
+// errSame ends a transaction in which there is nothing to write.
+var errSame = errors.New("nothing to write")
+
+// list reads a page of a noun.
+func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Query) (Page[T], error)) (page Page[T], err error) {
+	err = v.store.View(ctx, func(t *store.Tx) (err error) {
+		page, err = read(t, q)
+		return err
+	})
+	return page, err
+}
+
+// patch changes a live record to what judge makes of it. What stays the same is
+// not written: it keeps its version, and the log is silent.
+func patch[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, match Match,
+	judge func(t *store.Tx, old T) (T, error)) (T, error) {
+	var now T
+	var changes []title.Change
+	err := v.write(ctx, actor, func(t *store.Tx) error {
+		old, err := n.live(t, id)
+		if err != nil {
+			return err
+		}
+		if err := match.check(n.version(old)); err != nil {
+			return err
+		}
+		if now, err = judge(t, old); err != nil {
+			return err
+		}
+		if changes = n.changes(old, now); len(changes) == 0 {
+			now = old
+			return errSame
+		}
+		return nil
+	}, func(t *store.Tx) (err error) {
+		at := v.now()
+		if now, err = n.next(t, now, at); err != nil {
+			return err
+		}
+		return t.AddEvent(title.Event{At: at, Actor: actor, Kind: n.name + ".changed", Record: record(n.name, id), Changes: changes})
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return now, err
+}
+
+// trash moves a live record into the trash. Put writes it there, and tells the log
+// what the event should say besides.
+func trash[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, match Match, event string,
+	put func(t *store.Tx, live T, in title.Trashed) (map[string]string, error)) error {
+	var live T
+	return v.change(ctx, actor, func(t *store.Tx) (err error) {
+		if live, err = n.live(t, id); err != nil {
+			return err
+		}
+		return match.check(n.version(live))
+	}, func(t *store.Tx) error {
+		at := v.now()
+		detail, err := put(t, live, title.Trashed{At: at, By: actor})
+		if err != nil {
+			return err
+		}
+		return v.event(t, at, actor, n.name+"."+event, record(n.name, id), detail)
+	})
+}
+
+// restore takes a record out of the trash, when judge allows it; what is live stays
+// as it is. NotFound when its time in the trash is over, purged or not.
+func restore[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, keep Keep[T],
+	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
+	var in, out T
+	err := v.change(ctx, actor, func(t *store.Tx) (err error) {
+		if in, err = n.any(t, id); err != nil {
+			return err
+		}
+		out = in
+		trashed := n.trashed(in)
+		switch {
+		case trashed == nil && !keep.on():
+			return errSame
+		case trashed == nil:
+			return keep.free(t, v)
+		case v.over(*trashed):
+			return title.Absent(n.name, id)
+		}
+		if err := keep.free(t, v); err != nil || judge == nil {
+			return err
+		}
+		return judge(t, in)
+	}, func(t *store.Tx) (err error) {
+		at := v.now()
+		if n.trashed(in) != nil {
+			var detail map[string]string
+			if out, detail, err = put(t, in, at); err != nil {
+				return err
+			}
+			if err := v.event(t, at, actor, n.name+".restored", record(n.name, id), detail); err != nil {
+				return err
+			}
+		}
+		return keep.put(t, at, out)
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return out, err
+}
+
+// later is the time of a record's next version: it never stands still between two.
+func later(at, last time.Time) time.Time {
+	if at.After(last) {
+		return at
+	}
+	return last.Add(time.Microsecond)
+}

@@ -1,0 +1,99 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// again wants the password of the user who acts once more, before something that a
+// stolen session must not do. Tries count as those of signing in. Invalid for a
+// wrong one, *SignInError for too many.
+func (u *Users) again(ctx context.Context, actor title.Actor, password string) (user title.User, err error) {
+	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
+		user, err = u.v.self(t, actor)
+		return err
+	})
+	if err != nil {
+		return user, err
+	}
+	now, mine, everybody := u.v.now(), byAccount(user.Name, actor.Address), byAddress(actor.Address)
+	if wait := u.tries.take(now, mine, everybody); wait > 0 {
+		return user, &SignInError{Reason: TooManyTries, Wait: seconds(wait)}
+	}
+	if len(password) > title.MostPassword {
+		password = ""
+	}
+	fits, _, err := u.passwords.Verify(ctx, user.Password, password)
+	switch {
+	case errors.Is(err, secret.ErrBusy):
+		err = &SignInError{Reason: TooBusy, Wait: busyWait}
+	case err == nil && !fits:
+		return user, title.Refusal("current_password", "The current password is wrong.")
+	}
+	u.tries.giveBack(now, mine, everybody)
+	return user, err
+}
+
+// own changes the record of the user who acts. Where the password was shown again,
+// it must still be the same.
+func (u *Users) own(ctx context.Context, actor title.Actor, password string,
+	judge func(title.User) error, apply func(*store.Tx, *title.User) error,
+) error {
+	var user title.User
+	return u.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		if user, err = u.v.self(t, actor); err != nil {
+			return err
+		}
+		if password != "" && user.Password != password {
+			return errUnauthenticated
+		}
+		if judge == nil {
+			return nil
+		}
+		return judge(user)
+	}, func(t *store.Tx) error {
+		user.Version++
+		if err := apply(t, &user); err != nil {
+			return err
+		}
+		return t.PutUser(user)
+	})
+}
+
+// ChangePassword gives the user who acts another password and ends the other
+// sessions. Invalid when the present one is wrong or the new one breaks a rule.
+func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, fresh string) error {
+	user, err := u.again(ctx, actor, present)
+	if err != nil {
+		return err
+	}
+	if err := title.CheckPassword(user.Name, fresh).Err(); err != nil {
+		return err
+	}
+	hash, err := u.hash(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	return u.own(ctx, actor, user.Password, nil, func(t *store.Tx, user *title.User) error {
+		user.Password = hash
+		ended, err := u.v.Sessions.endAll(t, user.ID, actor.Session)
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.password_changed", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+}
+
+// hash is Passwords.Hash with a refusal for people when everything is busy.
+func (u *Users) hash(ctx context.Context, password string) (string, error) {
+	hash, err := u.passwords.Hash(ctx, password)
+	if errors.Is(err, secret.ErrBusy) {
+		err = &SignInError{Reason: TooBusy, Wait: busyWait}
+	}
+	return hash, err
+}

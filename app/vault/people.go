@@ -1,0 +1,64 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// The background work about users: what was gathered is written, what ended goes.
+const (
+	seenFlush    = time.Second
+	refusedFlush = time.Minute
+	sessionPrune = 10 * time.Minute
+)
+
+func (u *Users) run(ctx context.Context) {
+	seen, refused, prune := time.NewTicker(seenFlush), time.NewTicker(refusedFlush), time.NewTicker(sessionPrune)
+	defer seen.Stop()
+	defer refused.Stop()
+	defer prune.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-seen.C:
+			err = u.v.Sessions.flush(ctx)
+		case <-refused.C:
+			err = u.refused.flush(ctx)
+		case <-prune.C:
+			err = u.v.Sessions.prune(ctx)
+		}
+		if title.KindOf(err) == title.Closing {
+			return // read-only until a restart; what is gathered goes with it
+		}
+		if err != nil && ctx.Err() == nil {
+			u.v.log.Error("sessions", "error", err)
+		}
+	}
+}
+
+// end writes what was gathered, at last. A vault that takes no writes loses it.
+func (u *Users) end() error {
+	err := u.flush(context.Background())
+	if takesNoWrites(err) {
+		u.v.log.Warn("sessions", "error", err)
+		return nil
+	}
+	return err
+}
+
+// flush writes what was gathered.
+func (u *Users) flush(ctx context.Context) error {
+	return errors.Join(u.v.Sessions.flush(ctx), u.refused.flush(ctx))
+}
+
+// passes reports a record that is gone or damaged: it opens nothing, and must not
+// keep the others waiting.
+func passes(err error) bool {
+	return title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
+}

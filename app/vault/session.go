@@ -1,0 +1,337 @@
+package vault
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Sessions are the verbs on who is signed in, and where. When each was last seen is
+// gathered, so that no page costs a sync; a crash loses at most the last minute.
+type Sessions struct {
+	v    *Vault
+	mu   sync.Mutex
+	seen map[string]time.Time // hash of a session → last seen, not written yet
+}
+
+// seenEvery is how exactly it is kept when a session was last seen.
+const seenEvery = time.Minute
+
+// mostSessions of one user; the one that was seen longest ago makes room.
+const mostSessions = 50
+
+// Authenticate gives the actor that a session's token speaks for, or
+// Unauthenticated. Session and user are read each time, so that signing out,
+// disabling and another role count from the next request on. Actor.Role is "" while
+// the settings want a second factor that the user does not have yet.
+func (s *Sessions) Authenticate(ctx context.Context, token string) (title.Actor, error) {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return title.Actor{}, errUnauthenticated
+	}
+	var user title.User
+	var session title.Session
+	err := s.v.store.View(ctx, func(t *store.Tx) (err error) {
+		user, session, err = s.live(t, hash[:])
+		return err
+	})
+	if err != nil {
+		return title.Actor{}, err
+	}
+	s.note(session, s.v.now())
+	actor := userActor(user)
+	actor.Session = session.Hash
+	if !s.v.mustEnrol(user) {
+		actor.Role = user.Role
+	}
+	return actor, nil
+}
+
+func userActor(user title.User) title.Actor {
+	return title.Actor{Kind: title.ByUser, ID: user.ID, Name: user.Name}
+}
+
+// live gives a session that speaks for an enabled user; else Unauthenticated.
+func (s *Sessions) live(t *store.Tx, hash []byte) (user title.User, session title.Session, err error) {
+	session, found, err := t.Session(hash)
+	if err != nil || !found {
+		return user, session, orUnauthenticated(err)
+	}
+	session.LastSeenAt = s.last(session)
+	if !session.Live(s.v.now(), s.v.set.Users.limits()) {
+		return user, session, errUnauthenticated
+	}
+	user, err = t.User(session.UserID)
+	if title.KindOf(err) == title.NotFound || err == nil && !user.Joined() {
+		err = errUnauthenticated
+	}
+	return user, session, err
+}
+
+func orUnauthenticated(err error) error {
+	if err == nil {
+		return errUnauthenticated
+	}
+	return err
+}
+
+// last is when the session was seen, as far as is known here.
+func (s *Sessions) last(session title.Session) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.seen[session.Hash]; ok && at.After(session.LastSeenAt) {
+		return at
+	}
+	return session.LastSeenAt
+}
+
+// note gathers a sight; those within a minute after another are none.
+func (s *Sessions) note(session title.Session, now time.Time) {
+	if now.Sub(session.LastSeenAt) < seenEvery {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[session.Hash] = now
+}
+
+// List gives the sessions of the user who acts, the one that was seen last first.
+func (s *Sessions) List(ctx context.Context, actor title.Actor) (list []title.Session, err error) {
+	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+		if _, err := s.v.self(t, actor); err != nil {
+			return err
+		}
+		list = s.of(t, actor.ID)
+		return nil
+	})
+	return list, err
+}
+
+// of are the live sessions of a user, the one that was seen last first.
+func (s *Sessions) of(t *store.Tx, user uint64) []title.Session {
+	all := t.SessionsOf(user)
+	list := make([]title.Session, 0, len(all))
+	for _, session := range all {
+		if session.LastSeenAt = s.last(session); session.Live(s.v.now(), s.v.set.Users.limits()) {
+			list = append(list, session)
+		}
+	}
+	slices.SortFunc(list, func(a, b title.Session) int {
+		if order := b.LastSeenAt.Compare(a.LastSeenAt); order != 0 {
+			return order
+		}
+		return strings.Compare(a.Hash, b.Hash)
+	})
+	return list
+}
+
+// SignOut ends the session of a token, wherever it was copied to. One that has ended
+// already, or never was, is no error.
+func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return nil
+	}
+	var session title.Session
+	var user title.User
+	err := s.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		var found bool
+		if session, found, err = t.Session(hash[:]); err == nil && !found {
+			err = errSame
+		}
+		if err == nil {
+			user, err = t.User(session.UserID)
+		}
+		return err
+	}, func(t *store.Tx) error {
+		actor := userActor(user)
+		actor.Address = address
+		return s.end(t, actor, []title.Session{session}, "signed out")
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return err
+}
+
+// End ends one session of the user who acts, by Session.ID; NotFound when there is none.
+func (s *Sessions) End(ctx context.Context, actor title.Actor, id string) error {
+	return s.endSome(ctx, actor, func(session title.Session) bool { return session.ID() == id }, true)
+}
+
+// EndOthers ends every session of the user who acts but the one that speaks.
+func (s *Sessions) EndOthers(ctx context.Context, actor title.Actor) error {
+	return s.endSome(ctx, actor, func(session title.Session) bool { return session.Hash != actor.Session }, false)
+}
+
+// EndAll signs the user who acts out everywhere.
+func (s *Sessions) EndAll(ctx context.Context, actor title.Actor) error {
+	return s.endSome(ctx, actor, func(title.Session) bool { return true }, false)
+}
+
+func (s *Sessions) endSome(ctx context.Context, actor title.Actor, which func(title.Session) bool, must bool) error {
+	var ending []title.Session
+	return s.v.store.Update(ctx, func(t *store.Tx) error {
+		if _, err := s.v.self(t, actor); err != nil {
+			return err
+		}
+		ending = slices.DeleteFunc(t.SessionsOf(actor.ID), func(session title.Session) bool { return !which(session) })
+		if must && len(ending) == 0 {
+			return title.Absent("session of user", actor.ID)
+		}
+		return nil
+	}, func(t *store.Tx) error { return s.end(t, actor, ending, "ended by the user") })
+}
+
+func (s *Sessions) end(t *store.Tx, actor title.Actor, list []title.Session, why string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	for _, session := range list {
+		if err := t.RemoveSession(session); err != nil {
+			return err
+		}
+	}
+	detail := map[string]string{"why": why, "sessions": strconv.Itoa(len(list))}
+	if len(list) == 1 {
+		detail["session"] = list[0].ID()
+	}
+	return s.v.event(t, s.v.now(), actor, "session.ended", record("user", list[0].UserID), detail)
+}
+
+// endAll removes the sessions of a user but one, as a part of another change.
+func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err error) {
+	for _, session := range t.SessionsOf(user) {
+		if session.Hash == but {
+			continue
+		}
+		if err := t.RemoveSession(session); err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, nil
+}
+
+// start adds a session for a user, whose ended and surplus ones make room.
+func (s *Sessions) start(t *store.Tx, fresh title.Session) error {
+	live := s.of(t, fresh.UserID)
+	live = live[:min(len(live), mostSessions-1)]
+	for _, session := range t.SessionsOf(fresh.UserID) {
+		kept := slices.ContainsFunc(live, func(l title.Session) bool { return l.Hash == session.Hash })
+		if kept {
+			continue
+		}
+		if err := t.RemoveSession(session); err != nil {
+			return err
+		}
+	}
+	return t.PutSession(fresh)
+}
+
+// flush writes what was gathered; what could not be written is kept for the next.
+func (s *Sessions) flush(ctx context.Context) error {
+	s.mu.Lock()
+	seen := s.seen
+	s.seen = map[string]time.Time{}
+	s.mu.Unlock()
+	if len(seen) == 0 {
+		return nil
+	}
+	err := s.v.store.Update(ctx, nil, func(t *store.Tx) error {
+		for hash, at := range seen {
+			if err := s.saw(t, hash, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for hash, at := range seen {
+			if later, ok := s.seen[hash]; !ok || at.After(later) {
+				s.seen[hash] = at
+			}
+		}
+	}
+	return err
+}
+
+// saw writes one sight; a session or user that is gone or damaged has none.
+func (s *Sessions) saw(t *store.Tx, text string, at time.Time) error {
+	hash, err := hex.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	session, found, err := t.Session(hash)
+	if passes(err) || err == nil && !found {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if at.After(session.LastSeenAt) {
+		session.LastSeenAt = at
+	}
+	if err := t.PutSession(session); err != nil {
+		return err
+	}
+	user, err := t.User(session.UserID)
+	if passes(err) || err == nil && user.LastSeenAt != nil && !at.After(*user.LastSeenAt) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	user.LastSeenAt = &at
+	return t.PutUser(user)
+}
+
+// endedAtOnce is how many ended sessions one commit removes.
+const endedAtOnce = 256
+
+// prune removes sessions that ended by themselves.
+func (s *Sessions) prune(ctx context.Context) error {
+	for {
+		var ended []title.Session
+		err := s.v.store.View(ctx, func(t *store.Tx) error {
+			ended = s.ended(t)
+			return nil
+		})
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		err = s.v.store.Update(ctx, nil, func(t *store.Tx) error {
+			for _, session := range ended {
+				if err := t.RemoveSession(session); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Sessions) ended(t *store.Tx) (list []title.Session) {
+	now, limits := s.v.now(), s.v.set.Users.limits()
+	t.EachSession(func(session title.Session) bool {
+		if session.LastSeenAt = s.last(session); !session.Live(now, limits) {
+			list = append(list, session)
+		}
+		return len(list) < endedAtOnce
+	})
+	return list
+}

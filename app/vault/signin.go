@@ -1,0 +1,239 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// SignInDraft is what somebody shows to get in. Code is of the second factor: six
+// digits or a recovery code; "" until it was asked for. Device is what the browser
+// calls itself.
+type SignInDraft struct{ Name, Password, Code, Address, Device string }
+
+// SignedIn is a session that began. Token is told here and kept nowhere.
+type SignedIn struct {
+	Token   string
+	User    title.User
+	Session title.Session
+	Enrol   bool // the settings want a second factor, which the user has to set up first
+}
+
+// Reason is why somebody was not let in.
+type Reason string
+
+// The reasons.
+const (
+	WrongPassword Reason = "password" // or no such user, or disabled, or no password yet
+	CodeNeeded    Reason = "code needed"
+	WrongCode     Reason = "code" // or one that was used already
+	TooManyTries  Reason = "wait"
+	TooBusy       Reason = "busy"
+)
+
+// SignInError is SignIn's refusal, of kind Unauthenticated.
+type SignInError struct {
+	Reason Reason
+	Wait   time.Duration // whole seconds after which to come again; 0 but for TooManyTries and TooBusy
+}
+
+// Error is the sentence for whoever tries.
+func (r *SignInError) Error() string {
+	switch r.Reason {
+	case CodeNeeded:
+		return "The code of your second factor is needed."
+	case WrongCode:
+		return "This code is wrong or was used already."
+	case TooManyTries:
+		return fmt.Sprintf("Too many tries. Try again in %d seconds.", int(r.Wait.Seconds()))
+	case TooBusy:
+		return "Too many people are signing in at this moment. Try again in a few seconds."
+	}
+	return "The name or the password is wrong."
+}
+
+// Unwrap gives the kind.
+func (r *SignInError) Unwrap() error {
+	return &title.Error{Kind: title.Unauthenticated, Message: r.Error()}
+}
+
+// busyWait is after how long one who found everything busy may come again.
+const busyWait = 3 * time.Second
+
+func seconds(d time.Duration) time.Duration {
+	return time.Duration(math.Ceil(d.Seconds())) * time.Second
+}
+
+// SignIn begins a session, or refuses with *SignInError. An unknown name costs the same
+// as a known one; nothing waits here but for its turn at argon2.
+func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
+	now := u.v.now()
+	mine, everybody := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
+	if wait := u.tries.take(now, mine, everybody); wait > 0 {
+		return SignedIn{}, u.refuse(ctx, draft, TooManyTries, wait)
+	}
+	in, err := u.enter(ctx, draft, now)
+	var refused *SignInError
+	switch {
+	case err == nil:
+		u.tries.giveBack(now, everybody)
+		u.tries.forget(mine)
+	case !errors.As(err, &refused), refused.Reason == CodeNeeded, refused.Reason == TooBusy:
+		u.tries.giveBack(now, mine, everybody) // nothing was guessed
+	}
+	return in, err
+}
+
+// refuse notes a refusal for the log of events and gives it.
+func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wait time.Duration) error {
+	id := uint64(0)
+	if user, err := u.Named(ctx, draft.Name); err == nil {
+		id = user.ID
+	}
+	u.refused.note(id, draft.Address, reason)
+	return &SignInError{Reason: reason, Wait: seconds(wait)}
+}
+
+// enter is SignIn after the tries were counted.
+func (u *Users) enter(ctx context.Context, draft SignInDraft, now time.Time) (SignedIn, error) {
+	user, err := u.Named(ctx, draft.Name)
+	if err != nil && title.KindOf(err) != title.NotFound {
+		return SignedIn{}, err
+	}
+	hash := ""
+	if err == nil && user.Enabled() {
+		hash = user.Password // "" when none was chosen yet
+	}
+	known := draft.Password
+	if len(known) > title.MostPassword {
+		known, hash = "", ""
+	}
+	fits, stale, err := u.passwords.Verify(ctx, hash, known)
+	switch {
+	case errors.Is(err, secret.ErrBusy):
+		return SignedIn{}, &SignInError{Reason: TooBusy, Wait: busyWait}
+	case err != nil:
+		return SignedIn{}, err
+	case !fits:
+		return SignedIn{}, u.refuse(ctx, draft, WrongPassword, 0)
+	}
+	if user.Factor != nil {
+		if err := u.askCode(ctx, draft, user, now); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	fresh := ""
+	if stale {
+		if fresh, err = u.passwords.Hash(ctx, draft.Password); err != nil {
+			return SignedIn{}, err
+		}
+	}
+	return u.begin(ctx, draft, user, fresh)
+}
+
+// askCode wants a code, and counts those of six digits for the account as a whole.
+func (u *Users) askCode(ctx context.Context, draft SignInDraft, user title.User, now time.Time) error {
+	if draft.Code == "" {
+		return &SignInError{Reason: CodeNeeded}
+	}
+	if !secret.IsTOTP(draft.Code) {
+		return nil
+	}
+	if wait := u.tries.take(now, byCode(user.ID)); wait > 0 {
+		return u.refuse(ctx, draft, TooManyTries, wait)
+	}
+	return nil
+}
+
+var errChanged = errors.New("the user has changed since the password was checked")
+
+// begin writes the session, and uses the code up, in one transaction. The password
+// that was checked must still be the user's.
+func (u *Users) begin(ctx context.Context, draft SignInDraft, checked title.User, rehashed string) (in SignedIn, err error) {
+	if in.Token, err = secret.NewToken(u.v.chance); err != nil {
+		return SignedIn{}, err
+	}
+	var user title.User
+	var spent string
+	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
+		user, err = t.User(checked.ID)
+		if err == nil && (!user.Joined() || user.Password != checked.Password || user.Name != checked.Name) {
+			err = errChanged
+		}
+		if err == nil {
+			spent, err = u.spend(&user, draft.Code)
+		}
+		return err
+	}, func(t *store.Tx) error {
+		now := u.v.now()
+		if rehashed != "" {
+			user.Password = rehashed
+		}
+		user.LastSeenAt = &now
+		in.Session = title.Session{
+			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: title.DeviceText(draft.Device),
+		}
+		if err := errors.Join(t.PutUser(user), u.v.Sessions.start(t, in.Session)); err != nil {
+			return err
+		}
+		actor := userActor(user)
+		actor.Address = draft.Address
+		detail := map[string]string{"session": in.Session.ID()}
+		if spent == "recovery" {
+			detail["recovery_codes_left"] = strconv.Itoa(len(user.Factor.Recovery))
+		}
+		return u.event(t, actor, user, "session.started", detail)
+	})
+	switch {
+	case errors.Is(err, errChanged):
+		return SignedIn{}, u.refuse(ctx, draft, WrongPassword, 0)
+	case errors.Is(err, errWrongCode):
+		return SignedIn{}, u.refuse(ctx, draft, WrongCode, 0)
+	case err != nil:
+		return SignedIn{}, err
+	}
+	if spent == "code" {
+		u.tries.forget(byCode(user.ID))
+	}
+	in.User, in.Enrol = user, u.v.mustEnrol(user)
+	return in, nil
+}
+
+var errWrongCode = errors.New("the code is wrong")
+
+// spend uses a code up in the user's record, and says which kind it was; "" where no
+// second factor is set up.
+func (u *Users) spend(user *title.User, code string) (kind string, err error) {
+	if user.Factor == nil {
+		return "", nil
+	}
+	factor := *user.Factor // the record may be shared
+	if secret.IsTOTP(code) {
+		plain, err := u.v.Secrets.Unseal(factorPurpose, record("user", user.ID), factor.Sealed)
+		if err != nil {
+			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
+		}
+		step, ok := secret.CheckTOTP(plain, code, u.v.now(), factor.Step)
+		if !ok {
+			return "", errWrongCode
+		}
+		factor.Step, user.Factor = step, &factor
+		return "code", nil
+	}
+	hash, ok := u.v.Secrets.HashRecoveryCode(code)
+	at := slices.Index(factor.Recovery, hash)
+	if !ok || at < 0 {
+		return "", errWrongCode
+	}
+	factor.Recovery = slices.Delete(slices.Clone(factor.Recovery), at, at+1)
+	user.Factor = &factor
+	return "recovery", nil
+}

@@ -1,0 +1,349 @@
+package vault_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// A known name, an unknown one, one that is disabled and one without a password cost
+// the same: as many runs of argon2, and as many transactions.
+func TestSignInCostsTheSame(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "admin", title.RoleAdmin)
+	p.user(t, "known", title.RoleStaff)
+	gone := p.user(t, "disabled", title.RoleStaff)
+	if _, err := p.Users.Disable(t.Context(), clerk, gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "invited", Role: title.RoleStaff}); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range []struct{ name, password string }{
+		{"known", "wrong password"}, {"unknown", "wrong password"}, {"disabled", goodPassword}, {"invited", ""}, {"", ""},
+		{"known", strings.Repeat("x", 2000)}, {"unknown", strings.Repeat("x", 2000)}, {"\xff\x00", "x"},
+	} {
+		before := p.Runs()
+		_, err := p.try(t, row.name, row.password, "", fmt.Sprintf("192.0.2.%d", i))
+		refused(t, row.name, err, vault.WrongPassword)
+		if ran := p.Runs() - before; ran != 1 {
+			t.Errorf("%q: argon2 ran %d times", row.name, ran)
+		}
+		if err.Error() != "The name or the password is wrong." {
+			t.Errorf("%q: %v", row.name, err)
+		}
+	}
+}
+
+func TestSignInResistsGuessing(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "owner", title.RoleAdmin)
+	began, tries := p.clock.Now(), 0
+	var waits []time.Duration
+	for p.clock.Now().Sub(began) < 15*time.Minute {
+		before := p.Runs()
+		_, err := p.try(t, "Owner", "wrong password", "", "203.0.113.9")
+		if wait := tooMany(err); wait > 0 {
+			if p.Runs() != before {
+				t.Fatal("a refused try costs a run of argon2")
+			}
+			if wait != wait.Truncate(time.Second) {
+				t.Fatalf("wait %s", wait)
+			}
+			waits = append(waits, wait)
+			p.clock.Move(wait)
+			continue
+		}
+		refused(t, "a wrong password", err, vault.WrongPassword)
+		tries++
+	}
+	if tries != 10 {
+		t.Errorf("%d tries in 15 minutes", tries)
+	}
+	for i := 1; i < len(waits); i++ {
+		if waits[i] < waits[i-1] {
+			t.Errorf("the delays do not grow: %v", waits)
+		}
+	}
+	// Nobody locks the owner out: from another address the right password opens.
+	if _, err := p.try(t, "owner", goodPassword, "", "192.0.2.1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The right password at the tenth try, or while waiting, is told apart from a wrong
+// one only when its turn comes.
+func TestSignInWhileWaiting(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "owner", title.RoleAdmin)
+	for range 3 {
+		_, err := p.try(t, "owner", "wrong password", "", "203.0.113.9")
+		refused(t, "wrong", err, vault.WrongPassword)
+	}
+	_, err := p.try(t, "owner", goodPassword, "", "203.0.113.9")
+	refused(t, "right, too early", err, vault.TooManyTries)
+	p.clock.Move(tooMany(err))
+	if _, err := p.try(t, "owner", goodPassword, "", "203.0.113.9"); err != nil {
+		t.Error(err)
+	}
+	// A success begins anew.
+	for range 3 {
+		_, err := p.try(t, "owner", "wrong password", "", "203.0.113.9")
+		refused(t, "wrong again", err, vault.WrongPassword)
+	}
+}
+
+func TestSignInByAddress(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "owner", title.RoleAdmin)
+	// A whole office that signs in uses nothing up.
+	for range 70 {
+		p.signIn(t, "owner")
+	}
+	stopped := 0
+	for i := range 70 {
+		_, err := p.try(t, fmt.Sprintf("name %d", i), "wrong password", "", fmt.Sprintf("2001:db8::%x", i))
+		if tooMany(err) > 0 {
+			stopped++
+		}
+	}
+	if stopped != 10 {
+		t.Errorf("%d of 70 stopped", stopped)
+	}
+	_, err := p.try(t, "owner", goodPassword, "", "2001:db8::ffff")
+	refused(t, "the same network", err, vault.TooManyTries)
+	if _, err := p.try(t, "owner", goodPassword, "", "2001:db8:0:1::1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many at once from one address have the tries of one.
+func TestSignInAtOnce(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "owner", title.RoleAdmin)
+	before := p.Runs()
+	done := make(chan error)
+	for range 30 {
+		go func() {
+			_, err := p.Users.SignIn(context.Background(), vault.SignInDraft{Name: "owner", Password: "wrong password", Address: "203.0.113.9"})
+			done <- err
+		}()
+	}
+	for range 30 {
+		if err := <-done; title.KindOf(err) != title.Unauthenticated {
+			t.Error(err)
+		}
+	}
+	if ran := p.Runs() - before; ran > 3 {
+		t.Errorf("%d passwords were tried at once", ran)
+	}
+}
+
+func TestSecondFactor(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "kim", title.RoleAdmin)
+	other := p.signIn(t, "kim")
+	actor := p.actor(t, "kim")
+	_, err := p.Users.ConfirmFactor(t.Context(), actor, "123456")
+	kind(t, "not begun", err, title.Conflict)
+	_, err = p.Users.BeginFactor(t.Context(), actor, "wrong password")
+	kind(t, "without the password", err, title.Invalid)
+	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
+	if err != nil || !strings.HasPrefix(offer.Address, "otpauth://totp/deedkeep:kim?") || !strings.Contains(offer.Address, offer.Secret) {
+		t.Fatalf("%v", err)
+	}
+	_, err = p.Users.ConfirmFactor(t.Context(), actor, "000000")
+	kind(t, "a wrong code", err, title.Invalid)
+	p.signIn(t, "kim") // nothing is set up yet
+	codes, err := p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
+	if err != nil || len(codes) != 10 {
+		t.Fatalf("%v, %v", codes, err)
+	}
+	if list, err := p.Sessions.List(t.Context(), actor); err != nil || len(list) != 1 || list[0].Hash != actor.Session {
+		t.Errorf("%+v, %v", list, err)
+	}
+	p.silent(t, "another session", other.Token)
+
+	in := func(code string) error {
+		_, err := p.try(t, "kim", goodPassword, code, "192.0.2.7")
+		return err
+	}
+	refused(t, "no code", in(""), vault.CodeNeeded)
+	refused(t, "the code that confirmed", in(p.code(t, offer.Secret)), vault.WrongCode)
+	p.clock.Move(30 * time.Second)
+	code := p.code(t, offer.Secret)
+	if err := in(code[:3] + " " + code[3:]); err != nil {
+		t.Errorf("a good code: %v", err)
+	}
+	refused(t, "the code once more", in(code), vault.WrongCode)
+	if err := in(strings.ToUpper(codes[3])); err != nil {
+		t.Errorf("a recovery code: %v", err)
+	}
+	refused(t, "the recovery code once more", in(codes[3]), vault.WrongCode)
+	if user, err := p.Users.Named(t.Context(), "kim"); err != nil || len(user.Factor.Recovery) != 9 {
+		t.Errorf("%v", err)
+	}
+	_, err = p.try(t, "kim", "wrong password", codes[4], "192.0.2.8")
+	refused(t, "a wrong password with a good code", err, vault.WrongPassword)
+	if err := in(codes[4]); err != nil {
+		t.Errorf("it used the code up: %v", err)
+	}
+}
+
+// Two sign-ins with one code at the same time: one gets in.
+func TestCodeIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "kim", title.RoleAdmin)
+	plain, codes := p.factor(t, p.actor(t, "kim"))
+	p.clock.Move(time.Minute)
+	for what, code := range map[string]string{"code": p.code(t, plain), "recovery code": codes[0]} {
+		done := make(chan error)
+		for i := range 4 {
+			go func() {
+				_, err := p.Users.SignIn(context.Background(), vault.SignInDraft{Name: "kim", Password: goodPassword, Code: code, Address: fmt.Sprintf("192.0.2.%d", i)})
+				done <- err
+			}()
+		}
+		in := 0
+		for range 4 {
+			if err := <-done; err == nil {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Errorf("%s: %d got in", what, in)
+		}
+	}
+}
+
+// Whoever has the password cannot guess the code from many addresses; the owner gets
+// in with a recovery code meanwhile.
+func TestCodesAreCountedForTheAccount(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "kim", title.RoleAdmin)
+	plain, codes := p.factor(t, p.actor(t, "kim"))
+	p.clock.Move(time.Minute)
+	for i := range 20 {
+		_, err := p.try(t, "kim", goodPassword, "000000", fmt.Sprintf("198.51.100.%d", i))
+		refused(t, "a guess", err, vault.WrongCode)
+	}
+	_, err := p.try(t, "kim", goodPassword, p.code(t, plain), "192.0.2.1")
+	refused(t, "after twenty guesses", err, vault.TooManyTries)
+	if _, err := p.try(t, "kim", goodPassword, codes[0], "192.0.2.2"); err != nil {
+		t.Error(err)
+	}
+	p.clock.Move(time.Hour)
+	if _, err := p.try(t, "kim", goodPassword, p.code(t, plain), "192.0.2.1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecondFactorRequired(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
+	p.user(t, "kim", title.RoleAdmin)
+	in := p.signIn(t, "kim")
+	actor := p.speaks(t, in.Token)
+	if !in.Enrol || actor.Role != "" || actor.Role.May(title.MayRead) {
+		t.Errorf("%+v", actor)
+	}
+	_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
+	kind(t, "a write", err, title.Forbidden)
+	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
+	kind(t, "an administrator's work", err, title.Forbidden)
+	p.factor(t, actor)
+	if actor = p.speaks(t, in.Token); actor.Role != title.RoleAdmin {
+		t.Errorf("%+v", actor)
+	}
+	if _, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{}); err != nil {
+		t.Error(err)
+	}
+	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), title.Conflict)
+}
+
+func TestFactorTakenAway(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "kim", title.RoleAdmin)
+	actor := p.actor(t, "kim")
+	kind(t, "there is none", p.Users.RemoveFactor(t.Context(), actor, goodPassword), title.Conflict)
+	_, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
+	kind(t, "codes for none", err, title.Conflict)
+	_, old := p.factor(t, actor)
+	fresh, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
+	if err != nil || len(fresh) != 10 {
+		t.Fatal(err)
+	}
+	_, err = p.try(t, "kim", goodPassword, old[0], "192.0.2.7")
+	refused(t, "an old recovery code", err, vault.WrongCode)
+	if _, err = p.try(t, "kim", goodPassword, fresh[0], "192.0.2.7"); err != nil {
+		t.Error(err)
+	}
+	kind(t, "with a wrong password", p.Users.RemoveFactor(t.Context(), actor, "wrong password"), title.Invalid)
+	if err := p.Users.RemoveFactor(t.Context(), actor, goodPassword); err != nil {
+		t.Error(err)
+	}
+	p.signIn(t, "kim")
+}
+
+func TestChangePassword(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "kim", title.RoleAdmin)
+	other := p.signIn(t, "kim")
+	mine := p.signIn(t, "kim")
+	actor := p.speaks(t, mine.Token)
+	actor.Address = "192.0.2.50"
+	const fresh = "another good one of mine"
+	kind(t, "wrong", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), title.Invalid)
+	kind(t, "too short", p.Users.ChangePassword(t.Context(), actor, goodPassword, "short"), title.Invalid)
+	if err := p.Users.ChangePassword(t.Context(), actor, goodPassword, fresh); err != nil {
+		t.Fatal(err)
+	}
+	p.speaks(t, mine.Token)
+	p.silent(t, "another session", other.Token)
+	_, err := p.try(t, "kim", goodPassword, "", "192.0.2.1")
+	refused(t, "the old one", err, vault.WrongPassword)
+	if _, err := p.try(t, "kim", fresh, "", "192.0.2.1"); err != nil {
+		t.Error(err)
+	}
+	// A stolen session does not guess the password.
+	for range 2 {
+		kind(t, "a guess", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), title.Invalid)
+	}
+	refused(t, "one guess more", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), vault.TooManyTries)
+}
+
+// A hash of another cost is made anew when its owner signs in, and goes on opening.
+func TestRehash(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	user := p.user(t, "kim", title.RoleAdmin)
+	// "a long walk to the courthouse" at m=64,t=1,p=1
+	user.Password = cheapHash
+	p.put(t, user)
+	for range 2 {
+		p.signIn(t, "kim")
+	}
+	now, err := p.Users.Get(t.Context(), user.ID)
+	if err != nil || now.Password == cheapHash || !strings.Contains(now.Password, "m=19456,t=2,p=1") {
+		t.Errorf("%s, %v", now.Password, err)
+	}
+	if _, stale, err := secret.NewPasswords(nil).Verify(t.Context(), now.Password, goodPassword); stale || err != nil {
+		t.Errorf("%v %v", stale, err)
+	}
+}

@@ -1,0 +1,333 @@
+package vault
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Users are the verbs on the people who may sign in. What an administrator does is
+// here; what one does for oneself is in signin.go, join.go and factor.go.
+type Users struct {
+	v         *Vault
+	passwords *secret.Passwords
+	tries     *tries
+	refused   *refusals
+	first     firstLink
+}
+
+// UserRules are the settings about users and their sessions.
+type UserRules struct {
+	Session             title.SessionLimits // 12 hours and 14 days where they are 0
+	RequireSecondFactor bool
+}
+
+func (r UserRules) limits() title.SessionLimits {
+	limits := r.Session
+	if limits.Idle == 0 {
+		limits.Idle = 12 * time.Hour
+	}
+	if limits.Max == 0 {
+		limits.Max = 14 * 24 * time.Hour
+	}
+	return limits
+}
+
+var (
+	errRole      = &title.Error{Kind: title.Forbidden, Message: "Your role does not allow this."}
+	errEnrol     = &title.Error{Kind: title.Forbidden, Message: "Set up your second factor first."}
+	errNoKeys    = &title.Error{Kind: title.Forbidden, Message: "An API key does not allow this."}
+	errLastAdmin = &title.Error{Kind: title.Conflict, Message: "This is the last administrator; make another one first."}
+	errDisabled  = &title.Error{Kind: title.Conflict, Message: "The user is disabled; enable the user first."}
+)
+
+// may holds a user who acts against the records of this very transaction: the
+// session may have ended, the user may have been disabled or got another role.
+func (v *Vault) may(t *store.Tx, actor title.Actor, right title.Right) error {
+	user, err := v.self(t, actor)
+	switch {
+	case err != nil:
+		return err
+	case v.mustEnrol(user):
+		return errEnrol
+	case !user.Role.May(right):
+		return errRole
+	}
+	return nil
+}
+
+// self is the user who acts; Unauthenticated when the session speaks for nobody.
+func (v *Vault) self(t *store.Tx, actor title.Actor) (user title.User, err error) {
+	hash, err := hex.DecodeString(actor.Session)
+	if err != nil || actor.Kind != title.ByUser {
+		return user, errUnauthenticated
+	}
+	user, session, err := v.Sessions.live(t, hash)
+	if err == nil && session.UserID != actor.ID {
+		err = errUnauthenticated
+	}
+	return user, err
+}
+
+func (v *Vault) mustEnrol(user title.User) bool {
+	return v.set.Users.RequireSecondFactor && user.Factor == nil
+}
+
+// mayAdminister lets in the operator, the vault itself, and users of that right.
+func (v *Vault) mayAdminister(t *store.Tx, actor title.Actor) error {
+	switch actor.Kind {
+	case title.ByUser:
+		return v.may(t, actor, title.MayAdminister)
+	case title.ByKey:
+		return errNoKeys
+	}
+	return nil
+}
+
+// administer is Update in the name of an actor who may run the vault.
+func (v *Vault) administer(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+	return v.store.Update(ctx, func(t *store.Tx) error {
+		if err := v.mayAdminister(t, actor); err != nil || check == nil {
+			return err
+		}
+		return check(t)
+	}, write)
+}
+
+// Create makes a user. Without a password in the draft it gives the token of a
+// one-time link, which is told once and kept nowhere. Invalid names the fields.
+func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserDraft) (token string, user title.User, err error) {
+	user, refused := draft.Check(u.v.now())
+	if err := refused.Err(); err != nil {
+		return "", user, err
+	}
+	if draft.Password != nil {
+		user.Password, err = u.passwords.Hash(ctx, *draft.Password)
+	} else {
+		token, user.Link, err = u.mint(false)
+	}
+	if err != nil {
+		return "", user, err
+	}
+	if err := u.v.room(); err != nil {
+		return "", user, err
+	}
+	err = u.v.administer(ctx, actor, func(t *store.Tx) error {
+		return u.free(t, user.Name, 0)
+	}, func(t *store.Tx) (err error) {
+		if user.ID, err = t.NewUserID(); err != nil {
+			return err
+		}
+		if err := t.PutUser(user); err != nil {
+			return err
+		}
+		return u.event(t, actor, user, "user.created", map[string]string{"name": user.Name, "role": string(user.Role)})
+	})
+	return token, user, err
+}
+
+// free is Invalid when the name is another's.
+func (u *Users) free(t *store.Tx, name string, but uint64) error {
+	other, taken, err := t.UserByName(name)
+	if err == nil && taken && other.ID != but {
+		return title.Refusal("name", title.Taken("name"))
+	}
+	return err
+}
+
+// mint draws a one-time link; only its hash is kept.
+func (u *Users) mint(reset bool) (token string, link *title.Link, err error) {
+	if token, err = secret.NewToken(u.v.chance); err != nil {
+		return "", nil, err
+	}
+	return token, &title.Link{Hash: hashOf(token), Reset: reset, ExpiresAt: u.v.now().Add(title.LinkLife)}, nil
+}
+
+// hashOf is the hash of a token in hex, "" for what is none.
+func hashOf(token string) string {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return ""
+	}
+	return hex.EncodeToString(hash[:])
+}
+
+func (u *Users) event(t *store.Tx, actor title.Actor, user title.User, kind string, detail map[string]string) error {
+	return u.v.event(t, u.v.now(), actor, kind, record("user", user.ID), detail)
+}
+
+// List gives every user, disabled ones too, in order of their numbers.
+func (u *Users) List(ctx context.Context) (list []title.User, err error) {
+	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = t.Users()
+		return err
+	})
+	return list, err
+}
+
+// Get gives one user; NotFound when there is none.
+func (u *Users) Get(ctx context.Context, id uint64) (user title.User, err error) {
+	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
+		user, err = t.User(id)
+		return err
+	})
+	return user, err
+}
+
+// Named gives the user who signs in with a name; NotFound when there is none.
+func (u *Users) Named(ctx context.Context, name string) (user title.User, err error) {
+	err = u.v.store.View(ctx, func(t *store.Tx) error {
+		var found bool
+		if user, found, err = t.UserByName(name); err == nil && !found {
+			err = title.Absent("user", strconv.Quote(name))
+		}
+		return err
+	})
+	return user, err
+}
+
+// change is what all changes of a user by an administrator have in common. Both
+// functions may run twice. A judge that says false leaves the user as it is.
+func (u *Users) change(ctx context.Context, actor title.Actor, id uint64,
+	judge func(*store.Tx, title.User) (bool, error), apply func(*store.Tx, *title.User) error,
+) (user title.User, err error) {
+	err = u.v.administer(ctx, actor, func(t *store.Tx) (err error) {
+		if user, err = t.User(id); err != nil {
+			return err
+		}
+		wanted, err := judge(t, user)
+		if err == nil && !wanted {
+			err = errSame
+		}
+		return err
+	}, func(t *store.Tx) error {
+		user.Version++
+		if err := apply(t, &user); err != nil {
+			return err
+		}
+		return t.PutUser(user)
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return user, err
+}
+
+// Rename gives a user another name to sign in with.
+func (u *Users) Rename(ctx context.Context, actor title.Actor, id uint64, name string) (title.User, error) {
+	name, refused := title.CheckUserName(name)
+	if err := refused.Err(); err != nil {
+		return title.User{}, err
+	}
+	return u.change(ctx, actor, id, func(t *store.Tx, user title.User) (bool, error) {
+		return user.Name != name, u.free(t, name, id)
+	}, func(t *store.Tx, user *title.User) error {
+		detail := map[string]string{"from": user.Name, "to": name}
+		user.Name = name
+		return u.event(t, actor, *user, "user.renamed", detail)
+	})
+}
+
+// SetRole gives a user another role, from the next request on. Conflict for the last administrator.
+func (u *Users) SetRole(ctx context.Context, actor title.Actor, id uint64, role title.Role) (title.User, error) {
+	if !role.May(title.MayRead) {
+		return title.User{}, title.Refusal("role", "The selected role is invalid.")
+	}
+	return u.change(ctx, actor, id, func(t *store.Tx, user title.User) (bool, error) {
+		if role.May(title.MayAdminister) {
+			return user.Role != role, nil
+		}
+		return user.Role != role, u.spare(t, user)
+	}, func(t *store.Tx, user *title.User) error {
+		detail := map[string]string{"from": string(user.Role), "to": string(role)}
+		user.Role = role
+		return u.event(t, actor, *user, "user.role_changed", detail)
+	})
+}
+
+// spare is Conflict for an administrator without whom there would be none, or none
+// who has a password.
+func (u *Users) spare(t *store.Tx, user title.User) error {
+	if !user.Enabled() || !user.Role.May(title.MayAdminister) {
+		return nil
+	}
+	list, err := t.Users()
+	if err != nil {
+		return err
+	}
+	enabled, joined := 0, 0
+	for _, other := range list {
+		if other.ID == user.ID || !other.Enabled() || !other.Role.May(title.MayAdminister) {
+			continue
+		}
+		enabled++
+		if other.Joined() {
+			joined++
+		}
+	}
+	if enabled == 0 || joined == 0 && user.Joined() {
+		return errLastAdmin
+	}
+	return nil
+}
+
+// Disable ends the sessions and the link of a user, who then signs in no more.
+// Conflict for the last administrator. Twice is as once.
+func (u *Users) Disable(ctx context.Context, actor title.Actor, id uint64) (title.User, error) {
+	return u.change(ctx, actor, id, func(t *store.Tx, user title.User) (bool, error) {
+		return user.Enabled(), u.spare(t, user)
+	}, func(t *store.Tx, user *title.User) error {
+		now := u.v.now()
+		user.DisabledAt, user.Link, user.Begun = &now, nil, nil
+		ended, err := u.v.Sessions.endAll(t, id, "")
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.disabled", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+}
+
+// Enable lets a user sign in again, with the password and second factor as they were.
+func (u *Users) Enable(ctx context.Context, actor title.Actor, id uint64) (title.User, error) {
+	return u.change(ctx, actor, id, func(_ *store.Tx, user title.User) (bool, error) {
+		return !user.Enabled(), nil
+	}, func(t *store.Tx, user *title.User) error {
+		user.DisabledAt = nil
+		return u.event(t, actor, *user, "user.enabled", nil)
+	})
+}
+
+// Reset takes a user's password and second factor away, ends the sessions, and gives
+// the token of a one-time link under which a new password is chosen; the link before
+// it ends. Conflict while the user is disabled.
+func (u *Users) Reset(ctx context.Context, actor title.Actor, id uint64) (token string, user title.User, err error) {
+	token, link, err := u.mint(true)
+	if err != nil {
+		return "", user, err
+	}
+	user, err = u.change(ctx, actor, id, func(_ *store.Tx, user title.User) (bool, error) {
+		if !user.Enabled() {
+			return false, errDisabled
+		}
+		return true, nil
+	}, func(t *store.Tx, user *title.User) error {
+		fresh := *link
+		fresh.Reset = user.Password != "" || user.Link != nil && user.Link.Reset
+		user.Password, user.Factor, user.Begun, user.Link = "", nil, nil, &fresh
+		ended, err := u.v.Sessions.endAll(t, id, "")
+		if err != nil {
+			return err
+		}
+		return u.event(t, actor, *user, "user.reset", map[string]string{"sessions": strconv.Itoa(ended)})
+	})
+	if err != nil {
+		return "", user, err
+	}
+	return token, user, nil
+}

@@ -1,0 +1,448 @@
+package vault_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+const goodPassword = "a long walk to the courthouse"
+
+// cheapHash is that of goodPassword at a cost nobody would choose.
+const cheapHash = "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDdsHo18I7BuGQe1bLGBTxxivOgWaUf+9dxbsBI/3Ww"
+
+// people is a vault with its clock, for tests about users.
+type people struct {
+	*vault.Vault
+	clock *vaulttest.Clock
+}
+
+func peopled(t *testing.T, change func(*vault.Options)) *people {
+	t.Helper()
+	clock := vaulttest.NewClock()
+	v, _ := opened(t, func(o *vault.Options) {
+		o.Now = clock.Now
+		if change != nil {
+			change(o)
+		}
+	})
+	return &people{v, clock}
+}
+
+// user makes one who can sign in.
+func (p *people) user(t *testing.T, name string, role title.Role) title.User {
+	t.Helper()
+	password := goodPassword
+	_, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: name, Role: role, Password: &password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
+}
+
+// put writes a user as no verb would.
+func (p *people) put(t *testing.T, user title.User) {
+	t.Helper()
+	if err := p.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *people) try(t *testing.T, name, password, code, address string) (vault.SignedIn, error) {
+	t.Helper()
+	return p.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: password, Code: code, Address: address, Device: "Firefox on Windows"})
+}
+
+func (p *people) signIn(t *testing.T, name string) vault.SignedIn {
+	t.Helper()
+	in, err := p.try(t, name, goodPassword, "", "192.0.2.1")
+	if err != nil {
+		t.Fatalf("sign in %s: %v", name, err)
+	}
+	return in
+}
+
+// actor signs a user in.
+func (p *people) actor(t *testing.T, name string) title.Actor {
+	t.Helper()
+	return p.speaks(t, p.signIn(t, name).Token)
+}
+
+func (p *people) speaks(t *testing.T, token string) title.Actor {
+	t.Helper()
+	actor, err := p.Sessions.Authenticate(t.Context(), token)
+	if err != nil {
+		t.Fatalf("authenticate: %v", err)
+	}
+	return actor
+}
+
+func (p *people) silent(t *testing.T, what, token string) {
+	t.Helper()
+	_, err := p.Sessions.Authenticate(t.Context(), token)
+	kind(t, what, err, title.Unauthenticated)
+}
+
+// refused wants a refusal of SignIn for a reason.
+func refused(t *testing.T, what string, err error, want vault.Reason) {
+	t.Helper()
+	r, ok := errors.AsType[*vault.SignInError](err)
+	if !ok || r.Reason != want || title.KindOf(err) != title.Unauthenticated {
+		t.Errorf("%s: %v, want reason %s", what, err, want)
+	}
+}
+
+// tooMany is how long a refusal for too many tries wants one to wait; 0 for all else.
+func tooMany(err error) time.Duration {
+	if r, ok := errors.AsType[*vault.SignInError](err); ok && r.Reason == vault.TooManyTries {
+		return r.Wait
+	}
+	return 0
+}
+
+func (p *people) code(t *testing.T, secret string) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, p.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// factor sets up a second factor.
+func (p *people) factor(t *testing.T, actor title.Actor) (secret string, recovery []string) {
+	t.Helper()
+	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recovery, err = p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
+	if err != nil || len(recovery) != 10 {
+		t.Fatalf("%v, %v", recovery, err)
+	}
+	return offer.Secret, recovery
+}
+
+func TestUserCreate(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	token, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: " Kim Lee ", Role: title.RoleStaff})
+	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.Joined() || !user.Link.Live(p.clock.Now()) {
+		t.Fatalf("%q, %+v, %v", token, user, err)
+	}
+	short := "too short"
+	for _, row := range []struct {
+		name  string
+		draft title.UserDraft
+		field string
+	}{
+		{"name taken", title.UserDraft{Name: "KIM lee", Role: title.RoleAdmin}, "name"},
+		{"no name", title.UserDraft{Name: " ", Role: title.RoleAdmin}, "name"},
+		{"no role", title.UserDraft{Name: "x"}, "role"},
+		{"no such role", title.UserDraft{Name: "x", Role: "owner"}, "role"},
+		{"short password", title.UserDraft{Name: "x", Role: title.RoleAdmin, Password: &short}, "password"},
+	} {
+		_, _, err := p.Users.Create(t.Context(), clerk, row.draft)
+		named, ok := errors.AsType[*title.Error](err)
+		if !ok || named.Kind != title.Invalid || named.Fields[0].Field != row.field {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+	if list, err := p.Users.List(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+func TestUserJoins(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	token, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "kim", Role: title.RoleStaff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.try(t, "kim", "", "", "192.0.2.1")
+	refused(t, "before a password was chosen", err, vault.WrongPassword)
+	in, err := p.Users.Invitation(t.Context(), token)
+	if err != nil || in != (vault.Invitation{Name: "kim"}) {
+		t.Errorf("%+v, %v", in, err)
+	}
+	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: "kim kim kim"})
+	kind(t, "its own name", err, title.Invalid)
+	if _, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Name: "ignored", Password: goodPassword}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword})
+	kind(t, "a second time", err, title.NotFound)
+	if actor := p.actor(t, "kim"); actor.ID != user.ID || actor.Name != "kim" || actor.Role != title.RoleStaff {
+		t.Errorf("%+v", actor)
+	}
+}
+
+// A link ends after 24 hours, when another is made, and when its user is disabled.
+func TestUserLinkEnds(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "admin", title.RoleAdmin)
+	token, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "kim", Role: title.RoleStaff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	works := func(what, token string, want bool) {
+		t.Helper()
+		if _, err := p.Users.Invitation(t.Context(), token); (err == nil) != want {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	works("new", token, true)
+	works("cut", token[1:], false)
+	works("none", "", false)
+	second, _, err := p.Users.Reset(t.Context(), clerk, user.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	works("after another", token, false)
+	p.clock.Move(24*time.Hour - time.Second)
+	works("just in time", second, true)
+	p.clock.Move(time.Second)
+	works("too late", second, false)
+	third, _, err := p.Users.Reset(t.Context(), clerk, user.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Users.Disable(t.Context(), clerk, user.ID); err != nil {
+		t.Fatal(err)
+	}
+	works("of a disabled user", third, false)
+	_, _, err = p.Users.Reset(t.Context(), clerk, user.ID)
+	kind(t, "reset while disabled", err, title.Conflict)
+	if _, err := p.Users.Enable(t.Context(), clerk, user.ID); err != nil {
+		t.Fatal(err)
+	}
+	works("after enabling again", third, false)
+}
+
+func TestFirstAdministrator(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	one, err := p.Users.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := p.Users.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Users.Invitation(t.Context(), one)
+	kind(t, "the link before", err, title.NotFound)
+	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.First || in.Name != "" {
+		t.Errorf("%+v, %v", in, err)
+	}
+	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword})
+	kind(t, "no name", err, title.Invalid)
+	// Two who have the link at the same time: one gets in.
+	done := make(chan error)
+	for _, name := range []string{"kim", "lee"} {
+		go func() {
+			_, err := p.Users.Accept(t.Context(), token, vault.AcceptDraft{Name: name, Password: goodPassword})
+			done <- err
+		}()
+	}
+	first, second := <-done, <-done
+	if (first == nil) == (second == nil) {
+		t.Errorf("%v, %v", first, second)
+	}
+	list, err := p.Users.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Role != title.RoleAdmin {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	p.actor(t, list[0].Name)
+	_, err = p.Users.FirstLink(t.Context())
+	kind(t, "with an administrator", err, title.Conflict)
+}
+
+func TestLastAdministratorStays(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	kim := p.user(t, "kim", title.RoleAdmin)
+	for what, do := range map[string]func() error{
+		"disabled": func() error { _, err := p.Users.Disable(t.Context(), clerk, kim.ID); return err },
+		"demoted":  func() error { _, err := p.Users.SetRole(t.Context(), clerk, kim.ID, title.RoleStaff); return err },
+	} {
+		kind(t, what, do(), title.Conflict)
+		// One who has no password yet does not count.
+		_, other, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: what, Role: title.RoleAdmin})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind(t, what+", another invited", do(), title.Conflict)
+		if _, err := p.Users.Disable(t.Context(), clerk, other.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	lee := p.user(t, "lee", title.RoleAdmin)
+	actor := p.actor(t, "kim")
+	if _, err := p.Users.SetRole(t.Context(), actor, kim.ID, title.RoleViewer); err != nil {
+		t.Error(err)
+	}
+	_, err := p.Users.Disable(t.Context(), actor, lee.ID)
+	kind(t, "by one who is no administrator any more", err, title.Forbidden)
+	_, err = p.Users.Disable(t.Context(), clerk, lee.ID)
+	kind(t, "now the last", err, title.Conflict)
+}
+
+// Two administrators who disable each other at the same time: one stays.
+func TestAdministratorsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	one, other := p.user(t, "one", title.RoleAdmin), p.user(t, "other", title.RoleAdmin)
+	done := make(chan error)
+	for _, id := range []uint64{one.ID, other.ID} {
+		go func() { _, err := p.Users.Disable(t.Context(), clerk, id); done <- err }()
+	}
+	if a, b := <-done, <-done; (a == nil) == (b == nil) {
+		t.Errorf("%v, %v", a, b)
+	}
+}
+
+func TestWhoMayAdminister(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "admin", title.RoleAdmin)
+	p.user(t, "staff", title.RoleStaff)
+	target := p.user(t, "viewer", title.RoleViewer)
+	_, key := makeKey(t, p.Vault, title.KeyDraft{})
+	for who, row := range map[string]struct {
+		actor title.Actor
+		want  title.Kind
+	}{
+		"staff":      {p.actor(t, "staff"), title.Forbidden},
+		"viewer":     {p.actor(t, "viewer"), title.Forbidden},
+		"key":        {title.Actor{Kind: title.ByKey, ID: key.ID}, title.Forbidden},
+		"no session": {title.Actor{Kind: title.ByUser, ID: 1, Role: title.RoleAdmin}, title.Unauthenticated},
+		"another's":  {title.Actor{Kind: title.ByUser, ID: 1, Session: p.actor(t, "staff").Session}, title.Unauthenticated},
+	} {
+		for what, do := range map[string]func() error{
+			"create": func() error {
+				_, _, err := p.Users.Create(t.Context(), row.actor, title.UserDraft{Name: "new", Role: title.RoleAdmin})
+				return err
+			},
+			"role": func() error {
+				_, err := p.Users.SetRole(t.Context(), row.actor, target.ID, title.RoleAdmin)
+				return err
+			},
+			"new key": func() error {
+				_, _, err := p.Keys.Create(t.Context(), row.actor, title.KeyDraft{Name: "mine"})
+				return err
+			},
+			"end a key": func() error { _, err := p.Keys.Revoke(t.Context(), row.actor, key.ID); return err },
+			"new for a key": func() error {
+				_, _, err := p.Keys.Rotate(t.Context(), row.actor, key.ID, 0)
+				return err
+			},
+			"rename":  func() error { _, err := p.Users.Rename(t.Context(), row.actor, target.ID, "new"); return err },
+			"disable": func() error { _, err := p.Users.Disable(t.Context(), row.actor, target.ID); return err },
+			"enable":  func() error { _, err := p.Users.Enable(t.Context(), row.actor, target.ID); return err },
+			"reset":   func() error { _, _, err := p.Users.Reset(t.Context(), row.actor, target.ID); return err },
+		} {
+			kind(t, who+" "+what, do(), row.want)
+		}
+	}
+	if _, err := p.Users.Rename(t.Context(), p.actor(t, "admin"), target.ID, "renamed"); err != nil {
+		t.Error(err)
+	}
+	p.actor(t, "RENAMED")
+	_, err := p.Users.Rename(t.Context(), clerk, target.ID, "Staff")
+	kind(t, "taken name", err, title.Invalid)
+	_, err = p.Users.Rename(t.Context(), clerk, 99, "x")
+	kind(t, "nobody", err, title.NotFound)
+}
+
+// A write is judged in its transaction: a role, a user or a session that ended while
+// documents arrived stops it.
+func TestWritesAreLookedAtOnceMore(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	admin := p.user(t, "admin", title.RoleAdmin)
+	kim := p.user(t, "kim", title.RoleStaff)
+	order := func(actor title.Actor) error {
+		_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
+		return err
+	}
+	actor := p.actor(t, "kim")
+	if err := order(actor); err != nil {
+		t.Fatal(err)
+	}
+	must := func(_ title.User, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(p.Users.SetRole(t.Context(), clerk, kim.ID, title.RoleViewer))
+	kind(t, "as a viewer", order(actor), title.Forbidden)
+	must(p.Users.SetRole(t.Context(), clerk, kim.ID, title.RoleAdmin))
+	if err := order(actor); err != nil {
+		t.Error(err)
+	}
+	must(p.Users.Disable(t.Context(), clerk, kim.ID))
+	kind(t, "disabled", order(actor), title.Unauthenticated)
+	must(p.Users.Enable(t.Context(), clerk, kim.ID))
+	kind(t, "enabled again, the session is gone", order(actor), title.Unauthenticated)
+	in := p.signIn(t, "kim")
+	actor = p.speaks(t, in.Token)
+	if err := p.Sessions.SignOut(t.Context(), in.Token, ""); err != nil {
+		t.Fatal(err)
+	}
+	kind(t, "signed out", order(actor), title.Unauthenticated)
+	actor = p.actor(t, "kim")
+	p.clock.Move(12 * time.Hour)
+	kind(t, "idle", order(actor), title.Unauthenticated)
+	actor = p.actor(t, "kim")
+	actor.ID = admin.ID
+	kind(t, "under another's number", order(actor), title.Unauthenticated)
+}
+
+func TestReset(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	p.user(t, "admin", title.RoleAdmin)
+	kim := p.user(t, "kim", title.RoleStaff)
+	in := p.signIn(t, "kim")
+	p.factor(t, p.speaks(t, in.Token))
+	token, user, err := p.Users.Reset(t.Context(), clerk, kim.ID)
+	if err != nil || user.Factor != nil || user.Password != "" {
+		t.Fatalf("%+v, %v", user, err)
+	}
+	p.silent(t, "after a reset", in.Token)
+	_, err = p.try(t, "kim", goodPassword, "", "192.0.2.1")
+	refused(t, "the old password", err, vault.WrongPassword)
+	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.Reset {
+		t.Errorf("%+v, %v", in, err)
+	}
+	if _, err := p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword + "!"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.try(t, "kim", goodPassword+"!", "", "192.0.2.1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// stored is how many sessions the database holds.
+func (p *people) stored(t *testing.T) (n int) {
+	t.Helper()
+	err := p.Store().View(t.Context(), func(tx *store.Tx) error {
+		tx.EachSession(func(title.Session) bool { n++; return true })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

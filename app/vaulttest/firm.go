@@ -1,0 +1,247 @@
+package vaulttest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// Firm is how much a generated vault holds: what a busy firm has after ten years.
+// The same Firm gives the same records.
+type Firm struct {
+	Abstracts, Orders, Files int
+	Documents                int       // different contents that the files share
+	Until                    time.Time // when the last record was made
+}
+
+// firmYears is how long the firm has been at work.
+const firmYears = 10
+
+// firmBatch is how many records share a commit.
+const firmBatch = 2000
+
+// Fill makes a vault in an empty directory and puts the firm's records into it, each
+// with its event, in the order of their times. The records are written through the
+// store as the product writes them; the documents are processed already. progress
+// is told how many records there are.
+func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total int)) (err error) {
+	if err := found(ctx, dir); err != nil {
+		return err
+	}
+	ring, _, err := secret.Load(filepath.Join(dir, "secret.key"), rand.Reader)
+	if err != nil {
+		return err
+	}
+	g := &firm{Firm: f, chance: mathrand.New(mathrand.NewPCG(7, 11)), step: firmYears * 365 * 24 * time.Hour / time.Duration(max(f.Abstracts, f.Orders, f.Files, 1))}
+	if err := g.documents(ctx, dir); err != nil {
+		return err
+	}
+	g.db, err = store.Open(ctx, filepath.Join(dir, "vault.db"), store.Options{Now: time.Now, Fingerprint: ring.Fingerprint()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.db.Close()) }()
+	return g.fill(ctx, progress)
+}
+
+func found(ctx context.Context, dir string) error {
+	settings := Settings()
+	v, err := vault.Open(ctx, vault.Options{Dir: dir, Create: true, Settings: settings, Reader: Reader{}, Now: time.Now, Chance: rand.Reader, Log: quiet()})
+	if err != nil {
+		return err
+	}
+	return v.Close()
+}
+
+type firm struct {
+	Firm
+	chance  *mathrand.Rand
+	db      *store.Store
+	step    time.Duration
+	digests []string
+	sizes   []int64
+
+	templates []title.Template
+	statuses  []string
+	folders   []title.Folder
+	filed     int // files so far
+}
+
+// documents keeps the contents that the files share.
+func (g *firm) documents(ctx context.Context, dir string) error {
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{})
+	if err != nil {
+		return err
+	}
+	for n := range max(g.Documents, 1) {
+		text := PDF(1+n%40, strconv.Itoa(n))
+		staged, err := blobs.Stage(ctx, bytes.NewReader(text), math.MaxInt64)
+		if err != nil {
+			return err
+		}
+		release, err := blobs.Keep(ctx, staged)
+		if err != nil {
+			return err
+		}
+		release()
+		g.digests, g.sizes = append(g.digests, staged.Digest().String()), append(g.sizes, staged.Size())
+	}
+	return nil
+}
+
+func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
+	err := g.db.View(ctx, func(t *store.Tx) (err error) {
+		if g.templates, err = t.Templates(); err != nil {
+			return err
+		}
+		if g.statuses, err = t.OrderStatuses(); err != nil {
+			return err
+		}
+		g.folders, err = t.Folders()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	most := max(g.Abstracts, g.Orders, g.Files)
+	for from := 0; from < most; from += firmBatch {
+		// The numbers are drawn before the write, which may run twice.
+		seed := [32]byte{}
+		copy(seed[:], strconv.Itoa(from))
+		filed := g.filed
+		err := g.db.Update(ctx, nil, func(t *store.Tx) error {
+			g.chance, g.filed = mathrand.New(mathrand.NewChaCha8(seed)), filed
+			for n := from; n < min(from+firmBatch, most); n++ {
+				if err := g.moment(t, n, most); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		progress(min(from+firmBatch, most), most)
+	}
+	return nil
+}
+
+// moment writes what arrived at one moment of the firm's years.
+func (g *firm) moment(t *store.Tx, n, most int) error {
+	at := g.Until.Add(-g.step * time.Duration(most-n)).UTC().Truncate(time.Microsecond)
+	share := func(of int) bool { return (n+1)*of/most > n*of/most }
+	if share(g.Orders) {
+		if err := g.order(t, at, n); err != nil {
+			return err
+		}
+	}
+	if share(g.Abstracts) {
+		return g.abstract(t, at, n, most)
+	}
+	if g.filed < (n+1)*g.Files/most {
+		_, err := g.file(t, at, title.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID})
+		return err
+	}
+	return nil
+}
+
+func (g *firm) order(t *store.Tx, at time.Time, n int) error {
+	id, err := t.NewOrderID()
+	if err != nil {
+		return err
+	}
+	order := title.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
+		Status: g.statuses[g.status(len(g.statuses), at)], Custom: title.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
+	if g.chance.IntN(10) > 0 {
+		order.DueDate = at.AddDate(0, 0, 3+g.chance.IntN(20)).Format(time.DateOnly)
+	}
+	return errors.Join(t.PutOrder(order), g.event(t, at, "order.created", "order", id))
+}
+
+func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
+	id, err := t.NewAbstractID()
+	if err != nil {
+		return err
+	}
+	template := g.templates[min(g.chance.IntN(10)*len(g.templates)/14, len(g.templates)-1)]
+	abstract := title.Abstract{ID: id, TemplateID: template.ID, Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
+		TaxMap: fmt.Sprintf("%02d-%d-%03d", g.chance.IntN(100), g.chance.IntN(10), g.chance.IntN(1000)),
+		Custom: title.Values{"file_number": quoted(fmt.Sprintf("F%07d", n)), "current_owner": quoted(g.name())}}
+	if len(template.Statuses) > 0 {
+		abstract.Status = template.Statuses[g.status(len(template.Statuses), at)]
+	}
+	// One in nine files lies in a folder.
+	for want := (n + 1) * g.Files / most; g.filed < want; {
+		place := title.File{AbstractID: id}
+		if g.filed%9 == 0 {
+			place = title.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID}
+		}
+		file, err := g.file(t, at, place)
+		if err != nil {
+			return err
+		}
+		if place.AbstractID != 0 {
+			abstract.Files = append(abstract.Files, file)
+		}
+	}
+	return errors.Join(t.PutAbstract(abstract), g.event(t, at, "abstract.created", "abstract", id))
+}
+
+func (g *firm) file(t *store.Tx, at time.Time, place title.File) (uint64, error) {
+	id, err := t.NewFileID()
+	if err != nil {
+		return 0, err
+	}
+	which, pages := g.filed%len(g.digests), 1+g.filed%len(g.digests)%40
+	g.filed++
+	file := title.File{ID: id, Filename: fmt.Sprintf("Deed Book %d Page %d.pdf", 1+id/600, 1+id%600), MIME: "application/pdf", Pages: &pages,
+		Size: g.sizes[which], Digest: g.digests[which], FolderID: place.FolderID, AbstractID: place.AbstractID, Version: 1, CreatedAt: at}
+	return id, errors.Join(t.PutFile(file), g.event(t, at, "file.filed", "file", id))
+}
+
+func (g *firm) event(t *store.Tx, at time.Time, kind, noun string, id uint64) error {
+	actor := title.Actor{Kind: title.ByKey, ID: 1 + uint64(g.chance.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
+	return t.AddEvent(title.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", noun, id)})
+}
+
+// status is the last but one for what is old, and anything for what is not.
+func (g *firm) status(of int, at time.Time) int {
+	if g.Until.Sub(at) > 60*24*time.Hour && g.chance.IntN(50) > 0 {
+		return max(of-2, 0)
+	}
+	return g.chance.IntN(of)
+}
+
+var (
+	firmStates   = []string{"GA", "FL", "SC", "NC", "AL", "TN", "TX", "OH", "PA", "NY"}
+	firmSurnames = []string{"Abbott", "Bell", "Castro", "Dunn", "Ellis", "Flores", "Grant", "Hughes", "Ingram", "Jordan", "Keller", "Lyons", "Moreno", "Nash", "Owens", "Price"}
+	firmStreets  = []string{"Oak", "Main", "Church", "Mill Creek", "Peachtree", "Old Ferry", "Lakeview", "Walnut"}
+)
+
+// property lies in one of 1,000 counties, a few of which have most of the work.
+func (g *firm) property() title.Property {
+	county := int(float64(1000) * math.Pow(g.chance.Float64(), 4))
+	return title.Property{
+		Address: fmt.Sprintf("%d %s Rd", 1+g.chance.IntN(9000), firmStreets[g.chance.IntN(len(firmStreets))]),
+		City:    "City " + strconv.Itoa(county%300), County: "County " + strconv.Itoa(county), State: firmStates[county%len(firmStates)],
+	}
+}
+
+func (g *firm) name() string {
+	return fmt.Sprintf("%s %c. %s", firmSurnames[g.chance.IntN(len(firmSurnames))], 'A'+rune(g.chance.IntN(26)), firmSurnames[g.chance.IntN(len(firmSurnames))])
+}
+
+func quoted(text string) []byte { return strconv.AppendQuote(nil, text) }

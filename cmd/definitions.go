@@ -1,0 +1,336 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+// The files of definitions, as export writes and import reads them:
+//
+//	templates:                  custom_fields:        statuses:
+//	  - id: 1                     - key: rush           - active
+//	    name: Residential           label: Rush         - on_hold
+//	    default: true               type: dropdown
+//	    retired: false              required: false
+//	    statuses: [New, Done]       options: [No, Yes]
+//	    custom_fields: […]
+//
+// Names are those of the wire, so JSON that /v1 gave is such a file too.
+
+type fieldText struct {
+	Key      string   `yaml:"key"`
+	Label    string   `yaml:"label"`
+	Type     string   `yaml:"type"`
+	Required bool     `yaml:"required,omitempty"`
+	Options  []string `yaml:"options,omitempty"`
+}
+
+type templateText struct {
+	ID           int64       `yaml:"id,omitempty"`
+	Name         string      `yaml:"name"`
+	Default      bool        `yaml:"default"`
+	Retired      bool        `yaml:"retired"`
+	Statuses     []string    `yaml:"statuses"`
+	CustomFields []fieldText `yaml:"custom_fields"`
+}
+
+func fieldTexts(list []wire.Field) []fieldText {
+	texts := []fieldText{}
+	for _, f := range list {
+		texts = append(texts, fieldText{f.Key, f.Label, f.Type, f.Required, f.Options})
+	}
+	return texts
+}
+
+// printYAML writes one document for people, with a first line that says what it is.
+func (s *shell) printYAML(comment string, v any) error {
+	var text bytes.Buffer
+	enc := yaml.NewEncoder(&text)
+	enc.SetIndent(2)
+	if err := errors.Join(enc.Encode(v), enc.Close()); err != nil {
+		return err
+	}
+	return s.print("# %s\n%s", comment, text.String())
+}
+
+// templateDrafts reads a file of templates.
+func templateDrafts(s *sheet, root *yaml.Node) []wire.TemplateDraft {
+	top := s.object(root, "", "templates")
+	list, there := top["templates"]
+	if !there {
+		s.missing(root, "templates")
+		return nil
+	}
+	drafts := []wire.TemplateDraft{}
+	for i, item := range s.items(list, "templates") {
+		path := fmt.Sprintf("templates.%d", i)
+		values := s.object(item, path, "id", "name", "default", "retired", "statuses", "custom_fields")
+		var draft wire.TemplateDraft
+		for name, value := range values {
+			at := path + "." + name
+			switch name {
+			case "id":
+				draft.ID = s.id(value, at)
+			case "name":
+				draft.Name = s.text(value, at)
+			case "default":
+				draft.Default = s.flag(value, at)
+			case "retired":
+				draft.Retired = new(s.flag(value, at))
+			case "statuses":
+				draft.Statuses = new(s.texts(value, at))
+			case "custom_fields":
+				draft.CustomFields = new(fieldDrafts(s, value, at))
+			}
+		}
+		drafts = append(drafts, draft)
+	}
+	return drafts
+}
+
+func fieldDrafts(s *sheet, node *yaml.Node, path string) []wire.Field {
+	fields := []wire.Field{}
+	for i, item := range s.items(node, path) {
+		path := fmt.Sprintf("%s.%d", path, i)
+		var field wire.Field
+		for name, value := range s.object(item, path, "key", "label", "type", "required", "options") {
+			at := path + "." + name
+			switch name {
+			case "key":
+				field.Key = s.text(value, at)
+			case "label":
+				field.Label = s.text(value, at)
+			case "type":
+				field.Type = s.text(value, at)
+			case "required":
+				field.Required = s.flag(value, at)
+			case "options":
+				field.Options = s.texts(value, at)
+			}
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// missing refuses a file that lacks its one key, unless it is wrong already.
+func (s *sheet) missing(root *yaml.Node, key string) {
+	if len(s.problems) == 0 {
+		s.refuse(root, "the key %s is missing", key)
+	}
+}
+
+// sender sends what was read of a file.
+type sender func(context.Context, *client.Client) (wire.DefinitionsChanged, error)
+
+// importDefinitions sends what a file holds and says what it changed.
+func (s *shell) importDefinitions(ctx context.Context, path, noun string, prepare func(*sheet, *yaml.Node) sender) error {
+	sheet, root, err := s.readSheet(path)
+	if err != nil {
+		return err
+	}
+	send := prepare(sheet, root)
+	if sheet.sort(); len(sheet.problems) > 0 {
+		return sheet.err()
+	}
+	return s.ask(ctx, func(ctx context.Context, c *client.Client) error {
+		done, err := send(ctx, c)
+		if err != nil {
+			return sheet.explain(err)
+		}
+		return s.printChanged(done, noun)
+	})
+}
+
+// sort puts the problems in the order of their lines: a mapping was read in any.
+func (s *sheet) sort() {
+	line := func(problem string) (n int) {
+		_, _ = fmt.Sscanf(strings.TrimPrefix(problem, s.name+":"), "%d", &n) // it was written so
+		return n
+	}
+	slices.SortStableFunc(s.problems, func(a, b string) int { return line(a) - line(b) })
+}
+
+// explain adds to what the vault refused where that stands in the file.
+func (s *sheet) explain(err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || len(refused.Errors) == 0 {
+		return err
+	}
+	var lines []string
+	for _, field := range refused.Errors {
+		for _, sentence := range field.Sentences {
+			if refused.Status == http.StatusUnprocessableEntity {
+				sentence = s.at(field.Field) + ": " + sentence
+			}
+			lines = append(lines, sentence)
+		}
+	}
+	if refused.Status == http.StatusConflict {
+		lines = append(lines, "nothing was changed")
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// printChanged says what changed, or would; what stands against it is an error.
+func (s *shell) printChanged(done wire.DefinitionsChanged, noun string) error {
+	if s.json {
+		if err := s.printJSON(done); err != nil {
+			return err
+		}
+	} else if err := s.printDiff(done, noun); err != nil {
+		return err
+	}
+	if len(done.Refused) > 0 {
+		return errors.New(strings.Join(append(done.Refused, "it would be refused"), "\n"))
+	}
+	return nil
+}
+
+func (s *shell) printDiff(done wire.DefinitionsChanged, noun string) error {
+	for _, d := range done.Changed {
+		if err := s.print("%s", diffText(d, noun)); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(done.Changed) == 0:
+		return s.print("nothing to change\n")
+	case done.DryRun:
+		return s.print("nothing was written (--dry-run)\n")
+	}
+	return s.print("imported\n")
+}
+
+// diffText is one change of definitions for people:
+//
+//	~ template 1 "Residential Abstract"
+//	    name: "Residential" → "Residential Abstract"
+//	  + parcel_id "Parcel ID", text
+//	  ~ tax_status: label "Tax" → "Tax Status"; + "Unknown"; - "Due"
+func diffText(d wire.Definition, noun string) string {
+	var b strings.Builder
+	switch {
+	case d.Created:
+		fmt.Fprintf(&b, "+ %s %q\n", noun, d.Name)
+	case d.ID != nil:
+		fmt.Fprintf(&b, "~ %s %d %q\n", noun, *d.ID, d.Name)
+	default:
+		fmt.Fprintf(&b, "~ %s\n", noun)
+	}
+	for _, c := range d.Changes {
+		if line := diffLine(d, c); line != "" {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	return b.String()
+}
+
+func diffLine(d wire.Definition, c wire.DefinitionChange) string {
+	key, isField := strings.CutPrefix(c.Field, "custom_fields.")
+	switch {
+	case isField:
+		return fieldDiff(key, c)
+	case c.Field == "custom_fields":
+		return "  order of the fields: " + strings.Join(decoded[[]string](c.To), ", ")
+	case c.Field == "statuses":
+		from, to := decoded[[]string](c.From), decoded[[]string](c.To)
+		return "  statuses: " + orOff(to) + listDiff(from, to)
+	case d.Created && c.Field == "name":
+		return "" // it is in the line above
+	case d.Created:
+		return fmt.Sprintf("  %s: %s", c.Field, c.To)
+	}
+	return fmt.Sprintf("  %s: %s → %s", c.Field, c.From, c.To)
+}
+
+func orOff(statuses []string) string {
+	if len(statuses) == 0 {
+		return "off"
+	}
+	return strings.Join(statuses, ", ")
+}
+
+func fieldDiff(key string, c wire.DefinitionChange) string {
+	was, now := decoded[*wire.Field](c.From), decoded[*wire.Field](c.To)
+	switch {
+	case was == nil && now == nil:
+		return ""
+	case was == nil:
+		return "+ " + fieldText1(*now)
+	case now == nil:
+		return "- " + fieldText1(*was)
+	}
+	var parts []string
+	if was.Label != now.Label {
+		parts = append(parts, fmt.Sprintf("label %q → %q", was.Label, now.Label))
+	}
+	if was.Type != now.Type {
+		parts = append(parts, was.Type+" → "+now.Type)
+	}
+	if was.Required != now.Required {
+		parts = append(parts, map[bool]string{true: "required", false: "no longer required"}[now.Required])
+	}
+	if !slices.Equal(was.Options, now.Options) {
+		parts = append(parts, "options"+orReordered(listDiff(was.Options, now.Options), now.Options))
+	}
+	return "~ " + key + ": " + strings.Join(parts, "; ")
+}
+
+func orReordered(diff string, now []string) string {
+	if diff == "" {
+		return " in another order: " + strings.Join(now, ", ")
+	}
+	return diff
+}
+
+// fieldText1 is a field in one line.
+func fieldText1(f wire.Field) string {
+	text := fmt.Sprintf("%s %q, %s", f.Key, f.Label, f.Type)
+	if f.Required {
+		text += ", required"
+	}
+	if len(f.Options) > 0 {
+		text += ": " + strings.Join(f.Options, ", ")
+	}
+	return text
+}
+
+// listDiff names what came and what went.
+func listDiff(from, to []string) string {
+	var parts []string
+	for _, word := range to {
+		if !slices.Contains(from, word) {
+			parts = append(parts, fmt.Sprintf("+ %q", word))
+		}
+	}
+	for _, word := range from {
+		if !slices.Contains(to, word) {
+			parts = append(parts, fmt.Sprintf("- %q", word))
+		}
+	}
+	if len(parts) == 0 || len(from) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, " ") + ")"
+}
+
+// decoded reads the JSON of a change; the zero value where it is of another kind.
+func decoded[T any](raw json.RawMessage) T {
+	var v T
+	if json.Unmarshal(raw, &v) != nil {
+		return *new(T)
+	}
+	return v
+}

@@ -1,0 +1,197 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) eventsCommand() *cobra.Command {
+	return group("events", "See, export and verify the log of who did what", "  deedkeep events list\n  deedkeep events verify",
+		s.eventsList(), s.eventsExport(), s.eventsVerify())
+}
+
+func (s *shell) eventsList() *cobra.Command {
+	var filter client.EventFilter
+	var from, to string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the newest entries of the log, the newest first",
+		Example: `  deedkeep events list --limit 200
+  deedkeep events list --actor key:3 --from 2026-05-01
+  deedkeep events list --record file:17 --kind file.opened --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if filter.From, err = bound("--from", from, 0); err != nil {
+				return err
+			}
+			if filter.To, err = bound("--to", to, 1); err != nil {
+				return err
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				events, err := c.Events(ctx, filter)
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(wire.List[wire.Event](events))
+				}
+				return s.printEvents(events)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&filter.Actor, "actor", "", "who: key:3, user:2, operator, link or system")
+	cmd.Flags().StringVar(&filter.Kind, "kind", "", "what: abstract.created, file.opened, …")
+	cmd.Flags().StringVar(&filter.Record, "record", "", "of which record: file:17, order: and its id")
+	cmd.Flags().StringVar(&from, "from", "", "not before this day or time: 2026-05-29, 2026-05-29T14:00:00Z")
+	cmd.Flags().StringVar(&to, "to", "", "not after this day or time")
+	cmd.Flags().IntVar(&filter.Limit, "limit", 50, "how many, at most 10000")
+	return cmd
+}
+
+// bound reads a day here, of which it gives the beginning, or the end after so many
+// days more, or a time.
+func bound(flag, text string, days int) (*wire.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if day, err := time.ParseInLocation(wire.DateLayout, text, time.Local); err == nil {
+		return new(wire.At(day.AddDate(0, 0, days).Add(-time.Duration(days) * time.Microsecond))), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("%s: %q is neither a day like 2026-05-29 nor a time like 2026-05-29T14:00:00Z", flag, text)}
+	}
+	return new(wire.At(at)), nil
+}
+
+func (s *shell) printEvents(events []wire.Event) error {
+	if len(events) == 0 {
+		return s.print("there is no such entry\n")
+	}
+	rows := [][]string{{"ENTRY", "WHEN", "WHO", "FROM", "WHAT", "RECORD", "MORE"}}
+	for _, e := range events {
+		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.Local().Format(time.DateTime), who(e.Actor), given(e.Actor.Address), e.Kind, given(e.Record), more(e)})
+	}
+	return s.printTable(rows)
+}
+
+// who names an actor for people: its kind, its number, its name.
+func who(a wire.Actor) string {
+	text := a.Kind
+	if a.ID != nil {
+		text += fmt.Sprintf(":%d", *a.ID)
+	}
+	if a.Name != nil {
+		text += " " + oneLine(*a.Name)
+	}
+	return text
+}
+
+// more is the detail of an event and what changed, in one line.
+func more(e wire.Event) string {
+	var parts []string
+	for name, value := range e.Detail {
+		parts = append(parts, name+"="+value)
+	}
+	slices.Sort(parts)
+	for _, c := range e.Changes {
+		parts = append(parts, fmt.Sprintf("%s: %s → %s", c.Field, c.From, c.To))
+	}
+	return oneLine(strings.Join(parts, "; "))
+}
+
+func given(text *string) string {
+	if text == nil {
+		return "-"
+	}
+	return oneLine(*text)
+}
+
+// oneLine keeps what others have written from moving the terminal's cursor.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func (s *shell) eventsVerify() *cobra.Command {
+	var earlier string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Hold every entry of the log against its hash and the one before it",
+		Long: `Hold every entry of the log against its hash and the one before it. What was
+changed, is missing or was added is listed, and the exit code is 3.
+
+Whoever can write the whole database can also seal a whole log anew. Only what is
+kept elsewhere shows that: the number and hash of the last entry, which this command
+prints, or an earlier export, which --export holds the log against.`,
+		Example: "  deedkeep events verify\n  deedkeep events verify --export events-2026-05.jsonl",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				report, err := c.VerifyEvents(ctx, s.progress())
+				if err != nil {
+					return err
+				}
+				if earlier != "" {
+					if err := holdAgainst(ctx, c, earlier, &report); err != nil {
+						return err
+					}
+				}
+				return s.printLog(report)
+			})
+			if errors.Is(err, vault.ErrDamaged) { // nothing could be opened that might answer
+				return s.printLog(wire.EventVerify{Findings: []wire.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&earlier, "export", "", "an earlier export, JSON lines or CSV, that the log must still agree with")
+	return cmd
+}
+
+func (s *shell) printLog(r wire.EventVerify) error {
+	if s.json {
+		if err := s.printJSON(r); err != nil {
+			return err
+		}
+	} else if err := s.printFlaws(r); err != nil {
+		return err
+	}
+	if !r.OK {
+		return errDamage
+	}
+	return nil
+}
+
+func (s *shell) printFlaws(r wire.EventVerify) error {
+	for _, f := range r.Findings {
+		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
+			return err
+		}
+	}
+	if r.More > 0 {
+		if err := s.print("and %d more\n", r.More); err != nil {
+			return err
+		}
+	}
+	word := "the log holds"
+	if !r.OK {
+		word = "THE LOG DOES NOT HOLD"
+	}
+	return s.print("%s: %d entries, the last is %d with the hash %s\n", word, r.Entries, r.Last, r.Head)
+}

@@ -1,0 +1,176 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) eventsExport() *cobra.Command {
+	var (
+		from         int64
+		format, file string
+	)
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the log, the oldest entry first",
+		Long: `Write the log, the oldest entry first: as JSON lines, with the names of the wire, or
+as CSV for a spreadsheet, where a cell that would be taken for a formula begins with
+an apostrophe. Keep it elsewhere: "events verify --export" holds the log against it.
+An entry that cannot be read is left out and named, and the exit code is 3.`,
+		Example: `  deedkeep events export -o events-2026-05.jsonl
+  deedkeep events export --from 1201 --format csv -o events.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if from < 1 {
+				return &usageError{errors.New("--from: the first entry is 1")}
+			}
+			if format != "jsonl" && format != "csv" {
+				return &usageError{fmt.Errorf("--format: %q is neither jsonl nor csv", format)}
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				return s.into(file, func(out io.Writer) error { return s.export(ctx, c, from, newEventWriter(format, out)) })
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&from, "from", 1, "the first entry")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "a new file to write (default: standard output)")
+	return cmd
+}
+
+func (s *shell) export(ctx context.Context, c *client.Client, from int64, out eventWriter) error {
+	damaged := false
+	err := c.EachEvent(ctx, from, out.write, func(f wire.Finding) error {
+		damaged = true
+		s.say("entry %s is left out: %s", f.Subject, f.Problem)
+		return nil
+	})
+	if err == nil {
+		err = out.flush()
+	}
+	if err != nil {
+		return err
+	}
+	if damaged {
+		return errDamage
+	}
+	return nil
+}
+
+// into runs fn with a new file that nobody else reads, or with standard output. A
+// file that fn could not fill is taken away again.
+func (s *shell) into(path string, fn func(io.Writer) error) error {
+	if path == "" {
+		return fn(s.out)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s is there already: an earlier export is worth keeping", path)
+	}
+	if err != nil {
+		return err
+	}
+	err = fn(file)
+	if err == nil || errors.Is(err, errDamage) {
+		return errors.Join(err, file.Sync(), file.Close())
+	}
+	return errors.Join(err, file.Close(), os.Remove(path))
+}
+
+// eventWriter writes one format of an export.
+type eventWriter struct {
+	write func(wire.Event) error
+	flush func() error
+}
+
+func newEventWriter(format string, out io.Writer) eventWriter {
+	buffer := bufio.NewWriter(out)
+	if format == "csv" {
+		return newEventTable(buffer)
+	}
+	return eventWriter{func(e wire.Event) error {
+		line, err := wire.Marshal(e)
+		if err != nil {
+			return err
+		}
+		_, err = buffer.Write(append(line, '\n'))
+		return err
+	}, buffer.Flush}
+}
+
+// byteOrderMark makes spreadsheets read the file as UTF-8.
+const byteOrderMark = "\ufeff"
+
+var eventColumns = []string{"seq", "at", "actor_kind", "actor_id", "actor_name", "address", "kind", "record", "detail", "changes", "request_id", "hash"}
+
+// newEventTable writes CSV (RFC 4180, but lines end with LF: Go's writer drops a CR in
+// a cell where they end with CRLF), behind a byte order mark.
+func newEventTable(out *bufio.Writer) eventWriter {
+	table := csv.NewWriter(out)
+	begun := false
+	begin := func() error {
+		if begun {
+			return nil
+		}
+		begun = true
+		_, err := out.WriteString(byteOrderMark)
+		return errors.Join(err, table.Write(eventColumns))
+	}
+	return eventWriter{func(e wire.Event) error {
+		row, err := eventRow(e)
+		return errors.Join(err, begin(), table.Write(row))
+	}, func() error {
+		err := begin()
+		table.Flush()
+		return errors.Join(err, table.Error(), out.Flush())
+	}}
+}
+
+func eventRow(e wire.Event) ([]string, error) {
+	detail, err := wire.Marshal(e.Detail)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := wire.Marshal(e.Changes)
+	if err != nil {
+		return nil, err
+	}
+	id := ""
+	if e.Actor.ID != nil {
+		id = strconv.FormatInt(*e.Actor.ID, 10)
+	}
+	row := []string{strconv.FormatInt(e.Seq, 10), e.At.String(), e.Actor.Kind, id, text(e.Actor.Name), text(e.Actor.Address), e.Kind, text(e.Record),
+		string(detail), string(changes), text(e.RequestID), e.Hash}
+	for i, cell := range row {
+		row[i] = harmless(cell)
+	}
+	return row, nil
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// harmless keeps a spreadsheet from taking a cell for a formula (OWASP, "CSV
+// Injection").
+func harmless(cell string) string {
+	if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
+		return "'" + cell
+	}
+	return cell
+}

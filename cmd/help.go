@@ -1,0 +1,87 @@
+package cmd
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The topics are guides for whoever runs the service, one Markdown file each. Their
+// first line is a heading; their sh blocks run as they stand (topics_test.go).
+//
+//go:embed help/*.md
+var topics embed.FS
+
+// topicNames are the names of the topics, each with its heading after a tab.
+func topicNames() []string {
+	files, err := fs.Glob(topics, "help/*.md")
+	if err != nil {
+		return nil // the pattern is good
+	}
+	var list []string
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".md")
+		heading := ""
+		if text, err := topic(name); err == nil {
+			heading, _, _ = strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+		}
+		list = append(list, name+"\t"+heading)
+	}
+	return list
+}
+
+func topic(name string) (string, error) {
+	text, err := topics.ReadFile("help/" + name + ".md")
+	return string(text), err
+}
+
+func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [TOPIC or COMMAND]...",
+		Short: "Show a guide, or what a command does",
+		Long:  "Show a guide, or what a command does. The guides:\n\n" + topicTable(),
+		Example: `  deedkeep help installing
+  deedkeep help keys create`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: fixed(topicNames()...),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return root.Help()
+			}
+			if text, err := topic(args[0]); err == nil && len(args) == 1 {
+				if s.json {
+					return s.printJSON(map[string]string{"topic": args[0], "text": text})
+				}
+				return s.print("%s", text)
+			}
+			found, rest, err := root.Find(args)
+			if err != nil || found == root || len(rest) > 0 {
+				return &usageError{fmt.Errorf("there is no guide and no command %q; the guides are %s", strings.Join(args, " "), strings.Join(topicWords(), ", "))}
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+func topicWords() []string {
+	var list []string
+	for _, name := range topicNames() {
+		word, _, _ := strings.Cut(name, "\t")
+		list = append(list, word)
+	}
+	return list
+}
+
+func topicTable() string {
+	var b strings.Builder
+	for _, name := range topicNames() {
+		word, heading, _ := strings.Cut(name, "\t")
+		fmt.Fprintf(&b, "  %-12s %s\n", word, heading)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

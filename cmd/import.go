@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/local"
+	"deedkeep/app/tree"
+	"deedkeep/app/wire"
+)
+
+// importFlags are what an import is asked for.
+type importFlags struct {
+	folder   string
+	report   string
+	parallel int
+	dry      bool
+}
+
+// mostParallel is how many documents are under way at most.
+const mostParallel = 32
+
+func (s *shell) importCommand() *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import DIR",
+		Short: "File a folder of existing documents, with its folders",
+		Long: `File the documents of a folder and of the folders in it. Its folders become folders
+of the vault, below --folder or at the top; documents that lie in DIR itself go into
+--folder, or into no folder. Each is judged as if it had been uploaded.
+
+It can be stopped at any time and begun again with the same words: a document that
+is in its folder already, with its name and the same bytes, is not filed again. What
+is in the trash does not count as there.
+
+Told of and left out: what is refused, what cannot be read, links (they are never
+followed). Then the exit code is 1, and everything else was filed all the same.
+Hidden files and what systems leave behind (.DS_Store, Thumbs.db, desktop.ini and the
+like) are counted and no fault. DIR itself is only read.`,
+		Example: `  deedkeep import "D:\Closed Files" --folder "Closed Files" --dry-run
+  deedkeep import /mnt/old-server/abstracts --folder Old/Abstracts --report refused.csv`,
+		Args: one("the folder", `it is the one that holds the documents`),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.importTree(cmd.Context(), args[0], f) },
+	}
+	cmd.Flags().StringVar(&f.folder, "folder", "", "the folder of the vault, like Old/Abstracts; made where it is missing")
+	cmd.Flags().StringVar(&f.report, "report", "", "write what was not filed, and why, to this CSV file")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("how many documents at a time, 1 to %d", mostParallel))
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would be filed, and write nothing")
+	return cmd
+}
+
+func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error {
+	if f.parallel < 1 || f.parallel > mostParallel {
+		return &usageError{fmt.Errorf("--parallel: must be 1 to %d", mostParallel)}
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return err
+	} else if !info.IsDir() {
+		return fmt.Errorf("%s is no folder", dir)
+	}
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	if err := s.assets(); err != nil && !f.dry {
+		return err
+	}
+	var avoid os.FileInfo
+	if info, err := os.Stat(c.Data); err == nil {
+		avoid = info
+	}
+	total, err := tree.Count(ctx, dir, avoid)
+	if err != nil {
+		return err
+	}
+	return s.askReading(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		list, err := newRefusals(f.report)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, list.close()) }()
+		i := &importing{shell: s, client: c, dry: f.dry, list: list, folders: map[string]int64{}, progress: s.progress(),
+			far: wire.VerifyProgress{Total: int64(total.Documents), Unit: "documents"}}
+		walked := i.run(ctx, dir, avoid, strings.Split(f.folder, "/"), f.parallel)
+		return i.finish(walked)
+	})
+}
+
+// finish says what became of everything; walked is why it ended early.
+func (i *importing) finish(walked error) error {
+	if errors.Is(walked, local.ErrNobody) {
+		return walked // the server has gone: all is done once more without it
+	}
+	i.count.DryRun, i.count.Refusals = i.dry, i.list.first
+	i.list.warn(i.shell)
+	var err error
+	if i.shell.json {
+		err = i.shell.printJSON(i.count)
+	} else {
+		err = i.shell.print("%s\n", summary(i.count))
+	}
+	switch {
+	case walked != nil:
+		i.shell.say("the same command goes on where it stopped")
+		return errors.Join(walked, err)
+	case err != nil:
+		return err
+	case i.count.Refused+i.count.Unreadable+i.count.Links > 0:
+		return fmt.Errorf("%d not filed", i.count.Refused+i.count.Unreadable+i.count.Links)
+	}
+	return nil
+}
+
+// summary is the report in a line.
+func summary(r wire.ImportReport) string {
+	verb := "filed"
+	if r.DryRun {
+		verb = "to file"
+	}
+	text := fmt.Sprintf("%d %s (%s)", r.Filed, verb, wire.HumanSize(r.Bytes))
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{
+		{r.There, "there already"}, {r.Refused, "refused"}, {r.Unreadable, "unreadable"}, {r.Links, "links and the like, not followed"},
+		{r.Skipped, "hidden, left out"}, {r.Folders, "folders made"},
+	} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return text
+}

@@ -1,0 +1,280 @@
+package cmd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/tree"
+	"deedkeep/app/wire"
+)
+
+// importing is one import under way: a walk that finds, and workers that file.
+type importing struct {
+	shell  *shell
+	client *client.Client
+	dry    bool
+	// By path below DIR, the folder of the vault; the walk's alone.
+	folders map[string]int64
+
+	mu       sync.Mutex // guards what follows
+	count    wire.ImportReport
+	list     *refusals
+	progress func(wire.VerifyProgress)
+	far      wire.VerifyProgress
+}
+
+// none is the folder that a dry run does not find: nothing is there.
+const none = -1
+
+// job is one document on its way.
+type job struct {
+	entry  tree.Entry
+	folder int64
+}
+
+// run walks and files until the end, an error, or the end of ctx.
+func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, under []string, parallel int) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	jobs := make(chan job)
+	var workers sync.WaitGroup
+	for range parallel {
+		workers.Go(func() {
+			for j := range jobs {
+				if err := i.file(ctx, j); err != nil {
+					stop(err)
+				}
+				j.entry.Folder.Release()
+			}
+		})
+	}
+	err := i.walk(ctx, dir, avoid, under, jobs)
+	close(jobs)
+	workers.Wait()
+	if ended := context.Cause(ctx); ended != nil {
+		return ended // the first there was; what the walk says of it comes later
+	}
+	return err
+}
+
+func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, under []string, jobs chan<- job) error {
+	top := int64(0)
+	for _, name := range under {
+		if name == "" {
+			continue
+		}
+		var err error
+		if top, err = i.ensure(ctx, top, name); err != nil {
+			return err
+		}
+	}
+	i.folders[""] = top
+	return tree.Walk(ctx, dir, avoid, func(e tree.Entry) error {
+		switch e.Kind {
+		case tree.Skipped:
+			i.tell(func() { i.count.Skipped++ })
+			return nil
+		case tree.Link:
+			return i.refuse(&i.count.Links, e, "link", "is a link; links are not followed")
+		case tree.Odd:
+			return i.refuse(&i.count.Links, e, "link", "is no file: a device, a placeholder, or the vault itself")
+		case tree.Unreadable:
+			return i.refuse(&i.count.Unreadable, e, "unreadable", e.Err.Error())
+		}
+		folder, err := i.place(ctx, e.Folder.Path)
+		if err != nil {
+			return err
+		}
+		e.Folder.Hold()
+		select {
+		case jobs <- job{e, folder}:
+			return nil
+		case <-ctx.Done():
+			e.Folder.Release()
+			return ctx.Err()
+		}
+	})
+}
+
+// place gives the folder of the vault for one of the tree, made with those above it
+// once a document needs it.
+func (i *importing) place(ctx context.Context, at string) (int64, error) {
+	if id, known := i.folders[at]; known {
+		return id, nil
+	}
+	parent, name := path.Split(at)
+	above, err := i.place(ctx, path.Clean("/" + parent)[1:])
+	if err != nil {
+		return 0, err
+	}
+	id, err := i.ensure(ctx, above, name)
+	if err == nil {
+		i.folders[at] = id
+	}
+	return id, err
+}
+
+func (i *importing) ensure(ctx context.Context, parent int64, name string) (int64, error) {
+	if parent == none {
+		return none, nil
+	}
+	found, err := i.client.EnsureFolder(ctx, parent, name, i.dry)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("folder %q: %w", name, err)
+	case found.Folder == nil:
+		return none, nil
+	case found.Made:
+		i.tell(func() { i.count.Folders++ })
+	}
+	return found.Folder.ID, nil
+}
+
+// file files one document, or tells why not. An error ends the import.
+func (i *importing) file(ctx context.Context, j job) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	defer i.step()
+	d := client.Import{Folder: max(j.folder, 0), Filename: j.entry.Name, Size: j.entry.Size}
+	seen, err := i.client.LookForImport(ctx, d)
+	if err != nil {
+		return err
+	}
+	if seen.Refused != "" {
+		return i.refuse(&i.count.Refused, j.entry, "refused", seen.Refused)
+	}
+	document, err := j.entry.Open()
+	if err != nil {
+		return i.refuse(&i.count.Unreadable, j.entry, "unreadable", err.Error())
+	}
+	defer document.Close() //nolint:errcheck // only read from
+	if d.SHA256, d.Size, err = digest(ctx, document); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return i.refuse(&i.count.Unreadable, j.entry, "unreadable", err.Error())
+	}
+	if j.folder != none {
+		if seen, err = i.client.LookForImport(ctx, d); err != nil {
+			return err
+		}
+	}
+	if !seen.There && seen.Refused == "" && !i.dry {
+		if seen, err = i.send(ctx, d, document); err != nil {
+			return i.failed(j.entry, err)
+		}
+	}
+	return i.done(j.entry, d.Size, seen)
+}
+
+func (i *importing) done(e tree.Entry, size int64, seen wire.Imported) error {
+	switch {
+	case seen.Refused != "":
+		return i.refuse(&i.count.Refused, e, "refused", seen.Refused)
+	case seen.There:
+		i.tell(func() { i.count.There++ })
+	default:
+		i.tell(func() { i.count.Filed++; i.count.Bytes += size })
+	}
+	return nil
+}
+
+// failed tells of a document that did not get through, when that is its own fault.
+func (i *importing) failed(e tree.Entry, err error) error {
+	if unreadable, ok := errors.AsType[*readError](err); ok {
+		return i.refuse(&i.count.Unreadable, e, "unreadable", unreadable.Error())
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok && (refused.Status == http.StatusConflict || refused.Status == http.StatusInternalServerError) {
+		return i.refuse(&i.count.Refused, e, "refused", refused.Error())
+	}
+	return err
+}
+
+const (
+	busyTries = 60
+	busyPause = time.Second
+)
+
+// send sends a document, and again while the server has too much to read.
+func (i *importing) send(ctx context.Context, d client.Import, document *os.File) (wire.Imported, error) {
+	for try := 1; ; try++ {
+		if _, err := document.Seek(0, io.SeekStart); err != nil {
+			return wire.Imported{}, &readError{err}
+		}
+		done, err := i.client.ImportFile(ctx, d, own{document})
+		busy, ok := errors.AsType[*client.Error](err)
+		if !ok || busy.Status != http.StatusServiceUnavailable || try == busyTries {
+			return done, err
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return done, ctx.Err()
+		}
+	}
+}
+
+// readError is an error of the disk that is imported from, not of the way to the vault.
+type readError struct{ error }
+
+func (r *readError) Unwrap() error { return r.error }
+
+// own marks the errors of a document's own disk.
+type own struct{ io.Reader }
+
+func (o own) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &readError{err}
+	}
+	return n, err
+}
+
+// digest reads a document to its end.
+func digest(ctx context.Context, r io.Reader) (sum string, size int64, err error) {
+	hash := sha256.New()
+	size, err = io.Copy(hash, until{ctx, r})
+	return hex.EncodeToString(hash.Sum(nil)), size, err
+}
+
+// until reads as long as ctx lives.
+type until struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.Reader.Read(p)
+}
+
+func (i *importing) tell(change func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	change()
+}
+
+func (i *importing) step() {
+	i.tell(func() { i.far.Done++; i.progress(i.far) })
+}
+
+// refuse counts and notes what is not filed; an error is the report's.
+func (i *importing) refuse(count *int64, e tree.Entry, what, reason string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	*count++
+	return i.list.add(wire.ImportRefusal{Path: e.Path(), What: what, Reason: reason})
+}

@@ -1,0 +1,271 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// sheetMax is the longest file of definitions, in bytes. Written by hand, none comes
+// near it.
+const sheetMax = 1 << 20
+
+// sheet reads a file of definitions: YAML, or JSON where it begins with a brace. It is
+// strict, because a misspelt key would silently keep what it was to change: unknown and
+// repeated keys, values of another kind, a second document, anchors and aliases are
+// refused, each with its line. It knows the line of every value by its path, such as
+// templates.0.custom_fields.2.key, so that what the vault refuses has a line too.
+type sheet struct {
+	name     string
+	lines    map[string]int
+	problems []string
+}
+
+// readSheet reads a file, "-" being standard input.
+func (s *shell) readSheet(path string) (*sheet, *yaml.Node, error) {
+	name, in := path, s.in
+	if path == "-" {
+		name = "standard input"
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer file.Close() //nolint:errcheck // only read from
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, sheetMax+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	sheet := &sheet{name: name, lines: map[string]int{}}
+	root, err := sheet.parse(text)
+	return sheet, root, err
+}
+
+// parse gives the one document of a file; no node of it has been judged yet.
+func (s *sheet) parse(text []byte) (*yaml.Node, error) {
+	if len(text) > sheetMax {
+		return nil, fmt.Errorf("%s is longer than 1 MB", s.name)
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return s.parseJSON(text)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var document, second yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF) || err == nil && len(document.Content) != 1:
+		return nil, fmt.Errorf("%s is empty", s.name)
+	case err != nil:
+		return nil, s.notYAML(err)
+	}
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return nil, fmt.Errorf("%s:%d: a second document begins here; one is read", s.name, second.Line)
+	case !errors.Is(err, io.EOF):
+		return nil, s.notYAML(err)
+	}
+	return document.Content[0], nil
+}
+
+var yamlLine = regexp.MustCompile(`^line (\d+): (.*)`)
+
+// notYAML takes the line out of the parser's sentence, "yaml: line 3: did not find …".
+func (s *sheet) notYAML(err error) error {
+	reason, where := strings.TrimPrefix(err.Error(), "yaml: "), s.name
+	if found := yamlLine.FindStringSubmatch(reason); found != nil {
+		where, reason = s.name+":"+found[1], found[2]
+	}
+	return fmt.Errorf("%s: not valid YAML: %s", where, reason)
+}
+
+// parseJSON gives JSON as the nodes that YAML would give: its escapes are not YAML's.
+func (s *sheet) parseJSON(text []byte) (*yaml.Node, error) {
+	line := func(offset int64) int { return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")) }
+	if err := json.Unmarshal(text, new(any)); err != nil {
+		at := s.name
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			at = fmt.Sprintf("%s:%d", s.name, line(wrong.Offset))
+		}
+		return nil, fmt.Errorf("%s: not valid JSON: %w", at, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	lines := lineCounter{text: text, line: 1}
+	return lines.value(decoder)
+}
+
+// lineCounter knows the line of an offset that only grows.
+type lineCounter struct {
+	text []byte
+	at   int64
+	line int
+}
+
+func (l *lineCounter) value(d *json.Decoder) (*yaml.Node, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	l.line += bytes.Count(l.text[l.at:d.InputOffset()], []byte("\n"))
+	l.at = d.InputOffset()
+	node := &yaml.Node{Kind: yaml.ScalarNode, Line: l.line}
+	switch v := token.(type) {
+	case json.Delim:
+		node.Kind, node.Tag = yaml.MappingNode, "!!map"
+		if v == '[' {
+			node.Kind, node.Tag = yaml.SequenceNode, "!!seq"
+		}
+		for d.More() {
+			child, err := l.value(d)
+			if err != nil {
+				return nil, err
+			}
+			node.Content = append(node.Content, child)
+		}
+		_, err = d.Token()
+	case string:
+		node.Tag, node.Value = "!!str", v
+	case json.Number:
+		node.Tag, node.Value = "!!float", v.String()
+		if _, err := strconv.ParseInt(node.Value, 10, 64); err == nil {
+			node.Tag = "!!int"
+		}
+	case bool:
+		node.Tag, node.Value = "!!bool", strconv.FormatBool(v)
+	default:
+		node.Tag = "!!null"
+	}
+	return node, err
+}
+
+// at names the place of a value by its path, or of what it stands in.
+func (s *sheet) at(path string) string {
+	for ; path != ""; path = path[:max(strings.LastIndexByte(path, '.'), 0)] {
+		if line, known := s.lines[path]; known {
+			return fmt.Sprintf("%s:%d", s.name, line)
+		}
+	}
+	return s.name
+}
+
+func (s *sheet) refuse(node *yaml.Node, format string, args ...any) {
+	s.problems = append(s.problems, fmt.Sprintf("%s:%d: ", s.name, node.Line)+fmt.Sprintf(format, args...))
+}
+
+// err is every problem, a line each.
+func (s *sheet) err() error {
+	if len(s.problems) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(s.problems, "\n"))
+}
+
+// plain notes a value's line and refuses what stands for something else.
+func (s *sheet) plain(node *yaml.Node, path string) bool {
+	s.lines[path] = node.Line
+	switch {
+	case node.Kind == yaml.AliasNode || node.Anchor != "":
+		s.refuse(node, "anchors and aliases (& and *) are not read here; write it out")
+	case node.Style&yaml.TaggedStyle != 0:
+		s.refuse(node, "tags (!) are not read here")
+	case node.Tag == "!!null":
+		s.refuse(node, "%s has no value; leave it out, or write [] for none", last(path))
+	default:
+		return true
+	}
+	return false
+}
+
+func last(path string) string {
+	if path == "" {
+		return "the file"
+	}
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// object gives the values of a mapping that has only known keys, each once.
+func (s *sheet) object(node *yaml.Node, path string, known ...string) map[string]*yaml.Node {
+	values := map[string]*yaml.Node{}
+	if !s.plain(node, path) {
+		return values
+	}
+	if node.Kind != yaml.MappingNode {
+		s.refuse(node, "keys are wanted here: %s", strings.Join(known, ", "))
+		return values
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
+			s.refuse(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
+		case values[key.Value] != nil:
+			s.refuse(key, "the key %s is there twice", key.Value)
+		default:
+			values[key.Value] = value
+		}
+	}
+	return values
+}
+
+func (s *sheet) items(node *yaml.Node, path string) []*yaml.Node {
+	if !s.plain(node, path) {
+		return nil
+	}
+	if node.Kind != yaml.SequenceNode {
+		s.refuse(node, "%s must be a list", last(path))
+		return nil
+	}
+	return node.Content
+}
+
+// text takes any plain word as it is written: 30 and yes are good names.
+func (s *sheet) text(node *yaml.Node, path string) string {
+	if !s.plain(node, path) {
+		return ""
+	}
+	if node.Kind != yaml.ScalarNode {
+		s.refuse(node, "%s must be a text", last(path))
+		return ""
+	}
+	return node.Value
+}
+
+func (s *sheet) texts(node *yaml.Node, path string) []string {
+	list := []string{}
+	for i, item := range s.items(node, path) {
+		list = append(list, s.text(item, fmt.Sprintf("%s.%d", path, i)))
+	}
+	return list
+}
+
+func (s *sheet) flag(node *yaml.Node, path string) bool {
+	if !s.plain(node, path) {
+		return false
+	}
+	if node.Kind != yaml.ScalarNode || node.Tag != "!!bool" {
+		s.refuse(node, "%s must be true or false", last(path))
+	}
+	return strings.EqualFold(node.Value, "true")
+}
+
+func (s *sheet) id(node *yaml.Node, path string) int64 {
+	if !s.plain(node, path) {
+		return 0
+	}
+	n, err := strconv.ParseInt(node.Value, 10, 64)
+	if node.Kind != yaml.ScalarNode || node.Tag != "!!int" || err != nil || n <= 0 {
+		s.refuse(node, "%s must be a number above 0", last(path))
+	}
+	return n
+}

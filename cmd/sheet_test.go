@@ -1,0 +1,161 @@
+package cmd
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/wire"
+)
+
+// templatesOf reads a file of templates as import does.
+func templatesOf(text string) ([]wire.TemplateDraft, *sheet, error) {
+	sheet := &sheet{name: "t.yaml", lines: map[string]int{}}
+	root, err := sheet.parse([]byte(text))
+	if err != nil {
+		return nil, sheet, err
+	}
+	drafts := templateDrafts(sheet, root)
+	sheet.sort()
+	return drafts, sheet, sheet.err()
+}
+
+func TestSheetRefuses(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"nothing", "", "t.yaml is empty"},
+		{"only a comment", "# x\n", "t.yaml is empty"},
+		{"no YAML", "templates:\n  - name: [\n", "t.yaml:2: not valid YAML: did not find expected node content"},
+		{"no JSON", "{\"templates\": [\n{\"name\" \"x\"}]}", "t.yaml:2: not valid JSON: invalid character '\"' after object key"},
+		{"JSON and more", "{} x", "t.yaml:1: not valid JSON: invalid character 'x' after top-level value"},
+		{"another file", "custom_fields: []", "t.yaml:1: unknown key \"custom_fields\"; there are templates"},
+		{"without its key", "{}", "t.yaml:1: the key templates is missing"},
+		{"a list at the top", "- name: x", "t.yaml:1: keys are wanted here: templates"},
+		{"two documents", "templates: []\n---\ntemplates: []", "t.yaml:2: a second document begins here; one is read"},
+		{"a misspelt key", "templates:\n- name: x\n  status: []", "t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
+		{"a key twice", "templates:\n- name: x\n  name: y", "t.yaml:3: the key name is there twice"},
+		{"a key twice in JSON", "{\"templates\": [{\"name\": \"x\",\n\"name\": \"y\"}]}", "t.yaml:2: the key name is there twice"},
+		{"a bomb", "a: &a [x]\ntemplates: *a", "t.yaml:1: unknown key \"a\"; there are templates\nt.yaml:2: anchors and aliases (& and *) are not read here; write it out"},
+		{"an anchor", "templates: &a []", "t.yaml:1: anchors and aliases (& and *) are not read here; write it out"},
+		{"a merge", "templates:\n- <<: {name: x}", "t.yaml:2: unknown key \"<<\"; there are id, name, default, retired, statuses, custom_fields"},
+		{"a tag", "templates:\n- name: !!binary aGk=", "t.yaml:2: tags (!) are not read here"},
+		{"no value", "templates:\n- name: x\n  statuses:", "t.yaml:3: statuses has no value; leave it out, or write [] for none"},
+		{"a word for a list", "templates:\n- name: x\n  statuses: New", "t.yaml:3: statuses must be a list"},
+		{"a list for a word", "templates:\n- name: [x]", "t.yaml:2: name must be a text"},
+		{"a word for a flag", "templates:\n- name: x\n  default: yes please", "t.yaml:3: default must be true or false"},
+		{"an id of 0", "templates:\n- name: x\n  id: 0", "t.yaml:3: id must be a number above 0"},
+		{"an id in quotes", "templates:\n- name: x\n  id: '1'", "t.yaml:3: id must be a number above 0"},
+		{"two faults in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3", "t.yaml:4: unknown key \"keey\"; there are key, label, type, required, options\nt.yaml:5: default must be true or false"},
+		{"too long", "#" + strings.Repeat("x", sheetMax), "t.yaml is longer than 1 MB"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if _, _, err := templatesOf(row.text); err == nil || err.Error() != row.want {
+				t.Errorf("got  %v\nwant %v", err, row.want)
+			}
+		})
+	}
+}
+
+func TestSheetReads(t *testing.T) {
+	want := []wire.TemplateDraft{{ID: 2, Name: "30", Default: true, Retired: new(false), Statuses: new([]string{}),
+		CustomFields: &[]wire.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true, Options: []string{"yes", "2026-01-02", "1.50"}}}}}
+	for name, text := range map[string]string{
+		"YAML": "\ufefftemplates:\n- id: 2\n  name: 30\n  default: true\n  retired: false\n  statuses: []\n  custom_fields:\n" +
+			"  - {key: a, label: No 😀 / 1.50, type: dropdown, required: true, options: [yes, 2026-01-02, 1.50]}",
+		"JSON": `{"templates":[{"id":2,"name":30,"default":true,"retired":false,"statuses":[],"custom_fields":[` + "\n\t" +
+			`{"key":"a","label":"No \ud83d\ude00 \/ 1.50","type":"dropdown","required":true,"options":["yes","2026-01-02",1.50]}]}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, sheet, err := templatesOf(text)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if at := sheet.at("templates.0.custom_fields.0.options.9"); at != map[string]string{"YAML": "t.yaml:8", "JSON": "t.yaml:2"}[name] {
+				t.Errorf("stands at %s", at)
+			}
+		})
+	}
+	if got, _, err := templatesOf("templates: [{name: x}]"); err != nil || got[0].Statuses != nil || got[0].CustomFields != nil || got[0].Retired != nil {
+		t.Errorf("what is left out: %+v, %v", got, err)
+	}
+}
+
+// What export writes, import reads as it was, whatever the words are; and no file at
+// all makes the reader fall over.
+func FuzzSheet(f *testing.F) {
+	for _, seed := range []string{
+		"templates:\n- {name: x}", `{"templates":[{"name":"x","custom_fields":[]}]}`, "templates: *a", "[[[[", "? ? ? : -", "a: &a [*a]", "\xff", "true", "~", "1e3", "a\u2028b", "- #", "|\n x",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		drafts, sheet, err := templatesOf(text)
+		if err == nil && drafts == nil || sheet == nil {
+			t.Errorf("%q: neither read nor refused", text)
+		}
+		text = strings.ToValidUTF8(text, "?") // names are valid text: the vault refuses others
+		list := []wire.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"}, CustomFields: []wire.Field{{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}}}}
+		for _, asJSON := range []bool{false, true} {
+			var out bytes.Buffer
+			if err := (&shell{out: &out, json: asJSON}).printTemplates(list, false); err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := templatesOf(out.String())
+			if err != nil {
+				if out.Len() > sheetMax {
+					continue
+				}
+				t.Fatalf("%v\n%s", err, out.String())
+			}
+			one := got[0]
+			if one.Name != text || (*one.Statuses)[0] != text || (*one.CustomFields)[0].Label != text || (*one.CustomFields)[0].Options[0] != text {
+				t.Errorf("%q came back as %+v from\n%s", text, one, out.String())
+			}
+		}
+	})
+}
+
+func TestDiff(t *testing.T) {
+	id := new(int64(3))
+	raw := func(s string) []byte { return []byte(s) }
+	d := wire.Definition{ID: id, Name: "T", Changes: []wire.DefinitionChange{
+		{Field: "name", From: raw(`"S"`), To: raw(`"T"`)},
+		{Field: "statuses", From: raw(`["A","B"]`), To: raw(`["B","C"]`)},
+		{Field: "custom_fields.a", From: raw(`{"key":"a","label":"A","type":"dropdown","options":["x","y"]}`), To: raw(`{"key":"a","label":"Aa","type":"dropdown","required":true,"options":["y","z"]}`)},
+		{Field: "custom_fields.b", From: raw(`{"key":"b","label":"B","type":"dropdown","options":["x","y"]}`), To: raw(`{"key":"b","label":"B","type":"multiselect","options":["y","x"]}`)},
+		{Field: "custom_fields.c", From: raw(`null`), To: raw(`{"key":"c","label":"C","type":"date","required":true}`)},
+		{Field: "custom_fields.d", From: raw(`{"key":"d","label":"D","type":"dropdown","options":["x"]}`), To: raw(`null`)},
+		{Field: "custom_fields", From: raw(`["a","b"]`), To: raw(`["b","a"]`)},
+	}}
+	const want = `~ template 3 "T"
+    name: "S" → "T"
+    statuses: B, C (+ "C" - "A")
+  ~ a: label "A" → "Aa"; required; options (+ "z" - "x")
+  ~ b: dropdown → multiselect; options in another order: y, x
+  + c "C", date, required
+  - d "D", dropdown: x
+    order of the fields: b, a
+`
+	if got := diffText(d, "template"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The worst files of a megabyte are refused, or read, in bounded time.
+func TestSheetIsQuick(t *testing.T) {
+	const n = 1 << 20
+	for name, unit := range map[string]string{
+		"lists in lists": "[", "maps in maps": "{a: ", "dashes": "- ", "keys": "? ", "empty lists": "[],", "colons": ": ", "words": "a,", "tags": "!a ", "quotes": "'' ", "lines": "a:\n", "anchors": "&a ", "escapes": `"\x41`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			_, _, err := templatesOf("templates: [" + strings.Repeat(unit, (n-20)/len(unit)))
+			if took := time.Since(begun); took > 10*time.Second || err == nil {
+				t.Errorf("%v: %v", took, err)
+			} else {
+				t.Log(took)
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) statusesCommand() *cobra.Command {
+	return group("statuses", "See and change the statuses of orders", `  deedkeep statuses list
+  deedkeep statuses export > statuses.yaml
+  deedkeep statuses import statuses.yaml --dry-run`,
+		s.statusesList(), s.statusesExport(), s.statusesImport())
+}
+
+// listedStatus is one row of "statuses list --json".
+type listedStatus struct {
+	Name    string `json:"name"`
+	Initial bool   `json:"initial"` // given to new orders
+}
+
+func (s *shell) statusesList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the statuses of orders; the first is given to new ones",
+		Example: "  deedkeep statuses list\n  deedkeep statuses list --json",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.askStatuses(cmd.Context(), func(statuses []string) error {
+				list, rows := []listedStatus{}, [][]string{{"STATUS", ""}}
+				for i, name := range statuses {
+					list = append(list, listedStatus{name, i == 0})
+					rows = append(rows, []string{name, map[bool]string{true: "given to new orders"}[i == 0]})
+				}
+				if s.json {
+					return s.printJSON(list)
+				}
+				return s.printTable(rows)
+			})
+		},
+	}
+}
+
+func (s *shell) askStatuses(ctx context.Context, show func([]string) error) error {
+	return s.ask(ctx, func(ctx context.Context, c *client.Client) error {
+		statuses, err := c.OrderStatuses(ctx)
+		if err != nil {
+			return err
+		}
+		return show(statuses)
+	})
+}
+
+func (s *shell) statusesExport() *cobra.Command {
+	return &cobra.Command{
+		Use:     "export",
+		Short:   "Print the statuses of orders as a file that import reads",
+		Example: "  deedkeep statuses export > statuses.yaml\n  deedkeep statuses export --json",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.askStatuses(cmd.Context(), func(statuses []string) error {
+				if s.json {
+					return s.printJSON(wire.OrderStatuses{Statuses: statuses})
+				}
+				return s.printYAML(`statuses of orders, the first given to new ones; "deedkeep statuses import FILE --dry-run" shows what a change would do`, struct {
+					Statuses []string `yaml:"statuses"`
+				}{statuses})
+			})
+		},
+	}
+}
+
+func (s *shell) statusesImport() *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Put the statuses of a file in the place of those that orders have",
+		Long: `Put the statuses of a YAML or JSON file, as export writes it, in the place of those
+that orders have; - is standard input. The first is given to new orders. A status
+that orders are in cannot go: it is named with their number, those in the trash
+counted, and nothing is written.`,
+		Example: `  deedkeep statuses import statuses.yaml --dry-run
+  echo '{"statuses": ["active", "on_hold", "completed", "cancelled"]}' | deedkeep statuses import -`,
+		Args: one("the file", `"deedkeep statuses export" writes one`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.importDefinitions(cmd.Context(), args[0], "order statuses", func(sh *sheet, root *yaml.Node) sender {
+				var statuses []string
+				if list, there := sh.object(root, "", "statuses")["statuses"]; there {
+					statuses = sh.texts(list, "statuses")
+				} else {
+					sh.missing(root, "statuses")
+				}
+				return func(ctx context.Context, c *client.Client) (wire.DefinitionsChanged, error) {
+					return c.ImportOrderStatuses(ctx, statuses, dry)
+				}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would change, and write nothing")
+	return cmd
+}

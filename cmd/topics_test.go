@@ -1,0 +1,150 @@
+//go:build unix
+
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/vaulttest"
+)
+
+// A shell in which the guides' commands run as they stand: serve goes on beside them,
+// as in a terminal of its own, and ends with the script. It is bash because the
+// commands are what people type there.
+const topicShell = `set -euo pipefail
+deedkeep() {
+	if [[ ${1-} != serve ]]; then command deedkeep "$@"; return; fi
+	command deedkeep "$@" >serve.out 2>serve.err & server=$!
+	for _ in $(seq 600); do grep -q '^listening on ' serve.out && return; kill -0 $server || break; sleep 0.05; done
+	cat serve.err >&2; return 1
+}
+down() { kill -TERM $server; wait $server || return; }
+trap 'kill -TERM $server 2>/dev/null && wait $server || true' EXIT
+set -v
+`
+
+// topicScript is every sh block of a guide; "sh down" stops the server before it.
+func topicScript(text string) (script string, blocks int) {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		switch fence, is := strings.CutPrefix(strings.TrimSpace(line), "```"); {
+		case is && inside:
+			inside = false
+		case is && (fence == "sh" || fence == "sh down"):
+			inside, blocks = true, blocks+1
+			if fence == "sh down" {
+				b.WriteString("down\n")
+			}
+		case inside:
+			b.WriteString(line)
+		}
+	}
+	return b.String(), blocks
+}
+
+// freeAddress is one that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// The guides are true to the last command: each runs, in order, over a real server,
+// with other folders and another port.
+func TestTopics(t *testing.T) {
+	names := topicWords()
+	if len(names) != 5 {
+		t.Fatalf("%v", names)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := topic(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, blocks := topicScript(text)
+			if blocks < 3 {
+				t.Fatalf("%d blocks", blocks)
+			}
+			run(t, script)
+		})
+	}
+}
+
+func run(t *testing.T, script string) {
+	t.Helper()
+	short := filepath.Dir(shortData(t))
+	room := t.TempDir()
+	for from, to := range map[string]string{
+		"title/warranty-deed-scan-jpeg.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
+		"title/open-end-mortgage.pdf": "closed-files/2019/Mortgage.pdf",
+	} {
+		content, err := os.ReadFile(sampleFile(t, from))
+		to = filepath.Join(room, filepath.FromSlash(to))
+		if err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := freeAddress(t)
+	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "127.0.0.1:8080", address).Replace(script)
+	cmd := exec.CommandContext(t.Context(), "bash")
+	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+script)
+	cmd.Env = append(os.Environ(), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if testing.Verbose() {
+		fmt.Printf("%s\n", out)
+	}
+}
+
+func sampleFile(t *testing.T, path string) string {
+	t.Helper()
+	for _, s := range vaulttest.Samples(t) {
+		if s.Path == path {
+			return s.File
+		}
+	}
+	t.Fatalf("the manifest has no %s", path)
+	return ""
+}
+
+func TestTopicsAreReadable(t *testing.T) {
+	for _, name := range topicWords() {
+		text, err := topic(name)
+		if err != nil || !strings.HasPrefix(text, "# ") || !strings.HasSuffix(text, "\n") || strings.Count(text, "```")%2 != 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n, line := range strings.Split(text, "\n") {
+			if len([]rune(line)) > 110 && !strings.Contains(line, "ScheduledTask") && !strings.Contains(line, "curl") && !strings.Contains(line, "-d '") {
+				t.Errorf("%s:%d: %d characters", name, n+1, len(line))
+			}
+		}
+	}
+	got := ran(t.Context(), t, nil, "help", "backups")
+	if got.code != 0 || !strings.HasPrefix(got.out, "# Backups") {
+		t.Errorf("%+v", got)
+	}
+	if got := ran(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 || !strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
+		t.Errorf("%+v", got)
+	}
+	if got := ran(t.Context(), t, nil, "help", "backing"); got.code != exitUsage || !strings.Contains(got.messages, "the guides are backups, installing, integrating, security, upgrading") {
+		t.Errorf("%+v", got)
+	}
+}
