@@ -119,12 +119,13 @@ func (w *windows) serve(t *testing.T, env ...string) *servedThere {
 	}()
 	t.Cleanup(func() {
 		_ = s.process.Process.Kill() // It may have ended.
-		<-s.ended
+		if err := <-s.ended; err != nil {
+			t.Logf("serve: %v", err)
+		}
 	})
 	if err != nil || !ok {
 		_ = s.process.Process.Kill() // The failure is told.
-		<-s.ended
-		t.Fatalf("serve: %q, %v\n%s", line, err, s.messages)
+		t.Fatalf("serve: %q, %v, %v\n%s", line, err, <-s.ended, s.messages)
 	}
 	return s
 }
@@ -153,7 +154,7 @@ func TestWine(t *testing.T) {
 	w.run(t, exitNoVault, "status", "--data", vaultThere)
 	server := w.serve(t)
 	key := w.run(t, exitDone, "keys", "create", "wine", "--quiet", "--data", vaultThere)
-	document := sample(t, "real/prefilled_f1040.pdf")
+	document := theSample(t, "real/prefilled_f1040.pdf")
 	c := client.New(server.url, key, nil)
 	id := filed(t, c, document)
 	if got := w.run(t, exitDone, "process", "list", "--data", vaultThere); got != "nothing failed" {
@@ -188,7 +189,9 @@ func TestWine(t *testing.T) {
 	if err := again.process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-again.ended
+	if err := <-again.ended; err == nil {
+		t.Error("it was not killed")
+	}
 	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); !strings.Contains(got, "a server did not stop by itself") {
 		t.Errorf("doctor: %s", got)
 	}
@@ -197,7 +200,7 @@ func TestWine(t *testing.T) {
 	last.stop(t)
 }
 
-func sample(t *testing.T, path string) []byte {
+func theSample(t *testing.T, path string) []byte {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
 		if s.Path == path {

@@ -111,7 +111,8 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
 	}
-	return out, c.backupStatus(&out)
+	err = c.backupStatus(&out)
+	return out, err
 }
 
 func (c control) keys(r *http.Request) (any, error) {

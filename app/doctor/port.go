@@ -2,9 +2,7 @@ package doctor
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/wire"
 )
@@ -66,8 +65,8 @@ func reached(ctx context.Context, listen string, cert *wire.Certificate) wire.Di
 func pinned(fingerprint string) *tls.Config {
 	return &tls.Config{
 		InsecureSkipVerify: true, // #nosec G402 -- held against the fingerprint instead
-		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
-			if len(raw) > 0 && strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(raw[0])), " ", ":") == fingerprint {
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) > 0 && certificate.Fingerprint(s.PeerCertificates[0]) == fingerprint {
 				return nil
 			}
 			return errors.New("another certificate answers there")

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/certificate"
@@ -51,7 +52,7 @@ func probe(ctx context.Context, opts Options) []wire.Diagnosis {
 	got, err := c.SendProbe(ctx, path, body)
 	took := time.Since(begun)
 	if err != nil {
-		return []wire.Diagnosis{judgeBroken(err, body.sent, took)}
+		return []wire.Diagnosis{judgeBroken(err, body.sent.Load(), took)}
 	}
 	all := []wire.Diagnosis{judgeProbe(got, size, took, pause)}
 	all = append(all, judgeForwarding(got, opts))
@@ -78,17 +79,18 @@ func roots(data string) *x509.CertPool {
 // body before he hands it on.
 type paused struct {
 	io.Reader
-	sent, at int64
-	pause    time.Duration
+	sent  atomic.Int64 // an answer may come while it is still read
+	at    int64
+	pause time.Duration
 }
 
 func (p *paused) Read(b []byte) (int, error) {
-	if p.sent >= p.at && p.at > 0 {
+	if p.at > 0 && p.sent.Load() >= p.at {
 		p.at = 0
 		time.Sleep(p.pause)
 	}
 	n, err := p.Reader.Read(b)
-	p.sent += int64(n)
+	p.sent.Add(int64(n))
 	return n, err
 }
 
@@ -96,13 +98,13 @@ func (p *paused) Read(b []byte) (int, error) {
 func judgeBroken(err error, sent int64, took time.Duration) wire.Diagnosis {
 	says := fmt.Sprintf("100 MB did not get through: after %s and %s: %v", wire.HumanSize(sent), took.Round(100*time.Millisecond), err)
 	const room = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
-	const time = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
+	const patience = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
 	refused, isAnswer := errors.AsType[*client.Error](err)
 	switch {
 	case isAnswer && refused.Status == http.StatusRequestEntityTooLarge:
 		return bad("through", says, room)
 	case isAnswer && (refused.Status == http.StatusRequestTimeout || refused.Status == http.StatusGatewayTimeout):
-		return bad("through", says, time)
+		return bad("through", says, patience)
 	case isAnswer && refused.Status == http.StatusBadGateway:
 		return bad("through", says, "the proxy does not reach the service: compare its upstream with the setting listen, http or https too")
 	case isAnswer && refused.Status == http.StatusBadRequest && strings.Contains(refused.Message, "speaks https"):
@@ -112,7 +114,7 @@ func judgeBroken(err error, sent int64, took time.Duration) wire.Diagnosis {
 	case isAnswer:
 		return bad("through", says, "see the proxy's log for this answer")
 	case sent > 0:
-		return bad("through", says, room+"; and "+time)
+		return bad("through", says, room+"; and "+patience)
 	}
 	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
 }

@@ -73,7 +73,9 @@ func crowded(t *testing.T, most int) (*limited, func() net.Conn) {
 		if err := errors.Join(server.Close()); err != nil {
 			t.Error(err)
 		}
-		<-ended
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
 		if n := len(l.crowd.waiting); n != 0 {
 			t.Errorf("%d addresses are still counted", n)
 		}
