@@ -268,6 +268,7 @@ func (s *shell) printBackupFindings(r wire.BackupVerify) error {
 	switch {
 	case !r.OK:
 		word = "DAMAGED"
+		s.say(`what the vault still has is copied again: remove the damaged files, then "deedkeep backup create"`)
 	case r.Sealed:
 		word = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
 	}

@@ -32,8 +32,18 @@ func (s *shell) bar(what string) (report func(wire.Progress), finish func()) {
 			return
 		}
 		said = time.Now()
-		s.say("%s: %s", what, farAs(p, said.Sub(begun)))
+		if text := farAs(p, said.Sub(begun)); what == "" {
+			s.say("%s", text)
+		} else {
+			s.say("%s: %s", what, text)
+		}
 	}, func() {}
+}
+
+// progress is a bar without a name that goes away when all is done.
+func (s *shell) progress() func(wire.Progress) {
+	report, _ := s.bar("")
+	return report
 }
 
 // farAs is a line of progress.

@@ -3,8 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,35 +63,4 @@ func (s *shell) printFindings(r wire.Verify) error {
 	}
 	return s.print("%s: %d records, %d documents (%s), %d events; %d orphans, %d leftovers, %d findings\n",
 		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, r.Orphans, r.Leftovers, len(r.Findings))
-}
-
-const (
-	onTerminal = 200 * time.Millisecond
-	elsewhere  = 10 * time.Second
-)
-
-// progress reports after the first second: in place on a terminal, a line every
-// ten seconds elsewhere.
-func (s *shell) progress() func(wire.VerifyProgress) {
-	file, _ := s.messages.(*os.File)
-	terminal := file != nil && isTerminal(file)
-	start, said := time.Now(), time.Now().Add(time.Second-elsewhere)
-	if terminal {
-		said = time.Now().Add(time.Second - onTerminal)
-	}
-	return func(p wire.VerifyProgress) {
-		pause, end := elsewhere, "\n"
-		if terminal {
-			pause, end = onTerminal, "\r"
-		}
-		if time.Since(said) < pause {
-			return
-		}
-		said = time.Now()
-		left := time.Duration(0)
-		if p.Done > 0 {
-			left = time.Duration(float64(time.Since(start)) / float64(p.Done) * float64(p.Total-p.Done))
-		}
-		s.sayInPlace(end, "%d of %d %s, %s left", p.Done, p.Total, p.Unit, left.Round(time.Second))
-	}
 }

@@ -95,7 +95,7 @@ func TestRoomIsWaitedFor(t *testing.T) {
 // Who leaves while waiting takes nothing along, and a body that is cut gives back.
 func TestRoomIsGivenBack(t *testing.T) {
 	t.Parallel()
-	h := open(t, tight(20*time.Second))
+	h := open(t, tight(5*time.Second))
 	for range 5 {
 		conn, _, body := h.begin(t, large("T-1", 1<<20-100))
 		if _, err := io.WriteString(conn, body[:1000]); err != nil {
@@ -106,4 +106,8 @@ func TestRoomIsGivenBack(t *testing.T) {
 		}
 	}
 	h.ask(t, large("T-2", 1<<20-100))
+	for range 10 { // more than the room for small ones
+		h.ask(t, large("T-3", 60<<10))
+		h.ask(t, abstract(201, "", field("custom_fields", strings.Repeat(" ", 60<<10))))
+	}
 }

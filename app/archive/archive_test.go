@@ -130,6 +130,11 @@ func TestRecipientsOnly(t *testing.T) {
 	if err != nil || len(p.Removed) != 1 || p.Blobs != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
+	// Elsewhere, with nothing: that is no damage.
+	nothing := Options{Now: opts.Now}
+	if r, err := openArchive(t, dir, nothing).Verify(context.Background(), "", func(int64, int64) {}); !errors.Is(err, ErrKey) || len(r.Findings) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
 	// Elsewhere, with the identity and without the vault's secret.
 	elsewhere := Options{Keys: keys, Now: opts.Now}
 	if err := h.back(dir, elsewhere, Latest); err != nil {

@@ -81,7 +81,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 		p.Kept = append(p.Kept, name)
 		_, err := a.Manifest(name, func(e Entry) error { used[e.File] = true; return ctx.Err() })
 		if err != nil {
-			return Pruned{}, fmt.Errorf("nothing was removed: %w", err)
+			return Pruned{}, fmt.Errorf("nothing was removed, since any document may be of a snapshot that cannot be read: %w", err)
 		}
 	}
 	if !try {

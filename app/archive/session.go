@@ -21,6 +21,7 @@ type Session struct {
 	info    Info
 	have    map[[32]byte]kept // by name
 	need    int64             // bytes that are to be written
+	fresh   uint64            // files that are to be written
 	copied  int64             // of those
 	written int64             // with database and manifest
 	queue   queue
@@ -115,6 +116,7 @@ func (s *Session) Plan(d Digest, size int64) {
 	s.info.Stored += s.a.form.stored(size)
 	if _, there := s.find(d, size); !there {
 		s.need += s.a.form.stored(size)
+		s.fresh++
 	}
 }
 
@@ -160,7 +162,7 @@ func (s *Session) room(path string) error {
 	if err != nil {
 		return err
 	}
-	need := uint64(s.need) + uint64(database.Size()) + s.info.Blobs*(roomForLines+blockWaste) + s.a.opts.Reserve
+	need := uint64(s.need) + uint64(database.Size()) + s.info.Blobs*roomForLines + s.fresh*blockWaste + s.a.opts.Reserve
 	if free < need {
 		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrFull, humanSize(need), humanSize(free))
 	}

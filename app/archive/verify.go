@@ -43,7 +43,10 @@ func (a *Archive) Verify(ctx context.Context, name string, progress func(done, t
 	if err != nil {
 		return v.r, v.fatal(err)
 	}
-	whole := v.manifests(names)
+	whole, err := v.manifests(names)
+	if err != nil {
+		return v.r, err
+	}
 	for _, one := range v.plan {
 		if err := ctx.Err(); err != nil {
 			return v.r, err
@@ -88,9 +91,9 @@ func (v *verifier) fatal(err error) error {
 	return nil
 }
 
-// manifests reads them and plans what is to be read; whole is false where one could
-// not be read.
-func (v *verifier) manifests(names []string) (whole bool) {
+// manifests reads them and plans what is to be read; whole is false where one is
+// damaged. One that only another key opens is an error.
+func (v *verifier) manifests(names []string) (whole bool, err error) {
 	whole = true
 	for _, name := range names {
 		v.r.Snapshots++
@@ -101,8 +104,11 @@ func (v *verifier) manifests(names []string) (whole bool) {
 				v.total += e.Stored
 				v.plan = append(v.plan, func() { v.blob(name, e) })
 			}
-			return nil
+			return v.ctx.Err()
 		})
+		if errors.Is(err, ErrKey) || v.ctx.Err() != nil {
+			return false, err
+		}
 		if err != nil {
 			whole = false
 			v.find("snapshot", name, err)
@@ -111,7 +117,7 @@ func (v *verifier) manifests(names []string) (whole bool) {
 		v.total += info.Database.Stored
 		v.plan = append(v.plan, func() { v.database(info) })
 	}
-	return whole
+	return whole, nil
 }
 
 func (v *verifier) blob(snapshot string, e Entry) {

@@ -390,6 +390,18 @@ func TestBackupPlan(t *testing.T) {
 	}
 }
 
+// While the vault serves, the plan is kept without anybody's doing.
+func TestBackupPlanRuns(t *testing.T) {
+	t.Parallel()
+	to := filepath.Join(t.TempDir(), "b")
+	v, _ := opened(t, func(o *vault.Options) { o.Settings.Backup = vault.BackupSettings{To: to, Every: time.Hour} })
+	v.Start(time.Hour)
+	eventually(t, "a backup by the plan", func() bool {
+		s, err := v.Backups.State()
+		return err == nil && s.Good != nil && s.Good.To == to
+	})
+}
+
 // The note of a vault without one, and of one that was cut.
 func TestBackupStateOfNothing(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,8 @@
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted
+//	    backup.json       what became of the last backups (backupplan.go)
+//	    restore.json      while a restore is not finished (restore.go)
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 package vault

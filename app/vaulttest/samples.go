@@ -28,7 +28,7 @@ func Samples(t testing.TB) []Sample {
 	t.Helper()
 	folder := os.Getenv("DEEDKEEP_SAMPLES")
 	if folder == "" {
-		folder = filepath.FromSlash("../../../shared/samples")
+		folder = filepath.Join(top(t), "..", "shared", "samples")
 	}
 	manifest, err := os.ReadFile(filepath.Join(folder, "MANIFEST.tsv"))
 	if err != nil {
@@ -74,4 +74,21 @@ func Cache() string {
 		folder = os.TempDir()
 	}
 	return filepath.Join(folder, "deedkeep-test")
+}
+
+// top is the folder of go.mod, above that of the test's package.
+func top(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if up := filepath.Dir(dir); up != dir {
+			dir, err = up, nil
+		}
+	}
 }

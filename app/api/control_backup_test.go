@@ -1,0 +1,83 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deedkeep/app/api"
+	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
+)
+
+// A backup through the door: its last line is the result, or why there is none.
+func TestControlBackup(t *testing.T) {
+	opts := vaulttest.Options(t)
+	v := vaulttest.Open(t, opts)
+	log := new(bytes.Buffer)
+	door := api.Control(api.ControlOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Chance: vaulttest.Chance()})
+	ask := func(method, path, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		return w
+	}
+	to := filepath.Join(t.TempDir(), "b")
+	target, err := json.Marshal(wire.BackupCreate{To: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := func(w *httptest.ResponseRecorder) (line wire.BackupLine) {
+		t.Helper()
+		lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
+			t.Fatalf("%s: %v", w.Body, err)
+		}
+		return line
+	}
+	w := ask(http.MethodPost, "/control/backup", string(target))
+	if line := last(w); w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" || line.Result == nil || line.Result.To != to || line.Error != "" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	rows := []struct {
+		name, body string
+		code       int // of the answer
+		status     int // of the line
+		says       string
+	}{
+		{"nowhere", `{"to":""}`, 200, 422, "--to"},
+		{"into itself", `{"to":` + pathJSON(t, opts.Dir) + `}`, 200, 422, "lie inside each other"},
+		{"where a file is", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
+		{"no JSON", `words`, 400, 0, ""},
+		{"another kind", `{"to":7}`, 400, 0, ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			w := ask(http.MethodPost, "/control/backup", row.body)
+			if w.Code != row.code {
+				t.Fatalf("%d %s", w.Code, w.Body)
+			}
+			if line := last(w); row.code == 200 && (line.Status != row.status || !strings.Contains(line.Error, row.says) || line.Result != nil) {
+				t.Errorf("%s", w.Body)
+			}
+		})
+	}
+	var status wire.Status
+	w = ask(http.MethodGet, "/control/status", "")
+	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to || status.LastBackupAt == nil || status.BackupFailure == nil {
+		t.Errorf("%s, %v", w.Body, err)
+	}
+}
+
+func pathJSON(t *testing.T, text string) string {
+	t.Helper()
+	raw, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,45 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func TestCreateBackup(t *testing.T) {
+	const one = `{"progress":{"done":1,"total":3,"unit":"bytes"}}` + "\n"
+	const made = `{"result":{"snapshot":"20260529T040000Z","created_at":"2026-05-29T04:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5}}` + "\n"
+	var asked, path string
+	c := client.New(client.DoorBase, "", answers(func(r *http.Request) *http.Response {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		asked, path = string(body), r.Method+" "+r.URL.Path
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(one + made)), Request: r}
+	}))
+	var got []wire.Progress
+	result, err := c.CreateBackup(t.Context(), "/b", func(p wire.Progress) { got = append(got, p) })
+	if err != nil || result.Snapshot != "20260529T040000Z" || result.Files != 1 || result.BytesWritten != 3 || result.Seconds != 0.5 {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if asked != `{"to":"/b"}` || path != "POST /control/backup" || !reflect.DeepEqual(got, []wire.Progress{{Done: 1, Total: 3, Unit: "bytes"}}) {
+		t.Errorf("asked %s of %s, progress %v", asked, path, got)
+	}
+	var refused *client.Error
+	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), "", nil); !errors.As(err, &refused) ||
+		refused.Status != 507 || refused.Message != "The disk is full." || refused.RequestID != "req-1" {
+		t.Errorf("err = %v", err)
+	}
+	for _, cut := range []string{"", one, made[:40]} {
+		if _, err := stream(strings.NewReader(cut)).CreateBackup(t.Context(), "", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%q: %v", cut, err)
+		}
+	}
+}
