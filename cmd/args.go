@@ -59,13 +59,14 @@ func sayArguments(cmd *cobra.Command) {
 
 // byUsage reads a usage line such as "create NAME", "retry [ID]" or "export [ID...]".
 func byUsage(cmd *cobra.Command, args []string, err error) error {
-	words := strings.Fields(cmd.Use)[1:]
+	use, _, _ := strings.Cut(cmd.Use, " --") // a flag that is wanted is another matter
+	words := strings.Fields(use)[1:]
 	for n, word := range words {
 		if n >= len(args) && !strings.HasPrefix(word, "[") {
 			return wrong(cmd, "%s is missing", word)
 		}
 	}
-	if len(args) > len(words) && !strings.Contains(cmd.Use, "...") {
+	if len(args) > len(words) && !strings.Contains(use, "...") {
 		return wrong(cmd, "%q is one word too many", args[len(words)])
 	}
 	return wrong(cmd, "%w", err)

@@ -39,7 +39,7 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.Is(err, vault.ErrNoVault):
 		s.say("%v", message(err))
-		s.say(`"deedkeep serve" makes one; --data says where it is`)
+		s.say(`"deedkeep serve" makes one there; --data DIR (or DEEDKEEP_DATA) names another place`)
 		return exitNoVault
 	case title.KindOf(err) == title.Locked:
 		s.say("%v", message(err))

@@ -95,6 +95,8 @@ func (s *shell) fieldsImport() *cobra.Command {
 		Short: "Put the custom fields of a file in the place of those that orders have",
 		Long: `Put the custom fields of a YAML or JSON file, as export writes it, in the place of
 those that orders have; - is standard input. A field that the file leaves out goes.
+What every order has anyway (order_number, county and the like) cannot be the key of
+a custom field.
 
 Refused is what would leave values of orders without a definition: a field or an
 option that goes, or a type that changes, while orders have such values, in the

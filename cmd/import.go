@@ -85,9 +85,12 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 			return err
 		}
 		defer func() { err = errors.Join(err, list.close()) }()
-		i := &importing{shell: s, client: c, dry: f.dry, list: list, folders: map[string]int64{}, progress: s.progress(),
-			far: wire.VerifyProgress{Total: int64(total.Documents), Unit: "documents"}}
+		progress, done := s.bar("import")
+		defer done()
+		i := &importing{shell: s, client: c, dry: f.dry, list: list, folders: map[string]int64{}, progress: progress,
+			far: wire.Progress{Total: int64(total.Documents), Unit: "documents"}}
 		walked := i.run(ctx, dir, avoid, strings.Split(f.folder, "/"), f.parallel)
+		done()
 		return i.finish(walked)
 	})
 }

@@ -29,8 +29,8 @@ type importing struct {
 	mu       sync.Mutex // guards what follows
 	count    wire.ImportReport
 	list     *refusals
-	progress func(wire.VerifyProgress)
-	far      wire.VerifyProgress
+	progress func(wire.Progress)
+	far      wire.Progress
 }
 
 // none is the folder that a dry run does not find: nothing is there.

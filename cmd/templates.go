@@ -197,6 +197,8 @@ func (s *shell) templatesImport() *cobra.Command {
 input. A template is known by its id, else by its name; one that is not known is
 made. Templates that the file does not name stay, and so does what a template in
 it leaves out: statuses, custom_fields, retired. "default: true" moves the default.
+The key of a field is a-z, 0-9 and _; what every abstract has anyway (county, status
+and the like) cannot be the key of a custom field.
 
 Refused is what would leave values of abstracts without a definition: a field, an
 option or a status that goes, or a type that changes, while abstracts have such

@@ -26,8 +26,8 @@ deedkeep() {
 	for _ in $(seq 600); do grep -q '^listening on ' serve.out && return; kill -0 $server || break; sleep 0.05; done
 	cat serve.err >&2; return 1
 }
-down() { kill -TERM $server; wait $server || return; }
-trap 'kill -TERM $server 2>/dev/null && wait $server || true' EXIT
+down() { kill -TERM $server; wait $server || return; server=; }
+trap 'if [[ -n ${server-} ]]; then kill -TERM $server 2>/dev/null || true; wait $server || true; fi' EXIT
 set -v
 `
 
@@ -80,14 +80,21 @@ func TestTopics(t *testing.T) {
 			if blocks < 3 {
 				t.Fatalf("%d blocks", blocks)
 			}
-			run(t, script)
+			run(t, script, name != "installing")
 		})
 	}
 }
 
-func run(t *testing.T, script string) {
+// run runs a script beside a few documents; with filled, /srv/deedkeep is a vault that
+// holds a key, an order and a document already.
+func run(t *testing.T, script string, filled bool) {
 	t.Helper()
 	short := filepath.Dir(shortData(t))
+	if filled {
+		if _, err := seed(filepath.Join(short, "deedkeep")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	room := t.TempDir()
 	for from, to := range map[string]string{
 		"title/warranty-deed-scan-jpeg.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",

@@ -40,7 +40,8 @@ var (
 // trimmed. Refusals are under custom_fields.0.key and the like.
 func CheckOrderFields(defs []Field) ([]Field, Fields) {
 	var f Fields
-	return f.definitions("custom_fields", defs, orderOwn), f
+	defs = f.definitions("custom_fields", defs, orderOwn)
+	return defs, f
 }
 
 // CheckStatuses applies every rule to the statuses of orders, of which there must be
@@ -50,7 +51,8 @@ func CheckStatuses(statuses []string) ([]string, Fields) {
 	if len(statuses) == 0 {
 		f.Add("statuses", "Orders need at least one status; the first is given to new orders.")
 	}
-	return f.names("statuses", "status", statuses, MaxStatuses), f
+	statuses = f.names("statuses", "status", statuses, MaxStatuses)
+	return statuses, f
 }
 
 // definitions applies the rules of a set: each field by itself, keys unique.
