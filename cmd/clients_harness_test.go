@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"deedkeep/app/vaulttest"
 )
 
 // A client of another language than ours files a document, follows its
@@ -86,25 +84,6 @@ func TestReadme(t *testing.T) {
 	if err != nil || !strings.Contains(string(made), `"filename":"setup.exe","error":"File type not supported.`) {
 		t.Errorf("%s, %v", made, err)
 	}
-}
-
-// sample is a document of the samples and where it lies.
-func sample(t *testing.T, path string) (file string, content []byte) {
-	t.Helper()
-	for _, s := range vaulttest.Samples(t) {
-		if s.Path == path {
-			absolute, err := filepath.Abs(s.File)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if content, err = os.ReadFile(absolute); err != nil {
-				t.Fatal(err)
-			}
-			return absolute, content
-		}
-	}
-	t.Fatalf("the manifest has no %s", path)
-	return "", nil
 }
 
 // tool runs a program in a directory for at most a minute and gives its standard

@@ -1,0 +1,30 @@
+//go:build harness || wine
+
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deedkeep/app/vaulttest"
+)
+
+// sample is a document of the samples and where it lies.
+func sample(t *testing.T, path string) (file string, content []byte) {
+	t.Helper()
+	for _, s := range vaulttest.Samples(t) {
+		if s.Path == path {
+			absolute, err := filepath.Abs(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if content, err = os.ReadFile(absolute); err != nil {
+				t.Fatal(err)
+			}
+			return absolute, content
+		}
+	}
+	t.Fatalf("the manifest has no %s", path)
+	return "", nil
+}
