@@ -151,7 +151,7 @@ func TestSheetIsQuick(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
 			_, _, err := templatesOf("templates: [" + strings.Repeat(unit, (n-20)/len(unit)))
-			if took := time.Since(begun); took > 10*time.Second || err == nil {
+			if took := time.Since(begun); took > time.Minute || err == nil {
 				t.Errorf("%v: %v", took, err)
 			} else {
 				t.Log(took)

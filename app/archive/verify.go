@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -129,7 +130,7 @@ func (v *verifier) blob(snapshot string, e Entry) {
 		}
 		return v.a.Blob(e)
 	})
-	if err != nil {
+	if err != nil && v.ctx.Err() == nil { // interrupted is not damaged
 		v.find("document", e.Digest, fmt.Errorf("of snapshot %s: %w", snapshot, err))
 	}
 }
@@ -142,7 +143,7 @@ func (v *verifier) database(info Info) {
 		}
 		return v.a.Database(info)
 	})
-	if err != nil {
+	if err != nil && v.ctx.Err() == nil {
 		v.find("database", info.Snapshot, err)
 	}
 }
@@ -154,7 +155,7 @@ func (v *verifier) read(size int64, open func() (io.ReadCloser, error)) error {
 		err = errors.Join(err, r.Close())
 	}
 	if v.ctx.Err() != nil {
-		return nil //nolint:nilerr // interrupted is not damaged
+		return v.ctx.Err()
 	}
 	v.done += size
 	v.r.Bytes += size
@@ -204,8 +205,9 @@ func (v *verifier) orphans() error {
 		}
 	}
 	entries, err := os.ReadDir(v.a.path(tmpDir))
-	if err == nil {
-		v.r.Leftovers += len(entries)
+	v.r.Leftovers += len(entries)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil // a folder tmp that is missing holds nothing
+	return err
 }

@@ -50,11 +50,15 @@ func Read(certFile, keyFile string) (tls.Certificate, Facts, error) {
 	return pair, factsOf(pair.Leaf), nil
 }
 
+// Fingerprint is the SHA-256 of a certificate, as in Facts.
+func Fingerprint(leaf *x509.Certificate) string {
+	return strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(leaf.Raw)), " ", ":")
+}
+
 func factsOf(leaf *x509.Certificate) Facts {
-	sum := sha256.Sum256(leaf.Raw)
 	f := Facts{
 		Names: append([]string{}, leaf.DNSNames...), NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter,
-		Fingerprint: strings.ReplaceAll(fmt.Sprintf("% X", sum), " ", ":"),
+		Fingerprint: Fingerprint(leaf),
 	}
 	for _, ip := range leaf.IPAddresses {
 		f.Names = append(f.Names, ip.String())

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"deedkeep/app/certificate"
@@ -43,14 +44,15 @@ func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diag
 }
 
 func withoutTLS(c config.Config) wire.Diagnosis {
-	warnings := c.Warnings()
+	const do = "see the settings tls.* in config.example.yaml"
+	warnings := strings.Join(c.Warnings(), "; ")
 	switch {
-	case len(warnings) > 0 && len(c.TrustedProxies) > 0:
-		return warn("certificate", warnings[0], `see the settings tls.* in config.example.yaml`)
-	case len(warnings) > 0:
-		return bad("certificate", warnings[0], `see the settings tls.* in config.example.yaml`)
+	case warnings == "":
+		return ok("certificate", "none: "+c.Listen+" is reached from this machine alone")
+	case len(c.TrustedProxies) > 0:
+		return warn("certificate", warnings, do)
 	}
-	return ok("certificate", "none: "+c.Listen+" is reached from this machine alone")
+	return bad("certificate", warnings, do)
 }
 
 func judgeCertificate(f certificate.Facts, inUse, publicURL string, now time.Time) wire.Diagnosis {

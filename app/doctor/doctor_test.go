@@ -264,6 +264,6 @@ func TestProbeFindings(t *testing.T) {
 		check(t, row.name, judgeForwarding(row.got, row.opts), row.state, row.words)
 	}
 	check(t, "key", judgeKey(wire.Probe{Authorization: true}, nil), OK, "")
-	check(t, "key refused", judgeKey(wire.Probe{Authorization: true}, errors.New("unauthenticated")), Bad, "unauthenticated")
+	check(t, "key refused", judgeKey(wire.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
 	check(t, "key taken off", judgeKey(wire.Probe{}, nil), Bad, "Authorization")
 }

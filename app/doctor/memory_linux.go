@@ -14,7 +14,7 @@ func machineMemory() (int64, error) {
 	if err := unix.Sysinfo(&info); err != nil {
 		return 0, err
 	}
-	has := int64(info.Totalram) * int64(info.Unit)
+	has := int64(info.Totalram * uint64(info.Unit))
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(path)
 		if err != nil {

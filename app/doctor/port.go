@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/wire"
 )
@@ -65,8 +65,8 @@ func reached(ctx context.Context, listen string, cert *wire.Certificate) wire.Di
 func pinned(fingerprint string) *tls.Config {
 	return &tls.Config{
 		InsecureSkipVerify: true, // #nosec G402 -- held against the fingerprint instead
-		VerifyConnection: func(c tls.ConnectionState) error {
-			if len(c.PeerCertificates) > 0 && strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(c.PeerCertificates[0].Raw)), " ", ":") == fingerprint {
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) > 0 && certificate.Fingerprint(s.PeerCertificates[0]) == fingerprint {
 				return nil
 			}
 			return errors.New("another certificate answers there")

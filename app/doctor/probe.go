@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/certificate"
@@ -51,7 +52,7 @@ func probe(ctx context.Context, opts Options) []wire.Diagnosis {
 	got, err := c.SendProbe(ctx, path, body)
 	took := time.Since(begun)
 	if err != nil {
-		return []wire.Diagnosis{judgeBroken(err, body.sent, took)}
+		return []wire.Diagnosis{judgeBroken(err, body.sent.Load(), took)}
 	}
 	all := []wire.Diagnosis{judgeProbe(got, size, took, pause)}
 	all = append(all, judgeForwarding(got, opts))
@@ -78,17 +79,18 @@ func roots(data string) *x509.CertPool {
 // body before he hands it on.
 type paused struct {
 	io.Reader
-	sent, at int64
-	pause    time.Duration
+	sent  atomic.Int64 // an answer may come while it is still read
+	at    int64
+	pause time.Duration
 }
 
 func (p *paused) Read(b []byte) (int, error) {
-	if p.sent >= p.at && p.at > 0 {
+	if p.at > 0 && p.sent.Load() >= p.at {
 		p.at = 0
 		time.Sleep(p.pause)
 	}
 	n, err := p.Reader.Read(b)
-	p.sent += int64(n)
+	p.sent.Add(int64(n))
 	return n, err
 }
 

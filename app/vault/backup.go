@@ -27,6 +27,8 @@ type Backups struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the snapshot under way
 	closed bool
+
+	running sync.WaitGroup // added to before closed
 }
 
 // BackupSettings are the settings backup.* of config.example.yaml.
@@ -104,10 +106,12 @@ func (b *Backups) enter(ctx context.Context) (context.Context, func(), error) {
 	ctx, cancel := context.WithCancel(ctx)
 	b.cancel = cancel
 	b.held.Add(1)
+	b.running.Add(1)
 	return ctx, func() {
 		cancel()
 		b.held.Add(-1)
 		b.v.sweeper.poke() // what it was kept from
+		b.running.Done()
 	}, nil
 }
 
@@ -119,8 +123,7 @@ func (b *Backups) close() {
 		b.cancel()
 	}
 	b.mu.Unlock()
-	b.one.Lock()
-	b.one.Unlock() //nolint:staticcheck // SA2001: it waits, and guards nothing
+	b.running.Wait()
 }
 
 // holds reports whether no document's bytes may be removed, because a snapshot under

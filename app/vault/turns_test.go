@@ -157,7 +157,9 @@ func TestOwnersTakeTurns(t *testing.T) {
 			at = n
 		}
 	}
-	if at < 0 || at > 8 {
+	// It is handed out with the first; a busy machine may run those in hand, and a few
+	// that follow them, before it.
+	if at < 0 || at > 24 {
 		t.Errorf("the other owner's document was the %d. of %d", at, len(order))
 	}
 }

@@ -1,0 +1,36 @@
+package cmd
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deedkeep/app/wire"
+)
+
+func TestRefusalsReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r.csv")
+	list, err := newRefusals(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"=1+1.pdf", "a\nb,c.pdf", "caf\xe9.pdf", "Stra\u00dfe.pdf", "\t-x.pdf"} {
+		err = errors.Join(err, list.add(wire.ImportRefusal{Path: name, What: "refused", Reason: "File is empty"}))
+	}
+	for range mostListed {
+		err = errors.Join(err, list.add(wire.ImportRefusal{Path: "x", What: "link", Reason: "y"}))
+	}
+	if err := errors.Join(err, list.close()); err != nil || len(list.first) != mostListed || list.count != mostListed+5 {
+		t.Fatalf("%d of %d, %v", len(list.first), list.count, err)
+	}
+	text, err := os.ReadFile(path)
+	const want = "\ufeffpath,what,reason\r\n'=1+1.pdf,refused,File is empty\r\n\"a b,c.pdf\",refused,File is empty\r\ncaf\ufffd.pdf,refused,File is empty\r\n" +
+		"Stra\u00dfe.pdf,refused,File is empty\r\n\" -x.pdf\",refused,File is empty\r\nx,link,y\r\n"
+	if err != nil || string(text[:len(want)]) != want {
+		t.Errorf("%q, %v", text[:len(want)], err)
+	}
+	if got := printable("a\x1b[2Jb.pdf"); got != `"a\x1b[2Jb.pdf"` {
+		t.Errorf("%s", got)
+	}
+}
