@@ -146,3 +146,13 @@ func (t *Tx) DigestInUse(digest [32]byte) bool {
 	k, _ := t.bucket(bucketFileDigests).Cursor().Seek(digest[:])
 	return bytes.HasPrefix(k, digest[:])
 }
+
+// FileRecords counts the records of files that are there, damaged ones too, whatever
+// the counter says.
+func (t *Tx) FileRecords() (n uint64) {
+	c := t.bucket(bucketFiles).Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
+}

@@ -71,8 +71,39 @@ func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Find
 	case census.Unsound:
 		return wrong, []store.Finding{unsound}, nil
 	}
-	against, err = v.lostRecords(copied)
+	if against, err = v.lostRecords(copied); err != nil || len(against) > 0 {
+		return wrong, against, err
+	}
+	against, err = v.lostWithoutTrace(ctx, copied)
 	return wrong, against, err
+}
+
+// lostWithoutTrace is a finding when there are fewer records of files than were
+// counted, and documents that no record names: they may be theirs, and counted anew
+// they would go to the sweep.
+func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
+	var there, counted uint64
+	err := copied.View(func(t *store.Tx) error {
+		there, counted = t.FileRecords(), t.Count(store.CountFileRecords)
+		return nil
+	})
+	if err != nil || there >= counted {
+		return nil, err
+	}
+	orphans := 0
+	err = v.blobs.Walk(ctx, func(e blob.Entry) error {
+		return v.store.View(ctx, func(t *store.Tx) error {
+			if !t.DigestInUse(e.Digest) {
+				orphans++
+			}
+			return nil
+		})
+	}, nil)
+	if err != nil || orphans == 0 {
+		return nil, err
+	}
+	return []store.Finding{{Kind: "database", Subject: "repair", Problem: fmt.Sprintf(
+		"nothing was repaired: %d records of files are there, %d were counted, and %d documents have no record; restore a backup", there, counted, orphans)}}, nil
 }
 
 // lostRecords names the documents that are there while their records are gone, and

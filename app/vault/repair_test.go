@@ -99,8 +99,12 @@ func TestRepairLeavesDamageAlone(t *testing.T) {
 		done  bool
 		says  string
 	}{
-		"a damaged file":  {func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) }, true, "file 1: "},
-		"a lost file":     {func(db string) { vaulttest.Lose(t, db, "files") }, false, "database repair: nothing was repaired: the record of file 1 is gone"},
+		"a damaged file": {func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) }, true, "file 1: "},
+		"a lost file":    {func(db string) { vaulttest.Lose(t, db, "files") }, false, "database repair: nothing was repaired: the record of file 1 is gone"},
+		"a file lost without trace": {func(db string) {
+			vaulttest.Lose(t, db, "files")
+			vaulttest.LoseEnding(t, db, "file_digests", []byte{0, 0, 0, 0, 0, 0, 0, 1})
+		}, false, "database repair: nothing was repaired: 2 records of files are there, 3 were counted, and 2 documents have no record"},
 		"a damaged order": {func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) }, true, "order 1: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,6 +36,21 @@ func Lose(t testing.TB, path, bucket string) {
 	})
 }
 
+// LoseEnding removes the first entry whose key ends so.
+func LoseEnding(t testing.TB, path, bucket string, end []byte) {
+	t.Helper()
+	damage(t, path, bucket, func(b *bolt.Bucket) error {
+		c := b.Cursor()
+		for key, _ := c.First(); key != nil; key, _ = c.Next() {
+			if bytes.HasSuffix(key, end) {
+				return c.Delete()
+			}
+		}
+		t.Fatalf("%s has no key that ends with %x", bucket, end)
+		return nil
+	})
+}
+
 func damage(t testing.TB, path, bucket string, change func(*bolt.Bucket) error) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
