@@ -77,10 +77,14 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 		body, err := h(r)
 		if err != nil {
 			var failure wire.Failure
-			if status, failure, _ = translate(err); status == http.StatusInternalServerError {
+			var header map[string]string
+			if status, failure, header = translate(err); status == http.StatusInternalServerError {
 				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(requestIDHeader))
 			}
 			body = failure
+			for name, value := range header {
+				w.Header().Set(name, value)
+			}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

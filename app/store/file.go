@@ -74,8 +74,10 @@ func (t *Tx) RemoveFile(id uint64) error {
 	if err := t.countFile(&old, &title.File{ID: id}, true, false); err != nil {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
-	if err := t.removeTasksOf(id); err != nil {
-		return err
+	if old.Processing { // else no task waits
+		if err := t.removeTasksOf(id); err != nil {
+			return err
+		}
 	}
 	return files.erase(t, id, &old)
 }

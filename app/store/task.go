@@ -7,7 +7,8 @@ import (
 	"deedkeep/app/title"
 )
 
-// AddTask puts a file into the queue of processing; Seq is set here.
+// AddTask puts a file, which is Processing as long as it has a task, into the queue;
+// Seq is set here.
 func (t *Tx) AddTask(task title.Task) error {
 	var err error
 	if task.Seq, err = tasks.next(t); err != nil {
@@ -41,8 +42,9 @@ func (t *Tx) RemoveTask(seq uint64) error {
 	return tasks.remove(t, seq)
 }
 
-// removeTasksOf takes what waits for a file out of the queue. The queue is read
-// once a transaction, and hardly ever long.
+// removeTasksOf takes what waits for a file that is Processing out of the queue. The
+// queue is read once a transaction, while others wait to write: of other files it is
+// not read at all.
 func (t *Tx) removeTasksOf(file uint64) error {
 	t.readQueue()
 	for _, seq := range t.queued[file] {

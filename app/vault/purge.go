@@ -26,13 +26,8 @@ func (p *purger) run(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		err := p.v.Purge(ctx)
-		closing := title.KindOf(err) == title.Closing
-		if closing && p.v.store.Failed() != nil {
-			return // read-only until a restart
-		}
-		if err != nil && !closing && ctx.Err() == nil { // a repair makes it wait for its next turn
-			p.v.log.Error("purge", "error", err)
+		if !p.v.goesOn(ctx, "purge", p.v.Purge(ctx)) {
+			return
 		}
 		select {
 		case <-ctx.Done():

@@ -126,7 +126,7 @@ func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserD
 		return "", user, err
 	}
 	if draft.Password != nil {
-		user.Password, err = u.passwords.Hash(ctx, *draft.Password)
+		user.Password, err = u.hash(ctx, *draft.Password)
 	} else {
 		token, user.Link, err = u.mint(false)
 	}
