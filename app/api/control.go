@@ -102,7 +102,7 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	}
 	out := wire.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
-		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
+		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
 	if c.Certificate != nil {

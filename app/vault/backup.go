@@ -60,6 +60,9 @@ type BackupProgress struct{ Done, Total int64 }
 // complete or invisible. It returns Invalid without a directory, Locked while another
 // one is being made, Full, or Conflict with a sentence that says what stands against it.
 func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (Backup, error) {
+	if err := b.v.inspect(ctx, actor, nil); err != nil {
+		return Backup{}, err
+	}
 	if !b.one.TryLock() {
 		return Backup{}, &title.Error{Kind: title.Locked, Message: "A backup is already being made."}
 	}

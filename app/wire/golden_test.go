@@ -99,7 +99,7 @@ func TestGolden(t *testing.T) {
 		{"key create", wire.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", wire.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
-			`"files":0,"folders":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null}`},
+			`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null}`},
 		{"health", wire.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", wire.VerifyLine{Progress: &wire.VerifyProgress{Done: 1, Total: 2, Unit: "bytes"}}, `{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
 		{"backup", wire.BackupLine{Result: &wire.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2, BytesWritten: 3, Seconds: 0.5}},
