@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -235,32 +234,15 @@ func (c control) retry(r *http.Request) (any, error) {
 	return wire.ProcessRetried{Retried: n}, err
 }
 
-// progressEvery is how often a verification says how far it is.
-const progressEvery = 250 * time.Millisecond
-
-// verify streams its progress and then its result, a JSON line each.
 func (c control) verify(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	said := time.Time{}
-	report, err := c.Vault.Verify(r.Context(), func(done, total int) {
-		if time.Since(said) < progressEvery {
-			return
-		}
-		said = time.Now()
-		// A command that has gone ends the request's context, and with it the work.
-		_ = errors.Join(lines.Encode(wire.VerifyLine{Progress: &wire.VerifyProgress{Done: int64(done), Total: int64(total), Unit: "documents"}}), flusher.Flush())
+	stream(c, w, r, "documents", func(report func(done, total int64)) (wire.Verify, error) {
+		found, err := c.Vault.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
+		return verified(found), err
 	})
-	line := wire.VerifyLine{Result: verified(report)}
-	if err != nil {
-		c.Log.ErrorContext(r.Context(), "verify", "error", err, "request_id", r.Header.Get(requestIDHeader))
-		line = wire.VerifyLine{Error: err.Error()}
-	}
-	_ = lines.Encode(line) // as above
 }
 
-func verified(r vault.Report) *wire.Verify {
-	out := &wire.Verify{
+func verified(r vault.Report) wire.Verify {
+	out := wire.Verify{
 		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
 		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]wire.Finding, 0, len(r.Findings)),
 	}
