@@ -1,49 +1,27 @@
 package api
 
 import (
-	"encoding/json"
-	"errors"
 	"net/http"
-	"time"
 
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
-// backup makes a snapshot; it streams its progress and then its result, a JSON line
-// each. A command that goes away ends it.
+// backup makes a snapshot. A command that goes away ends it.
 func (c control) backup(w http.ResponseWriter, r *http.Request) {
 	var asked wire.BackupCreate
 	if err := read(r, &asked); err != nil {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	said := time.Time{}
-	made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) {
-		if time.Since(said) < progressEvery {
-			return
-		}
-		said = time.Now()
-		// A command that has gone ends the request's context, and with it the work.
-		_ = errors.Join(lines.Encode(wire.BackupLine{Progress: &wire.Progress{Done: p.Done, Total: p.Total, Unit: "bytes"}}), flusher.Flush())
+	stream(c, w, r, "bytes", func(report func(done, total int64)) (wire.Backup, error) {
+		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) { report(p.Done, p.Total) })
+		return backupShape(made), err
 	})
-	line := wire.BackupLine{Result: backupShape(made)}
-	if err != nil {
-		status, failure, _ := translate(err)
-		if status == http.StatusInternalServerError {
-			c.Log.ErrorContext(r.Context(), "backup", "error", err, "request_id", r.Header.Get(requestIDHeader))
-			// Whoever may knock at this door owns the machine: the reason is for them.
-			failure.Message = err.Error()
-		}
-		line = wire.BackupLine{Error: failure.Message, Status: status}
-	}
-	_ = lines.Encode(line) // as above
 }
 
-func backupShape(b vault.Backup) *wire.Backup {
-	return &wire.Backup{
+func backupShape(b vault.Backup) wire.Backup {
+	return wire.Backup{
 		Snapshot: b.Snapshot, CreatedAt: wire.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
 		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(),
 	}
@@ -56,7 +34,7 @@ func (c control) backupStatus(out *wire.Status) error {
 		return err
 	}
 	if good := state.Good; good != nil {
-		out.LastBackupAt, out.LastBackup = new(wire.At(good.At)), backupShape(*good)
+		out.LastBackupAt, out.LastBackup = new(wire.At(good.At)), new(backupShape(*good))
 	}
 	if failed := state.Failed; failed != nil {
 		out.BackupFailure = &wire.BackupFailure{At: wire.At(failed.At), To: failed.To, Reason: failed.Reason}

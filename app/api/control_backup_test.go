@@ -33,7 +33,7 @@ func TestControlBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := func(w *httptest.ResponseRecorder) (line wire.BackupLine) {
+	last := func(w *httptest.ResponseRecorder) (line wire.Line[wire.Backup]) {
 		t.Helper()
 		lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {

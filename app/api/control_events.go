@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -107,29 +106,15 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 	_ = lines.Encode(line) // a command that has gone needs no answer
 }
 
-// verifyEvents streams its progress and then its result, a JSON line each.
 func (c control) verifyEvents(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	said := time.Now()
-	report, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) {
-		if time.Since(said) < progressEvery {
-			return
-		}
-		said = time.Now()
-		// A command that has gone ends the request's context, and with it the work.
-		_ = errors.Join(lines.Encode(wire.EventVerifyLine{Progress: &wire.VerifyProgress{Done: int64(done), Total: int64(total), Unit: "entries"}}), flusher.Flush())
+	stream(c, w, r, "entries", func(report func(done, total int64)) (wire.EventVerify, error) {
+		found, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
+		return verifiedLog(found), err
 	})
-	line := wire.EventVerifyLine{Result: verifiedLog(report)}
-	if err != nil {
-		c.Log.ErrorContext(r.Context(), "verify events", "error", err, "request_id", r.Header.Get(requestIDHeader))
-		line = wire.EventVerifyLine{Error: err.Error()}
-	}
-	_ = lines.Encode(line) // as above
 }
 
-func verifiedLog(r vault.LogReport) *wire.EventVerify {
-	out := &wire.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
+func verifiedLog(r vault.LogReport) wire.EventVerify {
+	out := wire.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}

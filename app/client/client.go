@@ -101,16 +101,19 @@ func (c *Client) With(call Call) *Client {
 
 // call sends one request and decodes the JSON of its good answer into result.
 func (c *Client) call(ctx context.Context, method, path string, body any, result any) error {
-	var content io.Reader
-	var contentType string
-	if body != nil {
-		text, err := wire.Marshal(body)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", method, path, err)
-		}
-		content, contentType = bytes.NewReader(text), "application/json"
+	content, contentType, err := encode(body)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	return c.exchange(ctx, method, path, content, contentType, result)
+}
+
+func encode(body any) (content io.Reader, contentType string, err error) {
+	if body == nil {
+		return nil, "", nil
+	}
+	text, err := wire.Marshal(body)
+	return bytes.NewReader(text), "application/json", err
 }
 
 func (c *Client) exchange(ctx context.Context, method, path string, content io.Reader, contentType string, result any) error {

@@ -2,10 +2,7 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -44,7 +41,7 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]wire.Event, error
 // answer that was cut is io.ErrUnexpectedEOF. Door only.
 func (c *Client) EachEvent(ctx context.Context, from int64, each func(wire.Event) error, damaged func(wire.Finding) error) error {
 	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)
-	return c.lines(ctx, http.MethodGet, path, func(read func(any) error, requestID string) (bool, error) {
+	return c.lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
 		var line wire.EventLine
 		if err := read(&line); err != nil {
 			return false, err
@@ -62,49 +59,7 @@ func (c *Client) EachEvent(ctx context.Context, from int64, each func(wire.Event
 }
 
 // VerifyEvents holds every entry of the log against its hash and the one before it.
-// It calls progress for each report. What it finds is in the result and no error, as
-// with Verify. Door only.
-func (c *Client) VerifyEvents(ctx context.Context, progress func(wire.VerifyProgress)) (result wire.EventVerify, err error) {
-	err = c.lines(ctx, http.MethodPost, "/control/events/verify", func(read func(any) error, requestID string) (bool, error) {
-		var line wire.EventVerifyLine
-		if err := read(&line); err != nil {
-			return false, err
-		}
-		switch {
-		case line.Error != "":
-			return false, &Error{Status: http.StatusInternalServerError, Message: line.Error, RequestID: requestID}
-		case line.Result != nil:
-			result = *line.Result
-			return false, nil
-		case line.Progress != nil:
-			progress(*line.Progress)
-		}
-		return true, nil
-	})
-	return result, err
-}
-
-// lines hands fn a reader of the lines of an answer until it wants no more.
-func (c *Client) lines(ctx context.Context, method, path string, fn func(read func(any) error, requestID string) (more bool, err error)) error {
-	answer, err := c.send(ctx, method, path, nil, "")
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close() //nolint:errcheck // only read from
-	decoder := json.NewDecoder(answer.Body)
-	read := func(line any) error {
-		if err := decoder.Decode(line); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
-			return fmt.Errorf("%s %s: read answer: %w", method, answer.Request.URL.Path, err)
-		}
-		return nil
-	}
-	for more := true; more; {
-		if more, err = fn(read, answer.Header.Get("X-Request-Id")); err != nil {
-			return err
-		}
-	}
-	return nil
+// Progress and result are as with Verify. Door only.
+func (c *Client) VerifyEvents(ctx context.Context, progress func(wire.Progress)) (wire.EventVerify, error) {
+	return follow[wire.EventVerify](ctx, c, "/control/events/verify", nil, progress)
 }

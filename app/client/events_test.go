@@ -75,12 +75,12 @@ func TestVerifyEvents(t *testing.T) {
 	t.Parallel()
 	c, asked := saying(t, `{"progress":{"done":1,"total":2,"unit":"entries"}}`+"\n"+`{"result":{"ok":false,"entries":2,"last":3,"head":"ab","findings":[{"kind":"missing","subject":"2","problem":"p"}],"more":4}}`)
 	var done []int64
-	r, err := c.VerifyEvents(t.Context(), func(p wire.VerifyProgress) { done = append(done, p.Done) })
+	r, err := c.VerifyEvents(t.Context(), func(p wire.Progress) { done = append(done, p.Done) })
 	if err != nil || *asked != "POST /control/events/verify" || r.OK || r.Last != 3 || r.More != 4 || len(r.Findings) != 1 || !slices.Equal(done, []int64{1}) {
 		t.Errorf("%+v, %v, progress %v, asked %s", r, err, done, *asked)
 	}
 	c, _ = saying(t, `{"error":"the disk"}`)
-	_, err = c.VerifyEvents(t.Context(), func(wire.VerifyProgress) {})
+	_, err = c.VerifyEvents(t.Context(), func(wire.Progress) {})
 	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 500 || refused.RequestID != "r-9" {
 		t.Errorf("%v", err)
 	}

@@ -27,12 +27,12 @@ func TestVerify(t *testing.T) {
 		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7,
 		Findings: wire.List[wire.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
-	var got []wire.VerifyProgress
-	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), func(p wire.VerifyProgress) { got = append(got, p) })
+	var got []wire.Progress
+	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), func(p wire.Progress) { got = append(got, p) })
 	if err != nil || !reflect.DeepEqual(result, want) {
 		t.Errorf("got %+v, %v", result, err)
 	}
-	if !reflect.DeepEqual(got, []wire.VerifyProgress{{Done: 1, Total: 3, Unit: "records"}, {Done: 3, Total: 3, Unit: "bytes"}}) {
+	if !reflect.DeepEqual(got, []wire.Progress{{Done: 1, Total: 3, Unit: "records"}, {Done: 3, Total: 3, Unit: "bytes"}}) {
 		t.Errorf("progress %v", got)
 	}
 
@@ -100,7 +100,7 @@ func TestVerifyCancelled(t *testing.T) {
 	defer srv.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := client.New(srv.URL, "", nil).Verify(ctx, func(wire.VerifyProgress) { cancel() })
+	_, err := client.New(srv.URL, "", nil).Verify(ctx, func(wire.Progress) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("err = %v", err)
 	}
@@ -111,7 +111,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), func(wire.VerifyProgress) {})
+		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), func(wire.Progress) {})
 		if err != nil && !reflect.DeepEqual(result, wire.Verify{}) {
 			t.Fatalf("%+v beside %v", result, err)
 		}

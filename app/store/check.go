@@ -290,27 +290,17 @@ func (k *checker) apiKey(key title.Key) {
 
 // chain holds each event against the one before it.
 func (k *checker) chain() {
-	prev, next := "", uint64(1)
-	walk(k, events.table, func(e title.Event) {
-		k.census.Events++
-		checkListed(k, &events, e.Seq, &e)
-		sealed, err := e.Seal(prev)
-		switch {
-		case err != nil:
-			k.find("event", fmt.Sprint(e.Seq), "%v", err)
-		case e.Seq != next:
-			k.find("event", fmt.Sprint(e.Seq), "an entry before it is missing")
-		case sealed.Prev != e.Prev || sealed.Hash != e.Hash:
-			k.find("event", fmt.Sprint(e.Seq), "it, or the entry before it, was changed")
+	chain := title.Chain{Find: func(f title.Flaw) { k.find("event", f.Subject(), "%s: %s", f.Kind, f.Problem) }}
+	events.each(k.t, 0, func(seq uint64, e title.Event, err error) bool {
+		k.census.Records++
+		chain.Add(seq, e, err)
+		if err == nil {
+			k.census.Events++
+			checkListed(k, &events, e.Seq, &e)
 		}
-		prev, next = e.Hash, e.Seq+1
+		return k.ctx.Err() == nil
 	})
-	switch seq := k.t.bucket(bucketEvents).Sequence(); {
-	case seq > next-1:
-		k.find("event", fmt.Sprint(next), "the last entries are missing: %d were written", seq)
-	case seq < next-1:
-		k.find("event", fmt.Sprint(seq+1), "it was added from outside: %d were written", seq)
-	}
+	chain.End(k.t.bucket(bucketEvents).Sequence())
 }
 
 // indexes holds every entry against the record that it names.

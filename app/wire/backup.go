@@ -18,21 +18,6 @@ type Backup struct {
 	Seconds      float64 `json:"seconds"`
 }
 
-// BackupLine is one line of the answer of POST /control/backup, which is
-// application/x-ndjson. Exactly one of Progress, Result and Error is set; the last
-// line has Result or Error, and an answer without such a line was cut. Status is
-// that of the error.
-type BackupLine struct {
-	Progress *Progress `json:"progress,omitempty"`
-	Result   *Backup   `json:"result,omitempty"`
-	Error    string    `json:"error,omitempty"`
-	Status   int       `json:"status,omitempty"`
-}
-
-// Progress says how far something long is; Unit names what Done and Total count.
-// Total is 0 while it is unknown.
-type Progress = VerifyProgress
-
 // BackupListed is a snapshot in the list of a directory. Problem says why it cannot
 // be read, and is left out of one that can.
 type BackupListed struct {

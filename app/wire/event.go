@@ -76,11 +76,3 @@ type EventVerify struct {
 	Findings List[Finding] `json:"findings"`
 	More     int64         `json:"more"`
 }
-
-// EventVerifyLine is one line of the answer of POST /control/events/verify, as
-// VerifyLine is of the whole vault's.
-type EventVerifyLine struct {
-	Progress *VerifyProgress `json:"progress,omitempty"`
-	Result   *EventVerify    `json:"result,omitempty"`
-	Error    string          `json:"error,omitempty"`
-}

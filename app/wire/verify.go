@@ -37,22 +37,24 @@ type Finding struct {
 	Problem string `json:"problem"`
 }
 
-// VerifyProgress says how far a verification is; Unit names what Done and Total
-// count, for instance "bytes". Total is 0 while it is unknown.
-type VerifyProgress struct {
+// Progress says how far something long is; Unit names what Done and Total count, for
+// instance "bytes". Total is 0 while it is unknown.
+type Progress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total"`
 	Unit  string `json:"unit"`
 }
 
-// VerifyLine is one line of the answer of POST /control/verify or /control/repair, which is
-// application/x-ndjson. Exactly one member is set; the last line has Result or
-// Error, and an answer without such a line was cut.
+// Line is one line of an answer of the control door that is streamed, which is
+// application/x-ndjson. Exactly one of Progress, Result and Error is set; the last
+// line has Result or Error, and an answer without such a line was cut. Status is that
+// of the error.
 //
 //	{"progress":{"done":4096,"total":8192,"unit":"bytes"}}
-//	{"result":{"ok":true,…}}   or   {"error":"…"}
-type VerifyLine struct {
-	Progress *VerifyProgress `json:"progress,omitempty"`
-	Result   *Verify         `json:"result,omitempty"`
-	Error    string          `json:"error,omitempty"`
+//	{"result":{"ok":true,…}}   or   {"error":"…","status":500}
+type Line[T any] struct {
+	Progress *Progress `json:"progress,omitempty"`
+	Result   *T        `json:"result,omitempty"`
+	Error    string    `json:"error,omitempty"`
+	Status   int       `json:"status,omitempty"`
 }

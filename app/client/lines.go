@@ -1,0 +1,65 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"deedkeep/app/wire"
+)
+
+// follow posts body, which may be nil, and calls progress, which may be nil too, for
+// each report of the answer, in this goroutine, until its result is there.
+func follow[T any](ctx context.Context, c *Client, path string, body any, progress func(wire.Progress)) (result T, err error) {
+	err = c.lines(ctx, http.MethodPost, path, body, maxAnswer, func(read func(any) error, requestID string) (bool, error) {
+		var line wire.Line[T]
+		if err := read(&line); err != nil {
+			return false, err
+		}
+		switch {
+		case line.Error != "":
+			return false, &Error{Status: cmp.Or(line.Status, http.StatusInternalServerError), Message: line.Error, RequestID: requestID}
+		case line.Result != nil:
+			result = *line.Result
+			return false, nil
+		case line.Progress != nil && progress != nil:
+			progress(*line.Progress)
+		}
+		return true, nil
+	})
+	return result, err
+}
+
+// lines hands fn a reader of the lines of an answer, of at most so many bytes, until
+// it wants no more.
+func (c *Client) lines(ctx context.Context, method, path string, body any, most int64, fn func(read func(any) error, requestID string) (more bool, err error)) error {
+	content, contentType, err := encode(body)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	answer, err := c.send(ctx, method, path, content, contentType)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close() //nolint:errcheck // only read from
+	decoder := json.NewDecoder(io.LimitReader(answer.Body, most))
+	read := func(line any) error {
+		if err := decoder.Decode(line); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return fmt.Errorf("%s %s: read answer: %w", method, answer.Request.URL.Path, err)
+		}
+		return nil
+	}
+	for more := true; more; {
+		if more, err = fn(read, answer.Header.Get("X-Request-Id")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
