@@ -52,14 +52,7 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", requestID(w))
 	describe(w.Header(), file, link.Filename)
 	p.pace(w, file.Size)
-	whole := plain(r)
-	if whole { // it may take an hour, of which a crash must not lose the trace
-		p.opened(w, r, file)
-	}
-	http.ServeContent(w, r, "", file.CreatedAt, content)
-	if !whole {
-		p.served(w, r, file)
-	}
+	http.ServeContent(p.watched(w, r, file), r, "", file.CreatedAt, content)
 }
 
 // parse holds the request line, as it was sent, against the link that was signed.

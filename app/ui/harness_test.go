@@ -90,14 +90,8 @@ type reply struct {
 // ask sends a request line and headers as they are.
 func (h *house) ask(t testing.TB, method, target string, header ...string) reply {
 	t.Helper()
-	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := h.dial(t)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
 	lines := append([]string{"Host: vault.test", "Connection: close"}, header...)
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n", method, target, strings.Join(lines, "\r\n")); err != nil {
 		t.Fatal(err)
@@ -112,6 +106,18 @@ func (h *house) ask(t testing.TB, method, target string, header ...string) reply
 		t.Fatal(err)
 	}
 	return reply{response, body}
+}
+
+func (h *house) dial(t testing.TB) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
 }
 
 // status asks and wants that status.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -10,37 +11,43 @@ import (
 
 const fileOpened = "file.opened"
 
-// plain reports whether the whole document is the only answer there can be.
-func plain(r *http.Request) bool {
-	for _, name := range []string{"Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"} {
-		if r.Header.Get(name) != "" {
-			return false
+// viewing takes a view down when the status of an answer says that bytes of the
+// document go out, and before the first of them: the answer may take an hour, of
+// which a crash must not lose the trace.
+type viewing struct {
+	http.ResponseWriter
+	begin func()
+}
+
+func (v viewing) WriteHeader(status int) {
+	if status == http.StatusOK || status == http.StatusPartialContent {
+		v.begin()
+	}
+	v.ResponseWriter.WriteHeader(status)
+}
+
+// ReadFrom leaves the copying to the connection, which needs no buffer for it.
+func (v viewing) ReadFrom(r io.Reader) (int64, error) { return io.Copy(v.ResponseWriter, r) }
+
+// Unwrap is for http.ResponseController.
+func (v viewing) Unwrap() http.ResponseWriter { return v.ResponseWriter }
+
+// watched is w, by which every view of the document is taken down. A range says in
+// its header where it begins; a later one goes on with a view.
+func (p *pages) watched(w http.ResponseWriter, r *http.Request, file title.File) http.ResponseWriter {
+	if r.Method != http.MethodGet {
+		return w
+	}
+	return viewing{w, func() {
+		actor, record := p.reader(w, r), fmt.Sprintf("file:%d", file.ID)
+		if part := w.Header().Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
+			p.Events.GoesOn(actor, fileOpened, record)
+			return
 		}
-	}
-	return r.Method == http.MethodGet
-}
-
-// opened takes down that the bytes of a document go out.
-func (p *pages) opened(w http.ResponseWriter, r *http.Request, file title.File) {
-	p.Events.Note(p.reader(w, r), fileOpened, fileRecord(file), nil)
-}
-
-// served judges by the headers of an answer whether bytes went out and which: only
-// then net/http has set a length, and a range says where it begins.
-func (p *pages) served(w http.ResponseWriter, r *http.Request, file title.File) {
-	h := w.Header()
-	if r.Method != http.MethodGet || h.Get("Content-Length") == "" {
-		return
-	}
-	if part := h.Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
-		p.Events.GoesOn(p.reader(w, r), fileOpened, fileRecord(file))
-		return
-	}
-	p.opened(w, r, file)
+		p.Events.Note(actor, fileOpened, record, nil)
+	}}
 }
 
 func (p *pages) reader(w http.ResponseWriter, r *http.Request) title.Actor {
 	return title.Actor{Kind: title.ByLink, Address: p.Address(r), RequestID: requestID(w)}
 }
-
-func fileRecord(file title.File) string { return fmt.Sprintf("file:%d", file.ID) }
