@@ -163,10 +163,19 @@ const pruneAtOnce = 256
 func (v *Vault) pruneReplays(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var pruned int
-		err := v.store.Update(ctx, nil, func(t *store.Tx) (err error) {
-			pruned, err = t.PruneReplays(v.now().Add(time.Microsecond-v.set.ReplayKeep), pruneAtOnce)
+		before := v.now().Add(time.Microsecond - v.set.ReplayKeep)
+		err := v.store.Update(ctx, func(t *store.Tx) error {
+			if !t.ReplaysBefore(before) {
+				return errSame
+			}
+			return nil
+		}, func(t *store.Tx) (err error) {
+			pruned, err = t.PruneReplays(before, pruneAtOnce)
 			return err
 		})
+		if errors.Is(err, errSame) {
+			return nil
+		}
 		if err != nil || pruned < pruneAtOnce {
 			return err
 		}
