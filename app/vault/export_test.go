@@ -36,3 +36,6 @@ func (v *Vault) GoesOn(ctx context.Context, err error) bool { return v.goesOn(ct
 
 // BackupError is the error of a backup as its callers see it.
 func BackupError(err error) error { return backupError(err) }
+
+// Own are the names in a data directory that the survey knows as the vault's.
+func Own() []string { return append(append([]string{}, ownFolders...), ownFiles...) }
