@@ -39,3 +39,6 @@ func BackupError(err error) error { return backupError(err) }
 
 // Own are the names in a data directory that the survey knows as the vault's.
 func Own() []string { return append(append([]string{}, ownFolders...), ownFiles...) }
+
+// PurgeTurn is one turn of the purger.
+func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx) }
