@@ -45,6 +45,12 @@ func (t *Tx) PutReplay(slot [32]byte, r title.Replay) error {
 	return nil
 }
 
+// ReplaysBefore reports whether PruneReplays would find one.
+func (t *Tx) ReplaysBefore(before time.Time) bool {
+	oldest, _ := t.bucket(bucketReplayTimes).Cursor().First()
+	return oldest != nil && bytes.Compare(oldest, binary.BigEndian.AppendUint64(nil, micros(before))) < 0
+}
+
 // PruneReplays removes at most limit answers that were kept before a time, the
 // oldest first, and tells how many.
 func (t *Tx) PruneReplays(before time.Time, limit int) (n int, err error) {

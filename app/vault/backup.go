@@ -80,12 +80,13 @@ func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, prog
 	if err != nil {
 		err = backupError(err)
 		if ctx.Err() == nil {
-			b.remember(func(s *BackupState) { s.Failed = &BackupFailure{At: begun, To: to, Reason: sentenceOf(err)} })
+			failed := &BackupFailure{At: begun, To: to, Reason: sentenceOf(err)}
+			b.remember(to, func(o *BackupOutcome) { o.Failed = failed })
 		}
 		return made, fmt.Errorf("backup: %w", err)
 	}
 	made.To, made.Took = to, b.v.now().Sub(begun)
-	b.remember(func(s *BackupState) { s.Good, s.Failed = &made, nil })
+	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
 	err = b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.v.event(t, b.v.now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
 	})
@@ -300,19 +301,28 @@ func backupError(err error) error {
 	if _, named := errors.AsType[*title.Error](err); named || err == nil {
 		return err
 	}
-	for kind, of := range map[title.Kind][]error{
-		title.Locked:   {archive.ErrLocked},
-		title.Full:     {archive.ErrFull},
-		title.NotFound: {archive.ErrNone},
-		title.Conflict: {archive.ErrForeign, archive.ErrKey, archive.ErrDamaged, archive.ErrNewer, archive.ErrSource},
-	} {
-		for _, known := range of {
-			if errors.Is(err, known) {
-				return &title.Error{Kind: kind, Message: err.Error(), Err: err}
-			}
+	for _, known := range archiveKinds {
+		if errors.Is(err, known.err) {
+			return &title.Error{Kind: known.kind, Message: err.Error(), Err: err}
 		}
 	}
 	return err
+}
+
+// archiveKinds are looked through in this order: a full disk may have cut what then
+// counts as damaged.
+var archiveKinds = []struct {
+	err  error
+	kind title.Kind
+}{
+	{archive.ErrLocked, title.Locked},
+	{archive.ErrFull, title.Full},
+	{archive.ErrNone, title.NotFound},
+	{archive.ErrForeign, title.Conflict},
+	{archive.ErrKey, title.Conflict},
+	{archive.ErrDamaged, title.Conflict},
+	{archive.ErrNewer, title.Conflict},
+	{archive.ErrSource, title.Conflict},
 }
 
 // sentenceOf is what is kept of a failure for people.

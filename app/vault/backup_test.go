@@ -465,3 +465,48 @@ func TestPassphraseFile(t *testing.T) {
 		}
 	}
 }
+
+// A backup by hand to another disk neither puts the plan off nor hides what became of
+// it, be it made or not.
+func TestBackupElsewhereLeavesThePlan(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock()
+	dir := t.TempDir()
+	to, elsewhere, blocked := filepath.Join(dir, "plan"), filepath.Join(dir, "stick"), filepath.Join(dir, "file")
+	v, _ := opened(t, func(o *vault.Options) {
+		o.Now = clock.Now
+		o.Settings.Backup = vault.BackupSettings{To: to, Every: 24 * time.Hour}
+	})
+	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.Backups.Turn(t.Context())
+	planned := clock.Now()
+	state := func(what, good string, failed bool, next time.Time) {
+		t.Helper()
+		s, err := v.Backups.State()
+		if err != nil || s.Next == nil || !s.Next.Equal(next) || s.Good.To != good || (s.Failed != nil) != failed || s.Plan.Good == nil || s.Plan.Good.To != to {
+			raw, _ := json.Marshal(s)
+			t.Errorf("%s: %s, next %v, %v", what, raw, s.Next, err)
+		}
+	}
+	state("the plan's", to, false, planned.Add(24*time.Hour))
+	clock.Move(time.Hour)
+	taken(t, v, elsewhere)
+	state("made elsewhere", elsewhere, false, planned.Add(24*time.Hour))
+	clock.Move(23*time.Hour - time.Minute)
+	if _, err := v.Backups.Create(t.Context(), clerk, blocked, func(vault.BackupProgress) {}); err == nil {
+		t.Fatal("it was made where a file is")
+	}
+	state("failed elsewhere", elsewhere, true, planned.Add(24*time.Hour))
+	taken(t, v, to)
+	state("by hand, to the plan's own", to, false, clock.Now().Add(24*time.Hour))
+}
+
+// What an error of a backup is called does not change from one time to the next.
+func TestBackupErrorKind(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrFull)), title.Full)
+	}
+}

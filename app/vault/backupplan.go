@@ -17,14 +17,21 @@ import (
 // backupFile keeps what became of the last snapshots, for people and for the plan. It
 // belongs to this machine and is part of no backup.
 //
-//	backup.json    {"good":{…},"failed":{…}}; failed only since the last good one
+//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}}}; failed only since the last good one
 const backupFile = "backup.json"
 
-// BackupState is what became of the last snapshots; nil is none.
+// BackupState is what became of the last snapshots, wherever they went, and of those
+// in the plan's directory, by hand or not, which alone count for the plan.
 type BackupState struct {
+	BackupOutcome
+	Plan BackupOutcome `json:"plan,omitzero"`
+	Next *time.Time    `json:"-"` // when the plan makes the next one
+}
+
+// BackupOutcome is the last good snapshot, and what failed since; nil is none.
+type BackupOutcome struct {
 	Good   *Backup        `json:"good,omitempty"`
 	Failed *BackupFailure `json:"failed,omitempty"`
-	Next   *time.Time     `json:"-"` // when the plan makes the next one
 }
 
 // BackupFailure is a snapshot that was not made, and why.
@@ -56,13 +63,17 @@ func (b *Backups) state() (s BackupState, err error) {
 	return s, nil
 }
 
-// remember changes the note. A note that cannot be written is no reason to fail.
-func (b *Backups) remember(change func(*BackupState)) {
+// remember notes what became of a snapshot in a directory. A note that cannot be
+// written is no reason to fail.
+func (b *Backups) remember(to string, change func(*BackupOutcome)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.state()
 	if err == nil {
-		change(&s)
+		change(&s.BackupOutcome)
+		if samePath(to, b.v.set.Backup.To) {
+			change(&s.Plan)
+		}
 		var raw []byte
 		if raw, err = json.Marshal(s); err == nil {
 			err = writeNote(b.v.dir, backupFile, raw)
@@ -93,17 +104,18 @@ func writeNote(dir, name string, content []byte) error {
 // afterFailure is when a planned snapshot that failed is tried again.
 const afterFailure = 15 * time.Minute
 
-// next is when the plan makes the next snapshot, given what became of the last.
+// next is when the plan makes the next snapshot, given what became of the last in its
+// directory, which may have been another one then.
 func (s BackupSettings) next(state BackupState, now time.Time) (at time.Time, planned bool) {
 	if s.To == "" || s.Every <= 0 {
 		return at, false
 	}
 	at = now
-	if good := state.Good; good != nil && samePath(good.To, s.To) {
+	if good := state.Plan.Good; good != nil && samePath(good.To, s.To) {
 		at = good.At.Add(s.Every)
 	}
-	if state.Failed != nil {
-		if again := state.Failed.At.Add(min(s.Every, afterFailure)); at.Before(again) {
+	if failed := state.Plan.Failed; failed != nil && samePath(failed.To, s.To) {
+		if again := failed.At.Add(min(s.Every, afterFailure)); at.Before(again) {
 			at = again
 		}
 	}
@@ -111,6 +123,9 @@ func (s BackupSettings) next(state BackupState, now time.Time) (at time.Time, pl
 }
 
 func samePath(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
 	a, errA := filepath.Abs(a)
 	b, errB := filepath.Abs(b)
 	return errA == nil && errB == nil && a == b

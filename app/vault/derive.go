@@ -137,12 +137,15 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 	if err != nil {
 		return err
 	}
-	return v.store.View(ctx, func(t *store.Tx) error {
-		if t.DigestInUse(d) {
-			return nil
-		}
-		return errors.Join(title.Absent("document", digest), v.derived.Drop(digest))
+	used := false
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		used = t.DigestInUse(d)
+		return nil
 	})
+	if err != nil || used {
+		return err
+	}
+	return errors.Join(title.Absent("document", digest), v.derived.Drop(digest))
 }
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the

@@ -33,3 +33,12 @@ func (v *Vault) Kept(slot [32]byte) (r title.Replay, found bool, err error) {
 
 // GoesOn is what background work does with what came of a turn.
 func (v *Vault) GoesOn(ctx context.Context, err error) bool { return v.goesOn(ctx, "turn", err) }
+
+// BackupError is the error of a backup as its callers see it.
+func BackupError(err error) error { return backupError(err) }
+
+// Own are the names in a data directory that the survey knows as the vault's.
+func Own() []string { return append(append([]string{}, ownFolders...), ownFiles...) }
+
+// PurgeTurn is one turn of the purger.
+func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx) }

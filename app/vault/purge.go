@@ -11,7 +11,11 @@ import (
 )
 
 // purger ends what has had its time: records in the trash and kept answers.
-type purger struct{ v *Vault }
+type purger struct {
+	v       *Vault
+	seen    time.Time // the turn before
+	leaptAt time.Time // of the clock, as far as known (leap.go)
+}
 
 const (
 	// purgeEvery is how often it looks. What is due is refused to everybody before
@@ -26,7 +30,7 @@ func (p *purger) run(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		if !p.v.goesOn(ctx, "purge", p.v.Purge(ctx)) {
+		if !p.v.goesOn(ctx, "purge", p.turn(ctx)) {
 			return
 		}
 		select {
@@ -35,6 +39,14 @@ func (p *purger) run(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// turn purges what is due, unless the clock is in doubt.
+func (p *purger) turn(ctx context.Context) error {
+	if p.rests(ctx) {
+		return nil
+	}
+	return p.v.Purge(ctx)
 }
 
 // purged is how much of the trash went.
@@ -163,10 +175,19 @@ const pruneAtOnce = 256
 func (v *Vault) pruneReplays(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var pruned int
-		err := v.store.Update(ctx, nil, func(t *store.Tx) (err error) {
-			pruned, err = t.PruneReplays(v.now().Add(time.Microsecond-v.set.ReplayKeep), pruneAtOnce)
+		before := v.now().Add(time.Microsecond - v.set.ReplayKeep)
+		err := v.store.Update(ctx, func(t *store.Tx) error {
+			if !t.ReplaysBefore(before) {
+				return errSame
+			}
+			return nil
+		}, func(t *store.Tx) (err error) {
+			pruned, err = t.PruneReplays(before, pruneAtOnce)
 			return err
 		})
+		if errors.Is(err, errSame) {
+			return nil
+		}
 		if err != nil || pruned < pruneAtOnce {
 			return err
 		}

@@ -90,6 +90,7 @@ func TestPurgeInTheBackground(t *testing.T) {
 	file := upload(t, v, pdf("1.pdf", "1"))[0]
 	done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
 	clock.Move(trashKeep)
+	ordered(t, v, "the vault is in use")
 	v.Start(1 << 40)
 	eventually(t, "the purge and the sweep", func() bool { return len(under(t, opts.Dir, "blobs")) == 0 })
 	wantTrash(t, v)

@@ -1,9 +1,12 @@
 package vault_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -198,6 +201,30 @@ func TestReplayEnds(t *testing.T) {
 	}
 	if n := status(t, v).Orders; n != 2 {
 		t.Errorf("%d orders", n)
+	}
+}
+
+// Looking for answers whose time is over costs no commit when there are none.
+func TestPruningNothingWritesNothing(t *testing.T) {
+	t.Parallel()
+	v, opts, clock := timed(t)
+	_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, kept[title.Order](1))
+	done(t, err)
+	purged := func() (changed bool) {
+		t.Helper()
+		before, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
+		done(t, err)
+		done(t, v.Purge(t.Context()))
+		after, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
+		done(t, err)
+		return !bytes.Equal(before, after)
+	}
+	if purged() {
+		t.Error("it wrote to the database for nothing")
+	}
+	clock.Move(replayKeep)
+	if !purged() {
+		t.Error("what is due was not pruned")
 	}
 }
 

@@ -233,8 +233,9 @@ const (
 	batchBytes = 64 << 20
 )
 
-func (w *restorer) documents(ctx context.Context, blobs *blob.Store) error {
+func (w *restorer) documents(ctx context.Context, blobs *blob.Store) (err error) {
 	var batch []*blob.Staged
+	defer func() { err = errors.Join(err, discard(batch)) }() // empty when all went well
 	var bytes, done int64
 	flush := func() error {
 		release, err := blobs.Keep(ctx, batch...)
@@ -254,7 +255,7 @@ func (w *restorer) documents(ctx context.Context, blobs *blob.Store) error {
 		}
 		staged, err := w.stage(ctx, blobs, e)
 		if err != nil {
-			return errors.Join(err, discard(batch))
+			return err
 		}
 		w.copied += e.Size
 		batch = append(batch, staged)

@@ -389,3 +389,22 @@ func TestArchiveNamesNoPath(t *testing.T) {
 		}
 	}
 }
+
+// A restore that ends between two documents leaves none of those half brought.
+func TestRestoreCutOffLeavesNothingStaged(t *testing.T) {
+	t.Parallel()
+	_, _, to := backedUp(t, 5)
+	ctx, cancel := context.WithCancel(t.Context())
+	opts := restoring(t, to)
+	opts.Progress = func(done, _ int64) {
+		if done > 0 {
+			cancel()
+		}
+	}
+	if _, err := vault.Restore(ctx, opts); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	if left := under(t, opts.Vault.Dir, "tmp"); len(left) > 0 {
+		t.Errorf("tmp holds %v", left)
+	}
+}

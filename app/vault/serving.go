@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// servingFile tells whether the last server stopped by itself. Nothing rests on it;
-// one that cannot be read is as one that is not there.
+// servingFile tells whether the last server stopped by itself, and since when the clock
+// is in doubt (leap.go). One that cannot be read is as one that is not there.
 //
-//	serving.json  {"started_at":"…","stopped_at":"…","cut_at":"…"}   cut_at: the last start after one that did not stop
+//	serving.json  {"started_at":"…","stopped_at":"…","cut_at":"…","leapt_at":"…"}   cut_at: the last start after one that did not stop
 const servingFile = "serving.json"
 
 type serving struct {
 	StartedAt time.Time `json:"started_at"`
 	StoppedAt time.Time `json:"stopped_at,omitzero"`
 	CutAt     time.Time `json:"cut_at,omitzero"`
+	LeaptAt   time.Time `json:"leapt_at,omitzero"`
 }
 
 // cutAt is since when it is known that a server did not stop by itself: the next one
@@ -45,7 +46,7 @@ func readServing(dir string) (s serving) {
 // noteStart is told when a server begins on the vault.
 func (v *Vault) noteStart() {
 	before, now := readServing(v.dir), v.now()
-	s := serving{StartedAt: now, CutAt: before.CutAt}
+	s := serving{StartedAt: now, CutAt: before.CutAt, LeaptAt: before.LeaptAt}
 	if !before.StartedAt.IsZero() && before.StoppedAt.IsZero() {
 		s.CutAt = now
 	}

@@ -10,11 +10,13 @@ import (
 	"strings"
 )
 
-// The names in a data directory that are ours.
+// The names in a data directory that are ours; vault.go and data/README.md say what
+// each is for. A file may have the end ".new" while it is written.
 var (
-	ownFolders = []string{"blobs", "tmp", "previews", "search", "cache", "tls"}
-	ownFiles   = []string{"vault.db", "vault.db.new", "secret.key", "generation", backupFile, backupFile + ".new", restoreNote, restoreNote + ".new", "control.sock", "control.json", servingFile, servingFile + ".new",
-		"config.yaml", "README.md", "lost+found"}
+	ownFolders = []string{"blobs", "tmp", "previews", "cache", "tls", "drill"}
+	ownFiles   = []string{"config.yaml", "vault.db", "secret.key", generationFile, backupFile, restoreNote, servingFile, "control.sock", "control.json"}
+	// harmless is what may lie beside them.
+	harmless = []string{"README.md", "lost+found"}
 )
 
 // survey looks at a directory before anything in it is made, emptied or removed:
@@ -53,7 +55,7 @@ func survey(dir string) error {
 }
 
 func isOwnFile(name string) bool {
-	return slices.Contains(ownFiles, name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
+	return slices.Contains(ownFiles, strings.TrimSuffix(name, ".new")) || slices.Contains(harmless, name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vault.db.") ||
 		strings.HasPrefix(name, "secret.key")
 }
 

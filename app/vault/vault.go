@@ -17,14 +17,21 @@
 // # The data directory
 //
 //	data/                 0700, one file system
+//	    config.yaml       the settings, where there are any (app/config)
 //	    vault.db          records (app/store), 0600
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted
+//	    cache/            compiled engines (app/reader): may be deleted
+//	    tls/              the certificate that the server made itself (app/certificate)
+//	    generation        tells an older vault.db that was put back (generation.go)
 //	    backup.json       what became of the last backups (backupplan.go)
+//	    serving.json      whether the last server stopped by itself (serving.go)
 //	    restore.json      while a restore is not finished (restore.go)
+//	    drill/            while a drill is under way (drill.go)
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
+//	    control.json      the same on Windows
 package vault
 
 import (
@@ -203,7 +210,7 @@ func (v *Vault) furnish() {
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
-	v.purger = &purger{v}
+	v.purger = &purger{v: v}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
