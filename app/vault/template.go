@@ -61,7 +61,7 @@ func (s *Templates) Import(ctx context.Context, actor title.Actor, drafts []titl
 func (s *Templates) SetDefault(ctx context.Context, actor title.Actor, id uint64) (title.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *title.Template) error {
 		if t.Default = true; t.Retired {
-			return &title.Error{Kind: title.Conflict, Message: "A retired template cannot be the default."}
+			return &title.Error{Kind: title.Conflict, Message: title.DefaultRetired}
 		}
 		return nil
 	})
