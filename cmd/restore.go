@@ -185,13 +185,21 @@ func (s *shell) drill(ctx context.Context, scratch string, opts vault.RestoreOpt
 	}
 	if s.json {
 		err = s.printJSON(wire.BackupDrill{
-			OK: d.OK, Snapshot: d.Info.Snapshot, Sentence: d.Sentence, Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Took.Seconds(),
+			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drilled(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Took.Seconds(),
 		})
 	} else {
-		err = s.print("%s\n", d.Sentence)
+		err = s.print("%s\n", drilled(d))
 	}
-	if err == nil && !d.OK {
+	if err == nil && !d.OK() {
 		err = errDamage
 	}
 	return err
+}
+
+func drilled(d vault.Drilled) string {
+	if !d.OK() {
+		return "This backup would NOT save the firm: " + d.Problem
+	}
+	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all %d files (%d documents, %s) and %d events, each checked, in %s.",
+		d.Info.Snapshot, d.Report.Files, d.Report.Blobs, wire.HumanSize(d.Report.Bytes), d.Info.Events, d.Took.Round(time.Second/10))
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"deedkeep/app/api"
 	"deedkeep/app/client"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -75,7 +74,7 @@ func (s *shell) firstLink(ctx context.Context, v *vault.Vault, origin string) {
 	token, err := v.Users.FirstLink(ctx)
 	switch {
 	case err == nil:
-		s.say("make the first administrator within 24 hours at %s%s%s", origin, api.JoinPath, token)
+		s.say("make the first administrator within 24 hours at %s%s%s", origin, title.LinkPath, token)
 	case title.KindOf(err) != title.Conflict:
 		s.say("no link for the first administrator: %v", message(err))
 	}

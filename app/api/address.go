@@ -1,44 +1,17 @@
 package api
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// networks are those whose forwarding headers are believed.
-type networks []netip.Prefix
-
-func parseNetworks(list []string) (networks, error) {
-	var nets networks
-	for _, text := range list {
-		if !strings.Contains(text, "/") {
-			ip, err := netip.ParseAddr(text)
-			if err != nil {
-				return nil, fmt.Errorf("trusted_proxies: %w", err)
-			}
-			nets = append(nets, netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()))
-			continue
-		}
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("trusted_proxies: %w", err)
-		}
-		nets = append(nets, prefix.Masked())
-	}
-	return nets, nil
-}
-
-func (n networks) contain(ip netip.Addr) bool {
-	for _, prefix := range n {
-		if prefix.Contains(ip.Unmap()) {
-			return true
-		}
-	}
-	return false
+// trusts reports whether the forwarding headers of an address are believed.
+func (e *edge) trusts(ip netip.Addr) bool {
+	return slices.ContainsFunc(e.TrustedProxies, func(network netip.Prefix) bool { return network.Contains(ip.Unmap()) })
 }
 
 // peer is the address at the other end of the connection; the zero Addr for the
@@ -57,10 +30,10 @@ func peer(r *http.Request) netip.Addr {
 
 // address is the client's: the last hop of X-Forwarded-For that is no trusted proxy,
 // if the connection comes from one, else the peer's.
-func (e *edge) address(r *http.Request) string {
+func (e *edge) address(r *http.Request) netip.Addr {
 	ip := peer(r)
-	if !ip.IsValid() || !e.proxies.contain(ip) {
-		return text(ip)
+	if !ip.IsValid() || !e.trusts(ip) {
+		return ip
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
@@ -68,13 +41,14 @@ func (e *edge) address(r *http.Request) string {
 		if err != nil {
 			break
 		}
-		if ip = hop.Unmap(); !e.proxies.contain(ip) {
+		if ip = hop.Unmap(); !e.trusts(ip) {
 			break
 		}
 	}
-	return text(ip)
+	return ip
 }
 
+// text is "" for no address.
 func text(ip netip.Addr) string {
 	if !ip.IsValid() {
 		return ""
@@ -97,7 +71,7 @@ func (e *edge) origin(r *http.Request) (string, error) {
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	if e.proxies.contain(peer(r)) {
+	if e.trusts(peer(r)) {
 		if s := strings.ToLower(r.Header.Get("X-Forwarded-Proto")); s == "http" || s == "https" {
 			scheme = s
 		}

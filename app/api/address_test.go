@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -104,13 +105,13 @@ func TestOwnAddress(t *testing.T) {
 	}{
 		{name: "setting", change: func(o *api.Options) { o.PublicURL = "https://deeds.example/" }, want: "https://deeds.example/v1/"},
 		{name: "setting before a proxy", change: func(o *api.Options) {
-			o.PublicURL, o.TrustedProxies = "https://deeds.example", []string{"127.0.0.1"}
+			o.PublicURL, o.TrustedProxies = "https://deeds.example", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 		}, header: []string{"X-Forwarded-Host: other.test"}, want: "https://deeds.example/v1/"},
 		{name: "proxy", change: trusting("127.0.0.0/8"), header: []string{"X-Forwarded-Proto: HTTPS", "X-Forwarded-Host: deeds.test:8443"}, want: "https://deeds.test:8443/v1/"},
-		{name: "proxy that says nothing", change: trusting("127.0.0.1"), want: "http://vault.test/v1/"},
-		{name: "proxy with another scheme", change: trusting("127.0.0.1"), header: []string{"X-Forwarded-Proto: javascript"}, want: "http://vault.test/v1/"},
+		{name: "proxy that says nothing", change: trusting("127.0.0.1/32"), want: "http://vault.test/v1/"},
+		{name: "proxy with another scheme", change: trusting("127.0.0.1/32"), header: []string{"X-Forwarded-Proto: javascript"}, want: "http://vault.test/v1/"},
 		{name: "another proxy", change: trusting("10.0.0.0/8"), header: []string{"X-Forwarded-Host: evil.test"}, want: "http://vault.test/v1/"},
-		{name: "proxy with a malformed host", change: trusting("127.0.0.1"), header: []string{"X-Forwarded-Host: evil.test/x"}, refused: true},
+		{name: "proxy with a malformed host", change: trusting("127.0.0.1/32"), header: []string{"X-Forwarded-Host: evil.test/x"}, refused: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t, func(s *setup) { c.change(&s.api) })
@@ -129,16 +130,5 @@ func TestOwnAddress(t *testing.T) {
 }
 
 func trusting(network string) func(*api.Options) {
-	return func(o *api.Options) { o.TrustedProxies = []string{network} }
-}
-
-func TestOptionsRefused(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	for _, network := range []string{"x", "10.0.0.0/33", "", "10.0.0.0/"} {
-		if _, err := api.New(api.Options{Vault: h.vault, TrustedProxies: []string{network}, Now: h.clock.Now}); err == nil || !strings.Contains(err.Error(), "trusted_proxies") {
-			t.Errorf("%q: %v", network, err)
-		}
-	}
-	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
+	return func(o *api.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(network)} }
 }

@@ -8,6 +8,7 @@ package api
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -20,9 +21,9 @@ import (
 // Options of New. Sizes are bytes.
 type Options struct {
 	Vault          *vault.Vault
-	PublicURL      string   // own address; "" takes it from each request
-	TrustedProxies []string // addresses or networks whose forwarding headers are believed
-	Origins        []string // that browsers may call from; none: CORS is off
+	PublicURL      string         // own address; "" takes it from each request
+	TrustedProxies []netip.Prefix // whose forwarding headers are believed
+	Origins        []string       // that browsers may call from; none: CORS is off
 	Limits         Limits
 	FailingKeys    int // failing keys a minute and address; 0: not limited
 	Requests       int // requests a minute and key; 0: not limited
@@ -58,10 +59,6 @@ func New(opts Options) (http.Handler, error) {
 	}
 	for _, noun := range []string{abstractNoun, orderNoun, fileNoun, folderNoun} {
 		edge.etags[noun] = tags{v.Secrets.Versions(noun)}
-	}
-	var err error
-	if edge.proxies, err = parseNetworks(opts.TrustedProxies); err != nil {
-		return nil, err
 	}
 	gate := &gate{edge: edge, keys: v.Keys, failing: newWindow(opts.FailingKeys, opts.Now), requests: newWindow(opts.Requests, opts.Now)}
 	gin.SetMode(gin.ReleaseMode)
@@ -217,7 +214,6 @@ type edge struct {
 	links             *secret.Links
 	cursors           *secret.Cursors
 	etags             etags
-	proxies           networks
 	room              *room
 	running           *running
 }

@@ -158,7 +158,7 @@ func (c control) rotateKey(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > mostOverlap {
-		return nil, title.Fields{{Field: "overlap_seconds", Sentences: []string{"The overlap must be between 0 seconds and 10 years."}}}.Err()
+		return nil, title.Refusal("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
 	}
 	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
 	return wire.KeyCreated{Key: text, Data: keyShape(key)}, err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -51,7 +50,7 @@ func (c control) events(r *http.Request) (any, error) {
 func eventQuery(ids opaque, asked url.Values) (limit int, q store.Query, err error) {
 	q = store.Query{Sort: store.SortCreated, Down: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
-		return 0, q, title.Fields{{Field: "limit", Sentences: []string{fmt.Sprintf("The limit must be between 1 and %d.", mostEvents)}}}.Err()
+		return 0, q, title.Refusal("limit", title.NotBetween("limit", 1, mostEvents))
 	}
 	for _, filter := range []struct {
 		name   string
@@ -70,7 +69,7 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q store.Query, err err
 		if text := asked.Get(name); text != "" {
 			var at wire.Time
 			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {
-				return 0, q, title.Fields{{Field: name, Sentences: []string{"The " + name + " must be a time."}}}.Err()
+				return 0, q, title.Refusal(name, "The "+name+" must be a time.")
 			}
 			*bound = at.Time
 		}
@@ -85,7 +84,7 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		c.answer(func(*http.Request) (any, error) {
-			return nil, title.Fields{{Field: "from", Sentences: []string{"The from must be the number of an entry."}}}.Err()
+			return nil, title.Refusal("from", title.NotInteger("from"))
 		})(w, r)
 		return
 	}

@@ -54,13 +54,10 @@ func (c control) linked(token string, user title.User, err error) (any, error) {
 	}
 	link := ""
 	if token != "" {
-		link = c.Origin + JoinPath + token
+		link = c.Origin + title.LinkPath + token
 	}
 	return wire.UserLinked{Link: link, Data: userShape(user)}, nil
 }
-
-// JoinPath is where a one-time link leads, before its token.
-const JoinPath = "/join/"
 
 func (c control) setUserRole(r *http.Request) (any, error) {
 	id, err := userID(r)

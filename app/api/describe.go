@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,7 +19,7 @@ var openapi []byte
 
 // Describe serves the contract of /v1 as JSON, its first server being the own
 // address of this installation.
-func Describe(publicURL string, trustedProxies []string) (http.Handler, error) {
+func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, error) {
 	var document map[string]any
 	if err := yaml.Unmarshal(openapi, &document); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
@@ -26,11 +27,7 @@ func Describe(publicURL string, trustedProxies []string) (http.Handler, error) {
 	if document["paths"] == nil {
 		return nil, errors.New("openapi.yaml: it has no paths")
 	}
-	proxies, err := parseNetworks(trustedProxies)
-	if err != nil {
-		return nil, err
-	}
-	e := &edge{Options: Options{PublicURL: publicURL}, proxies: proxies}
+	e := &edge{Options: Options{PublicURL: publicURL, TrustedProxies: trustedProxies}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin, err := e.origin(r)
 		var body any

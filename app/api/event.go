@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -15,12 +16,9 @@ import (
 
 // Address gives a function that tells a client's address as the routes of /v1 see
 // it, for what stands beside them.
-func Address(trustedProxies []string) (func(*http.Request) string, error) {
-	proxies, err := parseNetworks(trustedProxies)
-	if err != nil {
-		return nil, err
-	}
-	return (&edge{proxies: proxies}).address, nil
+func Address(trustedProxies []netip.Prefix) func(*http.Request) string {
+	e := &edge{Options: Options{TrustedProxies: trustedProxies}}
+	return func(r *http.Request) string { return text(e.address(r)) }
 }
 
 // downloaded takes down that a key asked for the bytes of a document.

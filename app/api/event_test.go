@@ -201,9 +201,9 @@ func TestControlEventsRefused(t *testing.T) {
 	h := open(t)
 	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
 	for _, row := range []struct{ path, has string }{
-		{"/control/events", "The limit must be between 1 and 10000."}, {"/control/events?limit=0", "limit"}, {"/control/events?limit=10001", "limit"},
+		{"/control/events", "The limit field must be between 1 and 10000."}, {"/control/events?limit=0", "limit"}, {"/control/events?limit=10001", "limit"},
 		{"/control/events?limit=1&from=2026-05-29", "The from must be a time."}, {"/control/events?limit=1&to=x", "The to must be a time."},
-		{"/control/events/export", "The from must be the number of an entry."}, {"/control/events/export?from=-1", "from"},
+		{"/control/events/export", "The from field must be an integer."}, {"/control/events/export?from=-1", "from"},
 	} {
 		if status, text := h.door(t, http.MethodGet, row.path, ""); status != 422 || !strings.Contains(text, row.has) {
 			t.Errorf("%s: %d %s", row.path, status, text)

@@ -52,14 +52,14 @@ func (g *gate) check(c *gin.Context) (title.Actor, error) {
 	address := g.edge.address(c.Request)
 	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
 	if title.KindOf(err) == title.Unauthenticated {
-		if _, retry, ok := g.failing.take(prefixOf(address)); !ok {
+		if _, retry, ok := g.failing.take(title.Network(address).String()); !ok {
 			return actor, tooMany(g.failing.limit, retry)
 		}
 	}
 	if err != nil {
 		return actor, err
 	}
-	actor.Address, actor.RequestID = address, requestID(c)
+	actor.Address, actor.RequestID = text(address), requestID(c)
 	if !able(actor.Abilities, c.Request.Method, c.FullPath()) {
 		return actor, errForbidden
 	}

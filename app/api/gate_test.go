@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,7 +102,7 @@ func TestFailingKeys(t *testing.T) {
 func TestFailingKeysBehindProxy(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(s *setup) {
-		s.api.FailingKeys, s.api.TrustedProxies = 1, []string{"127.0.0.0/8", "10.0.0.0/8"}
+		s.api.FailingKeys, s.api.TrustedProxies = 1, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
 	})
 	from := func(status int, hops string) {
 		t.Helper()

@@ -52,7 +52,7 @@ func (e *edge) log(c *gin.Context) {
 		"bytes", max(0, c.Writer.Size()),
 		"ms", float64(time.Since(start).Microseconds())/1000,
 		"key", actor.ID,
-		"address", e.address(c.Request),
+		"address", text(e.address(c.Request)),
 		"request_id", requestID(c))
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"math"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -69,19 +68,6 @@ func (w *window) sweep(now time.Time) {
 	if len(w.seen) >= mostSpans {
 		clear(w.seen)
 	}
-}
-
-// prefixOf is what counts as one address: for IPv6 the /64, which one customer has
-// whole.
-func prefixOf(address string) string {
-	ip, err := netip.ParseAddr(address)
-	if err != nil || ip.Is4() || ip.Is4In6() {
-		return address
-	}
-	if prefix, err := ip.Prefix(64); err == nil {
-		return prefix.String()
-	}
-	return address
 }
 
 func rateHeaders(c *gin.Context, limit, left int) {

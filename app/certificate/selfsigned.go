@@ -31,6 +31,9 @@ const (
 	PublicFile = "certificate.pem"
 )
 
+// Dir is the folder of a certificate that is made here, in a data directory.
+func Dir(data string) string { return filepath.Join(data, "tls") }
+
 const (
 	// life is the most that browsers take of a server's certificate (398 days), less one.
 	life = 397 * 24 * time.Hour

@@ -25,7 +25,7 @@ func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diag
 	}
 	cert, key := c.TLS.Cert, c.TLS.Key
 	if c.TLS.SelfSigned {
-		cert = filepath.Join(c.Data, "tls", certificate.PairFile)
+		cert = filepath.Join(certificate.Dir(c.Data), certificate.PairFile)
 		key = cert
 		if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
 			return ok("certificate", "it is made at the next start")

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+
+	"deedkeep/app/title"
 )
 
 // crowd knows the connections of each address that bring no request: new ones, of
@@ -79,20 +81,15 @@ func (c *crowd) place(conn *limitedConn) (netip.Prefix, bool) {
 	return c.placeOf(tcp.AddrPort().Addr())
 }
 
-// placeOf is what counts as one address: with IPv6 a /64, which is one subscriber's.
-// This machine, and proxies, may have as many connections as they like.
+// placeOf is what counts as one address. This machine, and proxies, may have as many
+// connections as they like.
 func (c *crowd) placeOf(ip netip.Addr) (netip.Prefix, bool) {
 	ip = ip.Unmap().WithZone("")
 	if !ip.IsValid() || ip.IsLoopback() && !c.loopback ||
 		slices.ContainsFunc(c.trusted, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return netip.Prefix{}, false
 	}
-	bits := ip.BitLen()
-	if ip.Is6() {
-		bits = 64
-	}
-	place, err := ip.Prefix(bits)
-	return place, err == nil
+	return title.Network(ip), true
 }
 
 // watch is the http.Server.ConnState of servers whose listener is limited. A

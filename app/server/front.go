@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
@@ -24,9 +23,6 @@ type front struct {
 	gate     *gate
 	services []service
 }
-
-// TLSDir is the folder of a certificate that is made here.
-func TLSDir(data string) string { return filepath.Join(data, "tls") }
 
 // openFront opens the listeners, each error naming its setting. With several of them
 // the first that fails closes the others.
@@ -95,7 +91,7 @@ func openCertificate(opts Options) (*certificate.Live, error) {
 	c := opts.Config
 	set := certificate.Options{Cert: c.TLS.Cert, Key: c.TLS.Key, Now: opts.Now, Chance: rand.Reader, Log: opts.Log}
 	if c.TLS.SelfSigned {
-		set.Dir, set.Names = TLSDir(opts.Vault.Dir()), certificate.LocalNames(c.PublicURL)
+		set.Dir, set.Names = certificate.Dir(opts.Vault.Dir()), certificate.LocalNames(c.PublicURL)
 		if address, err := url.Parse(c.PublicURL); err == nil {
 			set.Must = address.Hostname()
 		}

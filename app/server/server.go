@@ -163,12 +163,8 @@ const bodiesWait = 10 * time.Second
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
 func Handler(opts Options) (http.Handler, error) {
 	c := opts.Config
-	proxies := make([]string, 0, len(c.TrustedProxies))
-	for _, network := range c.TrustedProxies {
-		proxies = append(proxies, network.String())
-	}
 	v1, err := api.New(api.Options{
-		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: proxies, Origins: c.CORS.Origins,
+		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
@@ -179,18 +175,14 @@ func Handler(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	address, err := api.Address(proxies)
-	if err != nil {
-		return nil, err
-	}
 	pages, err := ui.New(ui.Options{
-		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: address,
+		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: api.Address(c.TrustedProxies),
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	describe, err := api.Describe(c.PublicURL, proxies)
+	describe, err := api.Describe(c.PublicURL, c.TrustedProxies)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestSelfSigned(t *testing.T) {
 	if r.answering.Certificate == nil || !r.answering.Certificate.SelfSigned || r.answering.URL() != "https://"+r.address {
 		t.Fatalf("%+v", r.answering)
 	}
-	tr := transport(t, trust(t, server.TLSDir(r.vault.Dir())))
+	tr := transport(t, trust(t, certificate.Dir(r.vault.Dir())))
 	answer := get(t, tr, "https://"+r.address+"/")
 	if answer.StatusCode != http.StatusOK || answer.ProtoMajor != 1 || answer.TLS.Version < tls.VersionTLS12 {
 		t.Errorf("%s %s", answer.Proto, answer.Status)
@@ -284,7 +284,7 @@ func TestFirstBytes(t *testing.T) {
 		}
 	})
 	t.Run("TLS, a byte at a time", func(t *testing.T) {
-		conn := tls.Client(dribble{r.dial(t)}, &tls.Config{RootCAs: trust(t, server.TLSDir(r.vault.Dir())), ServerName: "localhost"})
+		conn := tls.Client(dribble{r.dial(t)}, &tls.Config{RootCAs: trust(t, certificate.Dir(r.vault.Dir())), ServerName: "localhost"})
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func TestStalledUnderTLS(t *testing.T) {
 		selfSigned(c)
 		c.Timeouts.Stall = 200 * time.Millisecond
 	})
-	conn := tls.Client(r.dial(t), &tls.Config{RootCAs: trust(t, server.TLSDir(r.vault.Dir())), ServerName: "localhost"})
+	conn := tls.Client(r.dial(t), &tls.Config{RootCAs: trust(t, certificate.Dir(r.vault.Dir())), ServerName: "localhost"})
 	if _, err := fmt.Fprintf(conn, "POST /v1/orders HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", r.key); err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,12 @@ func (d TemplateDraft) Apply(path string, old Template) (Template, Fields) {
 	return made, f
 }
 
-// RetiredDefault is the refusal to retire the default template.
-const RetiredDefault = "The default template cannot be retired; make another one the default first."
+// The refusals to have a default template that is retired: of retiring the default
+// one, and of making a retired one the default.
+const (
+	RetiredDefault = "The default template cannot be retired; make another one the default first."
+	DefaultRetired = "A retired template cannot be the default."
+)
 
 // SettleTemplates applies the rules between templates to those that are there and
 // those that are to be (new ones have no number): exactly one default where any

@@ -75,6 +75,9 @@ type Link struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// LinkPath is where a one-time link leads, before its token.
+const LinkPath = "/join/"
+
 // LinkLife is how long a one-time link works (COMMANDS.md, "serve").
 const LinkLife = 24 * time.Hour
 

@@ -19,9 +19,7 @@ type joiner interface {
 	Accept(ctx context.Context, token string, draft vault.AcceptDraft) (title.User, error)
 }
 
-const joinHead = "/join/"
-
-func isJoin(path string) bool { return strings.HasPrefix(path, joinHead) }
+func isJoin(path string) bool { return strings.HasPrefix(path, title.LinkPath) }
 
 // joinPolicy lets the form be sent to where it came from, and nothing else.
 const joinPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -32,7 +30,7 @@ const mostForm = 16 << 10
 // joining shows the form behind a one-time link, and takes it. To look at it changes
 // nothing: programs that preview links use none up.
 func (p *pages) joining(w http.ResponseWriter, r *http.Request) {
-	token := strings.TrimPrefix(r.URL.EscapedPath(), joinHead)
+	token := strings.TrimPrefix(r.URL.EscapedPath(), title.LinkPath)
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		in, err := p.Users.Invitation(r.Context(), token)

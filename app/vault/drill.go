@@ -3,7 +3,6 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,13 +11,17 @@ import (
 	"deedkeep/app/title"
 )
 
-// Drilled is what a drill came to. Sentence is for people.
+// Drilled is what a drill came to. Problem is a sentence, "" where the backup would
+// save the firm; the Report is then that of the vault it gave back.
 type Drilled struct {
-	OK       bool
-	Sentence string
-	Info     archive.Info
-	Took     time.Duration
+	Problem string
+	Info    archive.Info
+	Report  Report
+	Took    time.Duration
 }
+
+// OK reports whether the backup would save the firm.
+func (d Drilled) OK() bool { return d.Problem == "" }
 
 // Drill restores a snapshot into the folder scratch, which must be absent or an
 // earlier drill's, opens the vault there, verifies every byte, compares it with what
@@ -38,17 +41,14 @@ func Drill(ctx context.Context, scratch string, opts RestoreOptions) (d Drilled,
 	begun := time.Now()
 	opts.Vault.Dir = filepath.Join(scratch, "data")
 	r, err := Restore(ctx, opts)
-	d.Info, d.Took = r.Info, time.Since(begun)
+	d.Info, d.Report, d.Took = r.Info, r.Report, time.Since(begun)
 	switch {
 	case err == nil:
-		d.OK = true
-		d.Sentence = fmt.Sprintf("This backup would save the firm: snapshot %s gave back all %d files (%d documents, %s) and %d events, each checked, in %s.",
-			r.Info.Snapshot, r.Report.Files, r.Report.Blobs, size(r.Report.Bytes), r.Info.Events, d.Took.Round(time.Second/10))
 		return d, nil
 	case ctx.Err() != nil:
 		return d, ctx.Err()
 	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), title.KindOf(err) == title.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
-		d.Sentence = "This backup would NOT save the firm: " + sentenceOf(err)
+		d.Problem = sentenceOf(err)
 		return d, nil
 	}
 	return d, err
@@ -69,11 +69,4 @@ func vacate(scratch string) error {
 		return conflict("%s is not empty, and no drill made it: choose an absent folder with --scratch", scratch)
 	}
 	return os.RemoveAll(scratch)
-}
-
-func size(n int64) string {
-	if n < 10<<20 {
-		return fmt.Sprintf("%d KB", n>>10)
-	}
-	return fmt.Sprintf("%d MB", n>>20)
 }

@@ -3,14 +3,12 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"deedkeep/app/blob"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
 )
@@ -36,13 +34,13 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 	}
 	// Both words, then the database, then the new one alone: whenever this is cut
 	// off, the file knows the word of the database.
-	if err := v.writeGeneration(have, next); err != nil {
+	if err := writeNote(v.dir, generationFile, []byte(have+"\n"+next)); err != nil {
 		return false, err
 	}
 	if err := v.store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
 		return false, err
 	}
-	return true, v.writeGeneration(next)
+	return true, writeNote(v.dir, generationFile, []byte(next))
 }
 
 // lastUsed is the word of the database, and whether the file knows it.
@@ -56,22 +54,6 @@ func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error)
 		return have, true, nil
 	}
 	return have, err == nil && slices.Contains(strings.Fields(string(known)), have), err
-}
-
-func (v *Vault) writeGeneration(words ...string) error {
-	path := filepath.Join(v.dir, generationFile)
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(f, strings.Join(words, "\n"))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return blob.System().SyncDir(v.dir)
 }
 
 // begin is the start of a serve: what it finds decides whether anything is swept.

@@ -212,7 +212,7 @@ func TestRestoreOfDamage(t *testing.T) {
 				t.Errorf("there is a database: %v", err)
 			}
 			drill, err := vault.Drill(t.Context(), filepath.Join(t.TempDir(), "drill"), restoring(t, to))
-			if err != nil || drill.OK || !strings.HasPrefix(drill.Sentence, "This backup would NOT save the firm: ") {
+			if err != nil || drill.OK() {
 				t.Errorf("drill: %+v, %v", drill, err)
 			}
 		})
@@ -225,7 +225,7 @@ func TestDrill(t *testing.T) {
 	scratch := filepath.Join(t.TempDir(), "drill")
 	for range 2 {
 		d, err := vault.Drill(t.Context(), scratch, restoring(t, to))
-		if err != nil || !d.OK || !strings.HasPrefix(d.Sentence, "This backup would save the firm: snapshot 2026") || !strings.Contains(d.Sentence, "all 3 files (3 documents") {
+		if err != nil || !d.OK() || !strings.HasPrefix(d.Info.Snapshot, "2026") || d.Report.Files != 3 || d.Report.Blobs != 3 {
 			t.Errorf("%+v, %v", d, err)
 		}
 		if _, err := os.Stat(scratch); !os.IsNotExist(err) {

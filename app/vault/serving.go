@@ -66,12 +66,8 @@ func (v *Vault) noteStop() {
 
 func (v *Vault) writeServing(s serving) {
 	text, err := json.Marshal(s)
-	path := filepath.Join(v.dir, servingFile)
 	if err == nil {
-		err = os.WriteFile(path+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
+		err = writeNote(v.dir, servingFile, text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
 		v.log.Warn("note of start and stop", "error", err)

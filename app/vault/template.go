@@ -61,7 +61,7 @@ func (s *Templates) Import(ctx context.Context, actor title.Actor, drafts []titl
 func (s *Templates) SetDefault(ctx context.Context, actor title.Actor, id uint64) (title.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *title.Template) error {
 		if t.Default = true; t.Retired {
-			return &title.Error{Kind: title.Conflict, Message: "A retired template cannot be the default."}
+			return &title.Error{Kind: title.Conflict, Message: title.DefaultRetired}
 		}
 		return nil
 	})
@@ -78,14 +78,14 @@ func (s *Templates) Retire(ctx context.Context, actor title.Actor, id uint64) (t
 	})
 }
 
-// templatePlan is a change of templates, held against what is there.
-type templatePlan struct {
+// definitionPlan is a change of definitions, held against what is there.
+type definitionPlan struct {
 	changed []Changed
 	losses  []title.Loss
 }
 
-func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Template, error)) (templatePlan, error) {
-	var p templatePlan
+func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Template, error)) (definitionPlan, error) {
+	var p definitionPlan
 	list, err := t.Templates()
 	if err != nil {
 		return p, err
@@ -112,30 +112,38 @@ func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Templ
 // errMoved is a change that another one overtook: it is planned anew.
 var errMoved = errors.New("the definitions changed meanwhile")
 
-// change plans, counts what records would lose, and writes, if neither the
-// definitions nor the records have moved against it.
+// change is redefine for templates.
 func (s *Templates) change(ctx context.Context, actor title.Actor, dry bool, wish func([]title.Template) ([]title.Template, error)) (Definitions, error) {
+	return s.v.redefine(ctx, actor, dry, abstractLosses,
+		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, wish) },
+		func(t *store.Tx, changed []Changed) error { return s.put(t, actor, changed) })
+}
+
+// redefine plans, counts what records would lose, and puts, if neither the
+// definitions nor the records have moved against it.
+func (v *Vault) redefine(ctx context.Context, actor title.Actor, dry bool, judge func([]title.Loss) *losses,
+	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []Changed) error) (Definitions, error) {
 	for {
-		var p templatePlan
-		if err := s.v.inspect(ctx, actor, func(t *store.Tx) (err error) { p, err = s.plan(t, wish); return err }); err != nil {
+		var p definitionPlan
+		if err := v.inspect(ctx, actor, func(t *store.Tx) (err error) { p, err = plan(t); return err }); err != nil {
 			return Definitions{}, err
 		}
-		lost := abstractLosses(p.losses)
-		if err := lost.survey(ctx, s.v.store); err != nil {
+		lost := judge(p.losses)
+		if err := lost.survey(ctx, v.store); err != nil {
 			return Definitions{}, err
 		}
 		out := Definitions{p.changed, lost.refused()}
 		if dry || len(p.changed) == 0 {
 			return out, nil
 		}
-		err := s.v.define(ctx, actor, func(t *store.Tx) (err error) {
-			again, err := s.plan(t, wish)
+		err := v.define(ctx, actor, func(t *store.Tx) error {
+			again, err := plan(t)
 			if err == nil && !slices.Equal(again.losses, p.losses) {
 				err = errMoved
 			}
 			out.Changed = again.changed
 			return errors.Join(err, lost.settle(t))
-		}, func(t *store.Tx) error { return s.put(t, actor, out.Changed) })
+		}, func(t *store.Tx) error { return put(t, out.Changed) })
 		if !errors.Is(err, errMoved) {
 			return out, err
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,16 +67,13 @@ func byAddress(address string) attempt { return attempt{"address " + network(add
 
 func byCode(user uint64) attempt { return attempt{fmt.Sprintf("code %d", user), codeTries} }
 
-// network is what counts as one address: for IPv6 the /64, which one customer has whole.
+// network is shared by all whose address is unknown.
 func network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return "unknown"
 	}
-	if ip = ip.Unmap().WithZone(""); ip.Is4() {
-		return ip.String()
-	}
-	return netip.PrefixFrom(ip, 64).Masked().String()
+	return strings.TrimSuffix(title.Network(ip).String(), "/32")
 }
 
 // take counts one try of each, or none and how long to wait.

@@ -55,49 +55,23 @@ func orderDefinitions(t *store.Tx) (d title.Template, err error) {
 	return d, err
 }
 
-// define is Templates.change for the definitions of orders.
+// define is redefine for the definitions of orders.
 func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind string,
 	wish func(old title.Template) (title.Template, []title.Change), put func(*store.Tx) error) (Definitions, error) {
-	for {
-		var out Definitions
-		var lost []title.Loss
-		plan := func(t *store.Tx) error {
-			old, err := orderDefinitions(t)
-			if err != nil {
-				return err
-			}
-			now, changes := wish(old)
-			out.Changed, lost = nil, title.Losses(old, now)
-			if len(changes) > 0 {
-				out.Changed = []Changed{{Changes: changes}}
-			}
-			return nil
+	return o.v.redefine(ctx, actor, dry, orderLosses, func(t *store.Tx) (p definitionPlan, err error) {
+		old, err := orderDefinitions(t)
+		if err != nil {
+			return p, err
 		}
-		if err := o.v.inspect(ctx, actor, plan); err != nil {
-			return out, err
+		now, changes := wish(old)
+		if p.losses = title.Losses(old, now); len(changes) > 0 {
+			p.changed = []Changed{{Changes: changes}}
 		}
-		counted, planned := orderLosses(lost), lost
-		if err := counted.survey(ctx, o.v.store); err != nil {
-			return out, err
+		return p, nil
+	}, func(t *store.Tx, changed []Changed) error {
+		if len(changed) == 0 {
+			return nil // another has done the same meanwhile
 		}
-		out.Refused = counted.refused()
-		if dry || len(out.Changed) == 0 {
-			return out, nil
-		}
-		err := o.v.define(ctx, actor, func(t *store.Tx) error {
-			err := plan(t)
-			if err == nil && !slices.Equal(lost, planned) {
-				err = errMoved
-			}
-			return errors.Join(err, counted.settle(t))
-		}, func(t *store.Tx) error {
-			if len(out.Changed) == 0 {
-				return nil // another has done the same meanwhile
-			}
-			return errors.Join(put(t), t.AddEvent(title.Event{At: o.v.now(), Actor: actor, Kind: kind, Changes: out.Changed[0].Changes}))
-		})
-		if !errors.Is(err, errMoved) {
-			return out, err
-		}
-	}
+		return errors.Join(put(t), t.AddEvent(title.Event{At: o.v.now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
+	})
 }
