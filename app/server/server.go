@@ -172,7 +172,7 @@ func Handler(opts Options) (http.Handler, error) {
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
-			Bodies: int64(c.Limits.BodiesInMemory), Wait: bodiesWait,
+			Bodies: int64(c.Limits.BodiesInMemory), Wait: bodiesWait, Page: int64(c.Limits.Page),
 		},
 		FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
 	})
