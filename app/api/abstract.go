@@ -20,7 +20,7 @@ type abstractHandler struct {
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.AbstractPatch, match vault.Match) (vault.Filed, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Detach(ctx context.Context, actor title.Actor, id, file uint64) error
+		Detach(ctx context.Context, actor title.Actor, id, file uint64, match vault.Match) error
 	}
 	trays trays
 }
@@ -163,7 +163,7 @@ func (h abstractHandler) detach(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := h.verbs.Detach(c.Context(), c.actor, id, file); err != nil {
+	if err := h.verbs.Detach(c.Context(), c.actor, id, file, h.edge.etags[fileNoun].match(c.Header, file)); err != nil {
 		return answer{}, err
 	}
 	return gone()
