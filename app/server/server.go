@@ -184,7 +184,7 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: address,
+		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), Events: opts.Vault.Events, Address: address,
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
