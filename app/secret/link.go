@@ -24,6 +24,9 @@ import (
 // There is one spelling: a link is accepted only if signing its parts again gives the same bytes.
 const linkRoot = "/dl/"
 
+// linkLeeway is how far a clock may be set back without harm to the links it has signed.
+const linkLeeway = time.Minute
+
 var (
 	// ErrLinkInvalid is returned for a link that was never signed, or was changed in any byte.
 	ErrLinkInvalid = errors.New("the link is not valid")
@@ -71,7 +74,7 @@ func (l *Links) Parse(escapedPath, rawQuery string, now time.Time) (Link, error)
 	if !ok || rawQuery != "" || !hmac.Equal([]byte(l.Sign(link)), []byte(escapedPath)) {
 		return Link{}, ErrLinkInvalid
 	}
-	if !now.Before(link.Expires) || l.ttl > 0 && link.Expires.Sub(now) > l.ttl {
+	if !now.Before(link.Expires) || l.ttl > 0 && link.Expires.Sub(now) > l.ttl+linkLeeway {
 		return Link{}, ErrLinkExpired
 	}
 	return link, nil
