@@ -151,7 +151,7 @@ func vaultSettings(c config.Config) vault.Settings {
 	lim := inspect.DefaultLimits()
 	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
-		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, Inspect: lim,
+		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,
 		Extract:           extract.Limits{Pixels: int64(c.Limits.PicturePixels), Width: c.Limits.PictureWidth, TextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},

@@ -20,7 +20,7 @@ type abstractHandler struct {
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.AbstractPatch, match vault.Match) (vault.Filed, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Detach(ctx context.Context, actor title.Actor, id, file uint64) error
+		Detach(ctx context.Context, actor title.Actor, id, file uint64, match vault.Match) error
 	}
 	trays trays
 }
@@ -98,7 +98,7 @@ func (h abstractHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := h.verbs.List(c.Context(), asked.Query)
+	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
 	if err != nil {
 		return answer{}, err
 	}
@@ -163,7 +163,7 @@ func (h abstractHandler) detach(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := h.verbs.Detach(c.Context(), c.actor, id, file); err != nil {
+	if err := h.verbs.Detach(c.Context(), c.actor, id, file, h.edge.etags[fileNoun].match(c.Header, file)); err != nil {
 		return answer{}, err
 	}
 	return gone()

@@ -42,6 +42,7 @@ type Limits struct {
 	MinRate     int64         // bytes a second, over any Stall
 	Bodies      int64         // in memory, of all requests together; 0: not limited
 	Wait        time.Duration // for that memory
+	Page        int64         // of the records on a page of a list, in bytes; 0: 4 MB
 }
 
 // New gives the handler of everything under /v1 and /api/v1.

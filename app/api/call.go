@@ -25,6 +25,7 @@ type call struct {
 	origin string // own address, without a path
 	params gin.Params
 
+	reply   share    // of the same memory, for the answer
 	memory  share    // of what the body takes
 	slot    slot     // of a request that is to happen once
 	content *content // what such a request said; nil for any other
@@ -76,8 +77,9 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		origin, _ := c.Value(originKey).(string)
 		body := newPacedBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
-		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params, memory: share{room: e.room}}
+		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params, memory: share{room: e.room}, reply: share{room: e.room}}
 		defer request.memory.release()
+		defer request.reply.release()
 		a, err := h(request)
 		if err != nil {
 			var big *http.MaxBytesError
@@ -87,9 +89,40 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 			e.fail(c, err)
 			return
 		}
+		if err := e.weigh(request, &a); err != nil {
+			e.fail(c, err)
+			return
+		}
 		e.answer(c, a)
 	}
 }
+
+// largeAnswer is how many bytes an answer may have without asking for memory.
+const largeAnswer = 256 << 10
+
+// weigh encodes an answer and takes memory for a large one, for as long as its client
+// takes to read it. What has changed something is told in any case.
+func (e *edge) weigh(c *call, a *answer) (err error) {
+	if a.raw == nil && a.body != nil && a.location == "" {
+		if err := c.Context().Err(); err != nil && looks(c.Method) {
+			return err // the client has gone
+		}
+		if a.raw, err = wire.Marshal(a.body); err != nil {
+			return fmt.Errorf("encode the answer: %w", err)
+		}
+		a.body = nil
+	}
+	size := int64(len(a.raw))
+	if size <= largeAnswer || c.memory.large > 0 {
+		return nil
+	}
+	if err := c.reply.take(c.Context(), size, size); err != nil && looks(c.Method) {
+		return err
+	}
+	return nil
+}
+
+func looks(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 func (e *edge) answer(c *gin.Context, a answer) {
 	for name, value := range a.header {

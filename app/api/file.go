@@ -78,7 +78,7 @@ func (h fileHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := h.verbs.List(c.Context(), asked.Query)
+	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
 	if err != nil {
 		return answer{}, err
 	}

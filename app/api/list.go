@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -136,6 +138,30 @@ func pageOf[T, W any](e *edge, c *call, a asked, page store.Page[T], shape func(
 	out.Meta.NextCursor, out.Links.Next = e.beside(c, a, forth, page.Next)
 	out.Meta.PrevCursor, out.Links.Prev = e.beside(c, a, back, page.Prev)
 	return out
+}
+
+// smallPage is how many bytes of records a page may have without asking for memory.
+const smallPage = 256 << 10
+
+// pageCost is how many times a page is in memory: as records, as JSON and compressed.
+const pageCost = 2
+
+// readPage reads a page of a list. One that is not small is read again once there is
+// memory for it, so that those who wait hold little.
+func readPage[T any](e *edge, c *call, q store.Query, read func(context.Context, store.Query) (store.Page[T], error)) (store.Page[T], error) {
+	most := int(cmp.Or(e.Limits.Page, 4<<20))
+	q.Bytes = min(most, smallPage)
+	page, err := read(c.Context(), q)
+	if err != nil || page.Bytes <= smallPage && (!page.Cut || q.Bytes == most) {
+		return page, err
+	}
+	size := int64(max(most, page.Bytes))
+	page = store.Page[T]{}
+	if err := c.reply.take(c.Context(), pageCost*size, pageCost*size); err != nil {
+		return page, err
+	}
+	q.Bytes = most
+	return read(c.Context(), q)
 }
 
 // beside is the cursor of a page and its address: this one's with another cursor.

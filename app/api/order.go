@@ -76,7 +76,7 @@ func (h orderHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := h.verbs.List(c.Context(), asked.Query)
+	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
 	if err != nil {
 		return answer{}, err
 	}

@@ -277,7 +277,14 @@ func TestDetach(t *testing.T) {
 	for _, wrong := range []string{other + "/files/2", path + "/files/99", path + "/files/0", path + "/files/x", "/v1/abstracts/x/files/2"} {
 		h.ask(t, remove(wrong, 404))
 	}
-	h.ask(t, remove(path+"/files/2", 204))
+	tag := func(n string) string {
+		return h.ask(t, row{as: "full", method: "GET", path: "/v1/file-vault/files/" + n, status: 200}).Header.Get("ETag")
+	}
+	r := remove(path+"/files/2", 412)
+	r.header = []string{"If-Match: " + tag("1")}
+	h.ask(t, r)
+	r.status, r.header = 204, []string{"If-Match: " + tag("2")}
+	h.ask(t, r)
 	h.ask(t, remove(path+"/files/2", 404))
 	h.names(t, "/v1/file-vault/files", "c.pdf", "a.pdf")
 	h.names(t, "/v1/trash", "b.pdf")

@@ -62,20 +62,22 @@ type Log struct {
 
 // Limits are those of SPEC.md ("Limits") and of API.md ("body limits").
 type Limits struct {
-	FileSize        Size `mapstructure:"file_size"`
-	FilesPerRequest int  `mapstructure:"files_per_request"`
-	PDFPages        int  `mapstructure:"pdf_pages"`
-	ImageHeavySize  Size `mapstructure:"image_heavy_size"`
-	ImageHeavyPages int  `mapstructure:"image_heavy_pages"`
-	PicturePixels   int  `mapstructure:"picture_pixels"` // of a picture as it was sent
-	PictureWidth    int  `mapstructure:"picture_width"`  // of a picture that is made, in pixels
-	Text            Size `mapstructure:"text"`           // of all text of one document
-	JSONBody        Size `mapstructure:"json_body"`
-	FormFields      Size `mapstructure:"form_fields"` // the non-file parts of one body together
-	Parts           int  `mapstructure:"parts"`
-	BodiesInMemory  Size `mapstructure:"bodies_in_memory"` // of all requests together
-	RequestBody     Size `mapstructure:"request_body"`     // 0: RequestBodyMax works it out
-	Connections     int  `mapstructure:"connections"`
+	FileSize         Size `mapstructure:"file_size"`
+	FilesPerRequest  int  `mapstructure:"files_per_request"`
+	PDFPages         int  `mapstructure:"pdf_pages"`
+	ImageHeavySize   Size `mapstructure:"image_heavy_size"`
+	ImageHeavyPages  int  `mapstructure:"image_heavy_pages"`
+	PicturePixels    int  `mapstructure:"picture_pixels"` // of a picture as it was sent
+	PictureWidth     int  `mapstructure:"picture_width"`  // of a picture that is made, in pixels
+	Text             Size `mapstructure:"text"`           // of all text of one document
+	JSONBody         Size `mapstructure:"json_body"`
+	FormFields       Size `mapstructure:"form_fields"` // the non-file parts of one body together
+	Parts            int  `mapstructure:"parts"`
+	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // of all requests together
+	RequestBody      Size `mapstructure:"request_body"`     // 0: RequestBodyMax works it out
+	Page             Size `mapstructure:"page"`             // of the records on a page of a list
+	FilesPerAbstract int  `mapstructure:"files_per_abstract"`
+	Connections      int  `mapstructure:"connections"`
 	// PerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
 	PerAddress  int  `mapstructure:"connections_per_address"`
 	HeaderBytes Size `mapstructure:"header_bytes"`
@@ -181,7 +183,7 @@ func Default() Config {
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
 			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
-			Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
+			Page: 4 * MB, FilesPerAbstract: 2000, Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
 		},
 		Rate:  Rate{FailingKeys: 60},
 		Links: Links{TTL: 5 * time.Minute},

@@ -105,6 +105,8 @@ limits:
   form_fields: 2mb
   bodies_in_memory: 8 MB
   parts: 11
+  page: 1 MB
+  files_per_abstract: 50
   request_body: 264MB
   connections: 10
   connections_per_address: 9
@@ -131,7 +133,7 @@ func everyConfig() Config {
 		TLS:            TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Connections: 10, PerAddress: 9, HeaderBytes: 32 * KB},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, PerAddress: 9, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},

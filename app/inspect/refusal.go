@@ -9,6 +9,8 @@ import (
 const (
 	// TooManyFiles refuses each file part of a request after the last allowed one.
 	TooManyFiles = "Too many files in one request"
+	// FullAbstract refuses each file above those an abstract may have.
+	FullAbstract = "Too many files in this abstract"
 	// Empty refuses a file of no bytes.
 	Empty = "File is empty"
 	// NotSupported refuses an extension outside the accepted list.

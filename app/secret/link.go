@@ -24,6 +24,9 @@ import (
 // There is one spelling: a link is accepted only if signing its parts again gives the same bytes.
 const linkRoot = "/dl/"
 
+// linkLeeway is how far a clock may be set back without harm to the links it has signed.
+const linkLeeway = time.Minute
+
 var (
 	// ErrLinkInvalid is returned for a link that was never signed, or was changed in any byte.
 	ErrLinkInvalid = errors.New("the link is not valid")
@@ -43,7 +46,11 @@ type Link struct {
 // Links signs and checks download links; safe for concurrent use.
 type Links struct {
 	key [SecretSize]byte
+	ttl time.Duration // 0: any
 }
+
+// Within gives the same links, of which none lives longer than ttl after it is read; 0 is any time.
+func (l *Links) Within(ttl time.Duration) *Links { return &Links{key: l.key, ttl: ttl} }
 
 // Links gives the signer of download links.
 func (r *Ring) Links() *Links { return &Links{key: r.Subkey("links")} }
@@ -60,13 +67,14 @@ func (l *Links) Sign(link Link) string {
 }
 
 // Parse reads a request's escaped path and raw query at the moment now: ErrLinkInvalid unless the path is byte for
-// byte what Sign gave and the query is empty, then ErrLinkExpired unless now is before the expiry.
+// byte what Sign gave and the query is empty, then ErrLinkExpired unless now is before the expiry, and no further from
+// it than a link lives (Within): such a one was signed by a clock that was wrong.
 func (l *Links) Parse(escapedPath, rawQuery string, now time.Time) (Link, error) {
 	link, ok := splitLink(escapedPath)
 	if !ok || rawQuery != "" || !hmac.Equal([]byte(l.Sign(link)), []byte(escapedPath)) {
 		return Link{}, ErrLinkInvalid
 	}
-	if !now.Before(link.Expires) {
+	if !now.Before(link.Expires) || l.ttl > 0 && link.Expires.Sub(now) > l.ttl+linkLeeway {
 		return Link{}, ErrLinkExpired
 	}
 	return link, nil

@@ -225,3 +225,21 @@ func FuzzLink(f *testing.F) {
 		}
 	})
 }
+
+// A link that a clock ahead of time signed is void as long as it would live too long.
+func TestLinkOfAWrongClock(t *testing.T) {
+	ring := testRing(t)
+	const ttl = 5 * time.Minute
+	path := ring.Links().Sign(Link{File: 7, Filename: "a.pdf", Expires: linkNow.Add(ttl)})
+	for _, row := range []struct {
+		now  time.Time
+		want error
+	}{{linkNow, nil}, {linkNow.Add(-time.Minute), nil}, {linkNow.Add(-time.Minute - time.Second), ErrLinkExpired}, {linkNow.Add(-24 * time.Hour), ErrLinkExpired}, {linkNow.Add(ttl - time.Second), nil}, {linkNow.Add(ttl), ErrLinkExpired}} {
+		if _, err := ring.Links().Within(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v", row.now, err)
+		}
+	}
+	if _, err := ring.Links().Within(0).Parse(path, "", linkNow.Add(-24*time.Hour)); err != nil {
+		t.Error(err)
+	}
+}

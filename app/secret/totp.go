@@ -63,6 +63,16 @@ func CheckTOTP(secret, code string, now time.Time, last uint64) (step uint64, ok
 	return 0, false
 }
 
+// totpAhead is how many steps ahead of now the last used one may be.
+const totpAhead = 10
+
+// StepAhead reports that the last used step of a factor lies further ahead than any
+// that can have been used by now: the clock was wrong then, and no code would be right
+// until it comes to that step again.
+func StepAhead(now time.Time, last uint64) bool {
+	return now.Unix() >= 0 && last > uint64(now.Unix())/totpPeriod+totpAhead
+}
+
 // IsTOTP reports a text of the form of a code: six digits, blanks ignored.
 func IsTOTP(code string) bool {
 	code = strings.Join(strings.Fields(code), "")

@@ -186,3 +186,17 @@ func bool2int(b bool) int {
 	}
 	return 0
 }
+
+// A step that a clock ahead of time has used is void; one that may have been is not.
+func TestStepAhead(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	current := uint64(now.Unix()) / totpPeriod
+	for _, row := range []struct {
+		last uint64
+		want bool
+	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + totpAhead, false}, {current + totpAhead + 1, true}, {current * 2, true}} {
+		if got := StepAhead(now, row.last); got != row.want {
+			t.Errorf("%d: %v", row.last, got)
+		}
+	}
+}

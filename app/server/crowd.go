@@ -11,21 +11,53 @@ import (
 	"deedkeep/app/title"
 )
 
-// crowd knows the connections of each address that bring no request: new ones, of
-// which no head has been read, and idle ones. Above the limit the oldest is closed,
-// so that nobody holds all slots by saying nothing, and whoever comes with a request
-// gets in.
+// crowd knows the connections of each address, and those that bring no request: new
+// ones, of which no head has been read, and idle ones. Above the limit of these the
+// oldest is closed, so that nobody holds all slots by saying nothing, and whoever
+// comes with a request gets in. Above the limit of all, for which requests that never
+// end count too, a new one is closed, so that no address holds all slots at all.
 type crowd struct {
-	most     int
+	most     int            // of those that bring no request
+	all      int            // of one address
 	trusted  []netip.Prefix // whose connections are many people's
 	loopback bool           // count this machine's too
 
 	mu      sync.Mutex
 	waiting map[netip.Prefix][]*limitedConn // oldest first
+	open    map[netip.Prefix]int
 }
 
-func newCrowd(most int, trusted []netip.Prefix) *crowd {
-	return &crowd{most: most, trusted: trusted, waiting: map[netip.Prefix][]*limitedConn{}}
+// newCrowd lets one address have a quarter of all connections, of which most may
+// bring no request.
+func newCrowd(most, connections int, trusted []netip.Prefix) *crowd {
+	return &crowd{most: most, all: max(1, connections/4), trusted: trusted, waiting: map[netip.Prefix][]*limitedConn{}, open: map[netip.Prefix]int{}}
+}
+
+// enter is told of a new connection, and says whether it may stay. To make it room,
+// the address's oldest one that brings no request is closed.
+func (c *crowd) enter(conn *limitedConn) bool {
+	place, counts := c.place(conn)
+	if !counts {
+		return true
+	}
+	c.mu.Lock()
+	full := c.open[place] >= c.all
+	var oldest *limitedConn
+	if list := c.waiting[place]; full && len(list) > 0 {
+		oldest = list[0]
+	}
+	c.mu.Unlock()
+	if oldest != nil {
+		_ = oldest.Close() // It leaves by that; its other end may have gone.
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[place] >= c.all {
+		return false
+	}
+	c.open[place]++
+	conn.counted = true
+	return true
 }
 
 // wait is told when a connection is new or idle.
@@ -64,6 +96,12 @@ func (c *crowd) leave(conn *limitedConn, forGood bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	conn.left = conn.left || forGood
+	if forGood && conn.counted {
+		conn.counted = false
+		if c.open[place]--; c.open[place] == 0 {
+			delete(c.open, place)
+		}
+	}
 	list := c.waiting[place]
 	if i := slices.Index(list, conn); i >= 0 {
 		list = slices.Delete(list, i, i+1)

@@ -33,7 +33,7 @@ func from(t *testing.T, l *limited, address string) (near net.Conn, conn *limite
 }
 
 func TestPlaces(t *testing.T) {
-	c := newCrowd(1, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
+	c := newCrowd(1, 1000, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
 	for _, row := range []struct{ address, place string }{
 		{"127.0.0.1", ""},
 		{"::1", ""},
@@ -60,7 +60,7 @@ func TestPlaces(t *testing.T) {
 func crowded(t *testing.T, most int) (*limited, func() net.Conn) {
 	t.Helper()
 	l := limitedTCP(t, 64)
-	l.crowd = newCrowd(most, nil)
+	l.crowd = newCrowd(most, 1000, nil)
 	l.crowd.loopback = true
 	opts := Options{Config: config.Default(), Log: slog.New(slog.DiscardHandler)}
 	opts.Config.Timeouts.Header = 20 * time.Second
@@ -78,6 +78,9 @@ func crowded(t *testing.T, most int) (*limited, func() net.Conn) {
 		}
 		if n := len(l.crowd.waiting); n != 0 {
 			t.Errorf("%d addresses are still counted", n)
+		}
+		if n := len(l.crowd.open); n != 0 {
+			t.Errorf("connections of %d addresses are still counted", n)
 		}
 	})
 	return l, func() net.Conn {
@@ -166,6 +169,54 @@ func TestCrowd(t *testing.T) {
 	}
 	if err := ask(busy, "ok"); err != nil {
 		t.Errorf("the one at work: %v", err)
+	}
+}
+
+// Requests that never end hold no more than their address's part of all connections;
+// one that says nothing makes room first.
+func TestCrowdOfRequests(t *testing.T) {
+	l, dial := crowded(t, 3)
+	l.crowd.all = 4
+	const endless = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+	var busy []net.Conn
+	begin := func() {
+		t.Helper()
+		conn := dial()
+		if _, err := io.WriteString(conn, endless); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 100 {
+			t.Fatal(answer, err)
+		}
+		busy = append(busy, conn)
+	}
+	begin()
+	begin()
+	begin()
+	silent := dial()
+	begin() // in place of that
+	if !isClosed(t, silent, true) {
+		t.Error("the one that says nothing stays")
+	}
+	for range 20 {
+		if !isClosed(t, dial(), true) {
+			t.Fatal("one address has more than its part")
+		}
+	}
+	if err := busy[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); ; {
+		if err := ask(dial(), short); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("a place that is free again: %v", err)
+		}
+	}
+	for _, conn := range busy[1:] {
+		if err := ask(conn, "ok"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

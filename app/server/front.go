@@ -39,7 +39,7 @@ func openFront(ctx context.Context, opts Options, public http.Handler) (f front,
 			return f, err
 		}
 	}
-	crowd := newCrowd(c.Limits.PerAddress, c.TrustedProxies)
+	crowd := newCrowd(c.Limits.PerAddress, c.Limits.Connections, c.TrustedProxies)
 	listener, err := listen(ctx, c, c.Listen, "listen (--listen)", crowd)
 	if err != nil {
 		return f, err

@@ -26,14 +26,19 @@ func (l *limited) Accept() (net.Conn, error) {
 	case <-l.done:
 		return nil, net.ErrClosed
 	}
-	conn, err := l.AcceptTCP()
-	if err != nil {
-		<-l.slots
-		return nil, err
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			<-l.slots
+			return nil, err
+		}
+		limited := &limitedConn{TCPConn: conn, crowd: l.crowd, slots: l.slots}
+		if l.crowd.enter(limited) {
+			l.crowd.wait(limited)
+			return limited, nil
+		}
+		_ = conn.Close() // Its address has enough; the slot is the next one's.
 	}
-	limited := &limitedConn{TCPConn: conn, crowd: l.crowd, slots: l.slots}
-	l.crowd.wait(limited)
-	return limited, nil
 }
 
 func (l *limited) Close() error {
@@ -47,7 +52,9 @@ type limitedConn struct {
 	crowd  *crowd
 	slots  chan struct{}
 	closed sync.Once
-	left   bool // the crowd for good; its lock guards it
+	// Of the crowd, whose lock guards them.
+	left    bool // for good
+	counted bool // among those of its address
 }
 
 func (c *limitedConn) Close() error {

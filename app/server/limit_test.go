@@ -14,7 +14,7 @@ func limitedTCP(t *testing.T, connections int) *limited {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return limit(tcp, connections, newCrowd(1, nil))
+	return limit(tcp, connections, newCrowd(1, 1000, nil))
 }
 
 // net/http sends by sendfile only through a connection that has a ReadFrom.

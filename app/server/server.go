@@ -168,7 +168,7 @@ func Handler(opts Options) (http.Handler, error) {
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
-			Bodies: int64(c.Limits.BodiesInMemory), Wait: bodiesWait,
+			Bodies: int64(c.Limits.BodiesInMemory), Wait: bodiesWait, Page: int64(c.Limits.Page),
 		},
 		FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
 	})
@@ -176,7 +176,7 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links(), Events: opts.Vault.Events, Address: api.Address(c.TrustedProxies),
+		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), Events: opts.Vault.Events, Address: api.Address(c.TrustedProxies),
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {

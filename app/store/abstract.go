@@ -13,6 +13,16 @@ var abstracts = listing[title.Abstract]{
 	},
 	card:    func(a *title.Abstract) card { return card{created: micros(a.CreatedAt), id: a.ID} },
 	trashed: func(a *title.Abstract) *title.Trashed { return a.Trashed },
+	weigh:   weighAbstract,
+}
+
+// weighAbstract counts its files' records too: it is shown with them.
+func weighAbstract(t *Tx, a *title.Abstract) int {
+	sum := table[title.Abstract]{name: bucketAbstracts}.stored(t, a.ID)
+	for _, id := range a.Files {
+		sum += files.stored(t, id)
+	}
+	return sum
 }
 
 // NewAbstractID gives the next number of an abstract.

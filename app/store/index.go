@@ -141,6 +141,7 @@ type listing[T any] struct {
 	card    func(*T) card // all but the words
 	trashed func(*T) *title.Trashed
 	fetch   func(t *Tx, id, created uint64) (v T, ok bool, err error)
+	weigh   func(t *Tx, v *T) int                                        // bytes that are read to show it; nil: those of its record
 	sorting func(key, raw []byte) (due uint64, number string, err error) // of an encoded record; nil where there is but one order
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type Query struct {
 	Position []byte    // after which the page begins, in reading order; nil: at the start
 	Back     bool      // the page that ends before Position instead; nil: the last page
 	Limit    int       // records on the page; one at least
+	Bytes    int       // of the records on the page as they are stored, unless it is one; 0: 4 MB
 	Steps    int       // entries that may be looked at; 0: 50,000
 
 	few int // entries that are gathered and sorted at most; 0: gatherLimit
@@ -47,16 +49,19 @@ type Query struct {
 // for the pages after (Query.Position) and before it (with Query.Back); nil: there
 // is none that way.
 //
-// A page that used up its steps is short, perhaps empty, and has a position to go
-// on. Whoever goes on to the end sees every record once that was there all the
+// A page that used up its steps or its bytes is short, without steps perhaps empty,
+// and has a position to go on. Whoever goes on to the end sees every record once that was there all the
 // while, whatever comes and goes between the pages.
 type Page[T any] struct {
 	Items      []T
 	Next, Prev []byte
+	Bytes      int  // of its records as they are stored, an abstract's with those of its files
+	Cut        bool // it is shorter than Limit, since more did not fit into Query.Bytes
 }
 
 const (
 	defaultSteps = 50_000
+	defaultBytes = 4 << 20
 	fetchSteps   = 16    // what a record costs that was read for nothing
 	lookSteps    = 1_000 // to find out whether anything is behind a page
 )
@@ -157,11 +162,13 @@ type pager[T any] struct {
 	q     Query
 	judge *judge
 	from  source
+	bytes int // of the items so far
+	cut   bool
 	err   error
 }
 
 func (p *pager[T]) page() (Page[T], error) {
-	limit, steps := max(p.q.Limit, 1), p.q.Steps
+	steps := p.q.Steps
 	if steps <= 0 {
 		steps = defaultSteps
 	}
@@ -175,8 +182,7 @@ func (p *pager[T]) page() (Page[T], error) {
 			steps -= fetchSteps
 			return p.err == nil
 		}
-		if len(items) == limit {
-			more = true
+		if more = p.full(len(items), id, &v); more {
 			return false
 		}
 		if items = append(items, v); len(items) == 1 {
@@ -197,7 +203,19 @@ func (p *pager[T]) page() (Page[T], error) {
 		slices.Reverse(items)
 		beyond, before = before, beyond
 	}
-	return Page[T]{Items: items, Next: beyond, Prev: before}, p.err
+	return Page[T]{Items: items, Next: beyond, Prev: before, Bytes: p.bytes, Cut: p.cut}, p.err
+}
+
+// full says whether the page has no room for one more, which it counts otherwise.
+func (p *pager[T]) full(items int, id uint64, v *T) bool {
+	if items >= max(p.q.Limit, 1) {
+		return true
+	}
+	weight := p.l.weight(p.t, id, v)
+	if p.cut = items > 0 && p.bytes+weight > cmp.Or(max(p.q.Bytes, 0), defaultBytes); !p.cut {
+		p.bytes += weight
+	}
+	return p.cut
 }
 
 // behind gives the position for the page on the other side of this one's beginning,
@@ -239,6 +257,9 @@ func beside(at []byte, down bool) []byte {
 // fetch reads a candidate and holds it against the filters: words may collide. A
 // record that is damaged or missing is passed over, Check reports it.
 func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
+	if p.err = p.t.ended(); p.err != nil {
+		return v, false
+	}
 	v, ok, err := p.l.read(p.t, id, created)
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		p.err = err
@@ -252,6 +273,14 @@ func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
 		}
 	}
 	return v, true
+}
+
+// weight is how many bytes are read to show a record.
+func (l *listing[T]) weight(t *Tx, id uint64, v *T) int {
+	if l.weigh != nil {
+		return l.weigh(t, v)
+	}
+	return l.stored(t, id)
 }
 
 func (l *listing[T]) read(t *Tx, id, created uint64) (T, bool, error) {

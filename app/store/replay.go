@@ -2,8 +2,11 @@ package store
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"deedkeep/app/title"
@@ -15,8 +18,16 @@ func (t *Tx) Replay(slot [32]byte) (r title.Replay, found bool, err error) {
 	if raw == nil {
 		return r, false, nil
 	}
-	err = decode(bucketReplays, slot[:], raw, &r)
-	return r, err == nil, err
+	var kept keptReplay
+	if err = decode(bucketReplays, slot[:], raw, &kept); err != nil {
+		return r, false, err
+	}
+	if r = kept.Replay; len(kept.Packed) > 0 {
+		if r.Body, err = unpack(kept.Packed); err != nil {
+			return title.Replay{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
+		}
+	}
+	return r, true, nil
 }
 
 // PutReplay keeps an answer in a slot, in place of one that may be there.
@@ -32,7 +43,14 @@ func (t *Tx) PutReplay(slot [32]byte, r title.Replay) error {
 			return fmt.Errorf("index replay: %w", err)
 		}
 	}
-	raw, err := encode(bucketReplays, slot[:], r)
+	kept := keptReplay{Replay: r}
+	if len(r.Body) >= packFrom {
+		kept.Body = nil
+		if kept.Packed, err = pack(r.Body); err != nil {
+			return fmt.Errorf("pack replay: %w", err)
+		}
+	}
+	raw, err := encode(bucketReplays, slot[:], kept)
 	if err != nil {
 		return err
 	}
@@ -71,6 +89,38 @@ func (t *Tx) PruneReplays(before time.Time, limit int) (n int, err error) {
 		}
 	}
 	return len(old), nil
+}
+
+// keptReplay is a replay as it is written. An answer that names a thousand files says
+// much the same of each.
+type keptReplay struct {
+	title.Replay
+	Packed []byte `json:"packed,omitempty"` // the body by gzip (RFC 1952), in its place
+}
+
+const (
+	packFrom   = 1 << 10   // bytes
+	mostUnpack = 256 << 20 // far above every answer
+)
+
+func pack(body []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(body)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(io.LimitReader(z, mostUnpack+1))
+	if err == nil && len(body) > mostUnpack {
+		err = errors.New("it is too long")
+	}
+	return body, err
 }
 
 const replayKeySize = 8 + 32

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"testing"
@@ -61,4 +62,48 @@ func TestReplays(t *testing.T) {
 	left(1)
 	prune(8, 9, 1)
 	left()
+}
+
+// What answers say again and again is kept once.
+func TestReplaysAreCompressed(t *testing.T) {
+	s := openNew(t)
+	long := title.Replay{Request: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
+	slot := [32]byte{1}
+	update(t, s, func(tx *Tx) error { return tx.PutReplay(slot, long) })
+	view(t, s, func(tx *Tx) error {
+		if n := len(tx.bucket(bucketReplays).Get(slot[:])); n > len(long.Body)/50 {
+			t.Errorf("%d bytes are kept of %d", n, len(long.Body))
+		}
+		r, found, err := tx.Replay(slot)
+		if !found || !reflect.DeepEqual(r, long) {
+			t.Errorf("%d bytes came back, %v", len(r.Body), found)
+		}
+		return err
+	})
+	update(t, s, func(tx *Tx) error { // as it was written before
+		raw, err := encode(bucketReplays, slot[:], long)
+		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))
+	})
+	view(t, s, func(tx *Tx) error {
+		r, found, err := tx.Replay(slot)
+		if !found || !reflect.DeepEqual(r, long) {
+			t.Errorf("%d bytes came back of the old form, %v", len(r.Body), found)
+		}
+		return err
+	})
+	cut := keptReplay{Replay: title.Replay{Request: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
+	update(t, s, func(tx *Tx) error {
+		raw, err := encode(bucketReplays, slot[:], cut)
+		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))
+	})
+	view(t, s, func(tx *Tx) error {
+		if _, found, err := tx.Replay(slot); found || !errors.Is(err, ErrDamaged) {
+			t.Errorf("%v, %v", found, err)
+		}
+		return nil
+	})
+	update(t, s, func(tx *Tx) error {
+		_, err := tx.PruneReplays(testTime.Add(time.Hour), 9)
+		return err
+	})
 }

@@ -96,7 +96,9 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 		return err
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
-		return guarded(func() error { return fn(s.newTx(tx)) })
+		t := s.newTx(tx)
+		t.over = ctx.Err
+		return guarded(func() error { return fn(t) })
 	})
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return errClosing
@@ -152,6 +154,15 @@ type Tx struct {
 	tallies  map[tallied]int64
 	queued   map[uint64][]uint64 // the tasks of files, once asked for
 	old, new []byte              // room for keys
+	over     func() error        // why nobody waits for it any more; nil of a write
+}
+
+// ended is the error of whoever looks and has gone.
+func (t *Tx) ended() error {
+	if t.over == nil {
+		return nil
+	}
+	return t.over()
 }
 
 func (s *Store) newTx(tx *bolt.Tx) *Tx { return &Tx{tx: tx, memos: &s.memos, hash: s.hash} }

@@ -61,6 +61,9 @@ func (b table[T]) recall(t *Tx, m *memo[T], id uint64) (v T, err error) {
 
 func (b table[T]) has(t *Tx, id uint64) bool { return t.bucket(b.name).Get(number(id)) != nil }
 
+// stored is how many bytes a record has; 0 where there is none.
+func (b table[T]) stored(t *Tx, id uint64) int { return len(t.bucket(b.name).Get(number(id))) }
+
 func (b table[T]) put(t *Tx, id uint64, v T) error {
 	key := number(id)
 	raw, err := encode(b.name, key, v)

@@ -25,6 +25,18 @@ var trash = listing[TrashEntry]{
 		noun := nounOf(id)
 		return TrashEntry{noun, id & (1<<nounShift - 1), timeOf(created)}, noun != "", nil
 	},
+	weigh: weighTrash,
+}
+
+// weighTrash counts the record, whose heading is shown.
+func weighTrash(t *Tx, e *TrashEntry) int {
+	switch e.Noun {
+	case "abstract":
+		return abstracts.stored(t, e.ID)
+	case "order":
+		return orders.stored(t, e.ID)
+	}
+	return files.stored(t, e.ID)
 }
 
 // In the trash the number of a record is led by a byte that says of which noun.

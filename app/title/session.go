@@ -25,9 +25,13 @@ func (s Session) ID() string { return s.Hash[:min(len(s.Hash), sessionID)] }
 // SessionLimits are how long a session lives without use and at most.
 type SessionLimits struct{ Idle, Max time.Duration }
 
-// Live reports whether the session speaks for its user at the given time.
+// mostAhead is how far a clock that was set back may be behind a session that it began.
+const mostAhead = 10 * time.Minute
+
+// Live reports whether the session speaks for its user at the given time. One that
+// begins more than ten minutes later was begun by a wrong clock, and would live on.
 func (s Session) Live(now time.Time, limits SessionLimits) bool {
-	return now.Before(s.LastSeenAt.Add(limits.Idle)) && now.Before(s.CreatedAt.Add(limits.Max))
+	return !s.CreatedAt.After(now.Add(mostAhead)) && now.Before(s.LastSeenAt.Add(limits.Idle)) && now.Before(s.CreatedAt.Add(limits.Max))
 }
 
 // MaxDevice is how much is kept of what a browser calls itself.

@@ -120,6 +120,7 @@ func TestSessionLive(t *testing.T) {
 		want      bool
 	}{
 		{0, 0, true}, {0, time.Hour - 1, true}, {0, time.Hour, false}, {2 * time.Hour, 3*time.Hour - 1, true}, {3*time.Hour - 1, 3 * time.Hour, false},
+		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false}, // begun by a clock ahead of time
 	} {
 		s := Session{CreatedAt: began, LastSeenAt: began.Add(row.seen)}
 		if s.Live(began.Add(row.now), limits) != row.want {

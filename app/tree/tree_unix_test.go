@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"deedkeep/app/tree"
 )
 
 // Links are told of, not followed, wherever they lead; pipes are not waited for; a name
@@ -24,5 +26,25 @@ func TestWalkOddThings(t *testing.T) {
 	want := []string{"document a.pdf 5", "document b/c.pdf 7", "document caf\xe9.pdf 0", "link b/up 0", "link broken.pdf 0", "link file.pdf 0", "link folder 0", "odd pipe.pdf 0"}
 	if got := seen(t, dir, nil); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A pipe that took a document's place after the walk is refused at once.
+func TestOpenOfWhatBecameAPipe(t *testing.T) {
+	dir := plant(t, "a.pdf")
+	err := tree.Walk(t.Context(), dir, nil, func(e tree.Entry) error {
+		at := filepath.Join(dir, "a.pdf")
+		if err := errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600)); err != nil {
+			return err
+		}
+		file, err := e.Open()
+		if err == nil {
+			t.Error("it is open")
+			return file.Close()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -50,21 +50,25 @@ func (p *pages) joining(w http.ResponseWriter, r *http.Request) {
 // joins takes the filled form.
 func (p *pages) joins(w http.ResponseWriter, r *http.Request, token string) {
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		leaveForm(w)
 		p.say(w, r, http.StatusForbidden, "This was not sent from here", "Open the link that you were given and fill in the form there.")
 		return
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		leaveForm(w)
 		p.say(w, r, http.StatusUnsupportedMediaType, "This cannot be read", "Open the link that you were given and fill in the form there.")
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
-		p.say(w, r, http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
-		return
-	}
+	// Before the form is read: whoever has no link that works sends it to nobody.
 	in, err := p.Users.Invitation(r.Context(), token)
 	if err != nil {
+		leaveForm(w)
 		p.failJoin(w, r, err)
+		return
+	}
+	if err := readForm(w, r); err != nil {
+		leaveForm(w)
+		p.say(w, r, http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
 		return
 	}
 	form := r.PostForm
@@ -83,6 +87,30 @@ func (p *pages) joins(w http.ResponseWriter, r *http.Request, token string) {
 	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", requestID(w))
 	p.say(w, r, http.StatusOK, "Your password is set", "You sign in as "+user.Name+". This page can be closed; the link works no more.")
+}
+
+// formTime is how long a form may take to arrive once its head is there.
+const formTime = 5 * time.Second
+
+// readForm reads a form within formTime.
+func readForm(w http.ResponseWriter, r *http.Request) error {
+	control := http.NewResponseController(w)
+	// Where deadlines are not supported there is no network that could stall.
+	_ = control.SetReadDeadline(time.Now().Add(formTime))
+	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	// The server goes on reading the connection, to learn when the client leaves.
+	_ = control.SetReadDeadline(time.Time{})
+	return nil
+}
+
+// leaveForm answers without the form: nobody waits for it, and net/http reads what it
+// can of it in a second after the answer, so that whoever sends it gets to read that.
+func leaveForm(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // as in readForm
 }
 
 func problems(fields title.Fields) map[string]string {

@@ -137,3 +137,50 @@ func TestJoinRefuses(t *testing.T) {
 	h.status(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
 	h.post(t, 200, link, twice(goodPassword), "Origin: http://vault.test")
 }
+
+// Whoever has no link that works is answered before the form is there, and whoever has
+// one does not hold the connection without it.
+func TestJoinWithoutForm(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	path := h.invite(t)
+	for _, row := range []struct {
+		target string
+		header string
+		status int
+		least  time.Duration
+	}{
+		{"/join/x", "Content-Type: application/x-www-form-urlencoded", 404, 0},
+		{path, "Content-Type: text/plain", 415, 0},
+		{path, "Content-Type: application/x-www-form-urlencoded", 400, 4 * time.Second},
+	} {
+		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\nContent-Length: 50\r\n\r\n", row.target, row.header); err != nil {
+				t.Fatal(err)
+			}
+			from := bufio.NewReader(conn)
+			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			took := time.Since(began)
+			if response.StatusCode != row.status || !response.Close || took < row.least || took > row.least+8*time.Second {
+				t.Errorf("status %d, close %v, after %s", response.StatusCode, response.Close, took)
+			}
+			if _, err := io.Copy(io.Discard, from); err != nil {
+				t.Errorf("the connection stays: %v", err)
+			}
+		})
+	}
+}

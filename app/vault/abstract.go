@@ -69,7 +69,8 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 		return Filed{}, err
 	}
 	defer func() { filing.end(err) }()
-	made := Filed{Failures: filing.failures}
+	within := filing.within(0)
+	made := Filed{Failures: within.failures}
 	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, a.v); err != nil {
 			return err
@@ -77,7 +78,7 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 		made.Abstract, err = a.check(t, draft, judged)
 		return err
 	}, func(t *store.Tx) (err error) {
-		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, filing); err != nil {
+		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, within); err != nil {
 			return err
 		}
 		return keep.put(t, made.Abstract.CreatedAt, made)
@@ -187,16 +188,18 @@ func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, dr
 		return filed, err
 	}
 	var filed Filed
+	within := filing
 	err = a.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, a.v); err != nil {
 			return err
 		}
 		filed, err = abstractNoun.live(t, id)
-		filed.Failures = filing.failures
+		within = filing.within(len(filed.Files))
+		filed.Failures = within.failures
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := a.v.now()
-		if filed, err = a.attach(t, at, actor, filed, filing); err != nil {
+		if filed, err = a.attach(t, at, actor, filed, within); err != nil {
 			return err
 		}
 		return keep.put(t, at, filed)
@@ -236,8 +239,11 @@ func (a *Abstracts) Get(ctx context.Context, id uint64) (Filed, error) {
 func (a *Abstracts) List(ctx context.Context, q Query) (Page[Filed], error) {
 	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[Filed], err error) {
 		found, err := t.ListAbstracts(q)
-		page.Next, page.Prev = found.Next, found.Prev
+		page.Next, page.Prev, page.Bytes, page.Cut = found.Next, found.Prev, found.Bytes, found.Cut
 		for _, abstract := range found.Items {
+			if err := ctx.Err(); err != nil {
+				return page, err
+			}
 			f, err := abstractNoun.live(t, abstract.ID)
 			if errors.Is(err, store.ErrDamaged) {
 				f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
@@ -326,9 +332,9 @@ func (a *Abstracts) Restore(ctx context.Context, actor title.Actor, id uint64, k
 }
 
 // Detach takes a document off its abstract, into the trash. NotFound when it is not
-// one of the abstract's.
-func (a *Abstracts) Detach(ctx context.Context, actor title.Actor, id, file uint64) error {
-	return trash(ctx, a.v, fileOf(id), actor, file, Match{}, "detached", trashFile)
+// one of the abstract's, Stale when it is not what was expected.
+func (a *Abstracts) Detach(ctx context.Context, actor title.Actor, id, file uint64, match Match) error {
+	return trash(ctx, a.v, fileOf(id), actor, file, match, "detached", trashFile)
 }
 
 func filesDetail(f Filed) map[string]string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/blob"
+	"deedkeep/app/inspect"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -142,6 +143,8 @@ func (f *Files) Restore(ctx context.Context, actor title.Actor, id uint64, keep 
 			return nil
 		case err == nil && abstract.Trashed != nil:
 			return &title.Error{Kind: title.Conflict, Message: "Its abstract is in the trash; restore that first."}
+		case err == nil && len(abstract.Files) >= f.v.mostPerAbstract():
+			return &title.Error{Kind: title.Conflict, Message: inspect.FullAbstract + "."}
 		}
 		return err
 	}, restoreFile)

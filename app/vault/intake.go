@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,8 +150,10 @@ func (t *Tray) Discard() {
 // reasons of what was refused, both in the order sent.
 type filing struct {
 	v        *Vault
+	all      []*item // good or not, as sent
 	good     []*item
 	failures []title.FileFailure
+	cut      bool   // some of the good were refused after their bytes were kept
 	release  func() // the sweep may look at the bytes again
 }
 
@@ -158,9 +161,37 @@ type filing struct {
 // it asks for one soon.
 func (f *filing) end(err error) {
 	f.release()
-	if err != nil && len(f.good) > 0 {
+	if (err != nil || f.cut) && len(f.good) > 0 {
 		f.v.sweeper.poke()
 	}
+}
+
+// mostPerAbstract is how many files an abstract may have, unless the settings say so.
+const mostPerAbstract = 2000
+
+func (v *Vault) mostPerAbstract() int { return cmp.Or(v.set.FilesPerAbstract, mostPerAbstract) }
+
+// within is the filing of no more documents than an abstract takes that has some; the
+// others are refused.
+func (f *filing) within(has int) *filing {
+	room := max(0, f.v.mostPerAbstract()-has)
+	if len(f.good) <= room {
+		return f
+	}
+	f.cut = true
+	some := &filing{v: f.v, all: f.all}
+	for _, it := range f.all {
+		reason := it.refusal
+		if reason == "" && len(some.good) == room {
+			reason = inspect.FullAbstract
+		}
+		if reason != "" {
+			some.failures = append(some.failures, title.FileFailure{Filename: it.filename, Reason: reason})
+			continue
+		}
+		some.good = append(some.good, it)
+	}
+	return some
 }
 
 // keep waits for the inspections and makes every good document durable.
@@ -170,7 +201,7 @@ func (t *Tray) keep() (*filing, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &filing{v: t.v}
+	f := &filing{v: t.v, all: t.items}
 	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {

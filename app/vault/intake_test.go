@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -105,6 +106,43 @@ func TestIntakeTooManyFiles(t *testing.T) {
 			t.Errorf("%s: %s", f.Filename, f.Reason)
 		}
 	}
+}
+
+// An abstract has so many files and no more, however they come: those above are
+// refused in the order sent, and take no room on the disk.
+func TestFullAbstract(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(o *vault.Options) { o.Settings.FilesPerAbstract = 3 })
+	reasons := func(filed vault.Filed, err error, want ...string) {
+		t.Helper()
+		var got []string
+		for _, f := range filed.Failures {
+			got = append(got, f.Filename+": "+f.Reason)
+		}
+		if err != nil || !slices.Equal(got, want) || len(filed.Files) != 3 {
+			t.Errorf("%d files, %q, %v", len(filed.Files), got, err)
+		}
+	}
+	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
+	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, name(1), name(2), doc{"a.exe", text(3)}, name(3), name(4), doc{"b.exe", text(3)}, name(5)), vault.Keep[vault.Filed]{})
+	reasons(made, err, "a.exe: "+inspect.NotSupported, "4.txt: "+inspect.FullAbstract, "b.exe: "+inspect.NotSupported, "5.txt: "+inspect.FullAbstract)
+	attach := func(docs ...doc) (vault.Filed, error) {
+		return v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	}
+	filed, err := attach(name(6))
+	reasons(filed, err, "6.txt: "+inspect.FullAbstract)
+	if filed.Abstract.Version != made.Abstract.Version {
+		t.Error("nothing was attached, and the abstract is another")
+	}
+	gone := made.Files[1].ID
+	kind(t, "stale", v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{Given: true, Versions: []uint64{99}}), title.Stale)
+	if err := v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	filed, err = attach(name(7), name(8))
+	reasons(filed, err, "8.txt: "+inspect.FullAbstract)
+	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Keep[title.File]{})
+	kind(t, "restore into a full one", err, title.Conflict)
 }
 
 func TestIntakeNoneGood(t *testing.T) {

@@ -161,7 +161,7 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	_, err := v.Orders.Patch(t.Context(), clerk, order.ID, title.OrderPatch{Number: sent("A-2")}, vault.Match{})
 	kind(t, "a change", err, title.Full)
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
-	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, filed.Files[0].ID))
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, filed.Files[0].ID, vault.Match{}))
 	_, err = v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[title.File]{})
 	done(t, err)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))

@@ -139,7 +139,7 @@ func abstractVerbs() []verb {
 			if err != nil || len(filed.Files) == 0 {
 				return err
 			}
-			return p.v.Abstracts.Detach(p.Context(), clerk, filed.Abstract.ID, filed.Files[p.r.IntN(len(filed.Files))].ID)
+			return p.v.Abstracts.Detach(p.Context(), clerk, filed.Abstract.ID, filed.Files[p.r.IntN(len(filed.Files))].ID, vault.Match{})
 		}},
 	}
 }

@@ -173,12 +173,14 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked title.User
 	}
 	var user title.User
 	var spent string
+	var ahead bool
 	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(checked.ID)
 		if err == nil && (!user.Joined() || user.Password != checked.Password || user.Name != checked.Name) {
 			err = errChanged
 		}
 		if err == nil {
+			ahead = user.Factor != nil && secret.StepAhead(u.v.now(), user.Factor.Step)
 			spent, err = u.spend(&user, draft.Code)
 		}
 		return err
@@ -199,6 +201,11 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked title.User
 		detail := map[string]string{"session": in.Session.ID()}
 		if spent == "recovery" {
 			detail["recovery_codes_left"] = strconv.Itoa(len(user.Factor.Recovery))
+		}
+		if ahead && spent == "code" {
+			if err := u.event(t, actor, user, "user.second_factor_clock_reset", nil); err != nil {
+				return err
+			}
 		}
 		return u.event(t, actor, user, "session.started", detail)
 	})
@@ -231,7 +238,11 @@ func (u *Users) spend(user *title.User, code string) (kind string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
-		step, ok := secret.CheckTOTP(plain, code, u.v.now(), factor.Step)
+		now, last := u.v.now(), factor.Step
+		if secret.StepAhead(now, last) {
+			last = 0 // and begin tells the log
+		}
+		step, ok := secret.CheckTOTP(plain, code, now, last)
 		if !ok {
 			return "", errWrongCode
 		}

@@ -32,8 +32,11 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 		if err != nil {
 			return err
 		}
-		page = Page[Trashed]{Next: entries.Next, Prev: entries.Prev, Items: make([]Trashed, 0, len(entries.Items))}
+		page = Page[Trashed]{Next: entries.Next, Prev: entries.Prev, Bytes: entries.Bytes, Cut: entries.Cut, Items: make([]Trashed, 0, len(entries.Items))}
 		for _, e := range entries.Items {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			item, err := s.read(t, e)
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return err // a damaged record is in the list without what it says

@@ -75,7 +75,7 @@ func TestAbstractTrashAndBack(t *testing.T) {
 	}
 	before := create(t, v, docs...)
 	detached, alone := before.Files[3], before.Files[11]
-	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, detached.ID))
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, detached.ID, vault.Match{}))
 	done(t, v.Files.Trash(t.Context(), clerk, alone.ID, vault.Match{}))
 	before, err := v.Abstracts.Get(t.Context(), 1)
 	if err != nil || len(before.Files) != 28 || before.Abstract.Version != 3 {
@@ -132,7 +132,7 @@ func TestRestoreToItsPlace(t *testing.T) {
 	v, _ := opened(t, nil)
 	all := numbersOf(create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"), pdf("4.pdf", "4")))
 	for _, id := range all[1:] { // from the second place, each
-		done(t, v.Abstracts.Detach(t.Context(), clerk, 1, id))
+		done(t, v.Abstracts.Detach(t.Context(), clerk, 1, id, vault.Match{}))
 	}
 	restored := func(id uint64, want ...uint64) {
 		t.Helper()
@@ -149,9 +149,9 @@ func TestRestoreToItsPlace(t *testing.T) {
 	}
 	restored(all[3], all[0], all[3])
 	restored(all[2], all[0], all[2], all[3])
-	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[0]))
-	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[3]))
-	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[2]))
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[0], vault.Match{}))
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[3], vault.Match{}))
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[2], vault.Match{}))
 	restored(all[1], all[1]) // beyond the end of an empty list
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
 	same, err := v.Files.Restore(t.Context(), clerk, all[1], vault.Keep[title.File]{})
@@ -169,7 +169,7 @@ func TestRestoreToWhatIsGone(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	file := create(t, v, pdf("1.pdf", "1")).Files[0]
-	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID))
+	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID, vault.Match{}))
 	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
 	vaulttest.Verify(t, v)
 	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[title.File]{})
@@ -247,10 +247,10 @@ func TestDetachRefused(t *testing.T) {
 		{"no such file", one.Abstract.ID, 99},
 		{"no such abstract", 99, one.Files[0].ID},
 	} {
-		kind(t, row.name, v.Abstracts.Detach(t.Context(), clerk, row.abstract, row.file), title.NotFound)
+		kind(t, row.name, v.Abstracts.Detach(t.Context(), clerk, row.abstract, row.file, vault.Match{}), title.NotFound)
 	}
-	done(t, v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID))
-	kind(t, "twice", v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID), title.NotFound)
+	done(t, v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}))
+	kind(t, "twice", v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}), title.NotFound)
 }
 
 func TestOrderTrashAndBack(t *testing.T) {
@@ -300,7 +300,7 @@ func TestChangesByAnEndedKey(t *testing.T) {
 	events := len(logged(t, v, 100))
 	for name, verb := range map[string]func() error{
 		"trash abstract": func() error { return v.Abstracts.Trash(t.Context(), by, 1, vault.Match{}) },
-		"detach":         func() error { return v.Abstracts.Detach(t.Context(), by, 1, 1) },
+		"detach":         func() error { return v.Abstracts.Detach(t.Context(), by, 1, 1, vault.Match{}) },
 		"trash file":     func() error { return v.Files.Trash(t.Context(), by, 1, vault.Match{}) },
 		"trash order":    func() error { return v.Orders.Trash(t.Context(), by, 1, vault.Match{}) },
 		"restore order":  func() error { _, err := v.Orders.Restore(t.Context(), by, 2, vault.Keep[title.Order]{}); return err },

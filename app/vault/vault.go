@@ -69,6 +69,7 @@ type Reader interface {
 type Settings struct {
 	FileSize          int64 // bytes
 	FilesPerRequest   int
+	FilesPerAbstract  int // 0: 2,000
 	Inspect           inspect.Limits
 	Extract           extract.Limits
 	PreviewSize       int64 // bytes of pictures of pages that are kept

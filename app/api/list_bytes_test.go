@@ -1,0 +1,72 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// Pages are bounded in bytes, and answers that are large have memory for them or are
+// told to come back.
+func TestLargePages(t *testing.T) {
+	t.Parallel()
+	h := open(t, tight(10*time.Millisecond), func(s *setup) {
+		s.api.Limits.Page = 400 << 10
+		first := &s.workspace.Templates[0]
+		for _, key := range []string{"one", "two", "three"} {
+			first.Fields = append(first.Fields, title.Field{Key: key, Label: key, Type: title.Paragraph})
+		}
+	})
+	long := strings.Repeat("é", 60_000)
+	var want []string
+	for i := range 8 {
+		want = append(want, fmt.Sprintf("T-%d", i))
+		h.ask(t, abstract(201, "", field("city", want[i]), field("custom_fields", `{"one":"`+long+`"}`), file("files", "a.pdf", pdf(1))))
+	}
+	var seen []string
+	for path, pages := "/v1/abstracts?sort=created_at&per_page=100", 1; path != ""; pages++ {
+		page, names := h.page(t, path)
+		seen, path = append(seen, names...), ""
+		if len(names) > 3 || page.Links.Next != nil && len(names) != 3 {
+			t.Errorf("%q on a page", names)
+		}
+		if page.Links.Next != nil {
+			path = here(t, page.Links.Next)
+		}
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("%q", seen)
+	}
+	heavy := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, "",
+		field("custom_fields", `{"one":"`+long+`","two":"`+long+`","three":"`+long+`"}`)))).Data.ID
+	one, _, _ := h.begin(t, large("T-1", 1<<20-100))
+	two, _, _ := h.begin(t, large("T-2", 700<<10))
+	for _, path := range []string{"/v1/abstracts", "/v1/abstracts?per_page=1", "/v1/abstracts/" + heavy} {
+		r := list(path)
+		r.status, r.want, r.headers = 503, tooBusy, map[string]string{"Retry-After": "10"}
+		h.ask(t, r)
+	}
+	h.ask(t, list("/v1/abstracts?per_page=1&sort=created_at"))
+	h.must(one.Close())
+	h.must(two.Close())
+	// Their bodies are given back once the server has seen that they have gone.
+	for end := time.Now().Add(10 * time.Second); ; {
+		conn := h.dial(t)
+		_, err := conn.Write([]byte(h.text(list("/v1/abstracts/" + heavy))))
+		h.must(err)
+		head := make([]byte, 12)
+		_, err = conn.Read(head)
+		h.must(err)
+		h.must(conn.Close())
+		if string(head) == "HTTP/1.1 200" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s", head)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package tree
+
+// nonBlock is nothing here: folders hold no pipes.
+const nonBlock = 0
