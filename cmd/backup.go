@@ -61,7 +61,7 @@ one, and the next goes on with what was copied.`,
 				made, err := c.CreateBackup(ctx, to, report)
 				finish()
 				if err != nil {
-					return err
+					return misused(err)
 				}
 				if s.json {
 					return s.printJSON(made)

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -48,6 +49,8 @@ func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writ
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {
+	out := &counted{Writer: s.out}
+	s.out = out
 	root := s.root()
 	root.SetArgs(args)
 	root.SetIn(s.in)
@@ -57,7 +60,14 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	if _, told := errors.AsType[*argumentError](err); err != nil && !s.parsed && !told {
 		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
-	return s.exit(ctx, err)
+	code := s.exit(ctx, err)
+	if !s.parsed { // then the flags may not have been come to
+		s.json = s.json || slices.Contains(args, "--json")
+	}
+	if s.json && code != exitDone && !out.begun {
+		_ = s.printJSON(failureOf(ctx, err)) // the code tells all the same
+	}
+	return code
 }
 
 // shell is what every command has at hand.

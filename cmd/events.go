@@ -41,7 +41,7 @@ func (s *shell) eventsList() *cobra.Command {
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				events, err := c.Events(ctx, filter)
 				if err != nil {
-					return err
+					return misused(err)
 				}
 				if s.json {
 					return s.printJSON(wire.List[wire.Event](events))
@@ -138,7 +138,9 @@ changed, is missing or was added is listed, and the exit code is 3.
 
 Whoever can write the whole database can also seal a whole log anew. Only what is
 kept elsewhere shows that: the number and hash of the last entry, which this command
-prints, or an earlier export, which --export holds the log against.`,
+prints, or an earlier export, which --export holds the log against. Of JSON lines all
+that they say is compared, of CSV only the numbers and hashes. Entries that are missing
+between the first and the last of the export are named.`,
 		Example: "  deedkeep events verify\n  deedkeep events verify --export events-2026-05.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -192,6 +194,11 @@ func (s *shell) printFlaws(r wire.EventVerify) error {
 	word := "the log holds"
 	if !r.OK {
 		word = "THE LOG DOES NOT HOLD"
+	}
+	if r.Agree != nil {
+		if err := s.print("%d entries of the export agree with the log\n", *r.Agree); err != nil {
+			return err
+		}
 	}
 	return s.print("%s: %d entries, the last is %d with the hash %s\n", word, r.Entries, r.Last, r.Head)
 }

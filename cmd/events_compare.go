@@ -33,20 +33,21 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *wir
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	report.Agree = new(int64)
 	if err := kept.next(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	err = c.EachEvent(ctx, max(kept.seq, 1), func(e wire.Event) error {
-		return kept.compare(report, e.Seq, e.Hash)
+		return kept.compare(report, e.Seq, &e)
 	}, func(f wire.Finding) error { // the verification has named it
 		seq, err := strconv.ParseInt(f.Subject, 10, 64)
 		if err != nil {
 			return err
 		}
-		return kept.compare(report, seq, "")
+		return kept.compare(report, seq, nil)
 	})
 	if err == nil {
-		err = kept.compare(report, endless, "")
+		err = kept.compare(report, endless, nil)
 	}
 	if errors.Is(err, errNoExport) {
 		return fmt.Errorf("%s: %w", path, err)
@@ -55,20 +56,44 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *wir
 }
 
 // compare holds what the export has up to an entry against the log, where that entry
-// is the next one; one that cannot be read has no hash.
-func (k *keptLog) compare(report *wire.EventVerify, seq int64, hash string) error {
+// is the next one; nil is one that cannot be read. What has the entry's hash must have
+// its content: the verification has held the one against the other.
+func (k *keptLog) compare(report *wire.EventVerify, seq int64, e *wire.Event) error {
 	for k.seq != 0 && k.seq <= seq {
 		switch {
 		case k.seq < seq:
 			differ(report, title.FlawMissing, k.seq, "the export has it")
-		case k.hash != hash && hash != "":
+		case e == nil:
+		case k.hash != e.Hash:
 			differ(report, title.FlawChanged, k.seq, "the export has another one")
+		case !k.same(*e):
+			differ(report, flawExport, k.seq, "its line in the export is not what its hash was sealed for")
+		default:
+			*report.Agree++
 		}
+		before := k.seq
 		if err := k.next(); err != nil {
 			return err
 		}
+		if k.seq > before+1 {
+			differ(report, flawExport, before+1, fmt.Sprintf("the export goes on with entry %d", k.seq))
+		}
 	}
 	return nil
+}
+
+// flawExport is the kind of a finding about the export itself.
+const flawExport = "export"
+
+// same reports whether the line at hand says what the log does. Of CSV, which a
+// spreadsheet may have saved in another way, it is not known.
+func (k *keptLog) same(e wire.Event) bool {
+	if k.line == nil {
+		return true
+	}
+	kept, keptErr := wire.Marshal(*k.line)
+	now, err := wire.Marshal(e)
+	return keptErr == nil && err == nil && bytes.Equal(kept, now)
 }
 
 // endless is behind every entry.
@@ -91,6 +116,7 @@ func differ(report *wire.EventVerify, kind string, seq int64, problem string) {
 type keptLog struct {
 	seq  int64 // of the entry at hand; 0 at the end
 	hash string
+	line *wire.Event // all of it; nil of CSV
 
 	read func() (seq int64, hash string, err error)
 }
@@ -107,7 +133,9 @@ func newKeptLog(r io.Reader) (*keptLog, error) {
 	if bytes.Equal(head, []byte(byteOrderMark)) {
 		_, _ = in.Discard(len(byteOrderMark)) // it was seen
 	} else if len(head) > 0 && head[0] == '{' {
-		return &keptLog{read: keptLines(in)}, nil
+		k := &keptLog{line: &wire.Event{}}
+		k.read = keptLines(in, k.line)
+		return k, nil
 	}
 	table := csv.NewReader(in)
 	table.ReuseRecord = true
@@ -129,14 +157,12 @@ func newKeptLog(r io.Reader) (*keptLog, error) {
 	}}, nil
 }
 
-func keptLines(in io.Reader) func() (int64, string, error) {
+func keptLines(in io.Reader, line *wire.Event) func() (int64, string, error) {
 	lines := json.NewDecoder(in)
+	lines.DisallowUnknownFields() // nothing in a line is beyond its hash
 	return func() (int64, string, error) {
-		var line struct {
-			Seq  int64  `json:"seq"`
-			Hash string `json:"hash"`
-		}
-		err := lines.Decode(&line)
+		*line = wire.Event{}
+		err := lines.Decode(line)
 		return line.Seq, line.Hash, err
 	}
 }

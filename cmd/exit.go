@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"deedkeep/app/archive"
@@ -11,6 +12,7 @@ import (
 	"deedkeep/app/local"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/wire"
 )
 
 // The exit codes are a contract with scripts.
@@ -60,6 +62,37 @@ func (s *shell) exit(ctx context.Context, err error) int {
 func lockedThere(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	return ok && refused.Status == http.StatusLocked
+}
+
+// failureOf is what --json prints where a command came to nothing it could print.
+func failureOf(ctx context.Context, err error) wire.CommandFailure {
+	failure := wire.Failure{Message: message(err)}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		failure.Message = "interrupted"
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		failure.Errors = refused.Errors
+	}
+	return wire.CommandFailure{Error: failure}
+}
+
+// counted knows whether anything was written, or tried to be.
+type counted struct {
+	io.Writer
+	begun bool
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	c.begun = c.begun || len(p) > 0
+	return c.Writer.Write(p)
+}
+
+// misused makes a usage error of a refusal of what the command line has put to the door.
+func misused(err error) error {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnprocessableEntity {
+		return &usageError{err}
+	}
+	return err
 }
 
 // message is the sentence for people, where an error has one of its own.

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/archive"
 	"deedkeep/app/client"
 	"deedkeep/app/local"
 	"deedkeep/app/tree"
@@ -64,6 +67,9 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	} else if !info.IsDir() {
 		return fmt.Errorf("%s is no folder", dir)
 	}
+	if err := notOurs(dir); err != nil {
+		return err
+	}
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -87,12 +93,40 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 		defer func() { err = errors.Join(err, list.close()) }()
 		progress, done := s.bar("import")
 		defer done()
-		i := &importing{shell: s, client: c, dry: f.dry, list: list, folders: map[string]int64{}, progress: progress,
+		i := &importing{shell: s, client: c, dry: f.dry, list: list, under: namesOf(f.folder), folders: map[string]int64{}, progress: progress,
 			far: wire.Progress{Total: int64(total.Documents), Unit: "documents"}}
-		walked := i.run(ctx, dir, avoid, strings.Split(f.folder, "/"), f.parallel)
+		walked := i.run(ctx, dir, avoid, f.parallel)
 		done()
 		return i.finish(walked)
 	})
+}
+
+// namesOf are the names of a path of folders; empty ones do not count.
+func namesOf(folder string) []string {
+	return slices.DeleteFunc(strings.Split(folder, "/"), func(name string) bool { return name == "" })
+}
+
+// notOurs refuses a folder in which, or in one above it, a vault or its backups are:
+// what would be filed there is filed already.
+func notOurs(dir string) error {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for last := ""; at != last; last, at = at, filepath.Dir(at) {
+		switch {
+		case isFile(filepath.Join(at, "vault.db")) && isFile(filepath.Join(at, "secret.key")):
+			return fmt.Errorf("%s is the data directory of a vault: its documents are filed already", at)
+		case isFile(filepath.Join(at, archive.HeadName)):
+			return fmt.Errorf("%s holds the backups of a vault: \"deedkeep restore\" brings them back", at)
+		}
+	}
+	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // finish says what became of everything; walked is why it ended early.

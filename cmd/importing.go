@@ -23,8 +23,10 @@ type importing struct {
 	shell  *shell
 	client *client.Client
 	dry    bool
-	// By path below DIR, the folder of the vault; the walk's alone.
-	folders map[string]int64
+	under  []string // the folder of the vault for DIR, from the top
+
+	placing sync.Mutex       // guards folders, and that none is made twice
+	folders map[string]int64 // by path below DIR, the folder of the vault, or none
 
 	mu       sync.Mutex // guards what follows
 	count    wire.ImportReport
@@ -33,32 +35,26 @@ type importing struct {
 	far      wire.Progress
 }
 
-// none is the folder that a dry run does not find: nothing is there.
+// none is a folder that is not there (yet): nothing is in it.
 const none = -1
 
-// job is one document on its way.
-type job struct {
-	entry  tree.Entry
-	folder int64
-}
-
 // run walks and files until the end, an error, or the end of ctx.
-func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, under []string, parallel int) error {
+func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, parallel int) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	jobs := make(chan job)
+	jobs := make(chan tree.Entry)
 	var workers sync.WaitGroup
 	for range parallel {
 		workers.Go(func() {
-			for j := range jobs {
-				if err := i.file(ctx, j); err != nil {
+			for e := range jobs {
+				if err := i.file(ctx, e); err != nil {
 					stop(err)
 				}
-				j.entry.Folder.Release()
+				e.Folder.Release()
 			}
 		})
 	}
-	err := i.walk(ctx, dir, avoid, under, jobs)
+	err := i.walk(ctx, dir, avoid, jobs)
 	close(jobs)
 	workers.Wait()
 	if ended := context.Cause(ctx); ended != nil {
@@ -67,18 +63,10 @@ func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, unde
 	return err
 }
 
-func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, under []string, jobs chan<- job) error {
-	top := int64(0)
-	for _, name := range under {
-		if name == "" {
-			continue
-		}
-		var err error
-		if top, err = i.ensure(ctx, top, name); err != nil {
-			return err
-		}
+func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, jobs chan<- tree.Entry) error {
+	if _, err := i.place(ctx, "", false); err != nil {
+		return err // a name that no folder can have is told of at once
 	}
-	i.folders[""] = top
 	return tree.Walk(ctx, dir, avoid, func(e tree.Entry) error {
 		switch e.Kind {
 		case tree.Skipped:
@@ -91,13 +79,9 @@ func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, und
 		case tree.Unreadable:
 			return i.refuse(&i.count.Unreadable, e, "unreadable", e.Err.Error())
 		}
-		folder, err := i.place(ctx, e.Folder.Path)
-		if err != nil {
-			return err
-		}
 		e.Folder.Hold()
 		select {
-		case jobs <- job{e, folder}:
+		case jobs <- e:
 			return nil
 		case <-ctx.Done():
 			e.Folder.Release()
@@ -106,29 +90,41 @@ func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, und
 	})
 }
 
-// place gives the folder of the vault for one of the tree, made with those above it
-// once a document needs it.
-func (i *importing) place(ctx context.Context, at string) (int64, error) {
-	if id, known := i.folders[at]; known {
-		return id, nil
-	}
-	parent, name := path.Split(at)
-	above, err := i.place(ctx, path.Clean("/" + parent)[1:])
-	if err != nil {
-		return 0, err
-	}
-	id, err := i.ensure(ctx, above, name)
-	if err == nil {
-		i.folders[at] = id
-	}
-	return id, err
+// place gives the folder of the vault for one of the tree: none where it is not there,
+// unless it is wanted, when a document is about to go in; then it is made, with those
+// above it.
+func (i *importing) place(ctx context.Context, at string, wanted bool) (int64, error) {
+	i.placing.Lock()
+	defer i.placing.Unlock()
+	return i.find(ctx, at, wanted)
 }
 
-func (i *importing) ensure(ctx context.Context, parent int64, name string) (int64, error) {
+func (i *importing) find(ctx context.Context, at string, wanted bool) (id int64, err error) {
+	if id, known := i.folders[at]; known && (id != none || !wanted) {
+		return id, nil
+	}
+	names := i.under
+	if at != "" {
+		above, name := path.Split(at)
+		if id, err = i.find(ctx, path.Clean("/" + above)[1:], wanted); err != nil {
+			return 0, err
+		}
+		names = []string{name}
+	}
+	for _, name := range names {
+		if id, err = i.ensure(ctx, id, name, wanted); err != nil {
+			return 0, err
+		}
+	}
+	i.folders[at] = id
+	return id, nil
+}
+
+func (i *importing) ensure(ctx context.Context, parent int64, name string, wanted bool) (int64, error) {
 	if parent == none {
 		return none, nil
 	}
-	found, err := i.client.EnsureFolder(ctx, parent, name, i.dry)
+	found, err := i.client.EnsureFolder(ctx, parent, name, !wanted)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("folder %q: %w", name, err)
@@ -141,41 +137,56 @@ func (i *importing) ensure(ctx context.Context, parent int64, name string) (int6
 }
 
 // file files one document, or tells why not. An error ends the import.
-func (i *importing) file(ctx context.Context, j job) error {
+func (i *importing) file(ctx context.Context, e tree.Entry) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	defer i.step()
-	d := client.Import{Folder: max(j.folder, 0), Filename: j.entry.Name, Size: j.entry.Size}
+	d := client.Import{Filename: e.Name, Size: e.Size}
 	seen, err := i.client.LookForImport(ctx, d)
 	if err != nil {
 		return err
 	}
 	if seen.Refused != "" {
-		return i.refuse(&i.count.Refused, j.entry, "refused", seen.Refused)
+		return i.refuse(&i.count.Refused, e, "refused", seen.Refused)
 	}
-	document, err := j.entry.Open()
+	document, err := e.Open()
 	if err != nil {
-		return i.refuse(&i.count.Unreadable, j.entry, "unreadable", err.Error())
+		return i.refuse(&i.count.Unreadable, e, "unreadable", err.Error())
 	}
 	defer document.Close() //nolint:errcheck // only read from
 	if d.SHA256, d.Size, err = digest(ctx, document); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return i.refuse(&i.count.Unreadable, j.entry, "unreadable", err.Error())
+		return i.refuse(&i.count.Unreadable, e, "unreadable", err.Error())
 	}
-	if j.folder != none {
-		if seen, err = i.client.LookForImport(ctx, d); err != nil {
-			return err
-		}
+	if seen, err = i.settle(ctx, e, &d); err != nil {
+		return err
 	}
 	if !seen.There && seen.Refused == "" && !i.dry {
 		if seen, err = i.send(ctx, d, document); err != nil {
-			return i.failed(j.entry, err)
+			return i.failed(e, err)
 		}
 	}
-	return i.done(j.entry, d.Size, seen)
+	return i.done(e, d.Size, seen)
+}
+
+// settle looks whether a document is at its place, and, where it is not and is to be
+// filed, makes the place.
+func (i *importing) settle(ctx context.Context, e tree.Entry, d *client.Import) (seen wire.Imported, err error) {
+	folder, err := i.place(ctx, e.Folder.Path, false)
+	if err != nil {
+		return seen, err
+	}
+	if d.Folder = max(folder, 0); folder != none {
+		seen, err = i.client.LookForImport(ctx, *d)
+		return seen, err
+	}
+	if !i.dry {
+		d.Folder, err = i.place(ctx, e.Folder.Path, true)
+	}
+	return seen, err
 }
 
 func (i *importing) done(e tree.Entry, size int64, seen wire.Imported) error {

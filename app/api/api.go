@@ -95,6 +95,7 @@ func routes(e *edge) []route {
 	events := eventHandler{e, v.Events}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},
+		{"GET", "/abstract-templates/:n", templates.get},
 		{"GET", "/abstracts", abstracts.list},
 		{"POST", "/abstracts", abstracts.create},
 		{"GET", "/abstracts/:id", abstracts.get},
@@ -104,6 +105,7 @@ func routes(e *edge) []route {
 		{"POST", "/abstracts/:id/files", abstracts.attach},
 		{"DELETE", "/abstracts/:id/files/:n", abstracts.detach},
 		{"GET", "/order-fields", orders.fields},
+		{"GET", "/order-statuses", orders.statuses},
 		{"GET", "/orders", orders.list},
 		{"POST", "/orders", orders.create},
 		{"GET", "/orders/:id", orders.get},

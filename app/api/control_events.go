@@ -61,7 +61,9 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q store.Query, err err
 			continue
 		}
 		if filter.column == store.ColumnRecord {
-			value = ids.number(value)
+			if value = ids.number(value); !recordText.MatchString(value) {
+				return 0, q, title.Refusal("record", title.NotSelectable("record"))
+			}
 		}
 		q.Where = append(q.Where, store.Where{Column: filter.column, Value: value})
 	}

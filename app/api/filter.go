@@ -24,6 +24,9 @@ func where(q *store.Query, column store.Column, value string) {
 	q.Where = append(q.Where, store.Where{Column: column, Value: value})
 }
 
+// unsearchable refuses what would otherwise be ignored, and every record be given.
+var unsearchable = filter{"q", func(*edge, string, *store.Query) string { return "Searching is not available yet." }}
+
 // byText is equality of a text, without regard to case.
 func byText(name string, column store.Column, most int) filter {
 	return filter{name, func(_ *edge, text string, q *store.Query) string {
@@ -109,7 +112,7 @@ func byCreation() []filter {
 		{from, func(_ *edge, text string, q *store.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
-				return title.NotDate(from)
+				return title.NotInstant(from)
 			}
 			if q.From = at.Truncate(time.Microsecond); q.From.Before(at) {
 				q.From = q.From.Add(time.Microsecond)
@@ -119,7 +122,7 @@ func byCreation() []filter {
 		{to, func(_ *edge, text string, q *store.Query) string {
 			at, day, ok := instant(text)
 			if !ok {
-				return title.NotDate(to)
+				return title.NotInstant(to)
 			}
 			if day {
 				at = at.AddDate(0, 0, 1).Add(-time.Microsecond)

@@ -56,7 +56,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 		}
 	}
 	var refused title.Fields
-	for _, f := range l.filters {
+	for _, f := range append([]filter{unsearchable}, l.filters...) {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
 			if sentence := f.read(e, text, &a.Query); sentence != "" {
 				refused.Add(f.name, sentence)

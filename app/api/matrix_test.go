@@ -38,6 +38,8 @@ func TestMatrix(t *testing.T) {
 		"GET /trash":                         {status: 200},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},
+		"GET /abstract-templates/{n}":        {status: 200},
+		"GET /order-statuses":                {status: 200},
 		"POST /abstracts":                    {status: 201},
 		"GET /abstracts/{id}":                {status: 200},
 		"POST /abstracts/{id}/files":         {status: 201, header: []string{asForm}, body: parts(file("files[]", "b.pdf", pdf(1)))},

@@ -87,6 +87,8 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 	}
 	for _, row := range []struct{ method, target, operation string }{
 		{"GET", "/v1/abstract-templates", "listAbstractTemplates"},
+		{"GET", "/v1/abstract-templates/1", "getAbstractTemplate"},
+		{"GET", "/v1/order-statuses", "listOrderStatuses"},
 		{"POST", "/v1/abstracts", "createAbstract"},
 		{"GET", "/v1/abstracts/k3Jd82Qz", "getAbstract"},
 		{"POST", "/v1/abstracts/k3Jd82Qz/files", "addAbstractFiles"},
@@ -141,7 +143,7 @@ func TestDescriptionNamesTheWire(t *testing.T) {
 		"Uploaded": wire.Uploaded{}, "UploadRefused": wire.Uploaded{}, "Folder": wire.Folder{}, "Folders": wire.Folders{}, "FolderCreated": wire.FolderCreated{},
 		"Order": wire.Order{}, "OrderBody": wire.OrderBody{}, "OrderFields": wire.OrderFields{}, "FolderBody": wire.FolderBody{}, "AbstractPage": wire.Page[wire.Abstract]{}, "OrderPage": wire.Page[wire.Order]{},
 		"FilePage": wire.Page[wire.File]{}, "TrashPage": wire.Page[wire.Trashed]{}, "EventPage": wire.Page[wire.Event]{}, "Links": wire.Links{}, "Meta": wire.Meta{},
-		"Trashed": wire.Trashed{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
+		"Trashed": wire.Trashed{}, "TemplateDefinition": wire.TemplateDefinition{}, "TemplateBody": wire.TemplateBody{}, "OrderStatuses": wire.OrderStatuses{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
 	} {
 		s := doc.Components.Schemas[name]
 		if s == nil {

@@ -14,6 +14,7 @@ type orderHandler struct {
 	edge  *edge
 	verbs interface {
 		Fields(ctx context.Context) ([]title.Field, error)
+		Statuses(ctx context.Context) ([]string, error)
 		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep vault.Keep[title.Order]) (title.Order, error)
 		Get(ctx context.Context, id uint64) (title.Order, error)
 		List(ctx context.Context, q store.Query) (store.Page[title.Order], error)
@@ -29,6 +30,14 @@ func (h orderHandler) fields(c *call) (answer, error) {
 		return answer{}, err
 	}
 	return ok(wire.OrderFields{CoreFields: definitions(title.CoreOrderFields()), CustomFields: definitions(custom)})
+}
+
+func (h orderHandler) statuses(c *call) (answer, error) {
+	list, err := h.verbs.Statuses(c.Context())
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(wire.OrderStatuses{Statuses: list})
 }
 
 func (h orderHandler) create(c *call) (answer, error) {

@@ -36,7 +36,7 @@ func (m changes) custom() title.Sent[title.Custom] {
 	return c
 }
 
-// numbers is a member that lists ids.
+// numbers is a member that lists ids, or records as a GET gives them, by their ids.
 func (m changes) numbers(name string) title.Sent[title.Numbers] {
 	raw, sent := m[name]
 	list := title.Sent[title.Numbers]{Present: sent}
@@ -46,6 +46,13 @@ func (m changes) numbers(name string) title.Sent[title.Numbers] {
 	}
 	list.Value.Array = true
 	for _, item := range items {
+		if body.Kind(item) == body.KindObject {
+			record, err := body.Object(item)
+			if err != nil {
+				return title.Sent[title.Numbers]{Present: sent}
+			}
+			item = record["id"]
+		}
 		list.Value.Items = append(list.Value.Items, number(item))
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 type templateHandler struct {
 	verbs interface {
 		List(ctx context.Context) ([]title.Template, error)
+		Get(ctx context.Context, id uint64) (title.Template, error)
 	}
 }
 
@@ -23,4 +24,17 @@ func (h templateHandler) list(c *call) (answer, error) {
 		list = append(list, wire.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: definitions(t.Fields)})
 	}
 	return ok(wire.AbstractTemplates{Templates: list})
+}
+
+// get gives a template with its statuses, a retired one too: its abstracts go on.
+func (h templateHandler) get(c *call) (answer, error) {
+	id, err := c.number()
+	if err != nil {
+		return answer{}, err
+	}
+	t, err := h.verbs.Get(c.Context(), id)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(wire.TemplateBody{Template: templateShape(t)})
 }

@@ -18,8 +18,11 @@ import (
 	"filippo.io/age"
 )
 
+// HeadName is the file by which a directory of backups is known.
+const HeadName = "deedkeep-backup"
+
 const (
-	headName   = "deedkeep-backup"
+	headName   = HeadName
 	readmeName = "README.txt"
 	keyName    = "key.age"
 	blobsDir   = "blobs"

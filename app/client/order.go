@@ -37,6 +37,13 @@ func (c *Client) OrderFields(ctx context.Context) (wire.OrderFields, error) {
 	return body, err
 }
 
+// Statuses lists the statuses that orders may have; new ones have the first.
+func (c *Client) Statuses(ctx context.Context) ([]string, error) {
+	var body wire.OrderStatuses
+	err := c.call(ctx, http.MethodGet, "/v1/order-statuses", nil, &body)
+	return body.Statuses, err
+}
+
 // Order reads an order by its opaque id.
 func (c *Client) Order(ctx context.Context, id string) (wire.Order, error) {
 	return c.order(ctx, http.MethodGet, id, "", nil)

@@ -3,9 +3,17 @@ package client
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"deedkeep/app/wire"
 )
+
+// Template reads a template with its statuses, by its number; a retired one too.
+func (c *Client) Template(ctx context.Context, id int64) (wire.TemplateDefinition, error) {
+	var body wire.TemplateBody
+	err := c.call(ctx, http.MethodGet, "/v1/abstract-templates/"+strconv.FormatInt(id, 10), nil, &body)
+	return body.Template, err
+}
 
 // Templates lists the abstract templates in the order of their ids.
 func (c *Client) Templates(ctx context.Context) ([]wire.Template, error) {

@@ -14,8 +14,10 @@ func NotInteger(field string) string { return notInteger(field) }
 // NotBoolean is the sentence for what is neither true nor false.
 func NotBoolean(field string) string { return notBoolean(field) }
 
-// NotDate is the sentence for what is no date.
-func NotDate(field string) string { return notDate(field) }
+// NotInstant is the sentence for what is neither a date nor a date-time.
+func NotInstant(field string) string {
+	return "The " + spoken(field) + " field must be a date or a date-time."
+}
 
 // NotSelectable is the sentence for what is none of the choices.
 func NotSelectable(field string) string { return notSelectable(field) }

@@ -33,6 +33,15 @@ func (s *Templates) All(ctx context.Context) (list []title.Template, err error) 
 	return list, err
 }
 
+// Get gives a template by its number, a retired one too; NotFound when there is none.
+func (s *Templates) Get(ctx context.Context, id uint64) (template title.Template, err error) {
+	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+		template, err = t.Template(id)
+		return err
+	})
+	return template, err
+}
+
 // Changed is what became of one template, or of a set of definitions (then Template
 // is the zero one).
 type Changed struct {

@@ -2,8 +2,9 @@ package wire
 
 import "encoding/json"
 
-// TemplateDefinition is an abstract template as the administrator sees it: with its
-// statuses ([]: they are off), and retired ones too.
+// TemplateDefinition is an abstract template with all that belongs to it: its statuses
+// too ([]: they are off), of which new abstracts have the first. A retired one takes no
+// new abstracts.
 type TemplateDefinition struct {
 	ID           int64        `json:"id"`
 	Name         string       `json:"name"`
@@ -11,6 +12,11 @@ type TemplateDefinition struct {
 	Retired      bool         `json:"retired"`
 	Statuses     List[string] `json:"statuses"`
 	CustomFields List[Field]  `json:"custom_fields"`
+}
+
+// TemplateBody answers GET /abstract-templates/{n}.
+type TemplateBody struct {
+	Template TemplateDefinition `json:"template"`
 }
 
 // TemplateDefinitions answers GET /control/templates.
@@ -46,7 +52,7 @@ type OrderFieldsImport struct {
 	CustomFields List[Field] `json:"custom_fields"`
 }
 
-// OrderStatuses answers GET /control/order-statuses: the first is given to new orders.
+// OrderStatuses answers GET /order-statuses, here and at the door: the first is given to new orders.
 type OrderStatuses struct {
 	Statuses List[string] `json:"statuses"`
 }

@@ -67,7 +67,8 @@ type EventEnd struct {
 }
 
 // EventVerify is the result of a verification of the log: every finding makes OK
-// false, More counts those that are not listed. Head is the hash of entry Last.
+// false, More counts those that are not listed. Head is the hash of entry Last. Agree is
+// how many entries of an export are those of the log; nil where none was held against it.
 type EventVerify struct {
 	OK       bool          `json:"ok"`
 	Entries  int64         `json:"entries"`
@@ -75,4 +76,5 @@ type EventVerify struct {
 	Head     string        `json:"head"`
 	Findings List[Finding] `json:"findings"`
 	More     int64         `json:"more"`
+	Agree    *int64        `json:"agree"`
 }

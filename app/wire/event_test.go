@@ -33,9 +33,9 @@ func TestEventGolden(t *testing.T) {
 		{"line of damage", wire.EventLine{Damaged: &finding}, `{"damaged":` + findingJSON + `}`},
 		{"line of the end", wire.EventLine{End: &wire.EventEnd{}}, `{"end":{"entries":0}}`},
 		{"verified", wire.Line[wire.EventVerify]{Result: &wire.EventVerify{OK: true, Entries: 1, Last: 2, Head: "ab"}},
-			`{"result":{"ok":true,"entries":1,"last":2,"head":"ab","findings":[],"more":0}}`},
+			`{"result":{"ok":true,"entries":1,"last":2,"head":"ab","findings":[],"more":0,"agree":null}}`},
 		{"verified with findings", wire.Line[wire.EventVerify]{Result: &wire.EventVerify{Findings: wire.List[wire.Finding]{finding}, More: 3}},
-			`{"result":{"ok":false,"entries":0,"last":0,"head":"","findings":[` + findingJSON + `],"more":3}}`},
+			`{"result":{"ok":false,"entries":0,"last":0,"head":"","findings":[` + findingJSON + `],"more":3,"agree":null}}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := wire.Marshal(row.value)

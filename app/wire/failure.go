@@ -13,6 +13,14 @@ type Failure struct {
 	Errors  FieldErrors `json:"errors,omitempty"`
 }
 
+// CommandFailure is what a command prints under --json when it came to nothing else:
+// its sentence, and those about each field that was refused.
+//
+//	{"error":{"message":"The selected record is invalid.","errors":{"record":["The selected record is invalid."]}}}
+type CommandFailure struct {
+	Error Failure `json:"error"`
+}
+
 // FieldError holds the sentences about one field, for instance of
 // custom_fields.search_type.
 type FieldError struct {

@@ -1,0 +1,82 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// An example of a request can be sent as it stands to a vault that is new.
+func TestExamplesOfRequestsWork(t *testing.T) {
+	t.Parallel()
+	ran := 0
+	for path, item := range description(t).Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.RequestBody == nil || !slices.Contains([]string{http.MethodPost, http.MethodPatch}, method) {
+				continue
+			}
+			for media, content := range operation.RequestBody.Value.Content {
+				for name, example := range content.Examples {
+					ran++
+					t.Run(strings.Join([]string{method, path, media, name}, " "), func(t *testing.T) {
+						t.Parallel()
+						h := open(t)
+						h.example(t, method, path, media, example.Value.Value)
+					})
+				}
+			}
+		}
+	}
+	if ran < 8 {
+		t.Errorf("there are %d examples", ran)
+	}
+}
+
+// example sends one, of which the records that its path names are made first.
+func (h *house) example(t *testing.T, method, path, media string, value any) {
+	t.Helper()
+	id := ""
+	switch {
+	case strings.HasPrefix(path, "/abstracts/{id}"):
+		id = h.id(t, abstract(201, "", file("files", "a.pdf", pdf(1))))
+	case strings.HasPrefix(path, "/orders/{id}"):
+		id = h.id(t, order(`{"order_number":"T-1"}`, 201, ""))
+	case strings.HasPrefix(path, "/file-vault/files/{n}"):
+		h.ask(t, upload("full", 201, file("files", "a.pdf", pdf(1))))
+	}
+	r := row{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), status: 200}
+	if method == http.MethodPost && !strings.HasSuffix(path, "/restore") {
+		r.status = 201
+	}
+	members, ok := value.(map[string]any)
+	if !ok {
+		t.Fatalf("the example is %v", value)
+	}
+	switch media {
+	case "application/json":
+		raw, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.header, r.body = []string{asJSON}, string(raw)
+	case "application/x-www-form-urlencoded":
+		form := url.Values{}
+		for name, v := range members {
+			form.Set(name, fmt.Sprint(v))
+		}
+		r.header, r.body = []string{"Content-Type: " + media}, form.Encode()
+	case "multipart/form-data":
+		var list []string
+		for name, v := range members {
+			list = append(list, field(name, fmt.Sprint(v)))
+		}
+		r.header, r.body = []string{asForm}, parts(list...)
+	default:
+		t.Fatalf("nobody knows how to send %s", media)
+	}
+	h.ask(t, r)
+}

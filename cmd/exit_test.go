@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deedkeep/app/wire"
+)
+
+// With --json a refusal is one document too, and still a sentence and an exit code.
+func TestRefusalsHaveJSON(t *testing.T) {
+	dir := shortData(t)
+	if _, err := seed(dir); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "t.yaml")
+	if err := os.WriteFile(bad, []byte("templates: [{name: X, custom_fields: [{key: A, label: A, type: text}]}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name, args string
+		code       int
+		message    string // begins so
+		field      string
+	}{
+		{"a flag that is unknown", "status --colour red", exitUsage, "unknown flag: --colour", ""},
+		{"a command that is unknown", "keys mint", exitUsage, `unknown command "mint"`, ""},
+		{"a word that is missing", "keys create", exitUsage, "NAME is missing", ""},
+		{"no vault", "status --data " + dir + "x", exitNoVault, "no vault in ", ""},
+		{"no such key", "keys revoke 99", exitFailed, "there is no key 99", ""},
+		{"no such folder", "import " + dir + "x", exitFailed, "stat ", ""},
+		{"nowhere to back up to", "backup create", exitUsage, "There is no directory to back up to", ""},
+		{"a limit that is none", "events list --limit 0", exitUsage, "The limit must be between", "limit"},
+		{"a record that is none", "events list --record bar", exitUsage, "The selected record is invalid.", "record"},
+		{"no backup", "backup list --from " + dir + "x", exitFailed, "", ""},
+		{"a template that is none", "templates import " + bad, exitFailed, "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			args := append([]string{"--data", dir}, strings.Fields(row.args)...)
+			plain := ran(t.Context(), t, nil, args...)
+			got := ran(t.Context(), t, nil, append(args, "--json")...)
+			if got.code != row.code || plain.code != row.code || got.messages != plain.messages || plain.out != "" || got.messages == "" {
+				t.Fatalf("plain %+v\nJSON  %+v", plain, got)
+			}
+			var body wire.CommandFailure
+			lines := json.NewDecoder(strings.NewReader(got.out))
+			if err := lines.Decode(&body); err != nil || !errors.Is(lines.Decode(new(any)), io.EOF) {
+				t.Fatalf("%v: %q", err, got.out)
+			}
+			if body.Error.Message == "" || !strings.HasPrefix(body.Error.Message, row.message) {
+				t.Errorf("%s", got.out)
+			}
+			if row.field != "" && len(body.Error.Errors.Of(row.field)) != 1 {
+				t.Errorf("%s says nothing of %s", got.out, row.field)
+			}
+		})
+	}
+	// What was printed already is the one document.
+	got := ran(t.Context(), t, nil, "import", t.TempDir(), "--json", "--data", dir)
+	if got.code != exitDone || strings.Contains(got.out, `"error"`) {
+		t.Errorf("%+v", got)
+	}
+}
