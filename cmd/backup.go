@@ -55,10 +55,14 @@ one, and the next goes on with what was copied.`,
 					return err
 				}
 			}
+			seal, err := s.seal()
+			if err != nil {
+				return err
+			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, finish := s.bar("backup")
 				defer finish()
-				made, err := c.CreateBackup(ctx, to, report)
+				made, err := c.CreateBackup(ctx, wire.BackupCreate{To: to, Seal: seal}, report)
 				finish()
 				if err != nil {
 					return err
@@ -66,13 +70,31 @@ one, and the next goes on with what was copied.`,
 				if s.json {
 					return s.printJSON(made)
 				}
-				return s.print("%s: %d files, %s of documents, %s written in %.1f s to %s\n",
-					made.Snapshot, made.Files, wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To)
+				return s.print("%s: %d files, %s of documents, %s written in %.1f s to %s, %s\n",
+					made.Snapshot, made.Files, wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To, sealedWord(made.Sealed))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the directory (default: the setting backup.to)")
 	return cmd
+}
+
+// seal is what the settings of this command say about encryption: a server that has
+// others must not be taken for one that has these.
+func (s *shell) seal() (*wire.BackupSeal, error) {
+	c, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	says, err := backupSettings(c).Sealing(rand.Reader)
+	return &wire.BackupSeal{Recipients: says.Recipients, Passphrase: says.Print}, err
+}
+
+func sealedWord(sealed bool) string {
+	if sealed {
+		return "encrypted"
+	}
+	return "NOT encrypted"
 }
 
 // place is a directory of backups as a command names it.

@@ -18,6 +18,12 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
 	}
+	if s := asked.Seal; s != nil {
+		if err := c.Vault.Backups.Agree(vault.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
+			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+			return
+		}
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
 	said := time.Time{}
@@ -45,7 +51,7 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 func backupShape(b vault.Backup) *wire.Backup {
 	return &wire.Backup{
 		Snapshot: b.Snapshot, CreatedAt: wire.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
-		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(),
+		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed,
 	}
 }
 

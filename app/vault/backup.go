@@ -50,6 +50,7 @@ type Backup struct {
 	Bytes        int64         `json:"bytes"` // of documents, each once
 	BytesWritten int64         `json:"bytes_written"`
 	Took         time.Duration `json:"took"`
+	Sealed       bool          `json:"sealed"` // encrypted
 }
 
 // BackupProgress says how many bytes of those to be copied are there.
@@ -173,6 +174,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 		return Backup{}, err
 	}
 	made, err := b.fill(ctx, s, progress)
+	made.Sealed = a.Encrypted()
 	return made, errors.Join(err, s.Close())
 }
 
