@@ -140,12 +140,23 @@ func (b *Backups) target(to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, pair := range [][2]string{{to, b.v.dir}, {b.v.dir, to}} {
+	return to, BackupTarget(to, b.v.dir)
+}
+
+// BackupTarget is nil when backups of the vault in directory data may go to to: Invalid
+// when one lies inside the other.
+func BackupTarget(to, data string) error {
+	to, errTo := filepath.Abs(to)
+	data, errData := filepath.Abs(data)
+	if err := errors.Join(errTo, errData); err != nil {
+		return err
+	}
+	for _, pair := range [][2]string{{to, data}, {data, to}} {
 		if rel, err := filepath.Rel(resolved(pair[1]), resolved(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return "", title.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, b.v.dir))
+			return title.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
 		}
 	}
-	return to, nil
+	return nil
 }
 
 // resolved follows links as far as there are any.
