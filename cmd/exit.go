@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"deedkeep/app/archive"
 	"deedkeep/app/client"
 	"deedkeep/app/local"
 	"deedkeep/app/title"
@@ -19,7 +20,7 @@ const (
 	exitUsage       = 2
 	exitDamage      = 3   // verify found damage
 	exitNoVault     = 10  // there is no vault in the data directory
-	exitLocked      = 11  // another process has it, and does not answer
+	exitLocked      = 11  // another process has it and does not answer, or works on the same backups
 	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
 )
 
@@ -41,6 +42,9 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		s.say("%v", message(err))
 		s.say(`"deedkeep serve" makes one there; --data DIR (or DEEDKEEP_DATA) names another place`)
 		return exitNoVault
+	case errors.Is(err, archive.ErrLocked), lockedThere(err):
+		s.say("%s", message(err))
+		return exitLocked
 	case title.KindOf(err) == title.Locked:
 		s.say("%v", message(err))
 		if !errors.Is(err, local.ErrInUse) {
@@ -50,6 +54,12 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	}
 	s.say("%s", message(err))
 	return exitFailed
+}
+
+// lockedThere is a server's refusal: what it would work on is in use.
+func lockedThere(err error) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && refused.Status == http.StatusLocked
 }
 
 // message is the sentence for people, where an error has one of its own.

@@ -109,14 +109,15 @@ func TestImportKilled(t *testing.T) {
 			if n%3 == 2 {
 				s.kill() // the server; the import goes on without it, or ends
 				select {
-				case <-ended:
+				case err := <-ended:
+					t.Logf("kill %d: it ended: %v", n, err)
 				case <-time.After(time.Duration(h.rng.IntN(100)) * time.Millisecond):
 					killGroup(cmd)
-					<-ended
+					t.Logf("kill %d: %v", n, <-ended)
 				}
 			} else {
 				killGroup(cmd)
-				<-ended
+				t.Logf("kill %d: %v", n, <-ended)
 			}
 		}
 		if s != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/archive"
+	"deedkeep/app/client"
 	"deedkeep/web"
 )
 
@@ -137,6 +141,24 @@ func TestOutputThatFails(t *testing.T) {
 		got := ran(t.Context(), t, func(s *shell) { s.out = failing{} }, append(args, "--data", t.TempDir())...)
 		if got.code != exitFailed || got.messages != "deedkeep: no room\n" {
 			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+// What is in use elsewhere ends with 11, whether the server says so or the backups do.
+func TestLockedElsewhere(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		code int
+	}{
+		{"the server's backup is being made", fmt.Errorf("backup: %w", &client.Error{Status: http.StatusLocked, Message: "A backup is already being made."}), exitLocked},
+		{"the backups are being thinned out", fmt.Errorf("/mnt/b: %w: another backup command works on it", archive.ErrLocked), exitLocked},
+		{"another refusal of the server", &client.Error{Status: http.StatusConflict, Message: "No."}, exitFailed},
+	} {
+		s, _, messages := testShell()
+		if code := s.exit(t.Context(), tt.err); code != tt.code || messages.String() != "deedkeep: "+message(tt.err)+"\n" {
+			t.Errorf("%s: code %d, %q", tt.name, code, messages)
 		}
 	}
 }

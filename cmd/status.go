@@ -53,6 +53,7 @@ func statusRows(s wire.Status) [][]string {
 		{"orders", fmt.Sprint(s.Orders)},
 		{"files", fmt.Sprintf("%d (%s)", s.Files, wire.HumanSize(s.Bytes))},
 		{"folders", fmt.Sprint(s.Folders)},
+		{"trash", fmt.Sprint(s.Trashed)},
 		{"waiting", fmt.Sprintf("%d for processing", s.Queue)},
 		{"failed", failed(s.Failed)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},

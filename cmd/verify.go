@@ -12,18 +12,28 @@ import (
 )
 
 func (s *shell) verifyCommand() *cobra.Command {
-	return &cobra.Command{
+	var repair bool
+	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Hold every record, index and byte of the vault against each other",
 		Long: `Hold every record, index and byte of the vault against each other, while the
 server runs or not. A missing or differing byte, record or index is a finding: it
 is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
-are notes; a sweep takes them away. Nothing is changed.`,
-		Example: "  deedkeep verify\n  deedkeep verify --json",
+are notes; a sweep takes them away. Nothing is changed.
+
+With --repair, indexes, counters and the queue of processing are first made anew
+from the records, and orphans and leftovers removed. Changes wait meanwhile. Damaged
+records and documents are never touched: they stay findings. A document comes back
+with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
+		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				report, err := c.Verify(ctx, s.progress())
+				work := c.Verify
+				if repair {
+					work = c.Repair
+				}
+				report, err := work(ctx, s.progress())
 				if err != nil {
 					return err
 				}
@@ -35,6 +45,8 @@ are notes; a sweep takes them away. Nothing is changed.`,
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "make indexes, counters and the queue anew first")
+	return cmd
 }
 
 func (s *shell) printVerify(r wire.Verify) error {
@@ -52,6 +64,12 @@ func (s *shell) printVerify(r wire.Verify) error {
 }
 
 func (s *shell) printFindings(r wire.Verify) error {
+	if did := r.Repaired; did != nil && did.Done {
+		if err := s.print("repaired: indexes and counters made anew (%d findings before), %d tasks added, %d removed, %d orphans and %d leftovers removed\n",
+			did.Findings, did.TasksAdded, did.TasksRemoved, did.Orphans, did.Leftovers); err != nil {
+			return err
+		}
+	}
 	for _, f := range r.Findings {
 		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
 			return err
@@ -61,6 +79,32 @@ func (s *shell) printFindings(r wire.Verify) error {
 	if !r.OK {
 		word = "DAMAGED"
 	}
+	if err := s.print("%s", whatHelps(r)); err != nil {
+		return err
+	}
 	return s.print("%s: %d records, %d documents (%s), %d events; %d orphans, %d leftovers, %d findings\n",
 		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, r.Orphans, r.Leftovers, len(r.Findings))
+}
+
+// whatHelps says what to do about findings, a line each; nothing when there are none.
+func whatHelps(r wire.Verify) string {
+	documents, others := false, false
+	for _, f := range r.Findings {
+		if f.Kind == "file" {
+			documents = true
+		} else {
+			others = true
+		}
+	}
+	help := ""
+	if documents {
+		help += "a damaged document comes back with: deedkeep restore --file N --from DIR\n"
+	}
+	if (documents || others) && r.Repaired == nil {
+		help += "indexes, counters and the queue are made anew with: deedkeep verify --repair\n"
+	}
+	if others && r.Repaired != nil {
+		help += "what a repair leaves is in the records: restore a backup\n"
+	}
+	return help
 }

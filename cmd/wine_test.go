@@ -118,12 +118,11 @@ func (w *windows) serve(t *testing.T, env ...string) *servedThere {
 	}()
 	t.Cleanup(func() {
 		_ = s.process.Process.Kill() // It may have ended.
-		<-s.ended
+		t.Logf("serve: %v", <-s.ended)
 	})
 	if err != nil || !ok {
 		_ = s.process.Process.Kill() // The failure is told.
-		<-s.ended
-		t.Fatalf("serve: %q, %v\n%s", line, err, s.messages)
+		t.Fatalf("serve: %q, %v, %v\n%s", line, err, <-s.ended, s.messages)
 	}
 	return s
 }
@@ -187,7 +186,7 @@ func TestWine(t *testing.T) {
 	if err := again.process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-again.ended
+	t.Logf("killed: %v", <-again.ended)
 	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); !strings.Contains(got, "a server did not stop by itself") {
 		t.Errorf("doctor: %s", got)
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -66,6 +65,7 @@ func Control(opts ControlOptions) http.Handler {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
+	mux.HandleFunc("POST /control/repair", c.repair)
 	mux.HandleFunc("POST /control/backup", c.backup)
 	c.mountEvents(mux)
 	return Identify(mux, opts.Chance)
@@ -77,10 +77,14 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 		body, err := h(r)
 		if err != nil {
 			var failure wire.Failure
-			if status, failure, _ = translate(err); status == http.StatusInternalServerError {
+			var header map[string]string
+			if status, failure, header = translate(err); status == http.StatusInternalServerError {
 				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(requestIDHeader))
 			}
 			body = failure
+			for name, value := range header {
+				w.Header().Set(name, value)
+			}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -102,7 +106,7 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	}
 	out := wire.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
-		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Bytes: int64(s.Bytes),
+		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
 	if c.Certificate != nil {
@@ -233,39 +237,4 @@ func (c control) retry(r *http.Request) (any, error) {
 	}
 	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
 	return wire.ProcessRetried{Retried: n}, err
-}
-
-// progressEvery is how often a verification says how far it is.
-const progressEvery = 250 * time.Millisecond
-
-// verify streams its progress and then its result, a JSON line each.
-func (c control) verify(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
-	said := time.Time{}
-	report, err := c.Vault.Verify(r.Context(), func(done, total int) {
-		if time.Since(said) < progressEvery {
-			return
-		}
-		said = time.Now()
-		// A command that has gone ends the request's context, and with it the work.
-		_ = errors.Join(lines.Encode(wire.VerifyLine{Progress: &wire.VerifyProgress{Done: int64(done), Total: int64(total), Unit: "documents"}}), flusher.Flush())
-	})
-	line := wire.VerifyLine{Result: verified(report)}
-	if err != nil {
-		c.Log.ErrorContext(r.Context(), "verify", "error", err, "request_id", r.Header.Get(requestIDHeader))
-		line = wire.VerifyLine{Error: err.Error()}
-	}
-	_ = lines.Encode(line) // as above
-}
-
-func verified(r vault.Report) *wire.Verify {
-	out := &wire.Verify{
-		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
-		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]wire.Finding, 0, len(r.Findings)),
-	}
-	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
-	}
-	return out
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"deedkeep/app/api"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 	"deedkeep/app/wire"
 )
@@ -71,6 +73,16 @@ func TestControlBackup(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to || status.LastBackupAt == nil || status.BackupFailure == nil {
 		t.Errorf("%s, %v", w.Body, err)
 	}
+	t.Run("while another is being made", func(t *testing.T) {
+		_, err := v.Backups.Create(t.Context(), title.System(), to, func(vault.BackupProgress) {
+			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked || line.Error != "A backup is already being made." {
+				t.Errorf("%+v", line)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func pathJSON(t *testing.T, text string) string {

@@ -1,13 +1,10 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -53,7 +50,7 @@ func (c control) resetUser(r *http.Request) (any, error) {
 
 func (c control) linked(token string, user title.User, err error) (any, error) {
 	if err != nil {
-		return nil, busy(err)
+		return nil, err
 	}
 	link := ""
 	if token != "" {
@@ -64,16 +61,6 @@ func (c control) linked(token string, user title.User, err error) (any, error) {
 
 // JoinPath is where a one-time link leads, before its token.
 const JoinPath = "/join/"
-
-// busy turns a refusal that passes by itself into its status.
-func busy(err error) error {
-	if refused, ok := errors.AsType[*vault.SignInError](err); ok && refused.Wait > 0 {
-		return &refusal{status: http.StatusTooManyRequests, message: refused.Error(), header: map[string]string{
-			"Retry-After": strconv.Itoa(int(refused.Wait / time.Second)),
-		}}
-	}
-	return err
-}
 
 func (c control) setUserRole(r *http.Request) (any, error) {
 	id, err := userID(r)

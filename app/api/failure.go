@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/body"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -53,6 +55,7 @@ var kinds = map[title.Kind]int{
 	title.Full:            http.StatusInsufficientStorage,
 	title.Closing:         http.StatusServiceUnavailable,
 	title.Stale:           http.StatusPreconditionFailed,
+	title.Locked:          http.StatusLocked,
 }
 
 // headers that belong to a status, whatever raised it.
@@ -90,6 +93,7 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 		malformed *body.MalformedError
 		limit     *body.LimitError
 		long      *http.MaxBytesError
+		busy      *vault.SignInError
 	)
 	switch {
 	case errors.As(err, &r):
@@ -100,6 +104,10 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 		return http.StatusRequestEntityTooLarge, wire.Failure{Message: limit.Error()}, nil
 	case errors.As(err, &malformed):
 		return http.StatusBadRequest, wire.Failure{Message: malformed.Error()}, nil
+	case errors.As(err, &busy) && busy.Wait > 0: // it passes by itself
+		return http.StatusTooManyRequests, wire.Failure{Message: busy.Error()}, map[string]string{
+			"Retry-After": strconv.Itoa(int(busy.Wait / time.Second)),
+		}
 	case errors.As(err, &named) && kinds[named.Kind] != 0:
 		return kinds[named.Kind], wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}

@@ -76,7 +76,7 @@ type Store struct {
 	pins     pins
 
 	mu   sync.Mutex
-	live map[string]struct{} // temporary files that a Staged or a running Stage still owns
+	live map[string]struct{} // temporary files that a Staged, a running Stage or a Claim still owns
 }
 
 // Open opens the store in dir, with tmp for files on their way. It makes both

@@ -79,7 +79,7 @@ func (s *Store) walkShard(ctx context.Context, dir string, visit func(Entry) err
 	return nil
 }
 
-// Leftovers counts the files in tmp that no upload under way owns, and their
+// Leftovers counts the files in tmp that nobody owns (Claim), and their
 // bytes: what a crash left there since, or others put there.
 func (s *Store) Leftovers() (count int, bytes int64, err error) {
 	err = filepath.WalkDir(s.tmp, func(path string, e fs.DirEntry, err error) error {
@@ -89,10 +89,7 @@ func (s *Store) Leftovers() (count int, bytes int64, err error) {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		s.mu.Lock()
-		_, owned := s.live[path]
-		s.mu.Unlock()
-		if owned {
+		if s.owned(path) {
 			return nil
 		}
 		info, err := e.Info()

@@ -16,8 +16,17 @@ import (
 // could not be finished is an *Error of status 500; an answer that was cut, or
 // is over 64 MiB, is io.ErrUnexpectedEOF. Door only.
 func (c *Client) Verify(ctx context.Context, progress func(wire.VerifyProgress)) (wire.Verify, error) {
-	const path = "/control/verify"
-	answer, err := c.send(ctx, http.MethodPost, path, nil, "")
+	return c.verify(ctx, "verify", progress)
+}
+
+// Repair makes what follows from records anew, and then is Verify: the result says
+// what was done too. A vault that takes no writes is an *Error. Door only.
+func (c *Client) Repair(ctx context.Context, progress func(wire.VerifyProgress)) (wire.Verify, error) {
+	return c.verify(ctx, "repair", progress)
+}
+
+func (c *Client) verify(ctx context.Context, what string, progress func(wire.VerifyProgress)) (wire.Verify, error) {
+	answer, err := c.send(ctx, http.MethodPost, "/control/"+what, nil, "")
 	if err != nil {
 		return wire.Verify{}, err
 	}
@@ -29,7 +38,7 @@ func (c *Client) Verify(ctx context.Context, progress func(wire.VerifyProgress))
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return wire.Verify{}, fmt.Errorf("verify: read answer: %w", err)
+			return wire.Verify{}, fmt.Errorf("%s: read answer: %w", what, err)
 		}
 		switch {
 		case line.Error != "":

@@ -67,6 +67,17 @@ func TestVerifyCut(t *testing.T) {
 	}
 }
 
+func TestRepair(t *testing.T) {
+	srv, asked := serve(t, 200, `{"result":{"ok":true,"findings":[],"repaired":{"done":true,"tasks_added":2}}}`)
+	result, err := client.New(srv.URL, "", nil).Repair(t.Context(), nil)
+	if err != nil || !result.OK || result.Repaired == nil || !result.Repaired.Done || result.Repaired.TasksAdded != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if asked.request.Method != "POST" || asked.request.URL.Path != "/control/repair" {
+		t.Errorf("asked %s %s", asked.request.Method, asked.request.URL)
+	}
+}
+
 func TestVerifyRefused(t *testing.T) {
 	srv, _ := serve(t, 503, `{"message":"The server is stopping."}`)
 	var refused *client.Error

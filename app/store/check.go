@@ -18,7 +18,10 @@ import (
 type Finding struct{ Kind, Subject, Problem string }
 
 // Census is what a Check went through.
-type Census struct{ Records, Files, Events int }
+type Census struct {
+	Records, Files, Events int
+	Unsound                bool // the file itself is damaged: nothing must write to it
+}
 
 const mostFindings = 10_000
 
@@ -44,11 +47,12 @@ type checker struct {
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, tallies: map[tallied]uint64{}, entriesDue: map[string]int{}, fingerprint: c.fingerprint}
 	if err := k.pages(c); err != nil || c.broken {
+		k.census.Unsound = c.broken
 		return k.census, err
 	}
 	walked := c.view(func(t *Tx) error {
 		k.t = t
-		if k.missing() {
+		if k.census.Unsound = k.missing(); k.census.Unsound {
 			return nil
 		}
 		k.meta()
@@ -64,11 +68,13 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		return k.census, err
 	}
 	if walked != nil {
+		k.census.Unsound = true
 		k.find("database", "pages", "%s", problem(walked))
 		return k.census, nil
 	}
 	err := c.db.View(func(tx *bolt.Tx) error {
 		for err := range tx.Check() {
+			k.census.Unsound = true
 			k.find("database", "pages", "%v", err)
 		}
 		return nil

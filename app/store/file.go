@@ -74,8 +74,10 @@ func (t *Tx) RemoveFile(id uint64) error {
 	if err := t.countFile(&old, &title.File{ID: id}, true, false); err != nil {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
-	if err := t.removeTasksOf(id); err != nil {
-		return err
+	if old.Processing { // else no task waits
+		if err := t.removeTasksOf(id); err != nil {
+			return err
+		}
 	}
 	return files.erase(t, id, &old)
 }
@@ -145,4 +147,14 @@ func (t *Tx) FilesFrom(from uint64, limit int) (list []title.File, err error) {
 func (t *Tx) DigestInUse(digest [32]byte) bool {
 	k, _ := t.bucket(bucketFileDigests).Cursor().Seek(digest[:])
 	return bytes.HasPrefix(k, digest[:])
+}
+
+// FileRecords counts the records of files that are there, damaged ones too, whatever
+// the counter says.
+func (t *Tx) FileRecords() (n uint64) {
+	c := t.bucket(bucketFiles).Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
 }

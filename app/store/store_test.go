@@ -96,7 +96,7 @@ func fill(t testing.TB, s *Store, n int) {
 				tx.PutFolder(title.Folder{ID: folder, Name: fmt.Sprint("Box ", i), ParentID: 1}),
 				tx.PutAbstract(title.Abstract{ID: abstract, TemplateID: 1, Property: title.Property{City: "Troy"}, Custom: title.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
 				tx.PutOrder(title.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
-				tx.PutFile(title.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Version: 1, CreatedAt: testTime}),
+				tx.PutFile(title.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Processing: true, Version: 1, CreatedAt: testTime}),
 				tx.AddTask(title.Task{FileID: file, At: testTime}),
 				tx.PutKey(title.Key{ID: key, Name: "k", Hash: digest(1000 + i), Abilities: []string{"events"}, CreatedAt: testTime}),
 				tx.AddEvent(title.Event{At: testTime, Actor: title.System(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))

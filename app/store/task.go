@@ -1,8 +1,14 @@
 package store
 
-import "deedkeep/app/title"
+import (
+	"bytes"
+	"fmt"
 
-// AddTask puts a file into the queue of processing; Seq is set here.
+	"deedkeep/app/title"
+)
+
+// AddTask puts a file, which is Processing as long as it has a task, into the queue;
+// Seq is set here.
 func (t *Tx) AddTask(task title.Task) error {
 	var err error
 	if task.Seq, err = tasks.next(t); err != nil {
@@ -36,18 +42,11 @@ func (t *Tx) RemoveTask(seq uint64) error {
 	return tasks.remove(t, seq)
 }
 
-// removeTasksOf takes what waits for a file out of the queue. The queue is read
-// once a transaction, and hardly ever long.
+// removeTasksOf takes what waits for a file that is Processing out of the queue. The
+// queue is read once a transaction, while others wait to write: of other files it is
+// not read at all.
 func (t *Tx) removeTasksOf(file uint64) error {
-	if t.queued == nil {
-		t.queued = map[uint64][]uint64{}
-		tasks.each(t, 0, func(seq uint64, task title.Task, err error) bool {
-			if err == nil { // Check reports a damaged one
-				t.queued[task.FileID] = append(t.queued[task.FileID], seq)
-			}
-			return true
-		})
-	}
+	t.readQueue()
 	for _, seq := range t.queued[file] {
 		if err := t.RemoveTask(seq); err != nil {
 			return err
@@ -55,4 +54,62 @@ func (t *Tx) removeTasksOf(file uint64) error {
 	}
 	delete(t.queued, file)
 	return nil
+}
+
+func (t *Tx) readQueue() {
+	if t.queued != nil {
+		return
+	}
+	t.queued = map[uint64][]uint64{}
+	tasks.each(t, 0, func(seq uint64, task title.Task, err error) bool {
+		if err == nil { // Check reports a damaged one
+			t.queued[task.FileID] = append(t.queued[task.FileID], seq)
+		}
+		return true
+	})
+}
+
+// Queued reports whether a task waits for a file.
+func (t *Tx) Queued(file uint64) bool {
+	t.readQueue()
+	return len(t.queued[file]) > 0
+}
+
+// Unqueued gives at most limit files from number from on that wait for their
+// processing without a task, those in the trash too, without damaged ones.
+func (t *Tx) Unqueued(from uint64, limit int) (list []uint64) {
+	files.each(t, from, func(id uint64, f title.File, err error) bool {
+		if err == nil && f.Processing && !t.Queued(id) {
+			list = append(list, id)
+		}
+		return len(list) < limit
+	})
+	return list
+}
+
+// RemoveStrayTasks takes at most limit tasks out of the queue that lead nowhere, and
+// tells how many: those of files that are missing, and, as what they said stands in
+// the record of the file too, those that are damaged. It must follow a Rebuild, which
+// counts no damaged ones.
+func (t *Tx) RemoveStrayTasks(limit int) (count int, err error) {
+	var stray [][]byte
+	c := t.bucket(bucketTasks).Cursor()
+	for key, raw := c.First(); key != nil && len(stray) < limit; key, raw = c.Next() {
+		var task title.Task
+		_, numbered := numberOf(key)
+		sound := numbered && decode(bucketTasks, key, raw, &task) == nil
+		if sound && files.has(t, task.FileID) {
+			continue
+		}
+		if stray = append(stray, bytes.Clone(key)); sound {
+			t.add(CountTasks, -1)
+		}
+	}
+	for _, key := range stray {
+		if err := t.bucket(bucketTasks).Delete(key); err != nil {
+			return 0, fmt.Errorf("remove a stray task: %w", err)
+		}
+	}
+	t.queued = nil
+	return len(stray), nil
 }

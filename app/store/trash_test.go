@@ -144,3 +144,27 @@ func TestFolderInUse(t *testing.T) {
 		return nil
 	})
 }
+
+// The queue may be long, and is read inside the transaction of a purge only for a file
+// that may have a task.
+func TestRemovingAFileDoesNotReadTheQueue(t *testing.T) {
+	s := openNew(t)
+	fill(t, s, 2)
+	update(t, s, func(tx *Tx) error {
+		file, err := tx.File(2)
+		file.Processing = false
+		if err := errors.Join(err, tx.RemoveTask(2), tx.PutFile(file), tx.RemoveFile(2), tx.RemoveAbstract(2)); err != nil {
+			return err
+		}
+		if tx.queued != nil {
+			t.Error("the queue was read for a file that is not processed")
+		}
+		if err := errors.Join(tx.RemoveFile(1), tx.RemoveAbstract(1)); err != nil {
+			return err
+		}
+		if tx.Count(CountTasks) != 0 {
+			t.Error("the task of a file that is gone stays")
+		}
+		return nil
+	})
+}

@@ -18,13 +18,14 @@ type world struct {
 	abstracts map[uint64]title.Abstract
 	orders    map[uint64]title.Order
 	files     map[uint64]title.File
+	queued    map[uint64]bool // files that have a task, and so are Processing
 	events    []title.Event
 	digests   int
 }
 
 func newWorld(t *testing.T, s *Store) *world {
 	t.Helper()
-	w := &world{s: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]title.Abstract{}, orders: map[uint64]title.Order{}, files: map[uint64]title.File{}}
+	w := &world{s: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]title.Abstract{}, orders: map[uint64]title.Order{}, files: map[uint64]title.File{}, queued: map[uint64]bool{}}
 	view(t, s, func(tx *Tx) error {
 		e, err := events.get(tx, 1) // the store itself wrote it
 		w.events = append(w.events, e)
@@ -133,8 +134,9 @@ func (w *world) stepFile(tx *Tx, isNew, remove bool) (err error) {
 	}
 	if w.rng.IntN(5) == 0 {
 		err = tx.AddTask(title.Task{FileID: f.ID, At: testTime})
+		w.queued[f.ID] = true
 	}
-	f.FolderID, f.Processing, f.Failure = w.rng.Uint64N(4), w.rng.IntN(2) == 0, pick(w.rng, "", "", "no")
+	f.FolderID, f.Processing, f.Failure = w.rng.Uint64N(4), w.rng.IntN(2) == 0 || w.queued[f.ID], pick(w.rng, "", "", "no")
 	f.Trashed = w.trashed("")
 	w.files[f.ID] = f
 	return errors.Join(err, tx.PutFile(f))

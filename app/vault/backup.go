@@ -61,6 +61,9 @@ type BackupProgress struct{ Done, Total int64 }
 // complete or invisible. It returns Invalid without a directory, Locked while another
 // one is being made, Full, or Conflict with a sentence that says what stands against it.
 func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (Backup, error) {
+	if err := b.v.inspect(ctx, actor, nil); err != nil {
+		return Backup{}, err
+	}
 	if !b.one.TryLock() {
 		return Backup{}, &title.Error{Kind: title.Locked, Message: "A backup is already being made."}
 	}
@@ -191,15 +194,11 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 
 // fill copies the database aside, and then every document that it names.
 func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
-	name, err := secret.NewToken(b.v.chance)
+	copied, done, err := b.v.snapshot(ctx, "backup")
 	if err != nil {
 		return made, err
 	}
-	copied, err := b.v.store.Snapshot(ctx, filepath.Join(b.v.dir, "tmp", "backup-"+name[:12]+".db"))
-	if err != nil {
-		return made, err
-	}
-	defer func() { err = errors.Join(err, copied.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	info, err := b.census(ctx, copied)
 	if err != nil {
 		return made, err

@@ -1,8 +1,11 @@
 package vault_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"strings"
@@ -218,5 +221,32 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	tr.Discard()
 	if s := status(t, v); s.Files != 0 || len(under(t, opts.Dir, "tmp")) != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A vault that takes no writes for a while does not fill its log each second, and its
+// background work goes on; it ends only when the disk failed to sync.
+func TestBackgroundWorkWhileNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	log := new(bytes.Buffer)
+	v, _ := opened(t, func(o *vault.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	for _, tt := range []struct {
+		name string
+		err  error
+		told bool
+	}{
+		{"nothing came of it", nil, false},
+		{"a full disk", fmt.Errorf("purge: %w", &title.Error{Kind: title.Full, Message: "The disk is full."}), false},
+		{"indexes are being made anew", &title.Error{Kind: title.Closing, Message: "Try again soon."}, false},
+		{"anything else", errors.New("broken"), true},
+	} {
+		log.Reset()
+		if !v.GoesOn(t.Context(), tt.err) || (log.Len() > 0) != tt.told {
+			t.Errorf("%s: it ended, or the log is wrong: %q", tt.name, log)
+		}
+	}
+	v.Store().Fail(syscall.EIO)
+	if v.GoesOn(t.Context(), nil) {
+		t.Error("it goes on after a failed sync")
 	}
 }

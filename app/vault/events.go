@@ -31,9 +31,9 @@ func (e *Events) GoesOn(actor title.Actor, kind, record string) {
 	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record}, true)
 }
 
-// flush writes what waits; a vault that takes no writes still shows its log.
+// flush writes the views that wait; a vault that takes no writes still shows its log.
 func (e *Events) flush(ctx context.Context) error {
-	if err := e.v.gatherer.flush(ctx, false); err != nil && !takesNoWrites(err) {
+	if err := e.v.gatherer.flushViews(ctx); err != nil && !takesNoWrites(err) {
 		return err
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -330,5 +331,29 @@ func TestEventsList(t *testing.T) {
 	page, err = v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Limit: 10, Where: []store.Where{{Column: store.ColumnRecord, Value: "file:2"}}})
 	if err != nil || len(page.Items) != 2 || page.Items[1].Kind != "file.opened" {
 		t.Errorf("%+v, %v", page.Items, err)
+	}
+}
+
+// A page of the log costs no commit when only the use of a key waits, which is the
+// request's own.
+func TestReadingTheLogWritesNothing(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	text, _ := makeKey(t, v, title.KeyDraft{})
+	database := func() []byte {
+		t.Helper()
+		raw, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	before := database()
+	opens(t, v, text, true)
+	if _, err := v.Events.List(t.Context(), store.Query{Limit: 10}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(before, database()) {
+		t.Error("reading the log wrote to the database")
 	}
 }

@@ -30,3 +30,6 @@ func (v *Vault) Kept(slot [32]byte) (r title.Replay, found bool, err error) {
 	})
 	return r, found, err
 }
+
+// GoesOn is what background work does with what came of a turn.
+func (v *Vault) GoesOn(ctx context.Context, err error) bool { return v.goesOn(ctx, "turn", err) }

@@ -38,8 +38,18 @@ func (g *gatherer) run(ctx context.Context) {
 	}
 }
 
-// takesNoWrites is the error of a vault that is full or read-only: what is gathered
-// is then all that is lost.
+// goesOn logs what came of a turn of background work, and is false when there will be
+// no other: the vault is read-only until a restart. That it takes no writes now is no
+// news: the kind of an error does not say for how long.
+func (v *Vault) goesOn(ctx context.Context, what string, err error) bool {
+	if err != nil && !takesNoWrites(err) && ctx.Err() == nil {
+		v.log.Error(what, "error", err)
+	}
+	return v.store.Failed() == nil
+}
+
+// takesNoWrites is the error of a vault that is full or read-only, for now or until a
+// restart: what is gathered is then all that is lost.
 func takesNoWrites(err error) bool {
 	kind := title.KindOf(err)
 	return kind == title.Closing || kind == title.Full
@@ -50,6 +60,20 @@ func takesNoWrites(err error) bool {
 func (g *gatherer) flush(ctx context.Context, last bool) error {
 	g.flushing.Lock()
 	defer g.flushing.Unlock()
+	return g.write(ctx, last)
+}
+
+// flushViews is flush where views wait. Uses of keys alone are not worth a sync.
+func (g *gatherer) flushViews(ctx context.Context) error {
+	g.flushing.Lock()
+	defer g.flushing.Unlock()
+	if !g.v.notes.due() {
+		return nil
+	}
+	return g.write(ctx, false)
+}
+
+func (g *gatherer) write(ctx context.Context, last bool) error {
 	seen, views := g.v.usage.take(), g.v.notes.take(last)
 	for len(seen) > 0 || len(views) > 0 {
 		batch := views[:min(len(views), notesAtOnce)]

@@ -26,18 +26,9 @@ const generationFile = "generation"
 // generation begins a new generation, and tells whether the database is the one
 // that was last used here. Without the file it is taken for that one.
 func (v *Vault) generation(ctx context.Context) (own bool, err error) {
-	var have string
-	err = v.store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
-	if err != nil {
+	have, own, err := v.lastUsed(ctx)
+	if err != nil || !own {
 		return false, err
-	}
-	known, err := os.ReadFile(filepath.Join(v.dir, generationFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return false, err
-	case !slices.Contains(strings.Fields(string(known)), have):
-		return false, nil
 	}
 	next, err := secret.NewToken(v.chance)
 	if err != nil {
@@ -52,6 +43,19 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 		return false, err
 	}
 	return true, v.writeGeneration(next)
+}
+
+// lastUsed is the word of the database, and whether the file knows it.
+func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error) {
+	err = v.store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
+	if err != nil {
+		return "", false, err
+	}
+	known, err := os.ReadFile(filepath.Join(v.dir, generationFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return have, true, nil
+	}
+	return have, err == nil && slices.Contains(strings.Fields(string(known)), have), err
 }
 
 func (v *Vault) writeGeneration(words ...string) error {

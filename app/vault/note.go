@@ -126,6 +126,22 @@ func (n *notes) sum(key view, seen *viewed) {
 	seen.again, seen.written = 0, time.Time{}
 }
 
+// due reports whether take has something to give.
+func (n *notes) due() bool {
+	now := n.v.now()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.waiting) > 0 {
+		return true
+	}
+	for _, seen := range n.views {
+		if seen.again > 0 && !within(seen.written, now, viewMinute) {
+			return true
+		}
+	}
+	return false
+}
+
 // take empties what waits, with the sums of the minutes that are over, or of all.
 func (n *notes) take(all bool) []title.Event {
 	now := n.v.now()

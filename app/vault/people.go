@@ -33,11 +33,8 @@ func (u *Users) run(ctx context.Context) {
 		case <-prune.C:
 			err = u.v.Sessions.prune(ctx)
 		}
-		if title.KindOf(err) == title.Closing {
-			return // read-only until a restart; what is gathered goes with it
-		}
-		if err != nil && ctx.Err() == nil {
-			u.v.log.Error("sessions", "error", err)
+		if !u.v.goesOn(ctx, "sessions", err) {
+			return // what is gathered goes with it
 		}
 	}
 }

@@ -26,12 +26,8 @@ func (p *purger) run(ctx context.Context) {
 	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		err := p.v.Purge(ctx)
-		if title.KindOf(err) == title.Closing {
-			return // read-only until a restart
-		}
-		if err != nil && ctx.Err() == nil {
-			p.v.log.Error("purge", "error", err)
+		if !p.v.goesOn(ctx, "purge", p.v.Purge(ctx)) {
+			return
 		}
 		select {
 		case <-ctx.Done():

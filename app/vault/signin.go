@@ -132,11 +132,21 @@ func (u *Users) enter(ctx context.Context, draft SignInDraft, now time.Time) (Si
 	}
 	fresh := ""
 	if stale {
-		if fresh, err = u.passwords.Hash(ctx, draft.Password); err != nil {
+		if fresh, err = u.rehash(ctx, draft.Password); err != nil {
 			return SignedIn{}, err
 		}
 	}
 	return u.begin(ctx, draft, user, fresh)
+}
+
+// rehash is the form that passwords have now; "" when everything is busy: the old one
+// has just let somebody in, and does so next time.
+func (u *Users) rehash(ctx context.Context, password string) (string, error) {
+	hash, err := u.passwords.Hash(ctx, password)
+	if errors.Is(err, secret.ErrBusy) {
+		return "", nil
+	}
+	return hash, err
 }
 
 // askCode wants a code, and counts those of six digits for the account as a whole.

@@ -2,8 +2,10 @@ package vault_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -346,4 +348,39 @@ func TestRehash(t *testing.T) {
 	if _, stale, err := secret.NewPasswords(nil).Verify(t.Context(), now.Password, goodPassword); stale || err != nil {
 		t.Errorf("%v %v", stale, err)
 	}
+}
+
+// When as many check a password as may, making a hash anew keeps nobody out, and making
+// a user is refused in words.
+func TestEverythingIsBusy(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	var crowd sync.WaitGroup
+	defer crowd.Wait()
+	defer leave()
+	for range 80 {
+		crowd.Go(func() {
+			for ctx.Err() == nil {
+				if p.Checks(ctx) != nil {
+					time.Sleep(time.Millisecond) // it is busy: the others hold it so
+				}
+			}
+		})
+	}
+	eventually(t, "a user is refused for the crowd", func() bool {
+		password := goodPassword
+		_, _, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: rand.Text(), Role: title.RoleAdmin, Password: &password})
+		if err != nil {
+			refused(t, "a new user", err, vault.TooBusy)
+		}
+		return err != nil
+	})
+	eventually(t, "a password without its new hash", func() bool {
+		hash, err := p.Rehash(t.Context(), goodPassword)
+		if err != nil {
+			t.Errorf("rehash: %v", err)
+		}
+		return hash == ""
+	})
 }

@@ -56,14 +56,19 @@ func (s *sweeper) run(ctx context.Context, every time.Duration) {
 // sweeps nothing: its last commit failed, and nobody knows which records the disk
 // will show at the next start. It returns Closing then.
 func (v *Vault) Sweep(ctx context.Context) error {
+	_, err := v.sweep(ctx)
+	return err
+}
+
+func (v *Vault) sweep(ctx context.Context) (result blob.SweepResult, err error) {
 	orphans, err := v.orphans(ctx)
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
+		return result, fmt.Errorf("sweep: %w", err)
 	}
 	if len(orphans) == 0 {
-		return nil
+		return result, nil
 	}
-	result, err := v.blobs.Sweep(ctx, func(d blob.Digest) (bool, error) {
+	result, err = v.blobs.Sweep(ctx, func(d blob.Digest) (bool, error) {
 		if !orphans[d] {
 			return true, nil
 		}
@@ -79,9 +84,9 @@ func (v *Vault) Sweep(ctx context.Context) error {
 		v.log.Info("swept orphans", "removed", result.Removed, "bytes", result.Bytes)
 	}
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
+		return result, fmt.Errorf("sweep: %w", err)
 	}
-	return nil
+	return result, nil
 }
 
 func (v *Vault) digestInUse(ctx context.Context, d blob.Digest) (used bool, err error) {

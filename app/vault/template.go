@@ -117,7 +117,7 @@ var errMoved = errors.New("the definitions changed meanwhile")
 func (s *Templates) change(ctx context.Context, actor title.Actor, dry bool, wish func([]title.Template) ([]title.Template, error)) (Definitions, error) {
 	for {
 		var p templatePlan
-		if err := s.v.store.View(ctx, func(t *store.Tx) (err error) { p, err = s.plan(t, wish); return err }); err != nil {
+		if err := s.v.inspect(ctx, actor, func(t *store.Tx) (err error) { p, err = s.plan(t, wish); return err }); err != nil {
 			return Definitions{}, err
 		}
 		lost := abstractLosses(p.losses)
@@ -128,7 +128,7 @@ func (s *Templates) change(ctx context.Context, actor title.Actor, dry bool, wis
 		if dry || len(p.changed) == 0 {
 			return out, nil
 		}
-		err := s.v.write(ctx, actor, func(t *store.Tx) (err error) {
+		err := s.v.define(ctx, actor, func(t *store.Tx) (err error) {
 			again, err := s.plan(t, wish)
 			if err == nil && !slices.Equal(again.losses, p.losses) {
 				err = errMoved

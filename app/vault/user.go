@@ -100,6 +100,24 @@ func (v *Vault) administer(ctx context.Context, actor title.Actor, check, write 
 	}, write)
 }
 
+// define is administer for what makes the vault grow.
+func (v *Vault) define(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+	if err := v.room(); err != nil {
+		return err
+	}
+	return v.administer(ctx, actor, check, write)
+}
+
+// inspect is View in the name of an actor who may run the vault.
+func (v *Vault) inspect(ctx context.Context, actor title.Actor, read func(*store.Tx) error) error {
+	return v.store.View(ctx, func(t *store.Tx) error {
+		if err := v.mayAdminister(t, actor); err != nil || read == nil {
+			return err
+		}
+		return read(t)
+	})
+}
+
 // Create makes a user. Without a password in the draft it gives the token of a
 // one-time link, which is told once and kept nowhere. Invalid names the fields.
 func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserDraft) (token string, user title.User, err error) {
@@ -108,7 +126,7 @@ func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserD
 		return "", user, err
 	}
 	if draft.Password != nil {
-		user.Password, err = u.passwords.Hash(ctx, *draft.Password)
+		user.Password, err = u.hash(ctx, *draft.Password)
 	} else {
 		token, user.Link, err = u.mint(false)
 	}

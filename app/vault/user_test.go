@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -350,6 +351,29 @@ func TestWhoMayAdminister(t *testing.T) {
 			"disable": func() error { _, err := p.Users.Disable(t.Context(), row.actor, target.ID); return err },
 			"enable":  func() error { _, err := p.Users.Enable(t.Context(), row.actor, target.ID); return err },
 			"reset":   func() error { _, _, err := p.Users.Reset(t.Context(), row.actor, target.ID); return err },
+			"templates": func() error {
+				_, err := p.Templates.Import(t.Context(), row.actor, []title.TemplateDraft{{Name: "new"}}, false)
+				return err
+			},
+			"templates, dry": func() error {
+				_, err := p.Templates.Import(t.Context(), row.actor, nil, true)
+				return err
+			},
+			"default template": func() error { _, err := p.Templates.SetDefault(t.Context(), row.actor, 2); return err },
+			"retire":           func() error { _, err := p.Templates.Retire(t.Context(), row.actor, 2); return err },
+			"fields": func() error {
+				_, err := p.Orders.ImportFields(t.Context(), row.actor, []title.Field{{Key: "x", Label: "X", Type: "text"}}, false)
+				return err
+			},
+			"statuses": func() error {
+				_, err := p.Orders.ImportStatuses(t.Context(), row.actor, []string{"one"}, false)
+				return err
+			},
+			"repair": func() error { _, err := p.Repair(t.Context(), row.actor, func(int, int) {}); return err },
+			"backup": func() error {
+				_, err := p.Backups.Create(t.Context(), row.actor, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
+				return err
+			},
 		} {
 			kind(t, who+" "+what, do(), row.want)
 		}

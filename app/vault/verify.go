@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"deedkeep/app/blob"
 	"deedkeep/app/secret"
@@ -32,11 +31,7 @@ func (r Report) OK() bool { return len(r.Findings) == 0 }
 func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
 	var r Report
 	find := func(f store.Finding) { r.Findings = append(r.Findings, f) }
-	name, err := secret.NewToken(v.chance)
-	if err != nil {
-		return r, err
-	}
-	copied, err := v.store.Snapshot(ctx, filepath.Join(v.dir, "tmp", "verify-"+name[:12]+".db"))
+	copied, done, err := v.snapshot(ctx, "verify")
 	if sentence, damaged := store.Damage(err); damaged {
 		find(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
 		return r, nil
@@ -45,7 +40,24 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 		return r, err
 	}
 	err = v.verify(ctx, copied, &r, find, progress)
-	return r, errors.Join(err, copied.Close())
+	return r, errors.Join(err, done())
+}
+
+// snapshot copies the database aside, into tmp; done removes the copy.
+func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
+	name, err := secret.NewToken(v.chance)
+	if err != nil {
+		return nil, nil, err
+	}
+	path, release := v.blobs.Claim(what + "-" + name[:12] + ".db")
+	if copied, err = v.store.Snapshot(ctx, path); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return copied, func() error {
+		defer release()
+		return copied.Close()
+	}, nil
 }
 
 func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {
@@ -54,7 +66,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	if err != nil {
 		return fmt.Errorf("read tmp: %w", err)
 	}
-	r.Leftovers = max(0, leftovers-1) // the copy itself
+	r.Leftovers = leftovers
 	census, err := copied.Check(ctx, find)
 	r.Records, r.Files, r.Events = census.Records, census.Files, census.Events
 	if err != nil {

@@ -163,6 +163,12 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 	if s.Folders != 5 || s.Abstracts != 1 || s.Orders != 1 || s.Files != 3 || s.Queue != 3 || s.Bytes != uint64(3*made[0].Size) {
 		t.Errorf("%+v", s)
 	}
+	if err := v.Files.Trash(t.Context(), clerk, made[1].ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, v); s.Trashed != 1 || s.Files != 2 {
+		t.Errorf("after one went: %+v", s)
+	}
 	_, _, err := v.Files.Open(t.Context(), 99)
 	kind(t, "unknown file", err, title.NotFound)
 }

@@ -73,7 +73,7 @@ func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind s
 			}
 			return nil
 		}
-		if err := o.v.store.View(ctx, plan); err != nil {
+		if err := o.v.inspect(ctx, actor, plan); err != nil {
 			return out, err
 		}
 		counted, planned := orderLosses(lost), lost
@@ -84,7 +84,7 @@ func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind s
 		if dry || len(out.Changed) == 0 {
 			return out, nil
 		}
-		err := o.v.write(ctx, actor, func(t *store.Tx) error {
+		err := o.v.define(ctx, actor, func(t *store.Tx) error {
 			err := plan(t)
 			if err == nil && !slices.Equal(lost, planned) {
 				err = errMoved

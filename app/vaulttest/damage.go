@@ -12,12 +12,7 @@ import (
 // its value, as a failing disk would: the entry stays where it stands.
 func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	t.Helper()
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte(bucket))
+	damage(t, path, bucket, func(b *bolt.Bucket) error {
 		key, value := b.Cursor().First()
 		key, value = bytes.Clone(key), bytes.Clone(value)
 		if inKey {
@@ -30,7 +25,39 @@ func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 		}
 		return b.Put(key, value)
 	})
+}
+
+// Lose removes the first entry of a bucket in a closed vault.db.
+func Lose(t testing.TB, path, bucket string) {
+	t.Helper()
+	damage(t, path, bucket, func(b *bolt.Bucket) error {
+		key, _ := b.Cursor().First()
+		return b.Delete(bytes.Clone(key))
+	})
+}
+
+// LoseEnding removes the first entry whose key ends so.
+func LoseEnding(t testing.TB, path, bucket string, end []byte) {
+	t.Helper()
+	damage(t, path, bucket, func(b *bolt.Bucket) error {
+		c := b.Cursor()
+		for key, _ := c.First(); key != nil; key, _ = c.Next() {
+			if bytes.HasSuffix(key, end) {
+				return c.Delete()
+			}
+		}
+		t.Fatalf("%s has no key that ends with %x", bucket, end)
+		return nil
+	})
+}
+
+func damage(t testing.TB, path, bucket string, change func(*bolt.Bucket) error) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket([]byte(bucket))) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

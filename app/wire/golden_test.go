@@ -99,9 +99,12 @@ func TestGolden(t *testing.T) {
 		{"key create", wire.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", wire.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
-			`"files":0,"folders":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null}`},
+			`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null}`},
 		{"health", wire.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", wire.VerifyLine{Progress: &wire.VerifyProgress{Done: 1, Total: 2, Unit: "bytes"}}, `{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
+		{"repair", wire.Verify{OK: true, Repaired: &wire.Repaired{Done: true, Findings: 1, TasksAdded: 2, TasksRemoved: 3, Leftovers: 4, Orphans: 5}},
+			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"findings":[],` +
+				`"repaired":{"done":true,"findings":1,"tasks_added":2,"tasks_removed":3,"leftovers":4,"orphans":5}}`},
 		{"backup", wire.BackupLine{Result: &wire.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2, BytesWritten: 3, Seconds: 0.5, Sealed: true}},
 			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5,"sealed":true}}`},
 		{"backup refused", wire.BackupLine{Error: "The disk is full.", Status: 507}, `{"error":"The disk is full.","status":507}`},

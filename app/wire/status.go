@@ -2,7 +2,8 @@ package wire
 
 // Status answers GET /control/status (COMMANDS.md, "status"). Running is false,
 // and StartedAt and Listen are nil, when the command has opened the vault
-// itself. Bytes, DiskFree and DiskReserve are in bytes; Queue and Failed count
+// itself. Trashed counts what lies in the trash, an abstract with its documents
+// as one. Bytes, DiskFree and DiskReserve are in bytes; Queue and Failed count
 // files that wait for processing and files whose processing gave up.
 type Status struct {
 	Running   bool    `json:"running"`
@@ -19,6 +20,7 @@ type Status struct {
 	Orders       int64 `json:"orders"`
 	Files        int64 `json:"files"`
 	Folders      int64 `json:"folders"`
+	Trashed      int64 `json:"trashed"`
 	Bytes        int64 `json:"bytes"`
 	Queue        int64 `json:"queue"`
 	Failed       int64 `json:"failed"`

@@ -13,6 +13,20 @@ type Verify struct {
 	Orphans   int64         `json:"orphans"`
 	Leftovers int64         `json:"leftovers"`
 	Findings  List[Finding] `json:"findings"`
+	Repaired  *Repaired     `json:"repaired,omitempty"` // of a repair alone
+}
+
+// Repaired is what a repair did before the verification (COMMANDS.md, "verify
+// --repair"). Done is false where nothing was touched, and a finding says why.
+// Findings counts those about records and indexes before it; Tasks are those of the
+// processing; Leftovers and Orphans were removed.
+type Repaired struct {
+	Done         bool  `json:"done"`
+	Findings     int64 `json:"findings"`
+	TasksAdded   int64 `json:"tasks_added"`
+	TasksRemoved int64 `json:"tasks_removed"`
+	Leftovers    int64 `json:"leftovers"`
+	Orphans      int64 `json:"orphans"`
 }
 
 // Finding is one damage: what kind, of which record, blob or index, and in
@@ -31,7 +45,7 @@ type VerifyProgress struct {
 	Unit  string `json:"unit"`
 }
 
-// VerifyLine is one line of the answer of POST /control/verify, which is
+// VerifyLine is one line of the answer of POST /control/verify or /control/repair, which is
 // application/x-ndjson. Exactly one member is set; the last line has Result or
 // Error, and an answer without such a line was cut.
 //

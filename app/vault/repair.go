@@ -1,0 +1,225 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Repaired is what a Repair did, and what the verification after it found.
+type Repaired struct {
+	Report    Report
+	Done      bool // false: the database is not fit to be written to, and nothing was touched
+	Before    int  // findings about records and indexes, before
+	Requeued  int  // tasks that were missing, of files that wait for their processing
+	Dropped   int  // tasks that were damaged, or of files that are missing
+	Leftovers int  // files that were removed from tmp
+	Orphans   int  // documents that no record names, removed
+}
+
+const repairAtOnce = 256 // tasks of one commit
+
+// Repair makes all that follows from records anew: indexes, counters, the queue of
+// processing; it removes leftovers and orphans, and then verifies. Damaged records and
+// documents are never touched: they stay findings, and a backup brings them back.
+// Changes wait meanwhile, and lists are refused. It touches nothing at all where the
+// file of the database is damaged, or where an index is all that is left of a
+// document: the findings say so then. Closing on a vault that takes no writes.
+func (v *Vault) Repair(ctx context.Context, actor title.Actor, progress func(done, total int)) (r Repaired, err error) {
+	if err := v.store.Failed(); err != nil {
+		return r, readOnly(err)
+	}
+	var against []store.Finding
+	err = v.inspect(ctx, actor, nil)
+	if _, damaged := store.Damage(err); err == nil || damaged {
+		r.Before, against, err = v.repairable(ctx)
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Done = len(against) == 0; r.Done {
+		if err := v.repair(ctx, actor, &r); err != nil {
+			return r, fmt.Errorf("repair: %w", err)
+		}
+	}
+	r.Report, err = v.Verify(ctx, progress)
+	r.Report.Findings = append(r.Report.Findings, against...)
+	return r, err
+}
+
+// repairable counts what is wrong with records and indexes, and gives what stands
+// against a repair.
+func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
+	unsound := store.Finding{Kind: "database", Subject: "repair", Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
+	copied, done, err := v.snapshot(ctx, "repair")
+	if _, damaged := store.Damage(err); damaged {
+		return 1, []store.Finding{unsound}, nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	census, err := copied.Check(ctx, func(store.Finding) { wrong++ })
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case census.Unsound:
+		return wrong, []store.Finding{unsound}, nil
+	}
+	if against, err = v.lostRecords(copied); err != nil || len(against) > 0 {
+		return wrong, against, err
+	}
+	against, err = v.lostWithoutTrace(ctx, copied)
+	return wrong, against, err
+}
+
+// lostWithoutTrace is a finding when there are fewer records of files than were
+// counted, and documents that no record names: they may be theirs, and counted anew
+// they would go to the sweep.
+func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
+	var there, counted uint64
+	err := copied.View(func(t *store.Tx) error {
+		there, counted = t.FileRecords(), t.Count(store.CountFileRecords)
+		return nil
+	})
+	if err != nil || there >= counted {
+		return nil, err
+	}
+	orphans := 0
+	err = v.blobs.Walk(ctx, func(e blob.Entry) error {
+		return v.store.View(ctx, func(t *store.Tx) error {
+			if !t.DigestInUse(e.Digest) {
+				orphans++
+			}
+			return nil
+		})
+	}, nil)
+	if err != nil || orphans == 0 {
+		return nil, err
+	}
+	return []store.Finding{{Kind: "database", Subject: "repair", Problem: fmt.Sprintf(
+		"nothing was repaired: %d records of files are there, %d were counted, and %d documents have no record; restore a backup", there, counted, orphans)}}, nil
+}
+
+// lostRecords names the documents that are there while their records are gone, and
+// nothing but the index of digests tells of them. Made anew, it would hand them over
+// to the sweep.
+func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
+	err = copied.View(func(t *store.Tx) error {
+		return copied.Digests(func(d [32]byte, files []title.File) error {
+			gone := 0
+			for _, file := range files {
+				if _, err := t.AnyFile(file.ID); title.KindOf(err) == title.NotFound {
+					gone++
+				}
+			}
+			if gone < len(files) {
+				return nil
+			}
+			if _, err := v.blobs.Has(d); !errors.Is(err, fs.ErrNotExist) {
+				lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
+					Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blob.Digest(d))})
+			}
+			return nil
+		})
+	})
+	return lost, err
+}
+
+func (v *Vault) repair(ctx context.Context, actor title.Actor, r *Repaired) (err error) {
+	// What it finds on the way, the verification finds again.
+	if err := v.store.Rebuild(ctx, func(store.Finding) {}); err != nil {
+		return err
+	}
+	if err := v.repairQueue(ctx, actor, r); err != nil {
+		return err
+	}
+	if r.Leftovers, err = v.blobs.ClearTmp(ctx); err != nil {
+		return err
+	}
+	if err := v.repairSweep(ctx, r); err != nil {
+		return err
+	}
+	return v.administer(ctx, actor, nil, func(t *store.Tx) error {
+		return v.event(t, v.now(), actor, "vault.repaired", "", map[string]string{
+			"findings": fmt.Sprint(r.Before), "tasks_added": fmt.Sprint(r.Requeued), "tasks_removed": fmt.Sprint(r.Dropped),
+			"leftovers_removed": fmt.Sprint(r.Leftovers), "orphans_removed": fmt.Sprint(r.Orphans),
+		})
+	})
+}
+
+// repairQueue gives every file that waits for its processing its task, and takes out
+// those that lead nowhere.
+func (v *Vault) repairQueue(ctx context.Context, actor title.Actor, r *Repaired) error {
+	defer v.processor.poke()
+	for done := repairAtOnce; done == repairAtOnce; r.Dropped += done {
+		err := v.administer(ctx, actor, nil, func(t *store.Tx) (err error) {
+			done, err = t.RemoveStrayTasks(repairAtOnce)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for from := uint64(1); ; {
+		var waiting []uint64
+		err := v.store.View(ctx, func(t *store.Tx) error {
+			waiting = t.Unqueued(from, repairAtOnce)
+			return nil
+		})
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		added := 0
+		err = v.administer(ctx, actor, nil, func(t *store.Tx) (err error) {
+			added, err = v.requeue(t, actor, waiting) // perhaps twice
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.Requeued, from = r.Requeued+added, waiting[len(waiting)-1]+1
+	}
+}
+
+// requeue looks once more: a file may have been processed or purged meanwhile.
+func (v *Vault) requeue(t *store.Tx, actor title.Actor, files []uint64) (added int, err error) {
+	for _, id := range files {
+		file, err := t.AnyFile(id)
+		switch {
+		case passes(err), err == nil && (!file.Processing || t.Queued(id)):
+			continue
+		case err != nil:
+			return 0, err
+		}
+		if err := t.AddTask(title.Task{FileID: id, Owner: actor.Record(), At: v.now()}); err != nil {
+			return 0, err
+		}
+		added++
+	}
+	return added, nil
+}
+
+// repairSweep removes orphans where that is safe; where it is not, they stay notes.
+func (v *Vault) repairSweep(ctx context.Context, r *Repaired) error {
+	_, own, err := v.lastUsed(ctx)
+	if err != nil {
+		return err
+	}
+	if !own {
+		v.log.Warn("orphans stay: vault.db is not the one that was last used here")
+		return nil
+	}
+	swept, err := v.sweep(ctx)
+	r.Orphans = swept.Removed
+	if err != nil && ctx.Err() == nil && title.KindOf(err) != title.Closing {
+		v.log.Warn("orphans stay", "error", err) // a damaged record may name any of them
+		return nil
+	}
+	return err
+}
