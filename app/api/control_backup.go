@@ -48,6 +48,15 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 	_ = lines.Encode(line) // as above
 }
 
+// pruned takes down what a command removed from a directory of backups.
+func (c control) pruned(r *http.Request) (any, error) {
+	var done wire.BackupPruned
+	if err := read(r, &done); err != nil {
+		return nil, err
+	}
+	return struct{}{}, c.Vault.Backups.Pruned(r.Context(), operator(r), done.From, done.Removed)
+}
+
 func backupShape(b vault.Backup) *wire.Backup {
 	return &wire.Backup{
 		Snapshot: b.Snapshot, CreatedAt: wire.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
@@ -64,7 +73,7 @@ func (c control) backupStatus(out *wire.Status) error {
 	if good := state.Good; good != nil {
 		out.LastBackupAt, out.LastBackup = new(wire.At(good.At)), backupShape(*good)
 	}
-	if failed := state.Failed; failed != nil {
+	if failed := c.Vault.Backups.PlanFailure(state); failed != nil {
 		out.BackupFailure = &wire.BackupFailure{At: wire.At(failed.At), To: failed.To, Reason: failed.Reason}
 	}
 	if state.Next != nil {

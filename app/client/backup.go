@@ -45,3 +45,8 @@ func (c *Client) CreateBackup(ctx context.Context, asked wire.BackupCreate, prog
 		}
 	}
 }
+
+// BackupsPruned has the log of events say which snapshots a command removed. Door only.
+func (c *Client) BackupsPruned(ctx context.Context, done wire.BackupPruned) error {
+	return c.call(ctx, http.MethodPost, "/control/backup/pruned", done, &struct{}{})
+}

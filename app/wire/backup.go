@@ -79,6 +79,13 @@ type BackupPrune struct {
 	DryRun  bool         `json:"dry_run"`
 }
 
+// BackupPruned tells POST /control/backup/pruned what was removed, for the log: names of
+// snapshots, and the directory, absolute.
+type BackupPruned struct {
+	From    string       `json:"from"`
+	Removed List[string] `json:"removed"`
+}
+
 // BackupDrill says whether a snapshot would save the firm.
 type BackupDrill struct {
 	OK       bool    `json:"ok"`
