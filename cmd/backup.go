@@ -55,24 +55,58 @@ one, and the next goes on with what was copied.`,
 					return err
 				}
 			}
+			seal, err := s.seal()
+			if err != nil {
+				return err
+			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, finish := s.bar("backup")
 				defer finish()
-				made, err := c.CreateBackup(ctx, to, report)
+				made, err := c.CreateBackup(ctx, wire.BackupCreate{To: to, Seal: seal}, report)
 				finish()
 				if err != nil {
 					return misused(err)
 				}
+				s.sayConfig()
 				if s.json {
 					return s.printJSON(made)
 				}
-				return s.print("%s: %d files, %s of documents, %s written in %.1f s to %s\n",
-					made.Snapshot, made.Files, wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To)
+				return s.print("%s: %d files, %s of documents, %s written in %.1f s to %s, %s\n",
+					made.Snapshot, made.Files, wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To, sealedWord(made.Sealed))
 			})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the directory (default: the setting backup.to)")
 	return cmd
+}
+
+// seal is what the settings of this command say about encryption: a server that has
+// others must not be taken for one that has these.
+func (s *shell) seal() (*wire.BackupSeal, error) {
+	c, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	says, err := backupSettings(c).Sealing(rand.Reader)
+	return &wire.BackupSeal{Recipients: says.Recipients, Passphrase: says.Print}, err
+}
+
+// sayConfig reminds of the settings, which no backup holds, where there are any.
+func (s *shell) sayConfig() {
+	path := s.file
+	if c, err := s.load(); err == nil && path == "" {
+		path = filepath.Join(c.Data, config.FileName)
+	}
+	if _, err := os.Stat(path); err == nil {
+		s.say("the settings are not in a backup: keep a copy of %s as well", path)
+	}
+}
+
+func sealedWord(sealed bool) string {
+	if sealed {
+		return "encrypted"
+	}
+	return "NOT encrypted"
 }
 
 // place is a directory of backups as a command names it.
@@ -268,7 +302,7 @@ func (s *shell) printBackupFindings(r wire.BackupVerify) error {
 	switch {
 	case !r.OK:
 		word = "DAMAGED"
-		s.say(`what the vault still has is copied again: remove the damaged files, then "deedkeep backup create"`)
+		s.say(`move the damaged documents out of the folder blobs and change nothing else by hand; "deedkeep backup create" then copies again what the vault still has`)
 	case r.Sealed:
 		word = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
 	}
@@ -308,6 +342,9 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 			defer finish()
 			done, err := a.Prune(cmd.Context(), keep, try, func(done, total int64) { report(wire.Progress{Done: done, Total: total, Unit: "documents"}) })
 			finish()
+			if !try {
+				s.logPruned(cmd.Context(), a.Dir(), done.Removed)
+			}
 			if err != nil {
 				return err
 			}
@@ -320,6 +357,23 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "of how many months")
 	cmd.Flags().BoolVar(&try, "dry-run", false, "only say what would be removed")
 	return cmd
+}
+
+// logPruned has the vault's log say what was removed, where there is a vault. What is
+// gone is gone: a log that cannot be written is told, and is no failure.
+func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
+	if len(removed) == 0 {
+		return
+	}
+	from, err := filepath.Abs(from)
+	if err == nil {
+		err = s.ask(context.WithoutCancel(ctx), func(ctx context.Context, c *client.Client) error {
+			return c.BackupsPruned(ctx, wire.BackupPruned{From: from, Removed: removed})
+		})
+	}
+	if err != nil && !errors.Is(err, vault.ErrNoVault) {
+		s.say("the log of events does not say what was removed: %s", message(err))
+	}
 }
 
 func (s *shell) printPruned(p archive.Pruned, try bool) error {

@@ -11,7 +11,11 @@ func (s *shell) configCommand() *cobra.Command {
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if _, err := s.load(); err != nil {
+			c, err := s.load()
+			if err != nil {
+				return err
+			}
+			if err := workable(c); err != nil {
 				return err
 			}
 			if s.json {

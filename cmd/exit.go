@@ -20,7 +20,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitDamage      = 3   // verify found damage
+	exitDamage      = 3   // damage was found, in the vault or in a backup
 	exitNoVault     = 10  // there is no vault in the data directory
 	exitLocked      = 11  // another process has it and does not answer, or works on the same backups
 	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
@@ -47,6 +47,9 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	case errors.Is(err, archive.ErrLocked), lockedThere(err):
 		s.say("%s", message(err))
 		return exitLocked
+	case errors.Is(err, archive.ErrDamaged):
+		s.say("%v", message(err))
+		return exitDamage
 	case title.KindOf(err) == title.Locked:
 		s.say("%v", message(err))
 		if !errors.Is(err, local.ErrInUse) {

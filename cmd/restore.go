@@ -104,6 +104,7 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 		Snapshot: r.Info.Snapshot, CreatedAt: wire.At(r.Info.CreatedAt), Data: data, Files: int64(r.Report.Files), Bytes: r.Report.Bytes,
 		Seconds: time.Since(begun).Seconds(),
 	}
+	s.say("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
 	if s.json {
 		return s.printJSON(done)
 	}

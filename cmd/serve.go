@@ -42,6 +42,9 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := workable(c); err != nil {
+		return err
+	}
 	if err := s.assets(); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -80,14 +82,38 @@ func TestTopics(t *testing.T) {
 			if blocks < 3 {
 				t.Fatalf("%d blocks", blocks)
 			}
-			run(t, script, name != "installing")
+			room := run(t, script, name != "installing")
+			if name == "backups" {
+				nothingInClear(t, filepath.Join(room, "mnt", "cloud", "deedkeep"))
+			}
 		})
+	}
+}
+
+// nothingInClear wants backups in a folder, and in them no byte of the document that
+// the vault was filled with.
+func nothingInClear(t *testing.T, dir string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		content, err := os.ReadFile(path)
+		if bytes.Contains(content, []byte("the seeded document")) {
+			t.Errorf("%s holds the document in the clear", path)
+		}
+		return err
+	})
+	if err != nil || files < 6 {
+		t.Errorf("%d files in %s, %v", files, dir, err)
 	}
 }
 
 // run runs a script beside a few documents; with filled, /srv/deedkeep is a vault that
 // holds a key, an order and a document already.
-func run(t *testing.T, script string, filled bool) {
+func run(t *testing.T, script string, filled bool) (room string) {
 	t.Helper()
 	short := filepath.Dir(shortData(t))
 	if filled {
@@ -95,7 +121,7 @@ func run(t *testing.T, script string, filled bool) {
 			t.Fatal(err)
 		}
 	}
-	room := t.TempDir()
+	room = t.TempDir()
 	for from, to := range map[string]string{
 		"title/warranty-deed-scan-jpeg.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
 		"title/open-end-mortgage.pdf": "closed-files/2019/Mortgage.pdf",
@@ -119,6 +145,7 @@ func run(t *testing.T, script string, filled bool) {
 	if testing.Verbose() {
 		fmt.Printf("%s\n", out)
 	}
+	return room
 }
 
 func sampleFile(t *testing.T, path string) string {

@@ -56,6 +56,7 @@ func Control(opts ControlOptions) http.Handler {
 		"POST /control/keys":             c.createKey,
 		"POST /control/keys/{id}/revoke": c.revokeKey,
 		"POST /control/keys/{id}/rotate": c.rotateKey,
+		"POST /control/backup/pruned":    c.pruned,
 		"GET /control/process":           c.failed,
 		"POST /control/process/retry":    c.retry,
 	} {

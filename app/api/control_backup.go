@@ -14,16 +14,31 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
 	}
+	if s := asked.Seal; s != nil {
+		if err := c.Vault.Backups.Agree(vault.Sealing{Recipients: s.Recipients, Print: s.Passphrase}); err != nil {
+			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+			return
+		}
+	}
 	stream(c, w, r, "bytes", func(report func(done, total int64)) (wire.Backup, error) {
 		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})
 }
 
+// pruned takes down what a command removed from a directory of backups.
+func (c control) pruned(r *http.Request) (any, error) {
+	var done wire.BackupPruned
+	if err := read(r, &done); err != nil {
+		return nil, err
+	}
+	return struct{}{}, c.Vault.Backups.Pruned(r.Context(), operator(r), done.From, done.Removed)
+}
+
 func backupShape(b vault.Backup) wire.Backup {
 	return wire.Backup{
 		Snapshot: b.Snapshot, CreatedAt: wire.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
-		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(),
+		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed,
 	}
 }
 
@@ -36,7 +51,7 @@ func (c control) backupStatus(out *wire.Status) error {
 	if good := state.Good; good != nil {
 		out.LastBackupAt, out.LastBackup = new(wire.At(good.At)), new(backupShape(*good))
 	}
-	if failed := state.Failed; failed != nil {
+	if failed := c.Vault.Backups.PlanFailure(state); failed != nil {
 		out.BackupFailure = &wire.BackupFailure{At: wire.At(failed.At), To: failed.To, Reason: failed.Reason}
 	}
 	if state.Next != nil {

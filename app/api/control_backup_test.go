@@ -70,7 +70,7 @@ func TestControlBackup(t *testing.T) {
 	}
 	var status wire.Status
 	w = ask(http.MethodGet, "/control/status", "")
-	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to || status.LastBackupAt == nil || status.BackupFailure == nil {
+	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to || status.LastBackupAt == nil || status.BackupFailure != nil {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 	t.Run("while another is being made", func(t *testing.T) {

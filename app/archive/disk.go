@@ -62,8 +62,9 @@ To look: deedkeep backup list --from THIS-DIRECTORY
 To check every byte: deedkeep backup verify --from THIS-DIRECTORY
 To try it out: deedkeep backup drill --from THIS-DIRECTORY
 
-Change, rename and remove nothing here by hand; the directory as a whole may be
-copied and moved. Each file in blobs and snapshots has its own SHA-256 in its name
+Change, rename and remove nothing here by hand, but for documents that "deedkeep
+backup verify" calls damaged: moved out, they are copied again by the next backup
+if the vault still has them. The directory as a whole may be copied and moved. Each file in blobs and snapshots has its own SHA-256 in its name
 (the last 64 hexadecimal digits), so that any tool can check it.
 `
 }

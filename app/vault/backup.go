@@ -50,6 +50,7 @@ type Backup struct {
 	Bytes        int64         `json:"bytes"` // of documents, each once
 	BytesWritten int64         `json:"bytes_written"`
 	Took         time.Duration `json:"took"`
+	Sealed       bool          `json:"sealed"` // encrypted
 }
 
 // BackupProgress says how many bytes of those to be copied are there.
@@ -143,12 +144,23 @@ func (b *Backups) target(to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, pair := range [][2]string{{to, b.v.dir}, {b.v.dir, to}} {
+	return to, BackupTarget(to, b.v.dir)
+}
+
+// BackupTarget is nil when backups of the vault in directory data may go to to: Invalid
+// when one lies inside the other.
+func BackupTarget(to, data string) error {
+	to, errTo := filepath.Abs(to)
+	data, errData := filepath.Abs(data)
+	if err := errors.Join(errTo, errData); err != nil {
+		return err
+	}
+	for _, pair := range [][2]string{{to, data}, {data, to}} {
 		if rel, err := filepath.Rel(resolved(pair[1]), resolved(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return "", title.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, b.v.dir))
+			return title.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
 		}
 	}
-	return to, nil
+	return nil
 }
 
 // resolved follows links as far as there are any.
@@ -177,6 +189,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 		return Backup{}, err
 	}
 	made, err := b.fill(ctx, s, progress)
+	made.Sealed = a.Encrypted()
 	return made, errors.Join(err, s.Close())
 }
 

@@ -188,6 +188,9 @@ func (b *Backups) thin(ctx context.Context, to string) error {
 		return err
 	}
 	p, err := a.Prune(ctx, b.v.set.Backup.Keep, false, func(int64, int64) {})
+	if len(p.Removed) > 0 {
+		err = errors.Join(err, b.Pruned(context.WithoutCancel(ctx), title.System(), to, p.Removed))
+	}
 	if len(p.Removed) > 0 || p.Blobs > 0 {
 		b.v.log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)
 	}

@@ -90,7 +90,7 @@ func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.Fol
 			return err
 		}
 		at := f.v.now()
-		if err := f.v.event(t, at, actor, "folder.created", record("folder", made.ID), nil); err != nil {
+		if err := f.v.event(t, at, actor, "folder.created", record("folder", made.ID), map[string]string{"name": made.Name}); err != nil {
 			return err
 		}
 		return keep.put(t, at, made)

@@ -145,7 +145,7 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		if err := t.PutFolder(folder); err != nil {
 			return err
 		}
-		return f.v.event(t, f.v.now(), actor, "folder.created", record("folder", folder.ID), nil)
+		return f.v.event(t, f.v.now(), actor, "folder.created", record("folder", folder.ID), map[string]string{"name": folder.Name})
 	})
 	if err != nil {
 		return title.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)

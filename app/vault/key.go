@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
+	"strings"
 	"time"
 
 	"deedkeep/app/secret"
@@ -76,7 +78,14 @@ func (k *Keys) put(t *store.Tx, actor title.Actor, key *title.Key, kind string, 
 	if err := t.PutKey(*key); err != nil {
 		return err
 	}
-	return k.v.event(t, k.v.now(), actor, kind, record("key", key.ID), detail)
+	return k.v.event(t, k.v.now(), actor, kind, record("key", key.ID), keyDetail(*key, detail))
+}
+
+// keyDetail is what the log says of a key besides its number.
+func keyDetail(key title.Key, besides map[string]string) map[string]string {
+	said := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
+	maps.Copy(said, besides)
+	return said
 }
 
 // List gives every key, revoked and expired ones too, in order of their numbers.

@@ -57,7 +57,7 @@ func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.Orde
 		if err := t.PutOrder(made); err != nil {
 			return err
 		}
-		if err := o.v.event(t, at, actor, "order.created", record("order", made.ID), nil); err != nil {
+		if err := o.v.event(t, at, actor, "order.created", record("order", made.ID), map[string]string{"number": made.Number}); err != nil {
 			return err
 		}
 		return keep.put(t, at, made)

@@ -354,7 +354,8 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, err
 	}
 	if problem := differs(w.info, report); problem != "" {
-		return report, conflict("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)
+		return report, &title.Error{Kind: title.Conflict, Err: archive.ErrDamaged,
+			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
 	}
 	err = v.store.Update(ctx, nil, func(t *store.Tx) error {
 		return v.event(t, v.now(), title.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})

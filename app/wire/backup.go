@@ -1,13 +1,24 @@
 package wire
 
 // BackupCreate asks POST /control/backup for a snapshot; To is the directory,
-// absolute, or "" for that of the settings.
+// absolute, or "" for that of the settings. Seal is what the settings of whoever asks
+// say about encryption: where the vault's own say otherwise, the answer is 409. Without
+// it nothing is compared.
 type BackupCreate struct {
-	To string `json:"to"`
+	To   string      `json:"to"`
+	Seal *BackupSeal `json:"seal,omitempty"`
+}
+
+// BackupSeal is whom a backup is encrypted for: age recipients, or a passphrase, of
+// which Passphrase is a salted fingerprint; neither is not encrypted.
+type BackupSeal struct {
+	Recipients []string `json:"recipients,omitempty"`
+	Passphrase string   `json:"passphrase,omitempty"`
 }
 
 // Backup is one snapshot (COMMANDS.md, "backup create"). Bytes are those of its
-// documents, each once; BytesWritten what this snapshot added to the directory.
+// documents, each once; BytesWritten what this snapshot added to the directory; Sealed
+// says whether it is encrypted.
 type Backup struct {
 	Snapshot     string  `json:"snapshot"`
 	CreatedAt    Time    `json:"created_at"`
@@ -16,6 +27,7 @@ type Backup struct {
 	Bytes        int64   `json:"bytes"`
 	BytesWritten int64   `json:"bytes_written"`
 	Seconds      float64 `json:"seconds"`
+	Sealed       bool    `json:"sealed"`
 }
 
 // BackupListed is a snapshot in the list of a directory. Problem says why it cannot
@@ -50,6 +62,13 @@ type BackupPrune struct {
 	Blobs   int64        `json:"blobs"`
 	Bytes   int64        `json:"bytes"`
 	DryRun  bool         `json:"dry_run"`
+}
+
+// BackupPruned tells POST /control/backup/pruned what was removed, for the log: names of
+// snapshots, and the directory, absolute.
+type BackupPruned struct {
+	From    string       `json:"from"`
+	Removed List[string] `json:"removed"`
 }
 
 // BackupDrill says whether a snapshot would save the firm.

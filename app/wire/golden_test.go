@@ -105,8 +105,8 @@ func TestGolden(t *testing.T) {
 		{"repair", wire.Verify{OK: true, Repaired: &wire.Repaired{Done: true, Findings: 1, TasksAdded: 2, TasksRemoved: 3, Leftovers: 4, Orphans: 5}},
 			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"findings":[],` +
 				`"repaired":{"done":true,"findings":1,"tasks_added":2,"tasks_removed":3,"leftovers":4,"orphans":5}}`},
-		{"backup", wire.Line[wire.Backup]{Result: &wire.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2, BytesWritten: 3, Seconds: 0.5}},
-			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5}}`},
+		{"backup", wire.Line[wire.Backup]{Result: &wire.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2, BytesWritten: 3, Seconds: 0.5, Sealed: true}},
+			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5,"sealed":true}}`},
 		{"backup refused", wire.Line[wire.Backup]{Error: "The disk is full.", Status: 507}, `{"error":"The disk is full.","status":507}`},
 		{"backup listed", wire.BackupListed{Snapshot: "s", Problem: "p"}, `{"snapshot":"s","created_at":null,"files":0,"bytes":0,"problem":"p"}`},
 		{"backup verified", wire.BackupVerify{OK: true}, `{"ok":true,"snapshots":0,"blobs":0,"bytes":0,"sealed":false,"orphans":0,"leftovers":0,"findings":[]}`},

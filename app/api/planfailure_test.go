@@ -1,0 +1,46 @@
+package api_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deedkeep/app/api"
+	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
+)
+
+// A slip of the hand is told to whoever asked; status tells of the plan's directory.
+func TestStatusTellsFailuresOfThePlan(t *testing.T) {
+	taken := filepath.Join(t.TempDir(), "taken")
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opts := vaulttest.Options(t)
+	opts.Settings.Backup.To = filepath.Join(taken, "plan")
+	door := api.Control(api.ControlOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+	ask := func(method, path, body string) (s wire.Status) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		if path == "/control/status" {
+			if err := json.Unmarshal(w.Body.Bytes(), &s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	ask(http.MethodPost, "/control/backup", `{"to":`+pathJSON(t, filepath.Join(taken, "slip"))+`}`)
+	if s := ask(http.MethodGet, "/control/status", ""); s.BackupFailure != nil {
+		t.Errorf("a slip counts: %+v", s.BackupFailure)
+	}
+	ask(http.MethodPost, "/control/backup", `{"to":""}`)
+	if s := ask(http.MethodGet, "/control/status", ""); s.BackupFailure == nil || s.BackupFailure.To != opts.Settings.Backup.To {
+		t.Errorf("the plan's failure is not told: %+v", s.BackupFailure)
+	}
+}

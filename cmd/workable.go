@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"deedkeep/app/archive"
+	"deedkeep/app/certificate"
+	"deedkeep/app/config"
+	"deedkeep/app/vault"
+)
+
+// workable refuses settings that are well written and cannot work on this machine, in
+// the words of the others that are refused: file, line and reason.
+func workable(c config.Config) error {
+	var problems config.Problems
+	refuse := func(key string, err error) {
+		if err != nil {
+			problems = append(problems, config.Problem{Where: c.Where(key), Key: key, Reason: strings.TrimPrefix(message(err), key+": ")})
+		}
+	}
+	if c.Backup.To != "" {
+		refuse("backup.to", vault.BackupTarget(c.Backup.To, c.Data))
+	}
+	refuse("backup.recipients", archive.CheckRecipients(c.Backup.Recipients))
+	if c.Backup.PassphraseFile != "" {
+		_, err := backupSettings(c).Sealing(rand.Reader)
+		refuse("backup.passphrase_file", err)
+	}
+	if t := c.TLS; t.Cert != "" {
+		cert, key := readable(t.Cert), readable(t.Key)
+		refuse("tls.cert", cert)
+		refuse("tls.key", key)
+		if cert == nil && key == nil {
+			_, _, err := certificate.Read(t.Cert, t.Key)
+			refuse("tls.cert", err)
+		}
+	}
+	if len(problems) > 0 {
+		return &usageError{problems}
+	}
+	return nil
+}
+
+func readable(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		if reason, ok := errors.AsType[*fs.PathError](err); ok {
+			err = reason.Err
+		}
+		return fmt.Errorf("%s cannot be read: %w", path, err)
+	}
+	return f.Close()
+}
