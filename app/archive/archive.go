@@ -32,10 +32,14 @@
 //
 //	deedkeep-backup 1 <sum of all that follows this line>\n
 //	{"archive":"<32 hex digits>","vault":"<fingerprint of its secret>","created_at":"…",
-//	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"]}\n
+//	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"],
+//	 "proof":"<HMAC-SHA-256(heads, the line without proof)>"}\n
 //
-// It is written once. An archive belongs to one vault: that of the secret with this
-// fingerprint.
+// It is written once; recipient, key and for stand in the encrypted form alone. An
+// archive belongs to one vault: that of the secret with this fingerprint. heads is
+// a subkey of that secret: the proof, and with it key.age, is held against it before
+// anything is written, so that nobody who can write in the directory, and does not
+// have the secret, can make the vault write in clear or for a key of theirs.
 //
 // # What is inside the files
 //
@@ -73,9 +77,12 @@
 //
 // # Refusals
 //
-// It writes into no directory that holds something else, and adds no second vault.
-// Encryption hides what is in an archive; it does not prove who wrote it: whoever may
-// write in the directory can put another archive in its place.
+// It writes into no directory that holds something else, and adds no second vault; into
+// none whose head or key.age the vault did not write, for that would be a loss of
+// secrecy. It does not prove to whoever restores without the vault's secret who wrote
+// an archive: whoever may write in the directory can put another one in its place, and
+// can take away snapshots. A plain archive holds the vault's secret itself: whoever
+// reads it can prove anything.
 package archive
 
 import (
@@ -120,6 +127,7 @@ type Options struct {
 	Vault     string    // fingerprint of the secret of the vault that asks; "": of any
 	Names     [32]byte  // subkey that names encrypted blobs; only for writing
 	Manifests [32]byte  // subkey that opens manifests; zero where the secret is not at hand
+	Heads     [32]byte  // subkey that proves heads; looked at where Vault is given
 	For       Seal      // whom a new archive is encrypted for
 	Keys      Keys      // what opens key.age
 	Chance    io.Reader // for names
@@ -153,6 +161,10 @@ func Open(dir string, opts Options) (*Archive, error) {
 	if opts.Vault != "" && opts.Vault != h.Vault {
 		return nil, fmt.Errorf("%s: %w: it holds the backups of another vault (%s; this one is %s): choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
+	}
+	if opts.Vault != "" && !h.proven(opts.Heads) {
+		return nil, fmt.Errorf("%s: %w: it is not what this vault wrote: somebody may have changed whom the backups are encrypted for. "+
+			"Nothing is written there: find out who can write in that directory, and choose another one for new backups", filepath.Join(dir, headName), ErrDamaged)
 	}
 	a := &Archive{dir: dir, head: h, opts: opts}
 	if a.form, err = h.form(opts); err != nil {

@@ -39,6 +39,9 @@ type kept struct {
 // it was cut off, and looks at what is there. pace, which may be nil, is called before
 // every piece of work and may take its time.
 func (a *Archive) Begin(ctx context.Context, pace func(context.Context)) (*Session, error) {
+	if a.opts.Vault == "" {
+		return nil, fmt.Errorf("%s: %w: it is not known whose vault adds to it", a.dir, ErrForeign)
+	}
 	release, err := a.lockWriting()
 	if err != nil {
 		return nil, err

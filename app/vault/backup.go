@@ -276,7 +276,8 @@ func ArchiveOptions(ring *secret.Ring, set BackupSettings, identities string) (a
 		Keys: archive.Keys{Passphrase: phrase, Identities: identities},
 	}
 	if ring != nil {
-		opts.Vault, opts.Names, opts.Manifests = ring.Fingerprint(), ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
+		opts.Vault, opts.Heads = ring.Fingerprint(), ring.Subkey("backup-heads")
+		opts.Names, opts.Manifests = ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
 	}
 	return opts, nil
 }
