@@ -79,7 +79,9 @@
 //
 // It writes into no directory that holds something else, and adds no second vault; into
 // none whose head or key.age the vault did not write, for that would be a loss of
-// secrecy. It does not prove to whoever restores without the vault's secret who wrote
+// secrecy. It goes through no link that stands in the place of one of its folders, and
+// opens no pipe or device; a link that is laid while it works it may miss, so the
+// directory belongs to the user of the service alone. It does not prove to whoever restores without the vault's secret who wrote
 // an archive: whoever may write in the directory can put another one in its place, and
 // can take away snapshots. A plain archive holds the vault's secret itself: whoever
 // reads it can prove anything.
@@ -147,7 +149,7 @@ type Archive struct {
 // Open opens the archive in dir: ErrNone where there is none, ErrForeign for another
 // vault's, ErrDamaged, ErrNewer. Nothing is written.
 func Open(dir string, opts Options) (*Archive, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, headName))
+	raw, err := readSmall(filepath.Join(dir, headName), headMost)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
@@ -165,6 +167,9 @@ func Open(dir string, opts Options) (*Archive, error) {
 	if opts.Vault != "" && !h.proven(opts.Heads) {
 		return nil, fmt.Errorf("%s: %w: it is not what this vault wrote: somebody may have changed whom the backups are encrypted for. "+
 			"Nothing is written there: find out who can write in that directory, and choose another one for new backups", filepath.Join(dir, headName), ErrDamaged)
+	}
+	if err := ownFolders(dir); err != nil {
+		return nil, err
 	}
 	a := &Archive{dir: dir, head: h, opts: opts}
 	if a.form, err = h.form(opts); err != nil {

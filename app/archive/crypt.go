@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"filippo.io/age"
@@ -100,7 +99,7 @@ func newKey(s Seal) (public string, key []byte, err error) {
 
 // rawKey reads key.age, and holds it against the head.
 func (a *Archive) rawKey() ([]byte, error) {
-	raw, err := os.ReadFile(a.path(keyName))
+	raw, err := readSmall(a.path(keyName), keyMost)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -161,7 +161,7 @@ func (a *Archive) samePassphrase() error {
 // create makes an archive in a directory that is absent or empty; the head comes
 // last, so that a crash leaves what the next create takes for its own.
 func create(dir string, opts Options) error {
-	if err := vacant(dir); err != nil {
+	if err := errors.Join(vacant(dir), ownFolders(dir)); err != nil {
 		return err
 	}
 	var id [16]byte

@@ -64,6 +64,7 @@ type end struct {
 const (
 	manifestVersion = 1
 	lineMost        = 64 << 10
+	manifestMost    = 1 << 30 // bytes as it lies there: ten million documents and more
 	// windowMost bounds the memory that an unpacking takes, whatever the file says.
 	windowMost = 128 << 20
 )

@@ -2,7 +2,9 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 )
 
@@ -125,11 +127,12 @@ func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bo
 		return err
 	}
 	for i, u := range list {
-		if err := ctx.Err(); err != nil {
+		path := a.path(blobPath(u.file)...)
+		if err := errors.Join(ctx.Err(), ownFolder(a.path(blobsDir)), ownFolder(filepath.Dir(path))); err != nil {
 			return err
 		}
 		if !try {
-			if err := remove(a.path(blobPath(u.file)...)); err != nil {
+			if err := remove(path); err != nil {
 				return err
 			}
 		}

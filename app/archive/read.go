@@ -33,7 +33,7 @@ func (a *Archive) manifest(name string, each func(Entry) error) (Info, error) {
 	_, sum, _ := parseManifestFile(file)
 	// Small enough for memory (a hundred bytes for a document), and so it is checked
 	// before a byte of it is believed.
-	raw, err := os.ReadFile(a.path(snapsDir, file))
+	raw, err := readSmall(a.path(snapsDir, file), manifestMost)
 	if err != nil {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, missing(err))
 	}
@@ -126,7 +126,7 @@ type checked struct {
 }
 
 func (a *Archive) reader(path []string, sum string, stored int64, digest string, size int64, packed bool) (io.ReadCloser, error) {
-	f, err := os.Open(a.path(path...))
+	f, err := openRegular(a.path(path...))
 	if err != nil {
 		return nil, missing(err)
 	}

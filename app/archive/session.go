@@ -332,12 +332,18 @@ func (q *queue) flush(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return wrote(err)
 	}
+	if err := ownFolders(q.a.dir); err != nil {
+		return err
+	}
 	for len(q.files) > 0 {
 		f := q.files[0]
 		folder := q.a.path(f.path[:len(f.path)-1]...)
 		if !q.shards[folder] {
 			if err := os.MkdirAll(folder, 0o700); err != nil {
 				return wrote(err)
+			}
+			if err := ownFolder(folder); err != nil {
+				return err
 			}
 			q.shards[folder] = true
 		}
