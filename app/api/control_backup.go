@@ -18,6 +18,12 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
 	}
+	if asked.New {
+		if err := c.Vault.Backups.Anew(asked.To); err != nil {
+			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+			return
+		}
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
 	said := time.Time{}

@@ -104,6 +104,8 @@ var (
 	ErrNone = errors.New("there is no backup here")
 	// ErrForeign: the directory holds something else, or the archive of another vault.
 	ErrForeign = errors.New("it is not this vault's")
+	// ErrGone: the archive that is expected in the directory is not there.
+	ErrGone = errors.New("the backups that were there are not there")
 	// ErrLocked: another process writes to the archive, or reads what is to be removed.
 	ErrLocked = errors.New("the backup is in use")
 	// ErrKey: what opens the archive was not given, or does not open it.
@@ -130,6 +132,7 @@ type Options struct {
 	Names     [32]byte  // subkey that names encrypted blobs; only for writing
 	Manifests [32]byte  // subkey that opens manifests; zero where the secret is not at hand
 	Heads     [32]byte  // subkey that proves heads; looked at where Vault is given
+	Expect    string    // the ID of the archive that must be there; "": any, or a new one
 	For       Seal      // whom a new archive is encrypted for
 	Keys      Keys      // what opens key.age
 	Chance    io.Reader // for names
@@ -180,12 +183,16 @@ func Open(dir string, opts Options) (*Archive, error) {
 
 // OpenOrCreate is Open, and makes an archive in an absent or empty directory. An
 // archive there whose form or recipients are not those of opts.For is refused with
-// ErrForeign: nobody should believe that it is encrypted when it is not.
+// ErrForeign: nobody should believe that it is encrypted when it is not. ErrGone where
+// another one, or none, is there than opts.Expect.
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
-	if err == nil {
+	if err == nil && (opts.Expect == "" || opts.Expect == a.ID()) {
 		err = a.agrees()
 		return a, err
+	}
+	if opts.Expect != "" && (err == nil || errors.Is(err, ErrNone)) {
+		return nil, gone(dir, opts.Expect, a)
 	}
 	if !errors.Is(err, ErrNone) {
 		return nil, err
@@ -194,6 +201,17 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 		return nil, err
 	}
 	return Open(dir, opts)
+}
+
+// gone says that the archive is not where it was; there is the one found instead, or
+// nil. An empty mount point looks just like a directory in which all may begin.
+func gone(dir, id string, there *Archive) error {
+	instead := "none is there now"
+	if there != nil {
+		instead = "another one (" + there.ID() + ") is there now"
+	}
+	return fmt.Errorf("%s: %w: archive %s was there, and %s: is the disk or share mounted? Nothing was written. "+
+		`To go on there all the same: deedkeep backup create --new --to DIR, or another directory in backup.to`, dir, ErrGone, id, instead)
 }
 
 // Dir is where the archive lies.

@@ -12,13 +12,12 @@ import (
 	"deedkeep/app/wire"
 )
 
-// CreateBackup has a snapshot made in the directory to, absolute, or "" for that of
-// the settings. It calls progress, which may be nil, for each report, in this
+// CreateBackup has a snapshot made, as asked. It calls progress, which may be nil, for each report, in this
 // goroutine; the end of the context is that of the backup, and nothing of it is visible. What
 // stands against it is an *Error; an answer that was cut, io.ErrUnexpectedEOF. Door
 // only.
-func (c *Client) CreateBackup(ctx context.Context, to string, progress func(wire.Progress)) (wire.Backup, error) {
-	body, err := wire.Marshal(wire.BackupCreate{To: to})
+func (c *Client) CreateBackup(ctx context.Context, asked wire.BackupCreate, progress func(wire.Progress)) (wire.Backup, error) {
+	body, err := wire.Marshal(asked)
 	if err != nil {
 		return wire.Backup{}, err
 	}

@@ -25,7 +25,7 @@ func TestCreateBackup(t *testing.T) {
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(one + made)), Request: r}
 	}))
 	var got []wire.Progress
-	result, err := c.CreateBackup(t.Context(), "/b", func(p wire.Progress) { got = append(got, p) })
+	result, err := c.CreateBackup(t.Context(), wire.BackupCreate{To: "/b"}, func(p wire.Progress) { got = append(got, p) })
 	if err != nil || result.Snapshot != "20260529T040000Z" || result.Files != 1 || result.BytesWritten != 3 || result.Seconds != 0.5 {
 		t.Errorf("got %+v, %v", result, err)
 	}
@@ -33,12 +33,12 @@ func TestCreateBackup(t *testing.T) {
 		t.Errorf("asked %s of %s, progress %v", asked, path, got)
 	}
 	var refused *client.Error
-	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), "", nil); !errors.As(err, &refused) ||
+	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), wire.BackupCreate{}, nil); !errors.As(err, &refused) ||
 		refused.Status != 507 || refused.Message != "The disk is full." || refused.RequestID != "req-1" {
 		t.Errorf("err = %v", err)
 	}
 	for _, cut := range []string{"", one, made[:40]} {
-		if _, err := stream(strings.NewReader(cut)).CreateBackup(t.Context(), "", nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := stream(strings.NewReader(cut)).CreateBackup(t.Context(), wire.BackupCreate{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %v", cut, err)
 		}
 	}

@@ -49,6 +49,7 @@ type Backup struct {
 	Files        uint64        `json:"files"`
 	Bytes        int64         `json:"bytes"` // of documents, each once
 	BytesWritten int64         `json:"bytes_written"`
+	Archive      string        `json:"archive"` // which one in To
 	Took         time.Duration `json:"took"`
 }
 
@@ -83,6 +84,7 @@ func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, prog
 	}
 	made.To, made.Took = to, b.v.now().Sub(begun)
 	b.remember(func(s *BackupState) { s.Good, s.Failed = &made, nil })
+	b.remember(func(s *BackupState) { s.holds(to, made.Archive) })
 	err = b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.v.event(t, b.v.now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
 	})
@@ -164,6 +166,9 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 		return Backup{}, err
 	}
 	opts.Now, opts.Chance, opts.Free, opts.Reserve = b.v.now, b.v.chance, blob.DiskFree, b.v.set.DiskReserve
+	if opts.Expect, err = b.expected(to); err != nil {
+		return Backup{}, err
+	}
 	a, err := archive.OpenOrCreate(to, opts)
 	if err != nil {
 		return Backup{}, err
@@ -173,6 +178,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 		return Backup{}, err
 	}
 	made, err := b.fill(ctx, s, progress)
+	made.Archive = a.ID()
 	return made, errors.Join(err, s.Close())
 }
 
@@ -306,7 +312,7 @@ func backupError(err error) error {
 		title.Locked:   {archive.ErrLocked},
 		title.Full:     {archive.ErrFull},
 		title.NotFound: {archive.ErrNone},
-		title.Conflict: {archive.ErrForeign, archive.ErrKey, archive.ErrDamaged, archive.ErrNewer, archive.ErrSource},
+		title.Conflict: {archive.ErrForeign, archive.ErrGone, archive.ErrKey, archive.ErrDamaged, archive.ErrNewer, archive.ErrSource},
 	} {
 		for _, known := range of {
 			if errors.Is(err, known) {

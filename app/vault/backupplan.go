@@ -17,14 +17,17 @@ import (
 // backupFile keeps what became of the last snapshots, for people and for the plan. It
 // belongs to this machine and is part of no backup.
 //
-//	backup.json    {"good":{…},"failed":{…}}; failed only since the last good one
+//	backup.json    {"good":{…},"failed":{…},"archives":{"/mnt/nas/deedkeep":"<its id>"}}; failed only since the last good one
 const backupFile = "backup.json"
 
 // BackupState is what became of the last snapshots; nil is none.
 type BackupState struct {
 	Good   *Backup        `json:"good,omitempty"`
 	Failed *BackupFailure `json:"failed,omitempty"`
-	Next   *time.Time     `json:"-"` // when the plan makes the next one
+	// Archives are the IDs of those that lie in the directories that were used.
+	Archives map[string]string `json:"archives,omitempty"`
+
+	Next *time.Time `json:"-"` // when the plan makes the next one
 }
 
 // BackupFailure is a snapshot that was not made, and why.

@@ -1,9 +1,11 @@
 package wire
 
 // BackupCreate asks POST /control/backup for a snapshot; To is the directory,
-// absolute, or "" for that of the settings.
+// absolute, or "" for that of the settings; New goes on with whatever archive is
+// there, or begins one, where another was before.
 type BackupCreate struct {
-	To string `json:"to"`
+	To  string `json:"to"`
+	New bool   `json:"new,omitempty"`
 }
 
 // Backup is one snapshot (COMMANDS.md, "backup create"). Bytes are those of its
