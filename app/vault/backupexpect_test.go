@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -65,4 +66,26 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	}
 	taken(t, v, to)
 	taken(t, v, other)
+}
+
+// A backup takes nothing of the reserve of the data's own disk.
+func TestABackupLeavesRoomForUploads(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	free, err := blob.DiskFree(opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "b")
+	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {
+		v.Reserve(reserve)
+		_, err = v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
+		kind(t, "no room for the copy", err, title.Full)
+		if err == nil || !strings.Contains(err.Error(), "first copies") || !strings.Contains(err.Error(), "disk.reserve") {
+			t.Errorf("%v", err)
+		}
+	}
+	if left := under(t, opts.Dir, "tmp"); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
 }
