@@ -93,6 +93,9 @@ func writeNote(dir, name string, content []byte) error {
 	return blob.System().SyncDir(dir)
 }
 
+// clockSlack is how far a clock is set back without anybody's noticing.
+const clockSlack = 5 * time.Minute
+
 // afterFailure is when a planned snapshot that failed is tried again.
 const afterFailure = 15 * time.Minute
 
@@ -102,10 +105,11 @@ func (s BackupSettings) next(state BackupState, now time.Time) (at time.Time, pl
 		return at, false
 	}
 	at = now
-	if good := state.Good; good != nil && samePath(good.To, s.To) {
+	// What was noted under a clock that was ahead says nothing: the plan goes on.
+	if good := state.Good; good != nil && !good.At.After(now.Add(clockSlack)) && samePath(good.To, s.To) {
 		at = good.At.Add(s.Every)
 	}
-	if state.Failed != nil {
+	if state.Failed != nil && !state.Failed.At.After(now.Add(clockSlack)) {
 		if again := state.Failed.At.Add(min(s.Every, afterFailure)); at.Before(again) {
 			at = again
 		}
