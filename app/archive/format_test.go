@@ -216,6 +216,7 @@ func TestManifestRefuses(t *testing.T) {
 		{"no end", zipped(t, string(first)+"\n"), ErrDamaged},
 		{"an end that does not add up", zipped(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
 		{"fewer entries than it says", manifestOf(t, info), ErrDamaged},
+		{"more bytes than it says", manifestOf(t, info, Entry{Digest: one.Digest, Size: info.Bytes + 1}), ErrDamaged},
 		{"more entries than it says", manifestOf(t, info, one, two), ErrDamaged},
 		{"something behind the end", append(manifestOf(t, info, one), zipped(t, "x\n")...), ErrDamaged},
 		{"a line that never ends", zipped(t, strings.Repeat("x", 10<<20)), ErrDamaged},

@@ -79,8 +79,14 @@ func (a *Archive) fits(e *Entry) error {
 	if _, ok := a.parseBlobFile(e.File); !ok {
 		return fmt.Errorf("%w: an entry names no file", ErrDamaged)
 	}
+	if e.Size > sizeMost || e.Stored != a.form.stored(e.Size) {
+		return fmt.Errorf("%w: an entry says %d bytes are stored in %d", ErrDamaged, e.Size, e.Stored)
+	}
 	return nil
 }
+
+// sizeMost is beyond every document, so that its stored length is no less.
+const sizeMost = 1 << 60
 
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -207,14 +208,14 @@ func (w *restorer) bring(ctx context.Context) error {
 }
 
 func (w *restorer) room(blobs *blob.Store) error {
-	need := uint64(w.info.Database.Size) + w.opts.Vault.Settings.DiskReserve
+	need := saturating(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
 	for _, e := range w.entries {
 		d, err := blob.ParseDigest(e.Digest)
 		if err != nil {
 			return err
 		}
 		if size, err := blobs.Has(d); err != nil || size != e.Size {
-			need += uint64(e.Size)
+			need = saturating(need, uint64(e.Size))
 		}
 	}
 	free, err := blob.DiskFree(w.dir)
@@ -225,6 +226,14 @@ func (w *restorer) room(blobs *blob.Store) error {
 		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
 	}
 	return nil
+}
+
+// saturating adds; too much stays too much.
+func saturating(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
 }
 
 // A batch of documents is synced together; they come in the order of their folders.

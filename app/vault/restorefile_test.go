@@ -32,3 +32,13 @@ func TestRestoreFileSparesWhatLiesBesideIt(t *testing.T) {
 	_, err := vault.RestoreFile(t.Context(), to, archive.Latest, opts.Archive, files[0].ID, path)
 	kind(t, "over a file", err, title.Conflict)
 }
+
+// A reserve, or a size, near the end of all numbers is no room at all.
+func TestRestoreRoomDoesNotOverflow(t *testing.T) {
+	t.Parallel()
+	_, _, to := backedUp(t, 2)
+	opts := restoring(t, to)
+	opts.Vault.Settings.DiskReserve = 1<<64 - 1
+	_, err := vault.Restore(t.Context(), opts)
+	kind(t, "no room", err, title.Full)
+}
