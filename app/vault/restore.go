@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -365,6 +366,9 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, conflict("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)
 	}
 	err = v.store.Update(ctx, nil, func(t *store.Tx) error {
+		if err := forgetTimeline(t); err != nil {
+			return err
+		}
 		return v.event(t, v.now(), title.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
 	})
 	if err != nil {
@@ -374,6 +378,21 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, err
 	}
 	return report, blob.System().SyncDir(w.dir)
+}
+
+// forgetTimeline ends every session, since one that was ended after the backup would
+// open the vault again, and drops the answers that are kept for requests sent twice,
+// since they tell of records that this vault may give other numbers.
+func forgetTimeline(t *store.Tx) error {
+	var open []title.Session
+	t.EachSession(func(s title.Session) bool { open = append(open, s); return true })
+	for _, s := range open {
+		if err := t.RemoveSession(s); err != nil {
+			return err
+		}
+	}
+	_, err := t.PruneReplays(time.Unix(1<<40, 0), math.MaxInt)
+	return err
 }
 
 // differs says what a vault has otherwise than its snapshot; "" for nothing.
