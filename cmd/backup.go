@@ -38,6 +38,7 @@ func backupSettings(c config.Config) vault.BackupSettings {
 
 func (s *shell) backupCreate() *cobra.Command {
 	var to string
+	var anew bool
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Add a backup of this moment",
@@ -45,7 +46,10 @@ func (s *shell) backupCreate() *cobra.Command {
 mounted share, and is made where there is none. The server goes on serving. Documents
 that are there already are not copied again. A backup is complete or invisible: cut
 off by Ctrl-C, a full disk or a power cut, it leaves nothing that could be taken for
-one, and the next goes on with what was copied.`,
+one, and the next goes on with what was copied.
+
+A directory that held backups and holds none, or others, is refused: its disk may not
+be mounted. With --new the backup is made there all the same.`,
 		Example: "  deedkeep backup create --to /mnt/nas/deedkeep\n  deedkeep backup create --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,7 +66,7 @@ one, and the next goes on with what was copied.`,
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, finish := s.bar("backup")
 				defer finish()
-				made, err := c.CreateBackup(ctx, wire.BackupCreate{To: to, Seal: seal}, report)
+				made, err := c.CreateBackup(ctx, wire.BackupCreate{To: to, Seal: seal, New: anew}, report)
 				finish()
 				if err != nil {
 					return misused(err)
@@ -77,6 +81,7 @@ one, and the next goes on with what was copied.`,
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the directory (default: the setting backup.to)")
+	cmd.Flags().BoolVar(&anew, "new", false, "begin anew where the directory held other backups before")
 	return cmd
 }
 

@@ -32,7 +32,7 @@ or another machine and operating system. Everything is checked before it says do
 the vault is opened, and every record and byte verified. Cut off, the same command
 goes on; until it is done nothing else opens the directory. It never goes over live
 data. Keys and users are as they were at that time: revoke again what was revoked
-since.
+since. Sessions are ended: everybody signs in again.
 
 With --file one document is brought back to the file that -o names.`,
 		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
@@ -108,7 +108,7 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	if s.json {
 		return s.printJSON(done)
 	}
-	s.say("keys and users are as they were at %s: revoke again what was revoked since", moment(&done.CreatedAt))
+	s.say("API keys, users, passwords and second factors are as they were at %s: revoke again what was revoked since; all sessions were ended, everybody signs in again", moment(&done.CreatedAt))
 	return s.print("restored and verified: snapshot %s, %d files, %s of documents in %.1f s, in %s\n",
 		done.Snapshot, done.Files, wire.HumanSize(done.Bytes), done.Seconds, done.Data)
 }

@@ -20,6 +20,12 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if asked.New {
+		if err := c.Vault.Backups.Anew(asked.To); err != nil {
+			c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+			return
+		}
+	}
 	stream(c, w, r, "bytes", func(report func(done, total int64)) (wire.Backup, error) {
 		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) { report(p.Done, p.Total) })
 		return backupShape(made), err

@@ -32,10 +32,14 @@
 //
 //	deedkeep-backup 1 <sum of all that follows this line>\n
 //	{"archive":"<32 hex digits>","vault":"<fingerprint of its secret>","created_at":"…",
-//	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"]}\n
+//	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"],
+//	 "proof":"<HMAC-SHA-256(heads, the line without proof)>"}\n
 //
-// It is written once. An archive belongs to one vault: that of the secret with this
-// fingerprint.
+// It is written once; recipient, key and for stand in the encrypted form alone. An
+// archive belongs to one vault: that of the secret with this fingerprint. heads is
+// a subkey of that secret: the proof, and with it key.age, is held against it before
+// anything is written, so that nobody who can write in the directory, and does not
+// have the secret, can make the vault write in clear or for a key of theirs.
 //
 // # What is inside the files
 //
@@ -73,9 +77,14 @@
 //
 // # Refusals
 //
-// It writes into no directory that holds something else, and adds no second vault.
-// Encryption hides what is in an archive; it does not prove who wrote it: whoever may
-// write in the directory can put another archive in its place.
+// It writes into no directory that holds something else, and adds no second vault; into
+// none whose head or key.age the vault did not write, for that would be a loss of
+// secrecy. It goes through no link that stands in the place of one of its folders, and
+// opens no pipe or device; a link that is laid while it works it may miss, so the
+// directory belongs to the user of the service alone. It does not prove to whoever restores without the vault's secret who wrote
+// an archive: whoever may write in the directory can put another one in its place, and
+// can take away snapshots. A plain archive holds the vault's secret itself: whoever
+// reads it can prove anything.
 package archive
 
 import (
@@ -95,6 +104,8 @@ var (
 	ErrNone = errors.New("there is no backup here")
 	// ErrForeign: the directory holds something else, or the archive of another vault.
 	ErrForeign = errors.New("it is not this vault's")
+	// ErrGone: the archive that is expected in the directory is not there.
+	ErrGone = errors.New("the backups that were there are not there")
 	// ErrLocked: another process writes to the archive, or reads what is to be removed.
 	ErrLocked = errors.New("the backup is in use")
 	// ErrKey: what opens the archive was not given, or does not open it.
@@ -120,6 +131,8 @@ type Options struct {
 	Vault     string    // fingerprint of the secret of the vault that asks; "": of any
 	Names     [32]byte  // subkey that names encrypted blobs; only for writing
 	Manifests [32]byte  // subkey that opens manifests; zero where the secret is not at hand
+	Heads     [32]byte  // subkey that proves heads; looked at where Vault is given
+	Expect    string    // the ID of the archive that must be there; "": any, or a new one
 	For       Seal      // whom a new archive is encrypted for
 	Keys      Keys      // what opens key.age
 	Chance    io.Reader // for names
@@ -139,7 +152,7 @@ type Archive struct {
 // Open opens the archive in dir: ErrNone where there is none, ErrForeign for another
 // vault's, ErrDamaged, ErrNewer. Nothing is written.
 func Open(dir string, opts Options) (*Archive, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, headName))
+	raw, err := readSmall(filepath.Join(dir, headName), headMost)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
@@ -154,6 +167,13 @@ func Open(dir string, opts Options) (*Archive, error) {
 		return nil, fmt.Errorf("%s: %w: it holds the backups of another vault (%s; this one is %s): choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
 	}
+	if opts.Vault != "" && !h.proven(opts.Heads) {
+		return nil, fmt.Errorf("%s: %w: it is not what this vault wrote: somebody may have changed whom the backups are encrypted for. "+
+			"Nothing is written there: find out who can write in that directory, and choose another one for new backups", filepath.Join(dir, headName), ErrDamaged)
+	}
+	if err := ownFolders(dir); err != nil {
+		return nil, err
+	}
 	a := &Archive{dir: dir, head: h, opts: opts}
 	if a.form, err = h.form(opts); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headName), err)
@@ -163,12 +183,16 @@ func Open(dir string, opts Options) (*Archive, error) {
 
 // OpenOrCreate is Open, and makes an archive in an absent or empty directory. An
 // archive there whose form or recipients are not those of opts.For is refused with
-// ErrForeign: nobody should believe that it is encrypted when it is not.
+// ErrForeign: nobody should believe that it is encrypted when it is not. ErrGone where
+// another one, or none, is there than opts.Expect.
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
-	if err == nil {
+	if err == nil && (opts.Expect == "" || opts.Expect == a.ID()) {
 		err = a.agrees()
 		return a, err
+	}
+	if opts.Expect != "" && (err == nil || errors.Is(err, ErrNone)) {
+		return nil, gone(dir, opts.Expect, a)
 	}
 	if !errors.Is(err, ErrNone) {
 		return nil, err
@@ -177,6 +201,17 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 		return nil, err
 	}
 	return Open(dir, opts)
+}
+
+// gone says that the archive is not where it was; there is the one found instead, or
+// nil. An empty mount point looks just like a directory in which all may begin.
+func gone(dir, id string, there *Archive) error {
+	instead := "none is there now"
+	if there != nil {
+		instead = "another one (" + there.ID() + ") is there now"
+	}
+	return fmt.Errorf("%s: %w: archive %s was there, and %s: is the disk or share mounted? Nothing was written. "+
+		`To go on there all the same: deedkeep backup create --new --to DIR, or another directory in backup.to`, dir, ErrGone, id, instead)
 }
 
 // Dir is where the archive lies.

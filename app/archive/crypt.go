@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"filippo.io/age"
@@ -98,18 +97,27 @@ func newKey(s Seal) (public string, key []byte, err error) {
 	return own.Recipient().String(), out.Bytes(), nil
 }
 
-// openKey reads the archive's own identity.
-func (a *Archive) openKey(keys Keys) (*age.X25519Identity, error) {
-	raw, err := os.ReadFile(a.path(keyName))
+// rawKey reads key.age, and holds it against the head.
+func (a *Archive) rawKey() ([]byte, error) {
+	raw, err := readSmall(a.path(keyName), keyMost)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != a.head.Key {
+		return nil, fmt.Errorf("%s: %w: it is not what was written", keyName, ErrDamaged)
+	}
+	return raw, nil
+}
+
+// openKey reads the archive's own identity.
+func (a *Archive) openKey(keys Keys) (*age.X25519Identity, error) {
 	identities, err := keys.identities()
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != a.head.Key {
-		return nil, fmt.Errorf("%s: %w: it is not what was written", keyName, ErrDamaged)
+	raw, err := a.rawKey()
+	if err != nil {
+		return nil, err
 	}
 	r, err := age.Decrypt(bytes.NewReader(raw), identities...)
 	if noMatch := new(age.NoIdentityMatchError); errors.As(err, &noMatch) {

@@ -311,3 +311,26 @@ func TestAnArchiveMadeToHarm(t *testing.T) {
 		}
 	}
 }
+
+// What a finding says to do with a damaged document mends the archive.
+func TestAFindingSaysWhatMendsIt(t *testing.T) {
+	for name, opts := range forms(t) {
+		h := newHouse("a deed", "another")
+		opts.Now = func() time.Time { return h.now }
+		dir := filepath.Join(t.TempDir(), "b")
+		h.take(t, dir, opts)
+		path := only(t, dir, kinds["document"])
+		change(t, path, bit(func(int) int { return 3 }))
+		r := verifyAll(t, dir, opts)
+		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "remove "+path+" by hand") {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		h.take(t, dir, opts)
+		if err := h.back(dir, opts, Latest); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

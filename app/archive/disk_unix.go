@@ -22,6 +22,9 @@ func syncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
+// notWaiting opens a pipe or a device without waiting for its other end.
+const notWaiting = syscall.O_NONBLOCK
+
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -91,7 +91,8 @@ func TestGolden(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d files, want %d", len(got), len(want))
 	}
-	const head = `{"archive":"c6c150a912520b1c7c69c20d48c464e3","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","form":"plain"}` + "\n"
+	const head = `{"archive":"c6c150a912520b1c7c69c20d48c464e3","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":"` +
+		"71879a0a83187f43a825f22ee68f66e3e1a902b2cb2dfc1870ce45dfaa549736" + `"}` + "\n"
 	if full := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(head)), head); got[headName] != full {
 		t.Errorf("head\n%s\nwant\n%s", got[headName], full)
 	}
@@ -215,6 +216,7 @@ func TestManifestRefuses(t *testing.T) {
 		{"no end", zipped(t, string(first)+"\n"), ErrDamaged},
 		{"an end that does not add up", zipped(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
 		{"fewer entries than it says", manifestOf(t, info), ErrDamaged},
+		{"more bytes than it says", manifestOf(t, info, Entry{Digest: one.Digest, Size: info.Bytes + 1}), ErrDamaged},
 		{"more entries than it says", manifestOf(t, info, one, two), ErrDamaged},
 		{"something behind the end", append(manifestOf(t, info, one), zipped(t, "x\n")...), ErrDamaged},
 		{"a line that never ends", zipped(t, strings.Repeat("x", 10<<20)), ErrDamaged},
@@ -246,7 +248,7 @@ func TestManifestRefuses(t *testing.T) {
 func FuzzHead(f *testing.F) {
 	for _, h := range []head{
 		{Archive: strings.Repeat("0", 32), Vault: "v", Form: formPlain},
-		{Archive: strings.Repeat("f", 32), Vault: "v", Form: formEncrypted, Recipient: "age1", For: []string{"age1x"}},
+		{Archive: strings.Repeat("f", 32), Vault: "v", Form: formEncrypted, Recipient: "age1", Key: "00", For: []string{"age1x"}},
 	} {
 		raw, err := encodeHead(h)
 		if err != nil {

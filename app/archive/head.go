@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -46,6 +47,7 @@ type head struct {
 	Recipient string    `json:"recipient,omitempty"`
 	Key       string    `json:"key,omitempty"` // sum of key.age
 	For       []string  `json:"for,omitempty"`
+	Proof     string    `json:"proof"` // that the vault wrote it
 }
 
 func encodeHead(h head) ([]byte, error) {
@@ -84,10 +86,32 @@ func (h head) check() error {
 	if raw, err := hex.DecodeString(h.Archive); err != nil || len(raw) != 16 || h.Vault == "" {
 		return fmt.Errorf("%w: it does not say whose it is", ErrDamaged)
 	}
-	if h.Form != formPlain && h.Form != formEncrypted {
+	sealed := h.Recipient != "" && h.Key != "" && len(h.For) > 0
+	open := h.Recipient == "" && h.Key == "" && len(h.For) == 0
+	switch {
+	case h.Form != formPlain && h.Form != formEncrypted:
 		return fmt.Errorf("%w: the form %.40q is not known", ErrDamaged, h.Form)
+	case h.Form == formEncrypted && !sealed, h.Form == formPlain && !open:
+		return fmt.Errorf("%w: it contradicts itself about whether it is encrypted", ErrDamaged)
 	}
 	return nil
+}
+
+// prove is the HMAC of everything else in the head.
+func (h head) prove(key [32]byte) (string, error) {
+	h.Proof = ""
+	body, err := json.Marshal(h)
+	if err != nil {
+		return "", fmt.Errorf("encode the head: %w", err)
+	}
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write(body)
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+func (h head) proven(key [32]byte) bool {
+	want, err := h.prove(key)
+	return err == nil && key != [32]byte{} && hmac.Equal([]byte(want), []byte(h.Proof))
 }
 
 // form gives what the head's form does with bytes and names.
@@ -104,6 +128,11 @@ func (h head) form(opts Options) (form, error) {
 
 // agrees holds an archive that is there against what a new one would be.
 func (a *Archive) agrees() error {
+	if a.Encrypted() {
+		if _, err := a.rawKey(); err != nil {
+			return err
+		}
+	}
 	want := a.opts.For.names()
 	if slices.Equal(a.head.For, want) {
 		return a.samePassphrase()
@@ -135,7 +164,7 @@ func (a *Archive) samePassphrase() error {
 // create makes an archive in a directory that is absent or empty; the head comes
 // last, so that a crash leaves what the next create takes for its own.
 func create(dir string, opts Options) error {
-	if err := vacant(dir); err != nil {
+	if err := errors.Join(vacant(dir), ownFolders(dir)); err != nil {
 		return err
 	}
 	var id [16]byte
@@ -158,6 +187,10 @@ func create(dir string, opts Options) error {
 		if err := writeFile(dir, keyName, sealedKey); err != nil {
 			return err
 		}
+	}
+	var err error
+	if h.Proof, err = h.prove(opts.Heads); err != nil {
+		return err
 	}
 	raw, err := encodeHead(h)
 	if err != nil {

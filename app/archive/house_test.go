@@ -49,7 +49,7 @@ const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARY
 func (h *house) options(seal Seal) Options {
 	seal.work = 4
 	return Options{
-		Vault: "0123456789abcdef", Names: [32]byte{1}, Manifests: [32]byte{2}, For: seal, Keys: Keys{Passphrase: seal.Passphrase},
+		Vault: "0123456789abcdef", Names: [32]byte{1}, Manifests: [32]byte{2}, Heads: [32]byte{4}, For: seal, Keys: Keys{Passphrase: seal.Passphrase},
 		Chance: rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
 	}
 }

@@ -27,12 +27,16 @@ const (
 	readingName = "reading"
 	leaseName   = "lock.lease"
 
+	leaseMost  = 4 << 10
 	leaseTime  = 10 * time.Minute
 	leaseRenew = time.Minute
 )
 
 // lockWriting keeps other writers out until release.
 func (a *Archive) lockWriting() (release func(), err error) {
+	if err := ownFolders(a.dir); err != nil {
+		return nil, err
+	}
 	return a.lock(lockName, (*flock.Flock).TryLock, a.lease)
 }
 
@@ -50,6 +54,10 @@ func (a *Archive) lockRemoving() (release func(), err error) {
 func unguarded() (func(), error) { return func() {}, nil }
 
 func (a *Archive) lock(name string, try func(*flock.Flock) (bool, error), without func() (func(), error)) (func(), error) {
+	// Opening what somebody put in its place could wait for ever, or make a file elsewhere.
+	if err := regularOrAbsent(a.path(name)); err != nil {
+		return nil, err
+	}
 	l := flock.New(a.path(name))
 	got, err := try(l)
 	switch {
@@ -110,6 +118,9 @@ func (a *Archive) renewLease(ctx context.Context, path, holder string) {
 		case <-tick.C:
 		}
 		// A renewal that fails leaves nine more to come before the lease is void.
+		if regularOrAbsent(path) != nil {
+			continue
+		}
 		if f, err := os.OpenFile(path, os.O_WRONLY, 0o600); err == nil {
 			_ = errors.Join(a.writeLease(f, holder), f.Close())
 		}
@@ -118,7 +129,7 @@ func (a *Archive) renewLease(ctx context.Context, path, holder string) {
 
 // clearLease removes a lease that is void.
 func (a *Archive) clearLease(path string) error {
-	raw, err := os.ReadFile(path)
+	raw, err := readSmall(path, leaseMost)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -64,6 +64,7 @@ type end struct {
 const (
 	manifestVersion = 1
 	lineMost        = 64 << 10
+	manifestMost    = 1 << 30 // bytes as it lies there: ten million documents and more
 	// windowMost bounds the memory that an unpacking takes, whatever the file says.
 	windowMost = 128 << 20
 )
@@ -193,6 +194,7 @@ func (l *lineReader) next() ([]byte, error) {
 // entries reads all up to the end, which must be the last line.
 func (l *lineReader) entries(info Info, each func(Entry) error) error {
 	var last string
+	left := info.Bytes
 	for count := uint64(0); ; count++ {
 		line, err := l.next()
 		if err != nil {
@@ -207,6 +209,10 @@ func (l *lineReader) entries(info Info, each func(Entry) error) error {
 		}
 		if _, ok := parseDigest(e.Digest); !ok || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
 			return fmt.Errorf("%w: the manifest has an entry out of order", ErrDamaged)
+		}
+		// A manifest that goes on beyond what it says would fill memory before its end.
+		if left -= e.Size; count >= info.Blobs || left < 0 {
+			return fmt.Errorf("%w: the manifest has more entries than it says", ErrDamaged)
 		}
 		last = e.Digest
 		if err := each(e); err != nil {

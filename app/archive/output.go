@@ -29,6 +29,9 @@ func (a *Archive) newOutput(manifest bool) (*output, error) {
 	if err := os.MkdirAll(a.path(tmpDir), 0o700); err != nil {
 		return nil, wrote(err)
 	}
+	if err := ownFolder(a.path(tmpDir)); err != nil {
+		return nil, err
+	}
 	f, err := os.CreateTemp(a.path(tmpDir), "*")
 	if err != nil {
 		return nil, wrote(err)

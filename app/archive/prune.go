@@ -2,17 +2,23 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
+	"time"
 )
 
 // Retention says how many days, weeks and months keep the newest of their snapshots.
 // Days are those of UTC, weeks begin on Monday (ISO 8601).
 type Retention struct{ Daily, Weekly, Monthly int }
 
-// Keep gives those of the names that stay; the newest is always among them.
-func (r Retention) Keep(names []string) map[string]bool {
-	names = slices.Sorted(slices.Values(names))
+// Keep gives those of the snapshots that stay, of their names with the moments they
+// were made; the newest is always among them. Names order them, moments group them:
+// after a clock was ahead for once, names follow it second by second, for months.
+func (r Retention) Keep(made map[string]time.Time) map[string]bool {
+	names := slices.Sorted(maps.Keys(made))
 	slices.Reverse(names)
 	keep := map[string]bool{}
 	if len(names) > 0 {
@@ -20,26 +26,24 @@ func (r Retention) Keep(names []string) map[string]bool {
 	}
 	for _, rule := range []struct {
 		count int
-		of    func(name string) string
+		of    func(at time.Time) string
 	}{
-		{r.Daily, func(name string) string { return name[:8] }},
+		{r.Daily, func(at time.Time) string { return at.UTC().Format(time.DateOnly) }},
 		{r.Weekly, isoWeek},
-		{r.Monthly, func(name string) string { return name[:6] }},
+		{r.Monthly, func(at time.Time) string { return at.UTC().Format("2006-01") }},
 	} {
-		last, left := "", rule.count
+		seen := map[string]bool{}
 		for _, name := range names {
-			if span := rule.of(name); span != last && left > 0 {
-				keep[name], last = true, span
-				left--
+			if span := rule.of(made[name]); !seen[span] && len(seen) < rule.count {
+				keep[name], seen[span] = true, true
 			}
 		}
 	}
 	return keep
 }
 
-func isoWeek(name string) string {
-	at, _ := ParseSnapshot(name) // it is one
-	year, week := at.ISOWeek()
+func isoWeek(at time.Time) string {
+	year, week := at.UTC().ISOWeek()
 	return fmt.Sprintf("%d-%d", year, week)
 }
 
@@ -70,7 +74,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 	if err != nil {
 		return p, err
 	}
-	keep := r.Keep(names)
+	keep := r.Keep(a.moments(names))
 	used := map[string]bool{}
 	for _, name := range names {
 		if !keep[name] {
@@ -90,6 +94,20 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 	}
 	err = a.removeUnused(ctx, used, try, &p, progress)
 	return p, err
+}
+
+// moments are when the snapshots were made; of one that cannot be read, what its name
+// says.
+func (a *Archive) moments(names []string) map[string]time.Time {
+	made := make(map[string]time.Time, len(names))
+	for _, name := range names {
+		at, _ := ParseSnapshot(name) // it is one
+		if info, err := a.Info(name); err == nil {
+			at = info.CreatedAt
+		}
+		made[name] = at
+	}
+	return made
 }
 
 func (a *Archive) removeSnapshots(names []string) error {
@@ -125,11 +143,12 @@ func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bo
 		return err
 	}
 	for i, u := range list {
-		if err := ctx.Err(); err != nil {
+		path := a.path(blobPath(u.file)...)
+		if err := errors.Join(ctx.Err(), ownFolder(a.path(blobsDir)), ownFolder(filepath.Dir(path))); err != nil {
 			return err
 		}
 		if !try {
-			if err := remove(a.path(blobPath(u.file)...)); err != nil {
+			if err := remove(path); err != nil {
 				return err
 			}
 		}

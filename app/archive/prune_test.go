@@ -30,14 +30,15 @@ func TestKeep(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			var names, want []string
+			var want []string
+			made := map[string]time.Time{}
 			for name := range strings.FieldsSeq(row.names) {
 				name, stays := strings.CutPrefix(name, "+")
-				if names = append(names, name); stays {
+				if made[name], _ = ParseSnapshot(name); stays {
 					want = append(want, name)
 				}
 			}
-			if got := slices.Sorted(maps.Keys(row.r.Keep(names))); !slices.Equal(got, want) {
+			if got := slices.Sorted(maps.Keys(row.r.Keep(made))); !slices.Equal(got, want) {
 				t.Errorf("stay %v, want %v", got, want)
 			}
 		})
@@ -161,5 +162,26 @@ func TestInterrupted(t *testing.T) {
 	}
 	if r := verifyAll(t, dir, opts); r.Snapshots != 1 || r.Orphans+r.Leftovers+len(r.Findings) != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A clock that was a year ahead for one snapshot: names follow it, days do not.
+func TestPruneAfterAClockThatWasAhead(t *testing.T) {
+	opts := forms(t)["passphrase"]
+	h := newHouse("a deed")
+	opts.Now = func() time.Time { return h.now }
+	dir := filepath.Join(t.TempDir(), "b")
+	h.now = h.now.AddDate(1, 0, 0)
+	h.take(t, dir, opts)
+	h.now = h.now.AddDate(-1, 0, 0)
+	generations(t, h, dir, opts, 4)
+	h.now = h.now.Add(time.Minute) // the newest of its day stays, not the one before
+	h.take(t, dir, opts)
+	p, err := prune(t, dir, opts, Retention{Daily: 3})
+	if want := []string{"20271121T071502Z", "20271121T071503Z", "20271121T071505Z"}; err != nil || !slices.Equal(p.Kept[len(p.Kept)-3:], want) || len(p.Kept) != 3 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := h.back(dir, opts, Latest); err != nil {
+		t.Error(err)
 	}
 }

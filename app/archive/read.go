@@ -33,7 +33,7 @@ func (a *Archive) manifest(name string, each func(Entry) error) (Info, error) {
 	_, sum, _ := parseManifestFile(file)
 	// Small enough for memory (a hundred bytes for a document), and so it is checked
 	// before a byte of it is believed.
-	raw, err := os.ReadFile(a.path(snapsDir, file))
+	raw, err := readSmall(a.path(snapsDir, file), manifestMost)
 	if err != nil {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, missing(err))
 	}
@@ -79,8 +79,14 @@ func (a *Archive) fits(e *Entry) error {
 	if _, ok := a.parseBlobFile(e.File); !ok {
 		return fmt.Errorf("%w: an entry names no file", ErrDamaged)
 	}
+	if e.Size > sizeMost || e.Stored != a.form.stored(e.Size) {
+		return fmt.Errorf("%w: an entry says %d bytes are stored in %d", ErrDamaged, e.Size, e.Stored)
+	}
 	return nil
 }
+
+// sizeMost is beyond every document, so that its stored length is no less.
+const sizeMost = 1 << 60
 
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +132,7 @@ type checked struct {
 }
 
 func (a *Archive) reader(path []string, sum string, stored int64, digest string, size int64, packed bool) (io.ReadCloser, error) {
-	f, err := os.Open(a.path(path...))
+	f, err := openRegular(a.path(path...))
 	if err != nil {
 		return nil, missing(err)
 	}

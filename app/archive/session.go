@@ -39,6 +39,9 @@ type kept struct {
 // it was cut off, and looks at what is there. pace, which may be nil, is called before
 // every piece of work and may take its time.
 func (a *Archive) Begin(ctx context.Context, pace func(context.Context)) (*Session, error) {
+	if a.opts.Vault == "" {
+		return nil, fmt.Errorf("%s: %w: it is not known whose vault adds to it", a.dir, ErrForeign)
+	}
 	release, err := a.lockWriting()
 	if err != nil {
 		return nil, err
@@ -329,12 +332,18 @@ func (q *queue) flush(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return wrote(err)
 	}
+	if err := ownFolders(q.a.dir); err != nil {
+		return err
+	}
 	for len(q.files) > 0 {
 		f := q.files[0]
 		folder := q.a.path(f.path[:len(f.path)-1]...)
 		if !q.shards[folder] {
 			if err := os.MkdirAll(folder, 0o700); err != nil {
 				return wrote(err)
+			}
+			if err := ownFolder(folder); err != nil {
+				return err
 			}
 			q.shards[folder] = true
 		}

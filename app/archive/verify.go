@@ -131,7 +131,8 @@ func (v *verifier) blob(snapshot string, e Entry) {
 		return v.a.Blob(e)
 	})
 	if err != nil && v.ctx.Err() == nil { // interrupted is not damaged
-		v.find("document", e.Digest, fmt.Errorf("of snapshot %s: %w", snapshot, err))
+		v.find("document", e.Digest, fmt.Errorf("of snapshot %s: %w; remove %s by hand, and the next backup copies the document anew where the vault still has it",
+			snapshot, err, v.a.path(blobPath(e.File)...)))
 	}
 }
 

@@ -69,6 +69,9 @@ func (a *Archive) walkFolder(dir string, visit func(b blobFile, size int64) erro
 // clean removes what a writer that was cut off has left: files in tmp, and databases
 // without a manifest.
 func (a *Archive) clean() error {
+	if err := ownFolders(a.dir); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(a.path(tmpDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list the backup: %w", err)

@@ -156,6 +156,7 @@ func TestBackupAge(t *testing.T) {
 		{"none, nothing stored", wire.Status{}, config.Default(), Warn, "backup create"},
 		{"none", wire.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
 		{"of today", wire.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hours"},
+		{"of tomorrow", wire.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
 		{"of last month", wire.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
 		{"of last year", wire.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
 		{"planned, one left out", wire.Status{LastBackupAt: ago(3 * day)}, planned, Warn, "3 days"},

@@ -24,6 +24,10 @@ func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis 
 		return bad("backup", "there is none: what is stored is lost with this disk", do)
 	}
 	age := now.Sub(s.LastBackupAt.Time)
+	if age < -time.Hour {
+		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told", s.LastBackupAt.Local().Format("2006-01-02 15:04")),
+			"set the clock of this machine right, then: deedkeep backup create")
+	}
 	says := fmt.Sprintf("the last good one is %s old", days(age))
 	warnAt, badAt := 7*day, 30*day
 	if c.Backup.To != "" && c.Backup.Every > 0 {

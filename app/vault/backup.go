@@ -49,6 +49,7 @@ type Backup struct {
 	Files        uint64        `json:"files"`
 	Bytes        int64         `json:"bytes"` // of documents, each once
 	BytesWritten int64         `json:"bytes_written"`
+	Archive      string        `json:"archive"` // which one in To
 	Took         time.Duration `json:"took"`
 	Sealed       bool          `json:"sealed"` // encrypted
 }
@@ -88,6 +89,7 @@ func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, prog
 	}
 	made.To, made.Took = to, b.v.now().Sub(begun)
 	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
+	b.note(func(s *BackupState) { s.holds(to, made.Archive) })
 	err = b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.v.event(t, b.v.now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
 	})
@@ -180,6 +182,9 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 		return Backup{}, err
 	}
 	opts.Now, opts.Chance, opts.Free, opts.Reserve = b.v.now, b.v.chance, blob.DiskFree, b.v.set.DiskReserve
+	if opts.Expect, err = b.expected(to); err != nil {
+		return Backup{}, err
+	}
 	a, err := archive.OpenOrCreate(to, opts)
 	if err != nil {
 		return Backup{}, err
@@ -189,12 +194,15 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 		return Backup{}, err
 	}
 	made, err := b.fill(ctx, s, progress)
-	made.Sealed = a.Encrypted()
+	made.Sealed, made.Archive = a.Encrypted(), a.ID()
 	return made, errors.Join(err, s.Close())
 }
 
 // fill copies the database aside, and then every document that it names.
 func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
+	if err := b.roomForCopy(); err != nil {
+		return made, err
+	}
 	copied, done, err := b.v.snapshot(ctx, "backup")
 	if err != nil {
 		return made, err
@@ -219,6 +227,21 @@ func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(Ba
 	}
 	info, written, err := s.Finish(ctx)
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
+}
+
+// roomForCopy is Full where the copy of the database would take from the reserve of
+// the data's own disk: a backup is no reason to refuse an upload.
+func (b *Backups) roomForCopy() error {
+	free, err := blob.DiskFree(b.v.dir)
+	if err != nil {
+		return err
+	}
+	database, reserve := uint64(b.v.store.Size()), b.v.set.DiskReserve
+	if need := database + reserve; need < reserve || free <= need {
+		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB) beside it, and keeps %d MB in reserve (disk.reserve): the disk of %s has %d MB free.",
+			database>>20, reserve>>20, b.v.dir, free>>20)}
+	}
+	return nil
 }
 
 // census checks the copy and counts its records: a damaged database is no backup.
@@ -289,7 +312,8 @@ func ArchiveOptions(ring *secret.Ring, set BackupSettings, identities string) (a
 		Keys: archive.Keys{Passphrase: phrase, Identities: identities},
 	}
 	if ring != nil {
-		opts.Vault, opts.Names, opts.Manifests = ring.Fingerprint(), ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
+		opts.Vault, opts.Heads = ring.Fingerprint(), ring.Subkey("backup-heads")
+		opts.Names, opts.Manifests = ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
 	}
 	return opts, nil
 }
@@ -332,6 +356,7 @@ var archiveKinds = []struct {
 	{archive.ErrFull, title.Full},
 	{archive.ErrNone, title.NotFound},
 	{archive.ErrForeign, title.Conflict},
+	{archive.ErrGone, title.Conflict},
 	{archive.ErrKey, title.Conflict},
 	{archive.ErrDamaged, title.Conflict},
 	{archive.ErrNewer, title.Conflict},

@@ -17,7 +17,7 @@ import (
 // backupFile keeps what became of the last snapshots, for people and for the plan. It
 // belongs to this machine and is part of no backup.
 //
-//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}}}; failed only since the last good one
+//	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}; failed only since the last good one
 const backupFile = "backup.json"
 
 // BackupState is what became of the last snapshots, wherever they went, and of those
@@ -25,7 +25,9 @@ const backupFile = "backup.json"
 type BackupState struct {
 	BackupOutcome
 	Plan BackupOutcome `json:"plan,omitzero"`
-	Next *time.Time    `json:"-"` // when the plan makes the next one
+	// Archives are the IDs of those that lie in the directories that were used.
+	Archives map[string]string `json:"archives,omitempty"`
+	Next     *time.Time        `json:"-"` // when the plan makes the next one
 }
 
 // BackupOutcome is the last good snapshot, and what failed since; nil is none.
@@ -66,14 +68,21 @@ func (b *Backups) state() (s BackupState, err error) {
 // remember notes what became of a snapshot in a directory. A note that cannot be
 // written is no reason to fail.
 func (b *Backups) remember(to string, change func(*BackupOutcome)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, err := b.state()
-	if err == nil {
+	b.note(func(s *BackupState) {
 		change(&s.BackupOutcome)
 		if samePath(to, b.v.set.Backup.To) {
 			change(&s.Plan)
 		}
+	})
+}
+
+// note changes the file.
+func (b *Backups) note(change func(*BackupState)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.state()
+	if err == nil {
+		change(&s)
 		var raw []byte
 		if raw, err = json.Marshal(s); err == nil {
 			err = writeNote(b.v.dir, backupFile, raw)
@@ -101,6 +110,9 @@ func writeNote(dir, name string, content []byte) error {
 	return blob.System().SyncDir(dir)
 }
 
+// clockSlack is how far a clock is set back without anybody's noticing.
+const clockSlack = 5 * time.Minute
+
 // afterFailure is when a planned snapshot that failed is tried again.
 const afterFailure = 15 * time.Minute
 
@@ -111,10 +123,12 @@ func (s BackupSettings) next(state BackupState, now time.Time) (at time.Time, pl
 		return at, false
 	}
 	at = now
-	if good := state.Plan.Good; good != nil && samePath(good.To, s.To) {
+	// What was noted under a clock that was ahead says nothing: the plan goes on.
+	latest := now.Add(clockSlack)
+	if good := state.Plan.Good; good != nil && !good.At.After(latest) && samePath(good.To, s.To) {
 		at = good.At.Add(s.Every)
 	}
-	if failed := state.Plan.Failed; failed != nil && samePath(failed.To, s.To) {
+	if failed := state.Plan.Failed; failed != nil && !failed.At.After(latest) && samePath(failed.To, s.To) {
 		if again := failed.At.Add(min(s.Every, afterFailure)); at.Before(again) {
 			at = again
 		}

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -207,14 +209,14 @@ func (w *restorer) bring(ctx context.Context) error {
 }
 
 func (w *restorer) room(blobs *blob.Store) error {
-	need := uint64(w.info.Database.Size) + w.opts.Vault.Settings.DiskReserve
+	need := saturating(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
 	for _, e := range w.entries {
 		d, err := blob.ParseDigest(e.Digest)
 		if err != nil {
 			return err
 		}
 		if size, err := blobs.Has(d); err != nil || size != e.Size {
-			need += uint64(e.Size)
+			need = saturating(need, uint64(e.Size))
 		}
 	}
 	free, err := blob.DiskFree(w.dir)
@@ -225,6 +227,14 @@ func (w *restorer) room(blobs *blob.Store) error {
 		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
 	}
 	return nil
+}
+
+// saturating adds; too much stays too much.
+func saturating(a, b uint64) uint64 {
+	if a > math.MaxUint64-b {
+		return math.MaxUint64
+	}
+	return a + b
 }
 
 // A batch of documents is synced together; they come in the order of their folders.
@@ -358,6 +368,9 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
 	}
 	err = v.store.Update(ctx, nil, func(t *store.Tx) error {
+		if err := forgetTimeline(t); err != nil {
+			return err
+		}
 		return v.event(t, v.now(), title.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
 	})
 	if err != nil {
@@ -367,6 +380,21 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, err
 	}
 	return report, blob.System().SyncDir(w.dir)
+}
+
+// forgetTimeline ends every session, since one that was ended after the backup would
+// open the vault again, and drops the answers that are kept for requests sent twice,
+// since they tell of records that this vault may give other numbers.
+func forgetTimeline(t *store.Tx) error {
+	var open []title.Session
+	t.EachSession(func(s title.Session) bool { open = append(open, s); return true })
+	for _, s := range open {
+		if err := t.RemoveSession(s); err != nil {
+			return err
+		}
+	}
+	_, err := t.PruneReplays(time.Unix(1<<40, 0), math.MaxInt)
+	return err
 }
 
 // differs says what a vault has otherwise than its snapshot; "" for nothing.

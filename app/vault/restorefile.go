@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -87,14 +88,24 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 	return file, err
 }
 
-// place writes what src gives to path, whole or not at all.
+// place writes what src gives to path, whole or not at all, and over nothing that is
+// there: neither at path nor beside it.
 func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
-	fresh := path + ".part"
-	if err := unpack(ctx, src, fresh); err != nil {
-		return errors.Join(err, os.Remove(fresh))
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*.part")
+	if err != nil {
+		return err
 	}
-	if err := os.Rename(fresh, path); err != nil {
-		return errors.Join(err, os.Remove(fresh))
+	_, err = io.Copy(f, contextReader{ctx, src})
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	// The name is taken first: a rename alone would go over what came there meanwhile.
+	taken, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return errors.Join(conflict("%s is there already: choose another name with -o", path), err, os.Remove(f.Name()))
+	}
+	if err := errors.Join(taken.Close(), os.Rename(f.Name(), path)); err != nil {
+		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))
 	}
 	return blob.System().SyncDir(filepath.Dir(path))
 }

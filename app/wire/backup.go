@@ -3,10 +3,12 @@ package wire
 // BackupCreate asks POST /control/backup for a snapshot; To is the directory,
 // absolute, or "" for that of the settings. Seal is what the settings of whoever asks
 // say about encryption: where the vault's own say otherwise, the answer is 409. Without
-// it nothing is compared.
+// it nothing is compared. New goes on with whatever archive is there, or begins one,
+// where another was before.
 type BackupCreate struct {
 	To   string      `json:"to"`
 	Seal *BackupSeal `json:"seal,omitempty"`
+	New  bool        `json:"new,omitempty"`
 }
 
 // BackupSeal is whom a backup is encrypted for: age recipients, or a passphrase, of
