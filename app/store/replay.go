@@ -19,7 +19,7 @@ func (t *Tx) Replay(slot [32]byte) (r title.Replay, found bool, err error) {
 		return r, false, nil
 	}
 	var kept keptReplay
-	if err = decode(bucketReplays, slot[:], raw, &kept); err != nil {
+	if err := decode(bucketReplays, slot[:], raw, &kept); err != nil {
 		return r, false, err
 	}
 	if r = kept.Replay; len(kept.Packed) > 0 {
