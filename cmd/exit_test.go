@@ -35,7 +35,7 @@ func TestRefusalsHaveJSON(t *testing.T) {
 		{"no such key", "keys revoke 99", exitFailed, "there is no key 99", ""},
 		{"no such folder", "import " + dir + "x", exitFailed, "stat ", ""},
 		{"nowhere to back up to", "backup create", exitUsage, "There is no directory to back up to", ""},
-		{"a limit that is none", "events list --limit 0", exitUsage, "The limit must be between", "limit"},
+		{"a limit that is none", "events list --limit 0", exitUsage, "The limit field must be between", "limit"},
 		{"a record that is none", "events list --record bar", exitUsage, "The selected record is invalid.", "record"},
 		{"no backup", "backup list --from " + dir + "x", exitFailed, "", ""},
 		{"a template that is none", "templates import " + bad, exitFailed, "", ""},
