@@ -40,7 +40,7 @@ type Query struct {
 	Back     bool      // the page that ends before Position instead; nil: the last page
 	Limit    int       // records on the page; one at least
 	Bytes    int       // of the records on the page as they are stored, unless it is one; 0: 4 MB
-	Steps    int       // entries that may be looked at; 0: 50,000
+	Steps    int       // entries that may be looked at; 0: 10,000
 
 	few int // entries that are gathered and sorted at most; 0: gatherLimit
 }
@@ -60,7 +60,7 @@ type Page[T any] struct {
 }
 
 const (
-	defaultSteps = 50_000
+	defaultSteps = 10_000
 	defaultBytes = 4 << 20
 	fetchSteps   = 16    // what a record costs that was read for nothing
 	lookSteps    = 1_000 // to find out whether anything is behind a page
