@@ -56,11 +56,12 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Everybody counts in these tests, this machine too.
-func crowded(t *testing.T, most int) (*limited, func() net.Conn) {
+// Everybody counts in these tests, this machine too; one address has its part of so
+// many connections.
+func crowded(t *testing.T, most, connections int) (*limited, func() net.Conn) {
 	t.Helper()
 	l := limitedTCP(t, 64)
-	l.crowd = newCrowd(most, 1000, nil)
+	l.crowd = newCrowd(most, connections, nil)
 	l.crowd.loopback = true
 	opts := Options{Config: config.Default(), Log: slog.New(slog.DiscardHandler)}
 	opts.Config.Timeouts.Header = 20 * time.Second
@@ -125,7 +126,7 @@ func isClosed(t *testing.T, conn net.Conn, now bool) bool {
 }
 
 func TestCrowd(t *testing.T) {
-	l, dial := crowded(t, 3)
+	l, dial := crowded(t, 3, 1000)
 	accepted := func(n int) {
 		t.Helper()
 		n++ // the slot of the next one
@@ -175,8 +176,7 @@ func TestCrowd(t *testing.T) {
 // Requests that never end hold no more than their address's part of all connections;
 // one that says nothing makes room first.
 func TestCrowdOfRequests(t *testing.T) {
-	l, dial := crowded(t, 3)
-	l.crowd.all = 4
+	_, dial := crowded(t, 3, 4*4)
 	const endless = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
 	var busy []net.Conn
 	begin := func() {
