@@ -106,7 +106,8 @@ func TestSecondStartIsQuick(t *testing.T) {
 		}
 	}
 	t.Logf("quickest start: %v", quickest)
-	if quickest > 300*time.Millisecond {
+	// What is promised is a second, on a busy machine and under the race detector too.
+	if quickest > time.Second {
 		t.Errorf("the quickest start took %v", quickest)
 	}
 }
