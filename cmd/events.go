@@ -32,10 +32,10 @@ func (s *shell) eventsList() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if filter.From, err = bound("--from", from, 0); err != nil {
+			if filter.From, err = bound("--from", from, 0, time.Local); err != nil {
 				return err
 			}
-			if filter.To, err = bound("--to", to, 1); err != nil {
+			if filter.To, err = bound("--to", to, 1, time.Local); err != nil {
 				return err
 			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
@@ -61,11 +61,11 @@ func (s *shell) eventsList() *cobra.Command {
 
 // bound reads a day here, of which it gives the beginning, or the end after so many
 // days more, or a time.
-func bound(flag, text string, days int) (*wire.Time, error) {
+func bound(flag, text string, days int, here *time.Location) (*wire.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if day, err := time.ParseInLocation(wire.DateLayout, text, time.Local); err == nil {
+	if day, err := time.ParseInLocation(wire.DateLayout, text, here); err == nil {
 		return new(wire.At(day.AddDate(0, 0, days).Add(-time.Duration(days) * time.Microsecond))), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)

@@ -176,9 +176,7 @@ func TestEventTableIsHarmless(t *testing.T) {
 }
 
 func TestBound(t *testing.T) {
-	local := time.Local
-	time.Local = time.FixedZone("EST", -5*3600)
-	t.Cleanup(func() { time.Local = local })
+	here := time.FixedZone("EST", -5*3600)
 	for _, row := range []struct {
 		text string
 		days int
@@ -188,7 +186,7 @@ func TestBound(t *testing.T) {
 		{"2026-05-29T14:00:00Z", 1, "2026-05-29T14:00:00.000000Z"}, {"2026-05-29T14:00:00+02:00", 0, "2026-05-29T12:00:00.000000Z"},
 		{"2026-02-30", 0, ""}, {"today", 0, ""}, {"2026-05-29 14:00", 0, ""},
 	} {
-		at, err := bound("--from", row.text, row.days)
+		at, err := bound("--from", row.text, row.days, here)
 		if _, usage := errors.AsType[*usageError](err); row.want == "" && !usage || row.want != "" && (err != nil || at.String() != row.want) {
 			t.Errorf("%s: %v, %v, want %q", row.text, at, err, row.want)
 		}
