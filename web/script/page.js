@@ -114,16 +114,25 @@
     }
   });
 
-  // What is said when the server does not answer a part of the page.
-  document.addEventListener('htmx:sendError', () => {
-    const main = document.getElementById('main');
-    if (!main || main.querySelector('#unreachable')) return;
-    const problem = document.createElement('p');
-    problem.id = 'unreachable';
-    problem.className = 'problem';
-    problem.setAttribute('role', 'alert');
-    problem.textContent = 'The server does not answer. What you see is kept; try again in a moment.';
-    main.prepend(problem);
+  // A part of the page that could not be had says so at the top, in the server's words
+  // where it gave some.
+  const complain = (text) => {
+    let problem = document.getElementById('page-problem');
+    if (!problem) {
+      problem = document.createElement('p');
+      problem.id = 'page-problem';
+      problem.className = 'problem';
+      problem.setAttribute('role', 'alert');
+      document.getElementById('main').prepend(problem);
+    }
+    problem.textContent = text;
+    problem.scrollIntoView({ block: 'nearest' });
+  };
+  document.addEventListener('htmx:sendError', () => complain('The server does not answer. What you see is kept; try again in a moment.'));
+  document.addEventListener('htmx:responseError', (event) => {
+    const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
+    const said = answer.querySelector('.problem');
+    complain(said ? said.textContent.trim() : 'That did not work. Load the page anew and try again.');
   });
-  document.addEventListener('htmx:afterOnLoad', () => document.getElementById('unreachable')?.remove());
+  document.addEventListener('htmx:afterSwap', () => document.getElementById('page-problem')?.remove());
 })();
