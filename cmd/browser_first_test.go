@@ -16,10 +16,32 @@ func TestFirstRun(t *testing.T) {
 	b := openTab(t, openChromium(t), h.origin)
 	b.goTo(h.firstLink())
 	b.sees("h1 | Make the first administrator")
-	b.fill("input[name=name]", "Kim Lee")
+	b.fill("input[name=name]", admin)
+	b.fill("input[name=password]", password)
+	b.fill("input[name=again]", "another")
+	b.expect("422")
+	b.follow("main button")
+	b.sees("[role=alert] | The two passwords differ.")
 	b.fill("input[name=password]", password)
 	b.fill("input[name=again]", password)
 	b.follow("main button")
-	b.reads("You sign in as Kim Lee")
-	b.screenshot("first")
+	b.signIn(admin)
+	b.sees(".person | " + admin)
+	b.expect("404")
+	b.goTo(h.firstLink())
+	b.sees("h1 | This link does not work")
+}
+
+// What a person waits for first is small, and comes from nowhere else (the watch sees
+// that): the page of signing in and the desk together, of which nothing was known.
+func TestFirstPagesAreSmall(t *testing.T) {
+	h := newHouse(t)
+	h.user(admin, "admin")
+	b := openTab(t, openChromium(t), h.origin)
+	in := b.loads(func() { b.goTo("/sign-in") })
+	desk := b.loads(func() { b.signIn(admin) })
+	t.Logf("sign-in %.0f bytes, desk %.0f bytes", in, desk)
+	if in < 1000 || desk < 1000 || in+desk > 150_000 {
+		t.Errorf("%.0f bytes over the network, of 150,000", in+desk)
+	}
 }

@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 
 	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
 )
 
 // built is the real program, built once for all tests of this run; its folder goes
@@ -218,10 +220,29 @@ func (h *house) command(input string, args ...string) string {
 // password is everybody's.
 const password = "fourteen old oak doors"
 
-// user makes somebody who can sign in with the password.
-func (h *house) user(name, role string) {
+// user makes somebody who can sign in with the password, and gives the number.
+func (h *house) user(name, role string) int64 {
 	h.t.Helper()
-	h.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin")
+	var made wire.UserLinked
+	if err := json.Unmarshal([]byte(h.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin", "--json")), &made); err != nil {
+		h.t.Fatal(err)
+	}
+	return made.Data.ID
+}
+
+// invite makes somebody who has yet to choose a password, and gives the path of the
+// link for that.
+func (h *house) invite(name, role string) string {
+	h.t.Helper()
+	var made wire.UserLinked
+	if err := json.Unmarshal([]byte(h.command("", "users", "create", name, "--role", role, "--json")), &made); err != nil {
+		h.t.Fatal(err)
+	}
+	link, err := url.Parse(made.Link)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return link.Path
 }
 
 // api speaks to the vault as a program does.

@@ -30,7 +30,7 @@ func openChromium(t *testing.T) context.Context {
 		t.Fatal(err)
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("headless", "new"), chromedp.Flag("hide-scrollbars", false),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("headless", "new"),
 		chromedp.Flag("lang", "en-US"), chromedp.Env("TZ=America/New_York", "LANGUAGE=en_US"))
 	allocator, release := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(release)
@@ -95,6 +95,9 @@ func (b *tab) try(steps ...chromedp.Action[chromedp.Void]) error {
 	defer cancel()
 	return chromedp.Do(ctx, steps...)
 }
+
+// none are the parameters of a command that has none.
+var none cdp.Empty
 
 // call is one command of the protocol.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
