@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// axe is what looks for barriers in a page: npm's axe-core, as it was locked.
-var axe = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("../web/node_modules/axe-core/axe.min.js") })
+// axeScript is what looks for barriers in a page: npm's axe-core, as it was locked.
+var axeScript = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("../web/node_modules/axe-core/axe.min.js") })
 
 // barrier is a violation that axe found, and where.
 type barrier struct {
@@ -33,7 +33,7 @@ func (v barrier) String() string {
 // barriers has every rule of axe that is on by default looked at, best practices too.
 func (b *tab) barriers() []barrier {
 	b.t.Helper()
-	script, err := axe()
+	script, err := axeScript()
 	if err != nil {
 		b.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
 	}

@@ -80,10 +80,10 @@ const (
 	viewer = "Vera Holt"
 )
 
-// openFirm makes a firm, whose documents are processed.
-func openFirm(t *testing.T, settings ...string) *firm {
+// firm makes one, whose documents are processed.
+func (on *bench) firm(t *testing.T, settings ...string) *firm {
 	t.Helper()
-	f := &firm{house: newHouse(t, settings...), files: map[string]int64{}}
+	f := &firm{house: on.house(t, settings...), files: map[string]int64{}}
 	for _, who := range []struct{ name, role string }{{admin, "admin"}, {staff, "staff"}, {viewer, "viewer"}} {
 		f.user = f.house.user(who.name, who.role)
 	}

@@ -1,19 +1,13 @@
 //go:build browser
 
-// Real-browser tests: Debian's Chromium, driven over its own protocol, uses the real
-// program as people do.
-//
-//	go test -tags browser ./cmd
-//
-//	DEEDKEEP_SCREENSHOTS   a folder for pictures of every page
 package cmd_test
 
 import "testing"
 
 // From the first start of the program to a signed-in administrator.
-func TestFirstRun(t *testing.T) {
-	h := newHouse(t)
-	b := openTab(t, openChromium(t), h.origin)
+func firstRun(t *testing.T, on *bench) {
+	h := on.house(t)
+	b := on.tab(t, h.origin)
 	b.goTo(h.firstLink())
 	b.sees("h1 | Make the first administrator")
 	b.fill("input[name=name]", admin)
@@ -34,10 +28,10 @@ func TestFirstRun(t *testing.T) {
 
 // What a person waits for first is small, and comes from nowhere else (the watch sees
 // that): the page of signing in and the desk together, of which nothing was known.
-func TestFirstPagesAreSmall(t *testing.T) {
-	h := newHouse(t)
+func firstPagesAreSmall(t *testing.T, on *bench) {
+	h := on.house(t)
 	h.user(admin, "admin")
-	b := openTab(t, openChromium(t), h.origin)
+	b := on.tab(t, h.origin)
 	in := b.loads(func() { b.goTo("/sign-in") })
 	desk := b.loads(func() { b.signIn(admin) })
 	t.Logf("sign-in %.0f bytes, desk %.0f bytes", in, desk)

@@ -24,40 +24,6 @@ import (
 	"deedkeep/app/wire"
 )
 
-// built is the real program, built once for all tests of this run; its folder goes
-// with the last of them.
-var built struct {
-	sync.Mutex
-	path  string
-	users int
-}
-
-func programPath(t *testing.T) string {
-	t.Helper()
-	built.Lock()
-	defer built.Unlock()
-	if built.users++; built.users == 1 {
-		dir, err := os.MkdirTemp("", "dkb")
-		if err != nil {
-			t.Fatal(err)
-		}
-		built.path = filepath.Join(dir, "deedkeep.exe")
-		build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", built.path, "deedkeep")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("build: %v\n%s", err, out)
-		}
-	}
-	t.Cleanup(func() {
-		built.Lock()
-		defer built.Unlock()
-		if built.users--; built.users == 0 {
-			_ = os.RemoveAll(filepath.Dir(built.path)) // it lies with the temporary files
-		}
-	})
-	return built.path
-}
-
 // house is a vault in a directory of its own and the program that serves it.
 type house struct {
 	t       *testing.T
@@ -90,15 +56,15 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// newHouse serves an empty vault. Settings are environment variables.
-func newHouse(t *testing.T, settings ...string) *house {
+// house serves an empty vault. Settings are environment variables.
+func (on *bench) house(t *testing.T, settings ...string) *house {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk") // short: a socket is to fit
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // it lies with the temporary files
-	h := &house{t: t, program: programPath(t), dir: filepath.Join(dir, "d"), address: "127.0.0.1:0"}
+	h := &house{t: t, program: on.built(t), dir: filepath.Join(dir, "d"), address: "127.0.0.1:0"}
 	h.env = append(h.env, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "DEEDKEEP_DISK_RESERVE=64 MB")
 	h.env = append(h.env, settings...)
 	h.start()

@@ -100,12 +100,13 @@ func (b *tab) resume(cookies []*network.CookieParam) {
 // Every page in both themes has no barrier, fits a phone, and does nothing that a page
 // must not do; with DEEDKEEP_SCREENSHOTS set there are pictures of each.
 func TestScreens(t *testing.T) {
-	f, chromium := openFirm(t), openChromium(t)
-	sessions := f.sessions(openTab(t, chromium, f.origin), admin, staff, viewer)
+	on := openBench(t)
+	f := on.firm(t)
+	sessions := f.sessions(on.tab(t, f.origin), admin, staff, viewer)
 	for _, s := range f.screens() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			b := openTab(t, chromium, f.origin)
+			b := on.tab(t, f.origin)
 			b.resume(sessions[s.as])
 			b.look(s)
 		})

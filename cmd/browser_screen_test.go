@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
+	pageproto "github.com/chromedp/cdproto/page"
 )
 
 // size is that of the window, in CSS pixels.
@@ -39,7 +39,7 @@ func (b *tab) screenshot(name string) {
 		return
 	}
 	beyond := true
-	picture := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond})
+	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond})
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		b.t.Fatal(err)
 	}

@@ -32,8 +32,7 @@ func servePage(t *testing.T, policy, body string) string {
 
 // The watch itself is tested: each thing that a page must not do is seen, and a page
 // that does none of them is let through.
-func TestWatch(t *testing.T) {
-	chromium := openChromium(t)
+func watchSees(t *testing.T, on *bench) {
 	const open = "default-src 'self' 'unsafe-inline'; img-src http:"
 	for _, c := range []struct{ name, policy, body, want string }{
 		{"nothing", open, `<script>document.title = "well"</script>`, ""},
@@ -48,7 +47,7 @@ func TestWatch(t *testing.T) {
 		{"dialog", open, `<script>alert("canary")</script>`, "dialog: alert canary"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := openTab(t, chromium, servePage(t, c.policy, c.body))
+			b := on.tab(t, servePage(t, c.policy, c.body))
 			b.goTo("/")
 			b.sees("h1 | A page")
 			value[bool](b, "new Promise(done => setTimeout(() => done(true)))")
@@ -67,8 +66,8 @@ func TestWatch(t *testing.T) {
 }
 
 // So are the barriers, in both themes.
-func TestBarriers(t *testing.T) {
-	b := openTab(t, openChromium(t), servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
+func barriersAreFound(t *testing.T, on *bench) {
+	b := on.tab(t, servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
 		`<style>@media (prefers-color-scheme: dark) { p { color: #777; background: #666 } }</style><p>Words</p><p><input name="a"></p>`))
 	b.goTo("/")
 	for _, c := range []struct {
@@ -87,8 +86,8 @@ func TestBarriers(t *testing.T) {
 }
 
 // With scripts off a page runs none, and the tests can look at it nevertheless.
-func TestScriptsOff(t *testing.T) {
-	b := openTab(t, openChromium(t), servePage(t, "script-src 'unsafe-inline'",
+func scriptsAreOff(t *testing.T, on *bench) {
+	b := on.tab(t, servePage(t, "script-src 'unsafe-inline'",
 		`<form><label>Name <input name="name"></label> <label>Day <input name="day" type="date"></label> <button>Send</button></form>
 		<script>document.title = "ran"</script><noscript><p>Without scripts</p></noscript>`))
 	b.scripts(false)

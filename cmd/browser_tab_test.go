@@ -5,8 +5,6 @@ package cmd_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,32 +13,12 @@ import (
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/page"
+	pageproto "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
 // patience is how long a tab waits for what must come.
 const patience = 20 * time.Second
-
-// openChromium starts Debian's Chromium; it ends with the test.
-func openChromium(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("headless", "new"),
-		chromedp.Flag("lang", "en-US"), chromedp.Env("TZ=America/New_York", "LANGUAGE=en_US"))
-	allocator, release := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(release)
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
-}
 
 // tab is one page of the browser, with cookies of its own. What goes wrong in it fails
 // the test, whatever the test looks at: see watch.
@@ -50,50 +28,54 @@ type tab struct {
 	*watch
 }
 
-// openTab opens a tab for the pages of one origin, as http://host:port.
-func openTab(t *testing.T, chromium context.Context, origin string) *tab {
+// tab opens one for the pages of an origin, as http://host:port.
+func (on *bench) tab(t *testing.T, origin string) *tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	ctx, cancel := chromedp.NewContext(on.browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, watch: &watch{origin: origin}}
 	t.Cleanup(func() {
 		cancel()
 		b.judge(t.Error)
 	})
-	b.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, audits.Enable, cdp.Empty{})
-		return err
-	}))
+	if err := chromedp.Do(ctx); err != nil { // makes it; it lives as long as this context
+		t.Fatal(err)
+	}
+	call(b, audits.Enable, none)
 	if err := chromedp.Listen(ctx, b.event); err != nil {
 		t.Fatal(err)
 	}
-	answers, stop := context.WithCancel(ctx)
-	t.Cleanup(stop)
-	dialogs := chromedp.Events(answers, page.JavascriptDialogOpening)
-	go func() { // it ends with the tab
-		for range dialogs {
-			_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true}) // the tab may be gone
-		}
-	}()
+	b.answerDialogs()
 	b.size(1280, 900)
 	return b
+}
+
+// answerDialogs says yes to whatever a page asks, so that it goes on.
+func (b *tab) answerDialogs() {
+	ctx, stop := context.WithCancel(b.ctx)
+	dialogs, done := chromedp.Events(ctx, pageproto.JavascriptDialogOpening), make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, err := range dialogs {
+			if err != nil {
+				return
+			}
+			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, pageproto.HandleJavaScriptDialogParams{Accept: true}) // the tab may be gone
+		}
+	}()
+	b.t.Cleanup(func() {
+		stop()
+		<-done
+	})
 }
 
 // do runs steps, which end within the patience.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := b.try(steps...); err != nil {
-		b.t.Fatalf("%v\n%s", err, b.state())
-	}
-}
-
-func (b *tab) try(steps ...chromedp.Action[chromedp.Void]) error {
-	// The first steps make the tab, which lives as long as their context.
-	if chromedp.FromContext(b.ctx).Target == nil {
-		return chromedp.Do(b.ctx, steps...)
-	}
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	return chromedp.Do(ctx, steps...)
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%v\n%s", err, b.state())
+	}
 }
 
 // none are the parameters of a command that has none.
