@@ -117,11 +117,13 @@ func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string
 		return err
 	}
 	defer done()
+	// Somebody who turns pages fast waits for none of them; the next reader will.
+	r.Whole = class == reader.View
 	picture, err := v.reader.Picture(ctx, r, page, width, v.set.Extract)
 	if err != nil {
 		return err
 	}
-	return v.putDerived(ctx, file.Digest, name, func(w io.Writer) error {
+	return v.putDerived(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
 		_, err := w.Write(picture.Bytes)
 		return err
 	})
@@ -178,7 +180,7 @@ func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name 
 	if !errors.Is(err, fs.ErrNotExist) {
 		return picture, err
 	}
-	err = f.v.derivePicture(ctx, file, actor.Record(), reader.View, name, page, width)
+	err = f.made(ctx, actor, file, name, page, width)
 	switch {
 	case reader.Final(err):
 		return nil, &title.Error{Kind: title.NotFound, Message: "There is no picture of this page.", Err: err}
