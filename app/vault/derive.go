@@ -53,7 +53,7 @@ func finding(what string, err error) (sentence string, final bool) {
 	return "", false
 }
 
-// derive makes a file's text and thumbnail, where they are not there yet. failure
+// derive makes a file's text, thumbnail and sizes, where they are not there yet. failure
 // is what is wrong with the document; an error is trouble of ours that may pass.
 func (v *Vault) derive(ctx context.Context, file title.File, owner string) (failure string, err error) {
 	var failures []string
@@ -64,6 +64,7 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 	}{
 		{"No text", derived.Text, v.deriveText},
 		{"No picture", derived.Thumbnail, v.deriveThumbnail},
+		{"", derived.Sizes, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derived.Has(file.Digest, part.name) {
 			continue
@@ -73,7 +74,7 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 		if !final {
 			return "", err
 		}
-		if sentence != "" {
+		if sentence != "" && part.what != "" {
 			v.log.Info("a document cannot be processed", "file", file.ID, "error", err)
 			failures = append(failures, sentence)
 		}
@@ -105,6 +106,11 @@ func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, c
 		}
 		return errors.Join(v.reader.Text(ctx, r, v.set.Extract, text.Page), text.Close())
 	})
+}
+
+func (v *Vault) deriveSizes(ctx context.Context, file title.File, owner string, class reader.Class) error {
+	_, err := v.readSizes(ctx, file, owner, class)
+	return err
 }
 
 func (v *Vault) deriveThumbnail(ctx context.Context, file title.File, owner string, class reader.Class) error {

@@ -58,26 +58,28 @@ func (f *Files) Sizes(ctx context.Context, actor title.Actor, id uint64) ([]extr
 	if kept := f.keptSizes(file); kept != nil {
 		return kept, nil
 	}
-	r, done, err := f.v.request(file, actor.Record(), reader.View)
+	sizes, err := f.v.readSizes(ctx, file, actor.Record(), reader.View)
+	if reader.Final(err) {
+		return nil, &title.Error{Kind: title.NotFound, Message: "There are no pictures of this document.", Err: err}
+	}
+	return sizes, err
+}
+
+// readSizes reads them anew and keeps them.
+func (v *Vault) readSizes(ctx context.Context, file title.File, owner string, class reader.Class) ([]extract.Size, error) {
+	r, done, err := v.request(file, owner, class)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	r.Whole = true
-	sizes, err := f.v.reader.Sizes(ctx, r, f.v.set.Extract)
-	switch {
-	case reader.Final(err):
-		return nil, &title.Error{Kind: title.NotFound, Message: "There are no pictures of this document.", Err: err}
-	case err != nil:
+	r.Whole = class == reader.View
+	sizes, err := v.reader.Sizes(ctx, r, v.set.Extract)
+	if err != nil {
 		return nil, err
 	}
-	err = f.v.putDerived(context.WithoutCancel(ctx), file.Digest, derived.Sizes, func(w io.Writer) error {
+	return sizes, v.putDerived(context.WithoutCancel(ctx), file.Digest, derived.Sizes, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(sizes)
 	})
-	if err != nil {
-		f.v.log.Warn("sizes of pages are not kept", "file", id, "error", err)
-	}
-	return sizes, nil
 }
 
 // keptSizes is nil where there are none, or no sane ones.
