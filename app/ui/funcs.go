@@ -25,6 +25,7 @@ func (p *pages) functions() template.FuncMap {
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"stillLink":    documentSheet.still,
 	}
 }
 

@@ -41,6 +41,21 @@ func (p *pages) routes() []route {
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"GET /documents/{n}", mayRead, p.document, false},
+		{"GET /documents/{n}/pages/{page}", mayRead, p.pagePicture, false},
+		{"GET /documents/{n}/pages/{page}/marks", mayRead, p.marks, false},
+		{"GET /documents/{n}/find", mayRead, p.findIn, false},
+		{"GET /documents/{n}/thumbnail", mayRead, p.thumbnail, false},
+		{"GET /documents/{n}/text", mayRead, p.readText, false},
+		{"GET /documents/{n}/download", mayRead, p.saved, false},
+		{"GET /documents/{n}/original", mayRead, p.original, false},
+		{"GET /documents/{n}/print", mayRead, p.printed, false},
+		{"POST /documents/{n}/rename", mayWrite, p.renameDocument, false},
+		{"POST /documents/{n}/trash", mayWrite, p.trashDocument, false},
+		{"POST /documents/{n}/restore", mayWrite, p.restoreDocument, false},
+		{"POST /documents/{n}/retry", mayWrite, p.retryDocument, false},
+		{"GET /abstracts/{id}/zip", mayRead, p.zipAbstract, false},
 	}
 }
 
