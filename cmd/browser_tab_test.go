@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	pageproto "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is how long a tab waits for what must come.
@@ -205,10 +206,20 @@ func (b *tab) fill(selector, text string) {
 	}
 }
 
-// press presses keys one after another; a field that has the focus takes them.
-func (b *tab) press(keys string, options ...chromedp.KeyOption) {
+// press presses keys one after another, as on a real keyboard: a page that takes a key
+// for itself keeps its letter out of the field.
+func (b *tab) press(keys string) {
 	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys, options...))
+	for _, r := range keys {
+		events := kb.Encode(r)
+		if len(events) == 3 { // down, letter, up
+			events[0].Type, events[0].Text = input.DispatchKeyEventTypeKeyDown, events[1].Text
+			events = []*input.DispatchKeyEventParams{events[0], events[2]}
+		}
+		for _, event := range events {
+			call(b, input.DispatchKeyEvent, *event)
+		}
+	}
 }
 
 // signIn signs somebody in, and comes to the desk.

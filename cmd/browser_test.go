@@ -32,6 +32,9 @@ func TestBrowser(t *testing.T) {
 		{"scripts are off", scriptsAreOff},
 		{"first run", firstRun},
 		{"first pages are small", firstPagesAreSmall},
+		{"viewer turns", viewerTurns},
+		{"find in a document", findInDocument},
+		{"nothing uploaded runs", nothingUploadedRuns},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
