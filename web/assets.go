@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-//go:embed style/*.css script/*.js all:library
+//go:embed style/*.css script/*.js picture/*.svg all:library
 var files embed.FS
 
 // AssetPath is where assets are served, before their fingerprint.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -16,7 +15,10 @@ func (p *pages) functions() template.FuncMap {
 		"orderPath":    p.orderPath,
 		"documentPath": documentPath,
 		"folderPath":   folderPath,
-		"icon":         icon,
+		"icon":         p.icon,
+		"under":        under,
+		"tone":         tone,
+		"humane":       humane,
 		"date":         date,
 		"when":         when,
 		"size":         size,
@@ -109,15 +111,10 @@ func dict(pairs ...any) (map[string]any, error) {
 }
 
 // icon gives a small drawing that stands beside words or has a label around it.
-func icon(name string) (template.HTML, error) {
-	drawing, ok := icons[name]
+func (p *pages) icon(name string) (template.HTML, error) {
+	drawing, ok := p.icons[name]
 	if !ok {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
-	return template.HTML(`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">` + strings.TrimSpace(drawing) + `</svg>`), nil // #nosec G203 -- drawn below
-}
-
-// icons are drawn on 20 by 20 with strokes alone; the style gives their width.
-var icons = map[string]string{
-	"search": `<circle cx="9" cy="9" r="5.5"/><path d="m13.5 13.5 4 4"/>`,
+	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
 }

@@ -51,6 +51,7 @@ type pages struct {
 	Events    views
 	Users     joiner
 	assets    *web.Assets
+	icons     map[string]string
 	templates templates
 	abstracts *secret.IDs
 	orders    *secret.IDs
@@ -67,9 +68,13 @@ func New(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	icons, err := web.Icons()
+	if err != nil {
+		return nil, err
+	}
 	v := opts.Vault
 	p := &pages{
-		Options: opts, Files: v.Files, Events: v.Events, Users: v.Users, assets: assets,
+		Options: opts, Files: v.Files, Events: v.Events, Users: v.Users, assets: assets, icons: icons,
 		abstracts: v.Secrets.IDs("abstracts"), orders: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
