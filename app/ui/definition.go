@@ -107,7 +107,6 @@ func (p *pages) changeBench(w http.ResponseWriter, r *http.Request, who visitor,
 	if err != nil {
 		return err
 	}
-	was := b.now
 	b.seen = r.PostForm.Get("seen")
 	said, err := b.change(r.PostForm)
 	if err == nil {
@@ -124,12 +123,12 @@ func (p *pages) changeBench(w http.ResponseWriter, r *http.Request, who visitor,
 		ed.Said = said
 		return p.showEditor(w, r, who, http.StatusOK, b, ed)
 	}
-	return p.refuseChange(w, r, who, again, was, err)
+	return p.refuseChange(w, r, who, again, err)
 }
 
 // refuseChange shows the definitions as they are, what was typed, and what stands
 // against it.
-func (p *pages) refuseChange(w http.ResponseWriter, r *http.Request, who visitor, again func() (bench, error), was title.Template, cause error) error {
+func (p *pages) refuseChange(w http.ResponseWriter, r *http.Request, who visitor, again func() (bench, error), cause error) error {
 	var named *title.Error
 	if !errors.As(cause, &named) || !slices.Contains([]title.Kind{title.Invalid, title.Conflict, title.Stale}, named.Kind) {
 		return cause

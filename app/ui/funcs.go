@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -25,6 +26,8 @@ func (p *pages) functions() template.FuncMap {
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"last":         last,
+		"kindLabel":    kindLabel,
 	}
 }
 
@@ -85,6 +88,9 @@ func count[N int | int64 | uint64](n N) string {
 	}
 	return text
 }
+
+// last reports whether a place is the last one of a list.
+func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
 
 // plural gives a number and the word for so many.
 func plural(n int, one, many string) string {

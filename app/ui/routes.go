@@ -41,6 +41,16 @@ func (p *pages) routes() []route {
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"GET /admin/templates", mayAdminister, p.templateList, false},
+		{"POST /admin/templates", mayAdminister, p.createTemplate, false},
+		{"GET /admin/templates/{n}", mayAdminister, p.templatePage, false},
+		{"POST /admin/templates/{n}", mayAdminister, p.changeTemplate, false},
+		{"POST /admin/templates/{n}/{use}", mayAdminister, p.useTemplate, false},
+		{"GET /admin/fields", mayAdminister, p.orderFieldPage, false},
+		{"POST /admin/fields", mayAdminister, p.changeOrderFields, false},
+		{"GET /admin/statuses", mayAdminister, p.orderStatusPage, false},
+		{"POST /admin/statuses", mayAdminister, p.changeOrderStatuses, false},
 	}
 }
 
