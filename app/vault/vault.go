@@ -217,7 +217,7 @@ func (v *Vault) furnish() {
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.Backups = &Backups{v: v}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 	v.Events = &Events{v}
 }
