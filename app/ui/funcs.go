@@ -24,6 +24,8 @@ func (p *pages) functions() template.FuncMap {
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"roleName":     roleName,
+		"roleText":     roleText,
 	}
 }
 
