@@ -28,6 +28,8 @@ func (p *pages) functions() template.FuncMap {
 		"dict":         dict,
 		"last":         last,
 		"kindLabel":    kindLabel,
+		"roleName":     roleName,
+		"roleText":     roleText,
 	}
 }
 

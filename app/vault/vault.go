@@ -220,7 +220,7 @@ func (v *Vault) furnish() {
 	v.jobs = newJobs()
 	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 	v.Events = &Events{v: v, verified: job[LogReport]{v: v}}
 }
