@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"time"
 )
@@ -25,6 +26,10 @@ func (p *pages) functions() template.FuncMap {
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
+		"late":         p.late,
+		"hitPath":      p.hitPath,
+		"byName":       byName,
 	}
 }
 

@@ -41,6 +41,9 @@ func (p *pages) routes() []route {
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"GET /find", mayRead, p.find, false},
+		{"POST /documents/retry", mayWrite, p.retryAll, false},
 	}
 }
 
