@@ -81,6 +81,8 @@ func (p *pages) routes() []route {
 		{"GET /admin/keys/{n}", mayAdminister, p.key, false},
 		{"POST /admin/keys/{n}/rotate", mayAdminister, p.rotateKey, false},
 		{"POST /admin/keys/{n}/revoke", mayAdminister, p.revokeKey, false},
+		{"GET /find", mayRead, p.find, false},
+		{"POST /documents/retry", mayWrite, p.retryAll, false},
 	}
 }
 
