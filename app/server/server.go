@@ -176,7 +176,7 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
+		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), LinkTTL: c.Links.TTL,
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), FormBytes: int64(c.Limits.FormFields),
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})

@@ -35,6 +35,7 @@ func (p *pages) functions() template.FuncMap {
 		"late":         p.late,
 		"hitPath":      p.hitPath,
 		"byName":       byName,
+		"stillLink":    documentSheet.still,
 	}
 }
 

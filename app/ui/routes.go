@@ -83,6 +83,20 @@ func (p *pages) routes() []route {
 		{"POST /admin/keys/{n}/revoke", mayAdminister, p.revokeKey, false},
 		{"GET /find", mayRead, p.find, false},
 		{"POST /documents/retry", mayWrite, p.retryAll, false},
+		{"GET /documents/{n}", mayRead, p.document, false},
+		{"GET /documents/{n}/pages/{page}", mayRead, p.pagePicture, false},
+		{"GET /documents/{n}/pages/{page}/marks", mayRead, p.marks, false},
+		{"GET /documents/{n}/find", mayRead, p.findIn, false},
+		{"GET /documents/{n}/thumbnail", mayRead, p.thumbnail, false},
+		{"GET /documents/{n}/text", mayRead, p.readText, false},
+		{"GET /documents/{n}/download", mayRead, p.saved, false},
+		{"GET /documents/{n}/original", mayRead, p.original, false},
+		{"GET /documents/{n}/print", mayRead, p.printed, false},
+		{"POST /documents/{n}/rename", mayWrite, p.renameDocument, false},
+		{"POST /documents/{n}/trash", mayWrite, p.trashDocument, false},
+		{"POST /documents/{n}/restore", mayWrite, p.restoreDocument, false},
+		{"POST /documents/{n}/retry", mayWrite, p.retryDocument, false},
+		{"GET /abstracts/{id}/zip", mayRead, p.zipAbstract, false},
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Vault     *vault.Vault
 	Links     *secret.Links                       // of downloads
+	LinkTTL   time.Duration                       // how long one lives; 0: 5 minutes
 	Address   func(*http.Request) string          // of the client
 	Origin    func(*http.Request) (string, error) // the service's own address, as the request has it
 	FormBytes int64                               // the largest form; 0: 8 MB

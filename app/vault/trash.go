@@ -97,3 +97,15 @@ func (v *Vault) abstractHeading(t *store.Tx, a title.Abstract) string {
 
 // over reports whether the time in the trash has passed, to the microsecond.
 func (v *Vault) over(in title.Trashed) bool { return !v.now().Before(in.At.Add(v.set.TrashKeep)) }
+
+// Trashed reads a document that is in the trash; NotFound when there is none there.
+func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		file, err = t.AnyFile(id)
+		if err == nil && file.Trashed == nil {
+			err = title.Absent("file in the trash", id)
+		}
+		return err
+	})
+	return file, err
+}

@@ -64,6 +64,8 @@ type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
 	Picture(ctx context.Context, r reader.Request, page, width int, lim extract.Limits) (extract.Picture, error)
 	Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(page int, text string) error) error
+	Sizes(ctx context.Context, r reader.Request, lim extract.Limits) ([]extract.Size, error)
+	Marks(ctx context.Context, r reader.Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -121,6 +123,7 @@ type Vault struct {
 	blobs     *blob.Store
 	reader    Reader
 	derived   *derived.Store
+	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	usage     *usage
