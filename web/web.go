@@ -5,6 +5,8 @@
 // package-lock.json pins, and lie in folders that version control ignores:
 //
 //	engine/PLACEHOLDER          committed, so that the package always builds
+//	library/PLACEHOLDER         the same
+//	library/<name>.min.js       scripts that pages load
 //	engine/pdfium.wasm.gz       PDFium, gzip
 //	engine/LICENSE.<name>       licence text of <name>
 //	engine/modules.json.gz      licence texts of the Go modules inside, and Go's,
@@ -41,7 +43,12 @@ const (
 
 // Ready is nil when everything that "go generate ./..." brings is there, else
 // ErrAssetsMissing.
-func Ready() error { return ready(assets) }
+func Ready() error {
+	if err := ready(assets); err != nil {
+		return err
+	}
+	return readyLibrary(files)
+}
 
 func ready(files fs.FS) error {
 	for _, name := range []string{pdfiumFile, modulesFile} {

@@ -21,6 +21,11 @@ func Address(trustedProxies []netip.Prefix) func(*http.Request) string {
 	return func(r *http.Request) string { return text(e.address(r)) }
 }
 
+// Origin gives the service's own address as a request has it, without a path.
+func Origin(publicURL string, trustedProxies []netip.Prefix) func(*http.Request) (string, error) {
+	return (&edge{Options: Options{PublicURL: publicURL, TrustedProxies: trustedProxies}}).origin
+}
+
 // downloaded takes down that a key asked for the bytes of a document.
 func (e *edge) downloaded(c *call, file title.File) {
 	if c.Method == http.MethodGet {

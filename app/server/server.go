@@ -176,7 +176,8 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Files: opts.Vault.Files, Users: opts.Vault.Users, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), Events: opts.Vault.Events, Address: api.Address(c.TrustedProxies),
+		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
+		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), FormBytes: int64(c.Limits.FormFields),
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
@@ -186,26 +187,33 @@ func Handler(opts Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, nil) })
+	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Ready(r.Context())) })
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.Owns(r.URL.Path) {
 			v1.ServeHTTP(w, r)
 			return
 		}
-		if r.ContentLength != 0 {
-			w.Header().Set("Connection", "close") // nobody reads it here
-		}
 		switch r.URL.Path {
 		case "/openapi.json":
-			describe.ServeHTTP(w, r)
+			bodiless(w, r, describe)
 		case "/healthz":
-			health(w, r, nil)
+			bodiless(w, r, healthy)
 		case "/readyz":
-			health(w, r, opts.Vault.Ready(r.Context()))
+			bodiless(w, r, ready)
 		default:
 			pages.ServeHTTP(w, r)
 		}
 	})
 	return api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader), nil
+}
+
+// bodiless is for handlers that read no body: one that came along ends the connection.
+func bodiless(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if r.ContentLength != 0 {
+		w.Header().Set("Connection", "close")
+	}
+	next.ServeHTTP(w, r)
 }
 
 // health answers whether the process is alive, or what keeps it from working.

@@ -130,7 +130,8 @@ func TestDownloadConditions(t *testing.T) {
 	}
 }
 
-const policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // refused asks for a page in plain words that shows nothing of the document.
 func (h *house) refused(t *testing.T, status int, method, target string, header ...string) reply {
@@ -211,8 +212,8 @@ func TestDownloadMethods(t *testing.T) {
 			h.refused(t, 405, method, target, "Content-Length: 0").same(t, map[string]string{"Allow": "GET, HEAD"})
 		}
 	}
-	h.refused(t, 200, "GET", "/")
-	h.refused(t, 200, "HEAD", "/")
+	h.refused(t, 200, "GET", "/sign-in")
+	h.refused(t, 200, "HEAD", "/sign-in")
 }
 
 // A link to what is not there, and one whose bytes are lost.

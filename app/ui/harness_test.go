@@ -41,7 +41,8 @@ func open(t *testing.T) *house {
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
-		Files: h.vault.Files, Users: h.vault.Users, Links: h.links, Events: h.vault.Events, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
+		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
+		Origin:  func(r *http.Request) (string, error) { return "http://" + r.Host, nil },
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {

@@ -1,34 +1,37 @@
 // Package ui is the voice for people: pages, and the signed links under which
 // documents are seen and saved. Like app/api it decides nothing.
 //
+// Every page is one line of the table in routes.go, which says who may have it; what
+// is asked before a handler runs (who is it, was it sent from here, may they) is
+// asked there and nowhere else. Failures become pages in failure.go.
+//
 // It never wraps the writer of a download: the kernel sends the file itself.
 package ui
 
 import (
-	"bytes"
 	"context"
-	"html/template"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/web"
 )
 
-// Options of New.
+// Options of New. Sizes are bytes.
 type Options struct {
-	Files   documents
-	Users   joiner
-	Links   *secret.Links
-	Events  views
-	Address func(*http.Request) string // of the client
-	MinRate int64                      // bytes a second that a client must take at least
-	Now     func() time.Time
-	Log     *slog.Logger
+	Vault     *vault.Vault
+	Links     *secret.Links                       // of downloads
+	Address   func(*http.Request) string          // of the client
+	Origin    func(*http.Request) (string, error) // the service's own address, as the request has it
+	FormBytes int64                               // the largest form; 0: 8 MB
+	MinRate   int64                               // bytes a second that a client must take at least
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // documents opens the bytes of a file; NotFound when there is none.
@@ -44,21 +47,40 @@ type views interface {
 
 type pages struct {
 	Options
-	message *template.Template
-	join    *template.Template
+	Files     documents
+	Events    views
+	Users     joiner
+	assets    *web.Assets
+	icons     map[string]string
+	templates templates
+	abstracts *secret.IDs
+	orders    *secret.IDs
+	mux       *http.ServeMux
+	origins   *http.CrossOriginProtection
 }
 
 // New gives the handler of everything outside /v1.
 func New(opts Options) (http.Handler, error) {
-	message, err := template.ParseFS(web.Pages(), "message.html")
+	if opts.FormBytes == 0 {
+		opts.FormBytes = 8 << 20
+	}
+	assets, err := web.OpenAssets()
 	if err != nil {
 		return nil, err
 	}
-	join, err := template.ParseFS(web.Pages(), "join.html")
+	icons, err := web.Icons()
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{opts, message, join}
+	v := opts.Vault
+	p := &pages{
+		Options: opts, Files: v.Files, Events: v.Events, Users: v.Users, assets: assets, icons: icons,
+		abstracts: v.Secrets.IDs("abstracts"), orders: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
+	}
+	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
+		return nil, fmt.Errorf("pages: %w", err)
+	}
+	p.mount()
 	return http.HandlerFunc(p.route), nil
 }
 
@@ -69,10 +91,10 @@ func (p *pages) route(w http.ResponseWriter, r *http.Request) {
 		p.only(w, r, p.download)
 	case isJoin(path):
 		p.joining(w, r)
-	case path == "/":
-		p.only(w, r, p.home)
+	case isAsset(path):
+		p.only(w, r, p.assets.ServeHTTP)
 	default:
-		p.say(w, r, http.StatusNotFound, "Nothing is here", "There is no page at this address.")
+		p.serve(w, r)
 	}
 }
 
@@ -84,41 +106,6 @@ func (p *pages) only(w http.ResponseWriter, r *http.Request, next http.HandlerFu
 		return
 	}
 	next(w, r)
-}
-
-func (p *pages) home(w http.ResponseWriter, r *http.Request) {
-	p.say(w, r, http.StatusOK, "deedkeep is running",
-		"Programs speak to it under /v1 with an API key; /openapi.json describes how.")
-}
-
-// pagePolicy lets a page load nothing: there is nothing to load yet.
-const pagePolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-
-// say renders a page of a heading and a sentence, whole, before the first byte goes out.
-func (p *pages) say(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("Referrer-Policy", "no-referrer")
-	p.render(w, r, status, p.message, struct{ Heading, Text string }{heading, text})
-}
-
-// render writes a page whole; its policies are set already.
-func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, page *template.Template, data any) {
-	var b bytes.Buffer
-	if err := page.Execute(&b, data); err != nil {
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
-		http.Error(w, "Server error.", http.StatusInternalServerError)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	if _, err := b.WriteTo(w); err != nil {
-		p.Log.DebugContext(r.Context(), "page not delivered", "error", err)
-	}
 }
 
 func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -20,9 +19,6 @@ type joiner interface {
 }
 
 func isJoin(path string) bool { return strings.HasPrefix(path, title.LinkPath) }
-
-// joinPolicy lets the form be sent to where it came from, and nothing else.
-const joinPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 // mostForm is the largest form that somebody fills in here.
 const mostForm = 16 << 10
@@ -49,26 +45,20 @@ func (p *pages) joining(w http.ResponseWriter, r *http.Request) {
 
 // joins takes the filled form.
 func (p *pages) joins(w http.ResponseWriter, r *http.Request, token string) {
-	if err := http.NewCrossOriginProtection().Check(r); err != nil {
-		leaveForm(w)
+	if err := p.origins.Check(r); err != nil {
+		leaveForm(w, r)
 		p.say(w, r, http.StatusForbidden, "This was not sent from here", "Open the link that you were given and fill in the form there.")
-		return
-	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		leaveForm(w)
-		p.say(w, r, http.StatusUnsupportedMediaType, "This cannot be read", "Open the link that you were given and fill in the form there.")
 		return
 	}
 	// Before the form is read: whoever has no link that works sends it to nobody.
 	in, err := p.Users.Invitation(r.Context(), token)
 	if err != nil {
-		leaveForm(w)
+		leaveForm(w, r)
 		p.failJoin(w, r, err)
 		return
 	}
-	if err := readForm(w, r); err != nil {
-		leaveForm(w)
-		p.say(w, r, http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
+	if err := readForm(w, r, mostForm); err != nil {
+		p.fail(w, r, visitor{}, err)
 		return
 	}
 	form := r.PostForm
@@ -87,30 +77,6 @@ func (p *pages) joins(w http.ResponseWriter, r *http.Request, token string) {
 	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", requestID(w))
 	p.say(w, r, http.StatusOK, "Your password is set", "You sign in as "+user.Name+". This page can be closed; the link works no more.")
-}
-
-// formTime is how long a form may take to arrive once its head is there.
-const formTime = 5 * time.Second
-
-// readForm reads a form within formTime.
-func readForm(w http.ResponseWriter, r *http.Request) error {
-	control := http.NewResponseController(w)
-	// Where deadlines are not supported there is no network that could stall.
-	_ = control.SetReadDeadline(time.Now().Add(formTime))
-	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
-		return err
-	}
-	// The server goes on reading the connection, to learn when the client leaves.
-	_ = control.SetReadDeadline(time.Time{})
-	return nil
-}
-
-// leaveForm answers without the form: nobody waits for it, and net/http reads what it
-// can of it in a second after the answer, so that whoever sends it gets to read that.
-func leaveForm(w http.ResponseWriter) {
-	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // as in readForm
 }
 
 func problems(fields title.Fields) map[string]string {
@@ -132,16 +98,15 @@ func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in 
 	if !in.First {
 		name = in.Name
 	}
-	h := w.Header()
-	h.Set("Content-Security-Policy", joinPolicy)
-	// With "no-referrer" a browser would not say where the form comes from.
-	h.Set("Referrer-Policy", "same-origin")
-	p.render(w, r, status, p.join, struct {
-		Heading, Text, Name string
-		First               bool
-		Least               int
-		Problems            map[string]string
-	}{heading, text, name, in.First, title.LeastPassword, problems})
+	err := p.show(w, r, visitor{}, status, "join.html", page{Heading: heading, Data: struct {
+		Text, Name string
+		First      bool
+		Least      int
+		Problems   map[string]string
+	}{text, name, in.First, title.LeastPassword, problems}})
+	if err != nil {
+		p.fail(w, r, visitor{}, err)
+	}
 }
 
 // failJoin is the page of what went wrong, and how to go on.

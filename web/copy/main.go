@@ -15,21 +15,31 @@ import (
 	"path/filepath"
 )
 
-// asset is one file: where the package has it, and its name under engine/.
+// asset is one file: where the package has it, and its name under web/.
 type asset struct {
 	from, to string
 	pack     bool
 }
 
 var assets = []asset{
-	{"@embedpdf/pdfium/dist/pdfium.wasm", "pdfium.wasm.gz", true},
-	{"@embedpdf/pdfium/LICENSE", "LICENSE.embedpdf", false},
-	{"@embedpdf/pdfium/LICENSE.pdfium", "LICENSE.pdfium", false},
+	{"@embedpdf/pdfium/dist/pdfium.wasm", "engine/pdfium.wasm.gz", true},
+	{"@embedpdf/pdfium/LICENSE", "engine/LICENSE.embedpdf", false},
+	{"@embedpdf/pdfium/LICENSE.pdfium", "engine/LICENSE.pdfium", false},
+	{"htmx.org/dist/htmx.min.js", "library/htmx.min.js", false},
+	{"htmx.org/LICENSE", "engine/LICENSE.htmx", false},
+	{"sortablejs/Sortable.min.js", "library/sortable.min.js", false},
+	{"sortablejs/LICENSE", "engine/LICENSE.sortable", false},
+	{"tus-js-client/dist/tus.min.js", "library/tus.min.js", false},
+	{"tus-js-client/LICENSE", "engine/LICENSE.tus", false},
+	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false}, // inside tus.min.js, as are these
+	{"url-parse/LICENSE", "engine/LICENSE.url-parse", false},
+	{"querystringify/LICENSE", "engine/LICENSE.querystringify", false},
+	{"requires-port/LICENSE", "engine/LICENSE.requires-port", false},
 }
 
 func main() {
 	log.SetFlags(0)
-	if err := run("node_modules", "engine", assets); err != nil {
+	if err := run("node_modules", ".", assets); err != nil {
 		log.Fatal(err)
 	}
 	if err := writeModules(context.Background(), "deedkeep", "engine"); err != nil {
@@ -47,7 +57,7 @@ func run(packages, folder string, assets []asset) error {
 		if err := write(&out, content, a.pack); err != nil {
 			return fmt.Errorf("pack %s: %w", a.from, err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, a.to), out.Bytes(), 0o644); err != nil { // #nosec G306 -- whoever builds may read it
+		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(a.to)), out.Bytes(), 0o644); err != nil { // #nosec G306 -- whoever builds may read it
 			return err
 		}
 	}

@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+func absentPath(r *http.Request) error { return title.Absent("page", r.URL.Path) }
+
+// failure is a page of something that went wrong.
+type failure struct {
+	status        int
+	heading, text string
+}
+
+// errForm is a failure of HTTP itself, such as a form that cannot be read.
+type errForm struct {
+	status        int
+	heading, text string
+}
+
+func (e *errForm) Error() string { return e.text }
+
+// headings is the table of the failures that come from below; where the text is ""
+// the error's own sentence is shown.
+var headings = map[title.Kind]failure{
+	title.Invalid:   {http.StatusUnprocessableEntity, "This cannot be done so", ""},
+	title.Forbidden: {http.StatusForbidden, "This is not for you", ""},
+	title.NotFound:  {http.StatusNotFound, "Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
+	title.Conflict:  {http.StatusConflict, "This cannot be done now", ""},
+	title.Full:      {http.StatusInsufficientStorage, "The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
+	title.Closing:   {http.StatusServiceUnavailable, "One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
+	title.Stale:     {http.StatusPreconditionFailed, "Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
+	title.Locked:    {http.StatusLocked, "This is in use", ""},
+}
+
+// explain is the one mapping from errors to pages.
+func explain(err error) failure {
+	var (
+		named *title.Error
+		form  *errForm
+		busy  *vault.SignInError
+	)
+	switch {
+	case errors.As(err, &form):
+		return failure(*form)
+	case errors.As(err, &busy):
+		return failure{http.StatusTooManyRequests, "One moment, please", busy.Error()}
+	case errors.As(err, &named) && headings[named.Kind].status != 0:
+		f := headings[named.Kind]
+		if f.text == "" {
+			f.text = named.Message
+		}
+		return f
+	}
+	return failure{http.StatusInternalServerError, "Something went wrong here", "It was not your doing. Please tell whoever runs this service what you did, and when."}
+}
+
+// fail answers an error: a page, or the sentence alone where a script puts it into place.
+func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err error) {
+	if errors.Is(err, errSignIn) || errors.Is(err, errEnrol) {
+		p.elsewhere(w, r, err)
+		return
+	}
+	f := explain(err)
+	switch {
+	case r.Context().Err() != nil:
+		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", requestID(w))
+	case f.status >= http.StatusInternalServerError:
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", requestID(w))
+	}
+	var busy *vault.SignInError
+	if errors.As(err, &busy) && busy.Wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(busy.Wait/time.Second)))
+	}
+	if isPart(r) {
+		err = p.part(w, r, who, f.status, "message.html", "problem", f.text)
+	} else {
+		err = p.show(w, r, who, f.status, "message.html", page{Heading: f.heading, Data: f.text})
+	}
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
+		http.Error(w, "Server error.", http.StatusInternalServerError)
+	}
+}
+
+// elsewhere sends somebody who has to sign in, or to set up a second factor, to where
+// that is done. A script is told by a header, so that the whole page goes there.
+func (p *pages) elsewhere(w http.ResponseWriter, r *http.Request, err error) {
+	to := "/me"
+	if errors.Is(err, errSignIn) {
+		to = "/sign-in"
+		if r.Method == http.MethodGet && !isPart(r) && r.URL.Path != "/" {
+			to += "?to=" + url.QueryEscape(r.URL.RequestURI())
+		}
+	}
+	if isPart(r) {
+		w.Header().Set("HX-Redirect", to)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	redirect(w, r, to)
+}
+
+// say renders a page of a heading and a sentence for nobody in particular.
+func (p *pages) say(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	if err := p.show(w, r, visitor{}, status, "message.html", page{Heading: heading, Data: text}); err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
+		http.Error(w, "Server error.", http.StatusInternalServerError)
+	}
+}

@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+	"time"
+)
+
+// functions are what templates may call besides those of html/template.
+func (p *pages) functions() template.FuncMap {
+	return template.FuncMap{
+		"asset":        p.assets.URL,
+		"abstractPath": p.abstractPath,
+		"orderPath":    p.orderPath,
+		"documentPath": documentPath,
+		"folderPath":   folderPath,
+		"icon":         p.icon,
+		"under":        under,
+		"tone":         tone,
+		"humane":       humane,
+		"date":         date,
+		"when":         when,
+		"size":         size,
+		"count":        count[int],
+		"plural":       plural,
+		"dict":         dict,
+	}
+}
+
+// date gives a date of the form YYYY-MM-DD as people in the US write it; any other
+// text as it is.
+func date(text string) string {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return text
+	}
+	return day.Format("Jan 2, 2006")
+}
+
+// when gives a moment in the zone of this machine, with the exact time for programs;
+// nothing for the zero time.
+func when(at any) template.HTML {
+	var moment time.Time
+	switch at := at.(type) {
+	case time.Time:
+		moment = at
+	case *time.Time:
+		if at != nil {
+			moment = *at
+		}
+	}
+	if moment.IsZero() {
+		return ""
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, // #nosec G203 -- a time has no markup
+		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
+}
+
+// size gives a number of bytes in the unit that people think in.
+func size(bytes any) string {
+	n, err := strconv.ParseFloat(fmt.Sprint(bytes), 64)
+	switch {
+	case err != nil:
+		return ""
+	case n < 1000:
+		return plural(int(n), "byte", "bytes")
+	}
+	for _, unit := range []string{"KB", "MB", "GB"} {
+		if n /= 1000; n < 999.5 {
+			if n < 9.95 {
+				return fmt.Sprintf("%.1f %s", n, unit)
+			}
+			return fmt.Sprintf("%.0f %s", n, unit)
+		}
+	}
+	return fmt.Sprintf("%.1f TB", n/1000)
+}
+
+// count gives a number with commas between the thousands.
+func count[N int | int64 | uint64](n N) string {
+	text := strconv.FormatInt(int64(n), 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+// plural gives a number and the word for so many.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// dict makes a map of names and values that follow each other, for a part.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict: a name without a value")
+	}
+	made := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is no name", pairs[i])
+		}
+		made[name] = pairs[i+1]
+	}
+	return made, nil
+}
+
+// icon gives a small drawing that stands beside words or has a label around it.
+func (p *pages) icon(name string) (template.HTML, error) {
+	drawing, ok := p.icons[name]
+	if !ok {
+		return "", fmt.Errorf("there is no icon %q", name)
+	}
+	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
+}

@@ -1,0 +1,192 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// page is what a handler shows.
+type page struct {
+	Heading string   // of the browser's tab, and the page's own
+	Section string   // the place in the navigation: desk, abstracts, orders, vault, trash, admin, me
+	Data    any      // what the page's templates work with
+	Scripts []string // assets besides those of every page
+	Styles  []string
+}
+
+// sheet is what the layout works with.
+type sheet struct {
+	page
+	Me     visitor
+	Path   string // the address without its query
+	Here   string // the address, to come back to
+	Query  string // what stands in the box for finding
+	Notice string // what the last action came to
+}
+
+// templates are the pages by file name, each with the layout and the parts.
+type templates map[string]*template.Template
+
+// parse reads layout.html, every part_*.html, and one set for each other file.
+func parse(files fs.FS, functions template.FuncMap) (templates, error) {
+	common, err := template.New("layout.html").Funcs(functions).ParseFS(files, "layout.html", "part_*.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "*.html")
+	if err != nil {
+		return nil, err
+	}
+	set := templates{}
+	for _, name := range names {
+		if name == "layout.html" || strings.HasPrefix(name, "part_") {
+			continue
+		}
+		own, err := common.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if set[name], err = own.ParseFS(files, name); err != nil {
+			return nil, err
+		}
+		if set[name].Lookup("main") == nil {
+			return nil, fmt.Errorf(`%s defines no "main"`, name)
+		}
+	}
+	return set, nil
+}
+
+// pagePolicy lets a page load what is ours and nothing else (DESIGN, "A page").
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// show renders a page whole, in the layout, before the first byte goes out.
+func (p *pages) show(w http.ResponseWriter, r *http.Request, who visitor, status int, name string, what page) error {
+	return p.render(w, status, name, "layout.html", sheet{
+		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: p.notice(w, r),
+	})
+}
+
+// part renders one named block of a page, for a script that puts it into place.
+func (p *pages) part(w http.ResponseWriter, r *http.Request, who visitor, status int, name, block string, data any) error {
+	w.Header().Set("Vary", "HX-Request")
+	return p.render(w, status, name, block, sheet{page: page{Data: data}, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI()})
+}
+
+// isPart reports whether a script asked for a part of the page.
+func isPart(r *http.Request) bool {
+	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-Boosted") == ""
+}
+
+func (p *pages) render(w http.ResponseWriter, status int, name, block string, data any) error {
+	set := p.templates[name]
+	if set == nil {
+		return fmt.Errorf("there is no page %q", name)
+	}
+	var b bytes.Buffer
+	if err := set.ExecuteTemplate(&b, block, data); err != nil {
+		return fmt.Errorf("page %s: %w", name, err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Referrer-Policy", "same-origin") // without it a browser would not say where a form comes from
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if _, err := b.WriteTo(w); err != nil {
+		p.Log.Debug("page not delivered", "error", err)
+	}
+	return nil
+}
+
+// redirect sends the browser to another page with GET, whatever it sent.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// noticeCookie carries one sentence to the next page.
+const noticeCookie = "deedkeep_notice"
+
+// see sends the browser on to a page that says what this came to.
+func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) error {
+	if notice != "" {
+		http.SetCookie(w, &http.Cookie{
+			Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(shorten(notice, 2000))), Path: "/", MaxAge: 60,
+			HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
+		})
+	}
+	redirect(w, r, local(to))
+	return nil
+}
+
+// notice takes the sentence that the last action left, once.
+func (p *pages) notice(w http.ResponseWriter, r *http.Request) string {
+	cookie, err := r.Cookie(noticeCookie)
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode})
+	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil {
+		return ""
+	}
+	return shorten(strings.ToValidUTF8(string(text), ""), 2000)
+}
+
+// shorten cuts a text to a number of bytes, at a letter.
+func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-3], "") + "…"
+}
+
+// back gives the page that a form names in its field `back`, or another.
+func back(r *http.Request, otherwise string) string {
+	if to := r.PostForm.Get("back"); to != "" {
+		return local(to)
+	}
+	return otherwise
+}
+
+// number reads a number of the path; NotFound for anything else.
+func number(r *http.Request, name string) (uint64, error) {
+	text := r.PathValue(name)
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
+		return 0, absentPath(r)
+	}
+	return n, nil
+}
+
+func (p *pages) abstractPath(id uint64) string { return "/abstracts/" + p.abstracts.Encode(id) }
+func (p *pages) orderPath(id uint64) string    { return "/orders/" + p.orders.Encode(id) }
+func documentPath(id uint64) string            { return "/documents/" + strconv.FormatUint(id, 10) }
+func folderPath(id uint64) string              { return path.Join("/vault", strconv.FormatUint(id, 10)) }
+
+// abstractID reads the opaque id of the path; NotFound when it is none.
+func (p *pages) abstractID(r *http.Request) (uint64, error) {
+	if id, ok := p.abstracts.Decode(r.PathValue("id")); ok {
+		return id, nil
+	}
+	return 0, absentPath(r)
+}
+
+// orderID is abstractID for orders.
+func (p *pages) orderID(r *http.Request) (uint64, error) {
+	if id, ok := p.orders.Decode(r.PathValue("id")); ok {
+		return id, nil
+	}
+	return 0, absentPath(r)
+}

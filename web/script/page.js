@@ -1,0 +1,138 @@
+// Small things that every page does; without this script each of them has a plain way.
+(() => {
+  'use strict';
+
+  const statusLine = document.createElement('p');
+  statusLine.className = 'visually-hidden';
+  statusLine.setAttribute('role', 'status');
+  document.body.append(statusLine);
+
+  // "/" goes to the find box, Escape closes what is open.
+  const typing = (el) => el.closest('input, select, textarea, [contenteditable], dialog[open]');
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === '/' && !typing(event.target)) {
+      const box = document.querySelector('.find input');
+      if (!box) return;
+      event.preventDefault();
+      box.focus();
+      box.select();
+    }
+    if (event.key === 'Escape') {
+      const menu = event.target.closest('details.menu[open]') || document.querySelector('details.menu[open]');
+      if (!menu) return;
+      const inside = menu.contains(document.activeElement);
+      menu.open = false;
+      if (inside) menu.querySelector('summary').focus();
+    }
+  });
+
+  // One menu is open at a time, and none when the eye is elsewhere.
+  const closeMenus = (but) => {
+    for (const menu of document.querySelectorAll('details.menu[open]')) {
+      if (!but || !menu.contains(but)) menu.open = false;
+    }
+  };
+  document.addEventListener('click', (event) => closeMenus(event.target));
+  document.addEventListener('focusin', (event) => closeMenus(event.target));
+
+  // form[data-confirm] and button[data-confirm] ask first; data-confirm is the question.
+  const ask = (question, submitter, then) => {
+    const dialog = document.createElement('dialog');
+    const text = document.createElement('p');
+    const row = document.createElement('div');
+    const no = document.createElement('button');
+    const yes = document.createElement('button');
+    text.textContent = question;
+    text.id = 'confirm-question';
+    dialog.setAttribute('aria-labelledby', text.id);
+    dialog.setAttribute('closedby', 'any');
+    row.className = 'form-actions';
+    no.type = yes.type = 'button';
+    no.textContent = 'Cancel';
+    yes.textContent = (submitter && (submitter.getAttribute('aria-label') || submitter.textContent).trim()) || 'Continue';
+    yes.className = submitter && submitter.classList.contains('danger') ? 'danger primary' : 'primary';
+    row.append(no, yes);
+    dialog.append(text, row);
+    no.addEventListener('click', () => dialog.close());
+    yes.addEventListener('click', () => { dialog.close(); then(); });
+    dialog.addEventListener('close', () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  };
+  const confirmed = new WeakSet();
+  // Capturing comes before htmx, which listens on the form itself.
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    const question = (event.submitter && event.submitter.dataset.confirm) || form.dataset.confirm;
+    if (!question || confirmed.delete(form)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    ask(question, event.submitter, () => {
+      confirmed.add(form);
+      form.requestSubmit(event.submitter);
+    });
+  }, true);
+
+  // A second click sends nothing a second time.
+  const sent = new WeakSet();
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== 'post' || form.target) return;
+    if (sent.has(form)) event.preventDefault();
+    sent.add(form);
+    setTimeout(() => sent.delete(form), 5000);
+  });
+
+  // [data-copy] copies its text, or what the element it names ("#id") holds.
+  const copy = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    // Without TLS a browser keeps its clipboard to itself, but for this old way.
+    const area = document.createElement('textarea');
+    area.value = text;
+    (document.querySelector('dialog[open]') || document.body).append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    if (!done) throw new Error('not copied');
+  };
+  document.addEventListener('click', async (event) => {
+    const button = event.target.closest('[data-copy]');
+    if (!button) return;
+    let text = button.dataset.copy;
+    if (text.startsWith('#')) {
+      const from = document.querySelector(text);
+      text = from.value ?? from.textContent.trim();
+    }
+    try {
+      await copy(text);
+      statusLine.textContent = 'Copied.';
+      button.dataset.copied = '';
+      setTimeout(() => { delete button.dataset.copied; statusLine.textContent = ''; }, 2000);
+    } catch {
+      statusLine.textContent = 'It could not be copied: select it and copy it by hand.';
+    }
+  });
+
+  // A part of the page that could not be had says so at the top, in the server's words
+  // where it gave some.
+  const complain = (text) => {
+    let problem = document.getElementById('page-problem');
+    if (!problem) {
+      problem = document.createElement('p');
+      problem.id = 'page-problem';
+      problem.className = 'problem';
+      problem.setAttribute('role', 'alert');
+      document.getElementById('main').prepend(problem);
+    }
+    problem.textContent = text;
+    problem.scrollIntoView({ block: 'nearest' });
+  };
+  document.addEventListener('htmx:sendError', () => complain('The server does not answer. What you see is kept; try again in a moment.'));
+  document.addEventListener('htmx:responseError', (event) => {
+    const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
+    const said = answer.querySelector('.problem');
+    complain(said ? said.textContent.trim() : 'That did not work. Load the page anew and try again.');
+  });
+  document.addEventListener('htmx:afterSwap', () => document.getElementById('page-problem')?.remove());
+})();
