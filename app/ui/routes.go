@@ -41,6 +41,15 @@ func (p *pages) routes() []route {
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"OPTIONS /uploads", anyone, p.uploadOptions, true},
+		{"POST /uploads", anyone, p.tus(p.uploadBegin), true},
+		{"GET /uploads/{id}", anyone, p.tus(p.uploadShow), true},
+		{"PATCH /uploads/{id}", anyone, p.tus(p.uploadWrite), true},
+		{"DELETE /uploads/{id}", anyone, p.tus(p.uploadCancel), true},
+		{"POST /abstracts/{id}/documents", mayWrite, p.sendToAbstract, true},
+		{"POST /vault/documents", mayWrite, p.sendToFolder, true},
+		{"POST /vault/{n}/documents", mayWrite, p.sendToFolder, true},
 	}
 }
 

@@ -127,6 +127,9 @@ func (t *Tray) tooLarge(it *item, err error) error {
 // Has reports whether any file part arrived, refused or not.
 func (t *Tray) Has() bool { return len(t.items) > 0 }
 
+// Len is how many documents arrived, refused or not.
+func (t *Tray) Len() int { return len(t.items) }
+
 // refuse reads a document whose name is enough to refuse it: its length still
 // decides which of the reasons comes first.
 func (t *Tray) refuse(it *item, r io.Reader) error {
