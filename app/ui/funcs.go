@@ -3,8 +3,9 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"reflect"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -18,12 +19,22 @@ func (p *pages) functions() template.FuncMap {
 		"folderPath":   folderPath,
 		"icon":         p.icon,
 		"under":        under,
+		"tone":         tone,
+		"humane":       humane,
 		"date":         date,
 		"when":         when,
 		"size":         size,
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"last":         last,
+		"kindLabel":    kindLabel,
+		"roleName":     roleName,
+		"roleText":     roleText,
+		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
+		"late":         p.late,
+		"hitPath":      p.hitPath,
+		"byName":       byName,
 		"stillLink":    documentSheet.still,
 	}
 }
@@ -86,6 +97,9 @@ func count[N int | int64 | uint64](n N) string {
 	return text
 }
 
+// last reports whether a place is the last one of a list.
+func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
+
 // plural gives a number and the word for so many.
 func plural(n int, one, many string) string {
 	if n == 1 {
@@ -117,9 +131,4 @@ func (p *pages) icon(name string) (template.HTML, error) {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
 	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
-}
-
-// under reports whether a page's address is that of a place or of something in it.
-func under(address, place string) bool {
-	return address == place || strings.HasPrefix(address, strings.TrimSuffix(place, "/")+"/")
 }

@@ -47,6 +47,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/archive"
 	"deedkeep/app/blob"
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
@@ -131,6 +132,7 @@ type Vault struct {
 	processor *processor
 	sweeper   *sweeper
 	purger    *purger
+	jobs      *jobs
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -218,11 +220,12 @@ func (v *Vault) furnish() {
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
-	v.Backups = &Backups{v: v}
+	v.jobs = newJobs()
+	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
-	v.Events = &Events{v}
+	v.Events = &Events{v: v, verified: job[LogReport]{v: v}}
 }
 
 // Start begins the background work, which Close ends.
@@ -247,6 +250,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 func (v *Vault) Close() error {
 	v.stop()
 	v.Backups.close()
+	v.jobs.close()
 	v.workers.Wait()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
 	err = errors.Join(err, v.store.Close())
