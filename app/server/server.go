@@ -177,7 +177,8 @@ func Handler(opts Options) (http.Handler, error) {
 	}
 	pages, err := ui.New(ui.Options{
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
-		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), FormBytes: int64(c.Limits.FormFields),
+		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies),
+		Event: api.EventShape(opts.Vault.Secrets), FormBytes: int64(c.Limits.FormFields),
 		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {

@@ -51,6 +51,10 @@ func (p *pages) routes() []route {
 		{"POST /admin/fields", mayAdminister, p.changeOrderFields, false},
 		{"GET /admin/statuses", mayAdminister, p.orderStatusPage, false},
 		{"POST /admin/statuses", mayAdminister, p.changeOrderStatuses, false},
+		{"GET /admin/activity", mayAdminister, p.activity, false},
+		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
+		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
+		{"POST /admin/activity/verify", mayAdminister, p.verifyActivity, false},
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/wire"
 	"deedkeep/web"
 )
 
@@ -28,6 +29,7 @@ type Options struct {
 	Links     *secret.Links                       // of downloads
 	Address   func(*http.Request) string          // of the client
 	Origin    func(*http.Request) (string, error) // the service's own address, as the request has it
+	Event     func(title.Event) wire.Event        // an entry of the log as programs see it
 	FormBytes int64                               // the largest form; 0: 8 MB
 	MinRate   int64                               // bytes a second that a client must take at least
 	Now       func() time.Time
