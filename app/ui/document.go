@@ -17,19 +17,19 @@ import (
 	"deedkeep/app/title"
 )
 
-// shown is what the viewer makes of a document.
-type shown string
+// showing is what the viewer makes of a document.
+type showing string
 
 const (
-	asPages shown = "pages" // pictures of its pages
-	asText  shown = "text"  // its text, of which there are no pictures
-	asNone  shown = "none"  // nothing but the original
+	asPages showing = "pages" // pictures of its pages
+	asText  showing = "text"  // its text, of which there are no pictures
+	asNone  showing = "none"  // nothing but the original
 )
 
 // documentSheet is what the page of a document works with.
 type documentSheet struct {
 	File             title.File
-	As               shown
+	As               showing
 	Place            place
 	Position, Count  int // of the document in its place, from 1; 0: unknown
 	Previous, Next   *neighbour
