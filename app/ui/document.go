@@ -17,33 +17,33 @@ import (
 	"deedkeep/app/title"
 )
 
-// showing is what the viewer makes of a document.
-type showing string
+// look is what the viewer makes of a document.
+type look string
 
 const (
-	asPages showing = "pages" // pictures of its pages
-	asText  showing = "text"  // its text, of which there are no pictures
-	asNone  showing = "none"  // nothing but the original
+	asPages look = "pages" // pictures of its pages
+	asText  look = "text"  // its text, of which there are no pictures
+	asNone  look = "none"  // nothing but the original
 )
 
 // documentSheet is what the page of a document works with.
 type documentSheet struct {
-	File             title.File
-	As               showing
-	Place            place
-	Position, Count  int // of the document in its place, from 1; 0: unknown
-	Previous, Next   *neighbour
-	Page, Pages      int
-	Width            int // of the picture, as asked for without a script
-	Picture          picture
-	Sizes            string // for the script: [[pages alike, width, height, pixels], …]
-	Find             string // what is looked for
-	Text             []textPage
-	Hits             int
-	Searchable, Cut  bool
-	Broken           string // why there is nothing to see
-	QueryIn          string // "?in=…", or nothing
-	PagesTo, NextPic string
+	File            title.File
+	As              look
+	Place           place
+	Position, Count int // of the document in its place, from 1; 0: unknown
+	Previous, Next  *neighbour
+	Page, Pages     int
+	Width           int // of the picture, as asked for without a script
+	Picture         picture
+	Fit             bool   // it is made as narrow as the window
+	Sizes           string // for the script: [[pages alike, width, height, pixels], …]
+	Find            string // what is looked for
+	Text            []textPage
+	Hits            int
+	Searchable, Cut bool
+	Broken          string // why there is nothing to see
+	QueryIn         string // "?in=…", or nothing
 }
 
 // picture is the one that is shown without a script.
@@ -113,6 +113,7 @@ func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.Size
 	s.Pages = len(sizes)
 	s.Page = min(max(asked(r, "page", 1), 1), s.Pages)
 	s.Width = snap(asked(r, "w", defaultWidth))
+	s.Fit = !r.URL.Query().Has("w")
 	s.Sizes = packSizes(sizes)
 	s.Searchable = s.File.MIME == mimePDF
 	size := sizes[s.Page-1]
@@ -120,13 +121,9 @@ func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.Size
 	if turn%90 != 0 || turn < 0 || turn > 270 {
 		turn = 0
 	}
-	s.PagesTo = documentPath(s.File.ID) + "/pages/"
 	s.Picture = picture{
 		Source: picturePath(s.File.ID, s.Page, s.Width), Turn: turn,
 		Width: s.Width, Height: max(1, int(float64(s.Width)*size.Height/size.Width)),
-	}
-	if s.Page < s.Pages {
-		s.NextPic = picturePath(s.File.ID, s.Page+1, s.Width)
 	}
 	return nil
 }
@@ -243,13 +240,13 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 			return nil, err
 		}
 		s.Place = place{Name: folder.Name, Path: folderPath(n), Section: "vault"}
-		return p.placed(ctx, store.Where{Column: store.ColumnFolder, Value: id})
+		return p.siblings(ctx, store.Where{Column: store.ColumnFolder, Value: id})
 	case "none":
 		if s.File.FolderID != 0 || s.File.AbstractID != 0 {
 			return nil, errNowhere
 		}
 		s.Place = place{Name: "Vault", Path: "/vault", Section: "vault"}
-		return p.placed(ctx, store.Where{Column: store.ColumnNowhere})
+		return p.siblings(ctx, store.Where{Column: store.ColumnNowhere})
 	}
 	return nil, errNowhere
 }
@@ -257,9 +254,9 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 // mostNeighbours is how many documents of a folder are read one after another.
 const mostNeighbours = 1000
 
-// placed gives the documents of a folder by name, as a folder shows them; none where
+// siblings gives the documents of a folder by name, as a folder shows them; none where
 // there are too many.
-func (p *pages) placed(ctx context.Context, where store.Where) ([]title.File, error) {
+func (p *pages) siblings(ctx context.Context, where store.Where) ([]title.File, error) {
 	found, err := p.Vault.Files.List(ctx, store.Query{Where: []store.Where{where}, Limit: mostNeighbours})
 	if err != nil || found.Next != nil {
 		return nil, err
@@ -287,7 +284,7 @@ func (s documentSheet) still(what string, by int) string {
 	if s.Place.In != "" {
 		query.Set("in", s.Place.In)
 	}
-	if width != defaultWidth {
+	if !s.Fit || what == "w" {
 		query.Set("w", strconv.Itoa(width))
 	}
 	if turn != 0 {

@@ -97,6 +97,19 @@ func (p *pages) routes() []route {
 		{"POST /documents/{n}/restore", mayWrite, p.restoreDocument, false},
 		{"POST /documents/{n}/retry", mayWrite, p.retryDocument, false},
 		{"GET /abstracts/{id}/zip", mayRead, p.zipAbstract, false},
+		{"OPTIONS /uploads", anyone, p.uploadOptions, true},
+		{"POST /uploads", anyone, p.tus(p.uploadBegin), true},
+		{"GET /uploads/{id}", anyone, p.tus(p.uploadShow), true},
+		{"PATCH /uploads/{id}", anyone, p.tus(p.uploadWrite), true},
+		{"DELETE /uploads/{id}", anyone, p.tus(p.uploadCancel), true},
+		{"POST /abstracts/{id}/documents", mayWrite, p.sendToAbstract, true},
+		{"POST /vault/documents", mayWrite, p.sendToFolder, true},
+		{"POST /vault/{n}/documents", mayWrite, p.sendToFolder, true},
+
+		{"GET /admin/activity", mayAdminister, p.activity, false},
+		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
+		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
+		{"POST /admin/activity/verify", mayAdminister, p.verifyActivity, false},
 	}
 }
 

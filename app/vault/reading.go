@@ -100,8 +100,8 @@ func (f *Files) keptSizes(file title.File) (sizes []extract.Size) {
 	return sizes
 }
 
-// Passage is one place of a phrase in a document: the words around it on one line.
-type Passage struct {
+// Spot is one place of a phrase in a document: the words around it on one line.
+type Spot struct {
 	Page                 int
 	Before, Match, After string
 }
@@ -116,7 +116,7 @@ const around = 60
 // there are more than MostHits: whatever the case, the accents and how the lines
 // break (extract.Phrase). NotFound when there is no such document, or it can have no
 // text; no hits where it has none.
-func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed string) (hits []Passage, more bool, err error) {
+func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
 	phrase := extract.NewPhrase(typed)
 	if phrase.Empty() {
 		_, err := f.Get(ctx, id)
@@ -128,7 +128,7 @@ func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed st
 		}
 		runes := []rune(text)
 		for _, s := range phrase.Find(runes, MostHits+1-len(hits)) {
-			hits = append(hits, passage(page, runes, s))
+			hits = append(hits, hit(page, runes, s))
 		}
 		if len(hits) > MostHits {
 			return errStop
@@ -141,9 +141,9 @@ func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed st
 	return hits, more, stopped(err)
 }
 
-func passage(page int, text []rune, s extract.Span) Passage {
+func hit(page int, text []rune, s extract.Span) Spot {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
-	h := Passage{Page: page, Match: line(s.Start, s.End)}
+	h := Spot{Page: page, Match: line(s.Start, s.End)}
 	from, to := max(s.Start-around, 0), min(s.End+around, len(text))
 	h.Before, h.After = line(from, s.Start), line(s.End, to)
 	if s.Start > 0 && isBlank(text[s.Start-1]) && h.Before != "" {

@@ -173,6 +173,8 @@
   const failed = new Map(); // address → how often
   let wanted = [];
   const atOnce = 2;
+  // What is known to be broken is not tried again and again.
+  const retries = 'broken' in viewer.dataset ? 0 : 1;
   const mostPixels = 120e6;
 
   const step = (page) => {
@@ -192,7 +194,7 @@
     }
     for (const url of wanted) {
       if (loading.size >= atOnce) return;
-      if (pictures.has(url) || loading.has(url) || (failed.get(url) || 0) > 2) continue;
+      if (pictures.has(url) || loading.has(url) || (failed.get(url) || 0) > retries) continue;
       fetchPicture(url);
     }
   };
@@ -285,7 +287,7 @@
     }
     const url = address(n, step(page));
     el.classList.toggle('waiting', !image && !failed.has(url));
-    el.classList.toggle('failed', !image && (failed.get(url) || 0) > 2);
+    el.classList.toggle('failed', !image && (failed.get(url) || 0) > retries);
     for (const part of el.children) {
       part.style.width = `${flat.w}px`;
       part.style.height = `${flat.h}px`;
