@@ -28,6 +28,7 @@ func (p *pages) functions() template.FuncMap {
 		"plural":       plural,
 		"dict":         dict,
 		"last":         last,
+		"countAny":     countAny,
 		"kindLabel":    kindLabel,
 		"roleName":     roleName,
 		"roleText":     roleText,
@@ -99,6 +100,18 @@ func count[N int | int64 | uint64](n N) string {
 
 // last reports whether a place is the last one of a list.
 func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
+
+// countAny is count for whole numbers of any type.
+func countAny(n any) string {
+	v := reflect.ValueOf(n)
+	switch {
+	case v.CanInt():
+		return count(v.Int())
+	case v.CanUint():
+		return count(v.Uint())
+	}
+	return ""
+}
 
 // plural gives a number and the word for so many.
 func plural(n int, one, many string) string {

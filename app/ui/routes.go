@@ -105,6 +105,11 @@ func (p *pages) routes() []route {
 		{"POST /abstracts/{id}/documents", mayWrite, p.sendToAbstract, true},
 		{"POST /vault/documents", mayWrite, p.sendToFolder, true},
 		{"POST /vault/{n}/documents", mayWrite, p.sendToFolder, true},
+
+		{"GET /admin/activity", mayAdminister, p.activity, false},
+		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
+		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
+		{"POST /admin/activity/verify", mayAdminister, p.verifyActivity, false},
 	}
 }
 
