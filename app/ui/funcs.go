@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -25,6 +27,16 @@ func (p *pages) functions() template.FuncMap {
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"last":         last,
+		"countAny":     countAny,
+		"kindLabel":    kindLabel,
+		"roleName":     roleName,
+		"roleText":     roleText,
+		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
+		"late":         p.late,
+		"hitPath":      p.hitPath,
+		"byName":       byName,
+		"stillLink":    documentSheet.still,
 	}
 }
 
@@ -84,6 +96,21 @@ func count[N int | int64 | uint64](n N) string {
 		text = text[:at] + "," + text[at:]
 	}
 	return text
+}
+
+// last reports whether a place is the last one of a list.
+func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
+
+// countAny is count for whole numbers of any type.
+func countAny(n any) string {
+	v := reflect.ValueOf(n)
+	switch {
+	case v.CanInt():
+		return count(v.Int())
+	case v.CanUint():
+		return count(v.Uint())
+	}
+	return ""
 }
 
 // plural gives a number and the word for so many.
