@@ -41,6 +41,24 @@ func (p *pages) routes() []route {
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"GET /abstracts", mayRead, p.abstractList, false},
+		{"POST /abstracts", mayWrite, p.createAbstract, false},
+		{"GET /abstracts/new", mayWrite, p.newAbstractPage, false},
+		{"POST /abstracts/new", mayWrite, p.newAbstractAgain, false},
+		{"GET /abstracts/{id}", mayRead, p.abstract, false},
+		{"POST /abstracts/{id}", mayWrite, p.changeAbstract, false},
+		{"POST /abstracts/{id}/status", mayWrite, p.abstractStatus, false},
+		{"POST /abstracts/{id}/order", mayWrite, p.abstractOrder, false},
+		{"POST /abstracts/{id}/trash", mayWrite, p.trashAbstract, false},
+		{"POST /abstracts/{id}/restore", mayWrite, p.restoreAbstract, false},
+		{"GET /abstracts/{id}/history", mayRead, p.abstractHistory, false},
+		{"GET /abstracts/{id}/documents", mayRead, p.documentsState, false},
+		{"GET /abstracts/{id}/documents/{n}", mayRead, p.abstractDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/rename", mayWrite, p.renameOfAbstract, false},
+		{"POST /abstracts/{id}/documents/{n}/trash", mayWrite, p.detachDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/restore", mayWrite, p.returnDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/retry", mayWrite, p.retryOfAbstract, false},
 	}
 }
 
