@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -18,6 +17,8 @@ func (p *pages) functions() template.FuncMap {
 		"folderPath":   folderPath,
 		"icon":         p.icon,
 		"under":        under,
+		"tone":         tone,
+		"humane":       humane,
 		"date":         date,
 		"when":         when,
 		"day":          day,
@@ -128,9 +129,4 @@ func (p *pages) icon(name string) (template.HTML, error) {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
 	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
-}
-
-// under reports whether a page's address is that of a place or of something in it.
-func under(address, place string) bool {
-	return address == place || strings.HasPrefix(address, strings.TrimSuffix(place, "/")+"/")
 }

@@ -59,6 +59,14 @@ func (p *pages) routes() []route {
 		{"POST /abstracts/{id}/documents/{n}/trash", mayWrite, p.detachDocument, false},
 		{"POST /abstracts/{id}/documents/{n}/restore", mayWrite, p.returnDocument, false},
 		{"POST /abstracts/{id}/documents/{n}/retry", mayWrite, p.retryOfAbstract, false},
+		{"OPTIONS /uploads", anyone, p.uploadOptions, true},
+		{"POST /uploads", anyone, p.tus(p.uploadBegin), true},
+		{"GET /uploads/{id}", anyone, p.tus(p.uploadShow), true},
+		{"PATCH /uploads/{id}", anyone, p.tus(p.uploadWrite), true},
+		{"DELETE /uploads/{id}", anyone, p.tus(p.uploadCancel), true},
+		{"POST /abstracts/{id}/documents", mayWrite, p.sendToAbstract, true},
+		{"POST /vault/documents", mayWrite, p.sendToFolder, true},
+		{"POST /vault/{n}/documents", mayWrite, p.sendToFolder, true},
 	}
 }
 

@@ -29,6 +29,7 @@
 //	    serving.json      whether the last server stopped by itself (serving.go)
 //	    restore.json      while a restore is not finished (restore.go)
 //	    drill/            while a drill is under way (drill.go)
+//	    uploads/          documents that arrive in several requests (app/blob, partial.go)
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 //	    control.json      the same on Windows
@@ -80,6 +81,7 @@ type Settings struct {
 	TrashKeep         time.Duration
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 	Users             UserRules
+	Uploads           UploadSettings
 }
 
 // Options of Open.
@@ -101,6 +103,7 @@ type Vault struct {
 	Abstracts *Abstracts
 	Orders    *Orders
 	Files     *Files
+	Uploads   *Uploads
 	Folders   *Folders
 	Trash     *Trash
 	Templates *Templates
@@ -214,6 +217,7 @@ func (v *Vault) furnish() {
 	v.purger = &purger{v: v}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
+	v.Uploads = newUploads(v)
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.Backups = &Backups{v: v}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
@@ -227,7 +231,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run}
 	if v.begin(ctx) {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -243,6 +247,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 // Close ends the background work, writes what was gathered, and closes the files.
 func (v *Vault) Close() error {
 	v.stop()
+	v.Uploads.close()
 	v.Backups.close()
 	v.workers.Wait()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
