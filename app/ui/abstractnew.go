@@ -63,6 +63,7 @@ func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visi
 	made.Fields = typed(made.Template.Fields, form, refused)
 	for _, list := range [][]input{made.Property, made.Fields} {
 		for i := range list {
+			list[i].Fresh = true
 			if list[i].Problem != "" {
 				list[i].Focus = len(made.Wrong) == 0
 				made.Wrong = append(made.Wrong, list[i])
