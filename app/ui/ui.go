@@ -61,6 +61,16 @@ type pages struct {
 
 // New gives the handler of everything outside /v1.
 func New(opts Options) (http.Handler, error) {
+	p, err := open(opts)
+	if err != nil {
+		return nil, err
+	}
+	p.mount(p.routes())
+	return http.HandlerFunc(p.route), nil
+}
+
+// open reads assets and templates; no page is mounted yet.
+func open(opts Options) (*pages, error) {
 	if opts.FormBytes == 0 {
 		opts.FormBytes = 8 << 20
 	}
@@ -80,8 +90,7 @@ func New(opts Options) (http.Handler, error) {
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
 		return nil, fmt.Errorf("pages: %w", err)
 	}
-	p.mount()
-	return http.HandlerFunc(p.route), nil
+	return p, nil
 }
 
 func (p *pages) route(w http.ResponseWriter, r *http.Request) {
