@@ -37,14 +37,7 @@ const scaleYears = 10
 var scaleClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 func TestScale(t *testing.T) {
-	size := 1_000_000
-	if text := os.Getenv("DEEDKEEP_TEST_SCALE"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			t.Fatalf("DEEDKEEP_TEST_SCALE is %q", text)
-		}
-		size = n
-	}
+	size := scaleSize(t)
 	full, empty := filepath.Join(t.TempDir(), "full"), filepath.Join(t.TempDir(), "empty")
 	if kept := os.Getenv("DEEDKEEP_TEST_VAULT"); kept != "" {
 		full = kept
@@ -62,6 +55,19 @@ func TestScale(t *testing.T) {
 	}
 	fmt.Printf("\nafter them: %s\n", big.memory(t))
 	createPairs(t, big, small, key)
+}
+
+func scaleSize(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("DEEDKEEP_TEST_SCALE")
+	if text == "" {
+		return 1_000_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("DEEDKEEP_TEST_SCALE is %q", text)
+	}
+	return n
 }
 
 func fill(t *testing.T, dir string, size int) {

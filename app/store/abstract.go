@@ -5,6 +5,12 @@ import "deedkeep/app/title"
 var abstracts = listing[title.Abstract]{
 	table:  table[title.Abstract]{bucketAbstracts, "abstract"},
 	layout: layout{bucket: bucketAbstractIndex, tags: "ykst"},
+	sorts:  layout{bucket: bucketAbstractSorts, tags: "ykst", sorts: "fpa"},
+	texts: []text[title.Abstract]{
+		{sort: SortFile, form: title.Squeezed, of: (*title.Abstract).FileNumber},
+		{sort: SortParcel, form: title.Squeezed, of: (*title.Abstract).Parcel},
+		{sort: SortAddress, form: title.Plain, of: func(a *title.Abstract) string { return a.Street() }, whole: func(a *title.Abstract) []string { return a.Streets() }},
+	},
 	columns: []column[title.Abstract]{
 		{name: ColumnCounty, of: func(a *title.Abstract) value { return valueOf(a.County) }},
 		{name: ColumnTemplate, of: func(a *title.Abstract) value { return value{number: a.TemplateID} }},
@@ -35,7 +41,8 @@ func (t *Tx) Abstract(id uint64) (title.Abstract, error) { return abstracts.live
 func (t *Tx) AnyAbstract(id uint64) (title.Abstract, error) { return abstracts.get(t, id) }
 
 // ListAbstracts gives a page of the abstracts, without those in the trash. It takes
-// ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, and SortCreated.
+// ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, and SortCreated, SortFile,
+// SortParcel and SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[title.Abstract], error) { return abstracts.list(t, q) }
 
 // PutAbstract writes one, new or changed, and its places in the indexes.

@@ -19,8 +19,10 @@ var (
 	bucketFolderNames   = []byte("folder_names")
 	bucketAbstracts     = []byte("abstracts")
 	bucketAbstractIndex = []byte("abstract_index")
+	bucketAbstractSorts = []byte("abstract_sorts")
 	bucketOrders        = []byte("orders")
 	bucketOrderIndex    = []byte("order_index")
+	bucketOrderSorts    = []byte("order_sorts")
 	bucketFiles         = []byte("files")
 	bucketFileIndex     = []byte("file_index")
 	bucketFileDigests   = []byte("file_digests")
@@ -56,8 +58,8 @@ func createdText(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC33
 
 func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
-		bucketAbstracts, bucketAbstractIndex, bucketOrders, bucketOrderIndex, bucketFiles, bucketFileIndex, bucketFileDigests,
-		bucketFailed, bucketTasks, bucketTrash, bucketReplays, bucketReplayTimes, bucketKeys, bucketKeyHashes, bucketUsers,
+		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
+		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash, bucketReplays, bucketReplayTimes, bucketKeys, bucketKeyHashes, bucketUsers,
 		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex}
 }
 

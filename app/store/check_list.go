@@ -13,6 +13,9 @@ import (
 func checkListed[T any](k *checker, l *listing[T], id uint64, v *T) {
 	c, trashed := l.cardOf(k.t, v), l.trashCard(k.t, v)
 	k.carded(&l.layout, l.noun, id, &c)
+	if l.sorts.bucket != nil {
+		k.carded(&l.sorts, l.noun, id, &c)
+	}
 	k.carded(&trash.layout, l.noun, id, &trashed)
 	if trashed.listed {
 		k.counts[CountTrashed]++
@@ -47,8 +50,12 @@ func (k *checker) carded(x *layout, noun string, id uint64, c *card) {
 // lists holds every entry of the lists' indexes against the record it names. Where
 // all that should be there is, and nothing more, each is the one that should be.
 func (k *checker) lists() {
-	checkEntries(k, &abstracts.layout, func(id uint64) (card, bool) { return recarded(k, &abstracts, id) })
-	checkEntries(k, &orders.layout, func(id uint64) (card, bool) { return recarded(k, &orders, id) })
+	for _, x := range []*layout{&abstracts.layout, &abstracts.sorts} {
+		checkEntries(k, x, func(id uint64) (card, bool) { return recarded(k, &abstracts, id) })
+	}
+	for _, x := range []*layout{&orders.layout, &orders.sorts} {
+		checkEntries(k, x, func(id uint64) (card, bool) { return recarded(k, &orders, id) })
+	}
 	checkEntries(k, &files.layout, func(id uint64) (card, bool) { return recarded(k, &files, id) })
 	checkEntries(k, &events.layout, func(id uint64) (card, bool) { return recarded(k, &events, id) })
 	checkEntries(k, &trash.layout, func(id uint64) (card, bool) {

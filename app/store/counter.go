@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // Counter names one of the numbers kept with the records.
@@ -56,6 +59,33 @@ func (t *Tx) CountBy(noun string, column Column, value string) uint64 {
 	c := tallied{noun, column, valueOf(value)}
 	n, _ := numberOf(t.bucket(bucketCounts).Get(c.key())) // absent is zero
 	return plus(n, t.tallies[c])
+}
+
+// Tally is how many live records have a value.
+type Tally struct {
+	Value string // folded; "" are those without one
+	Count uint64
+}
+
+// Tallies gives all values of a column that CountBy counts, in their order, with what
+// this transaction added.
+func (t *Tx) Tallies(noun string, column Column) (list []Tally) {
+	prefix := tallied{noun: noun, column: column}.key()
+	c := t.bucket(bucketCounts).Cursor()
+	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
+		value := string(k[len(prefix):])
+		n, _ := numberOf(raw) // Check reports what is none
+		list = append(list, Tally{value, plus(n, t.tallies[tallied{noun, column, valueOf(value)}])})
+	}
+	for added, n := range t.tallies {
+		known := slices.ContainsFunc(list, func(l Tally) bool { return l.Value == added.value.String() })
+		if added.noun == noun && added.column == column && !known {
+			list = append(list, Tally{added.value.String(), plus(0, n)})
+		}
+	}
+	list = slices.DeleteFunc(list, func(l Tally) bool { return l.Count == 0 })
+	slices.SortFunc(list, func(a, b Tally) int { return strings.Compare(a.Value, b.Value) })
+	return list
 }
 
 // plus stops at zero: only damage leads below, and Check tells of it.

@@ -26,8 +26,10 @@
 //	folder_names/    parent id, fold(name)          -> id
 //	abstracts/       id                   record title.Abstract
 //	abstract_index/  list index: county y, template_id k, status s, state t
+//	abstract_sorts/  its sorts: file number f, parcel p, address a
 //	orders/          id                   record title.Order
 //	order_index/     list index: order_number n, county y, status s, state t; and due dates
+//	order_sorts/     its sorts: parcel p, address a; and due dates of the open ones
 //	files/           id                   record title.File
 //	file_index/      list index: abstract_id a, folder_id f, nowhere o, is_processing q
 //	file_digests/    digest (32), file id           also of files in the trash
@@ -57,6 +59,15 @@
 //	a column's tag, word (8)                      every record with a value there
 //	tag d  days (8), 0xFF… without a due date     every order
 //	tag n  fold(number), 0x00                     every order
+//
+// The sorts of a list have entries of the same shape, with the same values:
+//
+//	a text's tag, form(text) cut to 64 bytes, 0x00    every record; 0xFF, 0x00 without a text
+//	tag o  days (8), 0xFF… without a due date         every order that is open (title.OpenStatus)
+//
+// The form of file numbers and parcels is title.Squeezed, that of addresses, with city
+// and state, title.Plain. They serve a sort of the list, and a look at what begins
+// with a text (find.go).
 //
 // Times are microseconds since 1970, days are days since 1970, both with the sign
 // flipped so that they sort. A word is at column.go. Words may be those of two

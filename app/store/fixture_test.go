@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -40,6 +41,8 @@ func TestMakeFixture(t *testing.T) {
 		return errors.Join(tx.RemoveTask(2), tx.PutReplay([32]byte{7}, title.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
 			tx.PutOrder(title.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: gone}),
 			tx.PutOrder(title.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+			tx.PutOrder(title.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", Custom: title.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+			tx.PutAbstract(title.Abstract{ID: 2, TemplateID: 1, Property: title.Property{Address: "7 Elm St.", City: "Troy"}, Custom: title.Values{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
 			tx.PutKey(title.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
 	})
 	if err := s.Close(); err != nil {
@@ -108,8 +111,14 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				if tx.Count(CountTasks) != 2 || tx.Count(CountBytes) != 60 || tx.Count(CountFiles) != 3 {
 					t.Errorf("counters %d %d %d", tx.Count(CountTasks), tx.Count(CountBytes), tx.Count(CountFiles))
 				}
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Open: true}); err != nil || len(page.Items) == 0 || page.Items[0].ID != 1 {
+					t.Errorf("open orders: %+v, %v", page, err)
+				}
 				if schema < 3 {
 					return nil
+				}
+				if schema > 3 {
+					knownBy(t, tx)
 				}
 				page, err := tx.ListTrash(Query{Limit: 9})
 				if err != nil || len(page.Items) != 1 || page.Items[0].Noun != "order" || page.Items[0].ID != 2 {
@@ -125,6 +134,23 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				t.Errorf("after writing: %+v", findings)
 			}
 		})
+	}
+}
+
+// knownBy looks at what schema 4 has more than 3.
+func knownBy(t *testing.T, tx *Tx) {
+	t.Helper()
+	if list, more, err := tx.FindAbstracts("26 0017", 9); err != nil || more || len(list) != 1 || list[0].Record.ID != 2 || !list[0].Exact {
+		t.Errorf("by file number: %+v, %v", list, err)
+	}
+	if list, _, err := tx.FindOrders("12-3", 9); err != nil || len(list) != 1 || list[0].Record.ID != 3 || list[0].Exact {
+		t.Errorf("by parcel: %+v, %v", list, err)
+	}
+	if page, err := tx.ListAbstracts(Query{Limit: 9, Sort: SortAddress}); err != nil || len(page.Items) != 3 || page.Items[0].ID != 2 {
+		t.Errorf("by address: %+v, %v", page, err)
+	}
+	if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Open: true}); err != nil || len(page.Items) != 1 {
+		t.Errorf("open orders: %+v, %v", page, err)
 	}
 }
 

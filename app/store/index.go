@@ -20,14 +20,23 @@ import (
 //	tag of the due dates     days (8)                 of every order
 //	tag of the numbers       fold(number), 0x00       of every order
 //
+// An index of sorts has the others, with the same values, in a bucket of its own:
+// they come to stand anywhere in it, and pages that are filled from one end are full.
+//
+//	tag of a text            textKey, 0x00            of every record
+//	tag of the open ones     days (8)                 of every order that is open
+//
 // Times are microseconds since 1970, days are days since 1970, both big endian
 // with the sign flipped; no due date is the last of days.
 const (
 	tagCreated = 'c'
 	tagDue     = 'd'
 	tagNumber  = 'n'
+	tagOpen    = 'o' // due dates of the open ones
 
 	mostColumns  = 4
+	mostTexts    = 3
+	mostText     = 64 // bytes of a text that is a part of a key
 	indexTail    = 16
 	neverDue     = math.MaxUint64
 	microsOffset = 1 << 63
@@ -39,7 +48,9 @@ type card struct {
 	created, id uint64
 	words       [mostColumns]word
 	due         uint64
-	number      string // folded
+	number      string            // folded
+	texts       [mostTexts]string // as keys
+	open        bool
 }
 
 func micros(at time.Time) uint64 { return uint64(at.UnixMicro()) ^ microsOffset }
@@ -54,15 +65,28 @@ func days(date string) uint64 {
 	return uint64(at.Unix()/86400) ^ microsOffset
 }
 
+// textKey is a text in its form as it stands in a key, which has none of the bytes 0x00
+// and 0xFF: those without one come last. Texts that are equal so far are equal.
+func textKey(form string) string {
+	if form == "" {
+		return "\xff"
+	}
+	return form[:min(len(form), mostText)]
+}
+
 // layout is which entries an index has.
 type layout struct {
 	bucket []byte
 	tags   string // of the columns
 	due    bool
+	sorts  string // tags of an index of sorts, which has nothing else
 }
 
 // slots is how many entries a record may have.
 func (x *layout) slots() int {
+	if x.sorts != "" {
+		return len(x.sorts)
+	}
 	if x.due {
 		return len(x.tags) + 2
 	}
@@ -75,6 +99,13 @@ func (x *layout) key(buf []byte, c *card, slot int) []byte {
 	switch {
 	case !c.listed:
 		return buf
+	case x.sorts != "" && x.sorts[slot] == tagOpen:
+		if !c.open {
+			return buf
+		}
+		buf = binary.BigEndian.AppendUint64(append(buf, tagOpen), c.due)
+	case x.sorts != "":
+		buf = append(append(append(buf, x.sorts[slot]), c.texts[slot]...), 0)
 	case slot == 0:
 		buf = append(buf, tagCreated)
 	case slot > len(x.tags):
@@ -106,7 +137,11 @@ func (t *Tx) move(x *layout, was, is *card) error {
 	}
 	b := t.bucket(x.bucket)
 	// Most keys are the last of their kind: full pages leave no room that nobody uses.
+	// Those of sorts are not, and a page that is full is split by the next.
 	b.FillPercent = 0.9
+	if x.sorts != "" {
+		b.FillPercent = 0.6
+	}
 	value := x.value(is)
 	same := was.listed && bytes.Equal(value, x.value(was))
 	for slot := range x.slots() {
@@ -137,12 +172,22 @@ type column[T any] struct {
 type listing[T any] struct {
 	table[T]
 	layout
+	sorts   layout // the index of sorts; no bucket: there is none
+	texts   []text[T]
 	columns []column[T]
-	card    func(*T) card // all but the words
+	card    func(*T) card // all but the words and the texts
 	trashed func(*T) *title.Trashed
 	fetch   func(t *Tx, id, created uint64) (v T, ok bool, err error)
-	weigh   func(t *Tx, v *T) int                                        // bytes that are read to show it; nil: those of its record
-	sorting func(key, raw []byte) (due uint64, number string, err error) // of an encoded record; nil where there is but one order
+	weigh   func(t *Tx, v *T) int // bytes that are read to show it; nil: those of its record
+}
+
+// text is one by which records are sorted and looked up; its tag stands at the same
+// place in listing.sorts.
+type text[T any] struct {
+	sort  Sort
+	form  func(string) string
+	of    func(*T) string
+	whole func(*T) []string // what is as good as all of it; nil: nothing but itself
 }
 
 // cardOf is what the index says of a record.
@@ -151,9 +196,17 @@ func (l *listing[T]) cardOf(t *Tx, v *T) card {
 	if l.trashed != nil && l.trashed(v) != nil {
 		return card{}
 	}
-	c.listed = true
 	for i := range l.columns {
 		c.words[i] = t.word(l.columns[i].of(v))
+	}
+	return l.textsOf(c, v)
+}
+
+// textsOf adds the texts, which make the card one of a record in the lists.
+func (l *listing[T]) textsOf(c card, v *T) card {
+	c.listed = true
+	for i := range l.texts {
+		c.texts[i] = textKey(l.texts[i].form(l.texts[i].of(v)))
 	}
 	return c
 }
@@ -195,7 +248,18 @@ func (l *listing[T]) reindex(t *Tx, was, is *T) error {
 	if err := t.move(&l.layout, &before, &after); err != nil {
 		return err
 	}
+	if err := l.resort(t, &before, &after); err != nil {
+		return err
+	}
 	return t.move(&trash.layout, &out, &in)
+}
+
+// resort moves the entries in the index of sorts, where there is one.
+func (l *listing[T]) resort(t *Tx, was, is *card) error {
+	if l.sorts.bucket == nil {
+		return nil
+	}
+	return t.move(&l.sorts, was, is)
 }
 
 // live is get without what is in the trash.

@@ -9,17 +9,23 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"deedkeep/app/title"
 )
 
-// Sort names what a list is sorted by (API.md, "Ours"); records that are equal in
-// it stand in order of their creation, then of their numbers.
+// Sort names what a list is sorted by (API.md, "Ours", has the first three); records
+// that are equal in it stand in order of their creation, then of their numbers.
 type Sort string
 
-// The sorts. Orders have all of them, every other list SortCreated alone.
+// The sorts. Which list has which is said at its function. The last three compare
+// the beginnings of texts (title.Squeezed, title.Plain); without a text: last.
 const (
 	SortCreated Sort = "created_at"
 	SortDue     Sort = "due_date" // without a date: last
 	SortNumber  Sort = "order_number"
+	SortFile    Sort = "file_number"
+	SortParcel  Sort = "parcel"
+	SortAddress Sort = "address"
 )
 
 // Where is one filter of a list: the column has the value, compared without case.
@@ -36,6 +42,9 @@ type Query struct {
 	Down     bool // the other way round, all of it
 	Where    []Where
 	From, To time.Time // of creation, both inclusive, to the microsecond; zero is open
+	DueFrom  string    // of orders: due no sooner than this YYYY-MM-DD, and no later than
+	DueTo    string    // this one; "" is open, with either those without a date are out
+	Open     bool      // of orders: those that somebody works on (title.OpenStatus)
 	Position []byte    // after which the page begins, in reading order; nil: at the start
 	Back     bool      // the page that ends before Position instead; nil: the last page
 	Limit    int       // records on the page; one at least
@@ -73,6 +82,12 @@ type judge struct {
 	asked    [mostColumns]bool
 	where    [mostColumns]value
 	words    [mostColumns]word
+
+	due            bool // bounded
+	dueFrom, dueTo uint64
+	open           bool
+	status         int      // the column of it
+	opens          []uint32 // its values that are open, in short
 }
 
 func (j *judge) accepts(created uint64, columns []byte) bool {
@@ -84,7 +99,7 @@ func (j *judge) accepts(created uint64, columns []byte) bool {
 			return false
 		}
 	}
-	return true
+	return !j.open || len(columns) >= 4*j.status+4 && slices.Contains(j.opens, binary.BigEndian.Uint32(columns[4*j.status:]))
 }
 
 // judgeOf reads the filters of a query; possible is false when nothing can hold
@@ -107,7 +122,34 @@ func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error)
 		j.asked[i], j.where[i], j.words[i] = true, v, t.word(v)
 		j.want[i] = j.words[i].short()
 	}
+	if q.Open || q.DueFrom != "" || q.DueTo != "" {
+		if !l.due {
+			return j, false, fmt.Errorf("list of %ss: it has no due dates", l.noun)
+		}
+		l.judgeDue(t, q, &j)
+	}
 	return j, possible, nil
+}
+
+// judgeDue reads what is asked of due dates, and which statuses are open: those that
+// are counted are all there are.
+func (l *listing[T]) judgeDue(t *Tx, q Query, j *judge) {
+	j.due, j.dueTo = q.DueFrom != "" || q.DueTo != "", neverDue-1
+	if q.DueFrom != "" {
+		j.dueFrom = days(q.DueFrom)
+	}
+	if q.DueTo != "" {
+		j.dueTo = min(days(q.DueTo), j.dueTo)
+	}
+	if j.open = q.Open; !j.open {
+		return
+	}
+	j.status = slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == ColumnStatus })
+	for _, s := range t.Tallies(l.noun, ColumnStatus) {
+		if title.OpenStatus(s.Value) {
+			j.opens = append(j.opens, t.word(valueOf(s.Value)).short())
+		}
+	}
 }
 
 // wanted is the value that a filter asks for.
@@ -271,6 +313,10 @@ func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
 		if p.judge.asked[i] && p.l.columns[i].of(&v) != p.judge.where[i] {
 			return v, false
 		}
+	}
+	if p.judge.due || p.judge.open {
+		c := p.l.card(&v)
+		return v, (!p.judge.open || c.open) && (!p.judge.due || c.due >= p.judge.dueFrom && c.due <= p.judge.dueTo)
 	}
 	return v, true
 }

@@ -27,6 +27,10 @@ func (h *hall) property() title.Property {
 	return title.Property{Address: fmt.Sprint(h.rng.IntN(9000), " Maple Street"), City: "Troy", County: fmt.Sprint("County ", h.rng.IntN(62)), State: pick(h.rng, "NY", "NY", "NY", "VT")}
 }
 
+func (h *hall) parcel() string {
+	return fmt.Sprintf("%d.-%d-%d", h.rng.IntN(200), h.rng.IntN(40), h.rng.IntN(99))
+}
+
 func (h *hall) tick() time.Time {
 	h.at = h.at.Add(time.Second)
 	return h.at
@@ -36,13 +40,14 @@ func (h *hall) order(t *Tx) error {
 	id, err := t.NewOrderID()
 	h.n++
 	return errors.Join(err, t.PutOrder(title.Order{ID: id, Number: fmt.Sprintf("2026-%07d", h.n), Status: pick(h.rng, "active", "active", "active", "on_hold", "completed", "completed"),
-		DueDate: testTime.AddDate(0, 0, h.rng.IntN(400)).Format(time.DateOnly), Property: h.property(), Custom: title.Values{"product": json.RawMessage(`"Full Search"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
+		DueDate: testTime.AddDate(0, 0, h.rng.IntN(400)).Format(time.DateOnly), Property: h.property(), Custom: title.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + h.parcel() + `"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
 }
 
 func (h *hall) abstract(t *Tx) error {
 	id, err := t.NewAbstractID()
-	return errors.Join(err, t.PutAbstract(title.Abstract{ID: id, TemplateID: 1 + h.rng.Uint64N(4), Status: pick(h.rng, "New", "In Search", "Complete"), Property: h.property(),
-		Custom: title.Values{"file_number": json.RawMessage(`"12-3-045"`), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
+	h.n++
+	return errors.Join(err, t.PutAbstract(title.Abstract{ID: id, TemplateID: 1 + h.rng.Uint64N(4), Status: pick(h.rng, "New", "In Search", "Complete"), Property: h.property(), TaxMap: h.parcel(),
+		Custom: title.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, h.n), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
 }
 
 func (h *hall) file(t *Tx) error {
@@ -139,6 +144,13 @@ func BenchmarkList(b *testing.B) {
 		{"due,900 from,to", Query{Sort: SortDue, From: testTime.Add(80_000 * time.Second), To: testTime.Add(80_900 * time.Second)}},
 		{"number sort", Query{Sort: SortNumber}},
 		{"number sort,county", Query{Sort: SortNumber, Where: []Where{{ColumnCounty, "county 7"}}}},
+		{"address sort", Query{Sort: SortAddress}},
+		{"address sort,county", Query{Sort: SortAddress, Where: []Where{{ColumnCounty, "county 7"}}}},
+		{"open,due", Query{Sort: SortDue, Open: true}},
+		{"open,created", Query{Open: true}},
+		{"open,due,county", Query{Sort: SortDue, Open: true, Where: []Where{{ColumnCounty, "county 7"}}}},
+		{"due range", Query{Sort: SortDue, DueFrom: "2026-06-01", DueTo: "2026-06-03"}},
+		{"due range,number sort", Query{Sort: SortNumber, DueFrom: "2026-06-01", DueTo: "2026-06-03"}},
 	} {
 		for _, limit := range []int{25, 100} {
 			b.Run(fmt.Sprintf("%s/limit=%d", row.name, limit), func(b *testing.B) {
@@ -154,5 +166,27 @@ func BenchmarkList(b *testing.B) {
 				b.ReportMetric(float64(n)/float64(b.N), "records/page")
 			})
 		}
+	}
+}
+
+// What is found of many by their beginnings, or not at all.
+func BenchmarkFind(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "vault.db"))
+	h := newHall()
+	furnish(b, s, manyOrders/2, h.order)
+	furnish(b, s, manyOrders/2, h.abstract)
+	for _, text := range []string{"1", "2026-0050000", "12.-3", "4711 Maple Street", "maple", "26-15"} {
+		b.Run(text, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				view(b, s, func(t *Tx) error {
+					orders, _, err := t.FindOrders(text, 20)
+					abstracts, _, e := t.FindAbstracts(text, 20)
+					n += len(orders) + len(abstracts)
+					return errors.Join(err, e)
+				})
+			}
+			b.ReportMetric(float64(n)/float64(b.N), "records")
+		})
 	}
 }

@@ -22,6 +22,16 @@ type lister[T any] struct {
 	has     func(T, Where) bool
 	due     func(T) string
 	number  func(T) string
+	open    func(T) bool
+	texts   map[Sort]func(T) string // in their forms
+}
+
+// cut is as much of a text as lists are sorted by; those without one are last.
+func cut(form string) string {
+	if form == "" {
+		return "\xff"
+	}
+	return form[:min(len(form), 64)]
 }
 
 func live[T any](m map[uint64]T, trashed func(T) *title.Trashed) (list []T) {
@@ -47,6 +57,11 @@ var abstractLister = lister[title.Abstract]{
 		}
 		return same(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, w)
 	},
+	texts: map[Sort]func(title.Abstract) string{
+		SortFile:    func(a title.Abstract) string { return title.Squeezed(a.FileNumber()) },
+		SortParcel:  func(a title.Abstract) string { return title.Squeezed(a.Parcel()) },
+		SortAddress: func(a title.Abstract) string { return title.Plain(a.Street()) },
+	},
 }
 
 var orderLister = lister[title.Order]{
@@ -60,6 +75,11 @@ var orderLister = lister[title.Order]{
 	number:  func(o title.Order) string { return title.Fold(o.Number) },
 	has: func(o title.Order, w Where) bool {
 		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnNumber: o.Number}, w)
+	},
+	open: func(o title.Order) bool { return o.Open() },
+	texts: map[Sort]func(title.Order) string{
+		SortParcel:  func(o title.Order) string { return title.Squeezed(o.Parcel()) },
+		SortAddress: func(o title.Order) string { return title.Plain(o.Street()) },
 	},
 }
 
@@ -130,6 +150,9 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 		if !q.From.IsZero() && at < q.From.UnixMicro() || !q.To.IsZero() && at > q.To.UnixMicro() {
 			return true
 		}
+		if q.Open && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") && (l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
+			return true
+		}
 		return slices.ContainsFunc(q.Where, func(w Where) bool { return !l.has(v, w) })
 	})
 	slices.SortFunc(list, func(a, b T) int {
@@ -139,6 +162,8 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 			by = cmp.Compare(l.due(a), l.due(b))
 		case SortNumber:
 			by = cmp.Compare(l.number(a), l.number(b))
+		case SortFile, SortParcel, SortAddress:
+			by = cmp.Compare(cut(l.texts[q.Sort](a)), cut(l.texts[q.Sort](b)))
 		}
 		by = cmp.Or(by, cmp.Compare(l.created(a).UnixMicro(), l.created(b).UnixMicro()), cmp.Compare(l.id(a), l.id(b)))
 		if q.Down {
@@ -244,14 +269,37 @@ func queries(sorts []Sort, filters ...[]Where) (list []Query) {
 	return list
 }
 
+// dueQueries are the queries, and some of them with bounds of the due date, for open
+// orders alone, or both.
+func dueQueries(list []Query) []Query {
+	for i, q := range list {
+		switch i % 8 {
+		case 0:
+			q.Open = true
+		case 1:
+			q.DueFrom = "2026-06-14"
+		case 3:
+			q.DueTo, q.Open = "2026-06-14", true
+		case 4:
+			q.DueFrom, q.DueTo = "1969-12-31", "2026-06-15"
+		case 6:
+			q.DueFrom, q.DueTo = "2026-06-15", "2026-06-14"
+		default:
+			continue
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
 var (
 	created         = []Sort{"", SortCreated}
-	abstractQueries = queries(created, []Where{{ColumnCounty, "rensselaer"}}, []Where{{ColumnCounty, " doña ana "}}, []Where{{ColumnCounty, ""}}, []Where{{ColumnState, "NY"}},
+	abstractQueries = queries(append(created, SortFile, SortParcel, SortAddress), []Where{{ColumnCounty, "rensselaer"}}, []Where{{ColumnCounty, " doña ana "}}, []Where{{ColumnCounty, ""}}, []Where{{ColumnState, "NY"}},
 		[]Where{{ColumnStatus, "NEW"}}, []Where{{ColumnStatus, ""}}, []Where{{ColumnTemplate, "2"}}, []Where{{ColumnTemplate, "77"}}, []Where{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
 		[]Where{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "new"}, {ColumnStatus, "in search"}})
-	orderQueries = queries([]Sort{SortCreated, SortDue, SortNumber}, []Where{{ColumnNumber, "a-1"}}, []Where{{ColumnNumber, "É 7"}}, []Where{{ColumnNumber, "12"}}, []Where{{ColumnNumber, "12:3"}},
+	orderQueries = dueQueries(queries([]Sort{SortCreated, SortDue, SortNumber, SortParcel, SortAddress}, []Where{{ColumnNumber, "a-1"}}, []Where{{ColumnNumber, "É 7"}}, []Where{{ColumnNumber, "12"}}, []Where{{ColumnNumber, "12:3"}},
 		[]Where{{ColumnNumber, "none"}}, []Where{{ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "active"}}, []Where{{ColumnState, ""}}, []Where{{ColumnNumber, "a-1"}, {ColumnStatus, "active"}},
-		[]Where{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})
+		[]Where{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}}))
 	fileQueries = queries(created, []Where{{ColumnNowhere, ""}}, []Where{{ColumnFolder, "2"}}, []Where{{ColumnProcessing, "true"}}, []Where{{ColumnProcessing, "false"}},
 		[]Where{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Where{{ColumnNowhere, "true"}, {ColumnProcessing, "true"}})
 	eventQueries = queries(created, []Where{{ColumnActor, "key:2"}}, []Where{{ColumnActor, "system"}}, []Where{{ColumnKind, "file.filed"}}, []Where{{ColumnRecord, "order:7"}}, []Where{{ColumnRecord, ""}},

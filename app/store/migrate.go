@@ -9,7 +9,7 @@ import (
 )
 
 // Schema is the version of the bucket tree in doc.go.
-const Schema = 3
+const Schema = 4
 
 // migration brings a file of the schema before it to its own.
 type migration struct {
@@ -34,6 +34,26 @@ var migrations = []migration{
 		files, _ := numberOf(counters.Get([]byte(CountFiles))) // absent is zero
 		return errors.Join(tx.DeleteBucket([]byte("order_numbers")), counters.Put([]byte(CountFileRecords), number(files)))
 	}},
+	{schema: 4, build: buildSorts, run: func(*bolt.Tx) error { return nil }},
+}
+
+// buildSorts fills the indexes of sorts, which schema 3 has not.
+func buildSorts(r *rebuilder) error {
+	err := r.update(func(t *Tx) error { return t.emptyBuckets(sortIndexes()) })
+	if err != nil {
+		return err
+	}
+	if err := sortOut(r, &abstracts); err != nil {
+		return err
+	}
+	return sortOut(r, &orders)
+}
+
+func sortOut[T any](r *rebuilder, l *listing[T]) error {
+	return remake(r, l.table, func(t *Tx, _ uint64, v *T) error {
+		c := l.cardOf(t, v)
+		return l.resort(t, &card{}, &c)
+	})
 }
 
 // buildLists makes what schema 3 has more than 2, and fills the indexes of lists.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -73,14 +74,17 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// lower makes a file of schema 3 one of schema 2, with what that had.
-func lower(t *testing.T, path string) {
+// lower makes a file of schema 4 one of schema 3 or 2, with what that had.
+func lower(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
+		if schema == 3 {
+			return errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(3)), tx.DeleteBucket(bucketAbstractSorts), tx.DeleteBucket(bucketOrderSorts))
+		}
 		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)), tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
 		for _, name := range append(listIndexes(), bucketCounts, bucketReplays, bucketReplayTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
 			err = errors.Join(err, tx.DeleteBucket(name))
@@ -122,6 +126,12 @@ func content(t *testing.T, path string) map[string]string {
 // what a program of the schema before wrote, and the next one that opens it ends
 // with what it would have, had it kept the indexes from the beginning.
 func TestAMigrationCutOff(t *testing.T) {
+	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}} {
+		t.Run(fmt.Sprint(schema), func(t *testing.T) { cutOff(t, schema, cuts) })
+	}
+}
+
+func cutOff(t *testing.T, schema uint64, cuts []int) {
 	made := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, made)
 	fill(t, s, 3)
@@ -130,9 +140,9 @@ func TestAMigrationCutOff(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	lower(t, made)
+	lower(t, made, schema)
 	before, file := content(t, made), read(t, made)
-	for _, after := range []int{0, 1, 2, 3, 4, 5, 6, 7, 99} {
+	for _, after := range cuts {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		overwrite(file)(t, path)
 		db, err := openFile(path, 0)
@@ -177,7 +187,7 @@ func TestAMigrationIsStopped(t *testing.T) {
 	if err := open(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
-	lower(t, path)
+	lower(t, path, 2)
 	db, err := openFile(path, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,11 @@ import (
 var orders = listing[title.Order]{
 	table:  table[title.Order]{bucketOrders, "order"},
 	layout: layout{bucket: bucketOrderIndex, tags: "nyst", due: true},
+	sorts:  layout{bucket: bucketOrderSorts, tags: "nyst", sorts: "pao"},
+	texts: []text[title.Order]{
+		{sort: SortParcel, form: title.Squeezed, of: (*title.Order).Parcel},
+		{sort: SortAddress, form: title.Plain, of: func(o *title.Order) string { return o.Street() }, whole: func(o *title.Order) []string { return o.Streets() }},
+	},
 	columns: []column[title.Order]{
 		{name: ColumnNumber, of: func(o *title.Order) value { return valueOf(o.Number) }},
 		{name: ColumnCounty, of: func(o *title.Order) value { return valueOf(o.County) }},
@@ -16,17 +21,9 @@ var orders = listing[title.Order]{
 		{name: ColumnState, of: func(o *title.Order) value { return valueOf(o.State) }},
 	},
 	card: func(o *title.Order) card {
-		return card{created: micros(o.CreatedAt), id: o.ID, due: days(o.DueDate), number: fold(o.Number)}
+		return card{created: micros(o.CreatedAt), id: o.ID, due: days(o.DueDate), number: fold(o.Number), open: o.Open()}
 	},
 	trashed: func(o *title.Order) *title.Trashed { return o.Trashed },
-	sorting: func(key, raw []byte) (uint64, string, error) {
-		var o struct {
-			Number  string `json:"number"`
-			DueDate string `json:"due_date"`
-		}
-		err := decode(bucketOrders, key, raw, &o)
-		return days(o.DueDate), fold(o.Number), err
-	},
 }
 
 // NewOrderID gives the next number of an order.
@@ -39,8 +36,18 @@ func (t *Tx) Order(id uint64) (title.Order, error) { return orders.live(t, id) }
 func (t *Tx) AnyOrder(id uint64) (title.Order, error) { return orders.get(t, id) }
 
 // ListOrders gives a page of the orders, without those in the trash. It takes
-// ColumnStatus, ColumnCounty, ColumnState and ColumnNumber, and every sort.
+// ColumnStatus, ColumnCounty, ColumnState and ColumnNumber, Query.Open, bounds of the due
+// date, and every sort but SortFile.
 func (t *Tx) ListOrders(q Query) (Page[title.Order], error) { return orders.list(t, q) }
+
+// CountOpen counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
+// and no later than another, "" being open, up to most.
+func (t *Tx) CountOpen(from, to string, most int) int {
+	var j judge
+	orders.judgeDue(t, Query{DueFrom: from, DueTo: to, Open: true}, &j)
+	g, _ := orders.dueGround(t, &j)
+	return count(g, most)
+}
 
 // PutOrder writes one, new or changed, and its places in the indexes.
 func (t *Tx) PutOrder(o title.Order) error {

@@ -101,8 +101,10 @@ func (r *rebuilder) all() error {
 }
 
 func listIndexes() [][]byte {
-	return [][]byte{bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash}
+	return append(sortIndexes(), bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash)
 }
+
+func sortIndexes() [][]byte { return [][]byte{bucketAbstractSorts, bucketOrderSorts} }
 
 // emptyBuckets makes buckets that are empty, whatever was there.
 func (t *Tx) emptyBuckets(names [][]byte) error {

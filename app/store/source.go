@@ -8,24 +8,31 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 )
 
-// gatherLimit is up to how many entries are gathered and sorted in memory.
-const gatherLimit = 500
+// gatherLimit is up to how many entries are gathered and sorted in memory; dueLimit
+// is of those within bounds of the due date, which other entries do not tell: each
+// that is out of them would be read for nothing.
+const (
+	gatherLimit = 500
+	dueLimit    = 4_000
+)
 
 // ground is a part of an index, low included, high not. What follows lead in its
 // keys are positions.
 type ground struct {
+	bucket          *bolt.Bucket
 	lead, low, high []byte
 	narrow          bool // not all of the index
 }
 
 // within is the part of an index under a prefix after which keys go on with the
 // time of creation.
-func (j *judge) within(prefix []byte) ground {
-	g := ground{lead: prefix, low: prefix, high: after(prefix)}
+func (j *judge) within(b *bolt.Bucket, prefix []byte) ground {
+	g := ground{bucket: b, lead: prefix, low: prefix, high: after(prefix)}
 	if j.from > 0 {
 		g.narrow = true
 		g.low = binary.BigEndian.AppendUint64(slices.Clip(prefix), j.from)
@@ -52,54 +59,100 @@ func after(prefix []byte) []byte {
 // where its entries stand in the order that is asked for, gathered and sorted where
 // they do not and are few; else the index of that order.
 func (l *listing[T]) source(t *Tx, q Query, j *judge) (source, error) {
-	b := t.bucket(l.bucket)
-	parts := l.parts(j)
+	home, tag, err := l.home(t, q, j)
+	if err != nil {
+		return nil, err
+	}
 	few := cmp.Or(q.few, gatherLimit)
-	number := slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == ColumnNumber })
-	tag := map[Sort]byte{"": tagCreated, SortCreated: tagCreated, SortDue: tagDue, SortNumber: tagNumber}[q.Sort]
-	switch {
-	case tag == tagCreated:
-		part := parts[0]
-		if len(parts) > 1 {
-			part, _ = smallest(b, parts, few)
+	parts := l.parts(t, j)
+	if tag == tagCreated {
+		if home = parts[0]; len(parts) > 1 {
+			home, _ = smallest(parts, few)
 		}
-		return &strip{b, j, part}, nil
-	case tag == 0 || tag == tagDue && !l.due || tag == tagNumber && number < 0:
-		return nil, fmt.Errorf("list of %ss: it is not sorted by %q", l.noun, q.Sort)
-	case tag == tagNumber && j.asked[number]:
-		part := j.within(l.prefix(number, j))
-		part.lead = []byte{tagNumber}
-		return &strip{b, j, part}, nil
+		parts = nil
+	} else if tag == tagNumber && j.asked[strings.IndexByte(l.tags, tag)] {
+		return &strip{j, home}, nil // nothing is smaller
 	}
-	lead := []byte{tag}
-	if len(parts) > 1 || parts[0].narrow {
-		if part, n := smallest(b, parts, few); n <= few {
-			return l.gather(t, &strip{b, j, part}, q.Sort)
-		}
+	due, bounded := l.dueGround(t, j)
+	if bounded && tag != tagDue {
+		parts = append(parts, due)
 	}
-	return &strip{b, j, ground{lead: lead, low: lead, high: after(lead)}}, nil
+	parts = slices.DeleteFunc(parts, func(g ground) bool { return !g.narrow })
+	if len(parts) == 0 {
+		return &strip{j, home}, nil
+	}
+	if part, n := smallest(parts, few); n <= few && (!home.narrow || n < count(home, n+1)) {
+		return l.gather(t, &strip{j, part}, tag)
+	}
+	if j.due && tag != tagDue && !home.narrow && q.few == 0 && count(due, dueLimit+1) <= dueLimit {
+		return l.gather(t, &strip{j, due}, tag)
+	}
+	return &strip{j, home}, nil
 }
 
-// parts are the parts of the index each of which holds all that is asked for.
-func (l *listing[T]) parts(j *judge) (parts []ground) {
+// home is where the entries stand in the order that is asked for, and their tag; of
+// those in order of creation the caller knows more.
+func (l *listing[T]) home(t *Tx, q Query, j *judge) (g ground, tag byte, err error) {
+	main := t.bucket(l.bucket)
+	if i := slices.IndexFunc(l.texts, func(x text[T]) bool { return x.sort == q.Sort }); i >= 0 {
+		lead := []byte{l.sorts.sorts[i]}
+		return ground{bucket: t.bucket(l.sorts.bucket), lead: lead, low: lead, high: after(lead)}, lead[0], nil
+	}
+	switch {
+	case q.Sort == "" || q.Sort == SortCreated:
+		return g, tagCreated, nil
+	case q.Sort == SortDue && l.due:
+		g, _ = l.dueGround(t, j)
+		return g, tagDue, nil
+	case q.Sort == SortNumber && strings.IndexByte(l.tags, tagNumber) >= 0:
+		lead := []byte{tagNumber}
+		g = ground{bucket: main, lead: lead, low: lead, high: after(lead)}
+		if number := strings.IndexByte(l.tags, tagNumber); j.asked[number] {
+			g = j.within(main, l.prefix(number, j))
+			g.lead = lead
+		}
+		return g, tagNumber, nil
+	}
+	return g, 0, fmt.Errorf("list of %ss: it is not sorted by %q", l.noun, q.Sort)
+}
+
+// dueGround is the part in order of due dates that holds all that is asked for.
+func (l *listing[T]) dueGround(t *Tx, j *judge) (g ground, bounded bool) {
+	lead := []byte{tagDue}
+	g = ground{lead: lead, low: lead, high: after(lead), narrow: j.due || j.open}
+	if g.bucket = t.bucket(l.bucket); j.open {
+		lead[0] = tagOpen
+		g.bucket, g.high = t.bucket(l.sorts.bucket), after(lead)
+	}
+	if j.due {
+		g.low = binary.BigEndian.AppendUint64(slices.Clip(lead), j.dueFrom)
+		g.high = after(binary.BigEndian.AppendUint64(slices.Clip(lead), j.dueTo))
+	}
+	return g, g.narrow
+}
+
+// parts are the parts of the index in order of creation each of which holds all that
+// is asked for.
+func (l *listing[T]) parts(t *Tx, j *judge) (parts []ground) {
+	b := t.bucket(l.bucket)
 	for i := range l.columns {
 		if j.asked[i] && (j.where[i] != value{} || l.tags[i] == tagNumber) {
-			parts = append(parts, j.within(l.prefix(i, j)))
+			parts = append(parts, j.within(b, l.prefix(i, j)))
 			parts[len(parts)-1].narrow = true
 		}
 	}
 	if len(parts) == 0 {
-		return []ground{j.within([]byte{tagCreated})}
+		return []ground{j.within(b, []byte{tagCreated})}
 	}
 	return parts
 }
 
 // smallest gives the part with the fewest entries, and how many, or a number above
 // few where it has more.
-func smallest(b *bolt.Bucket, parts []ground, few int) (least ground, n int) {
+func smallest(parts []ground, few int) (least ground, n int) {
 	least, n = parts[0], math.MaxInt
 	for _, g := range parts {
-		if size := count(b, g, min(n, max(few, 0)+1)); size < n {
+		if size := count(g, min(n, max(few, 0)+1)); size < n {
 			least, n = g, size
 		}
 	}
@@ -115,8 +168,8 @@ func (l *listing[T]) prefix(i int, j *judge) []byte {
 }
 
 // count counts entries up to a limit.
-func count(b *bolt.Bucket, g ground, limit int) (n int) {
-	c := b.Cursor()
+func count(g ground, limit int) (n int) {
+	c := g.bucket.Cursor()
 	for k, _ := c.Seek(g.low); k != nil && n < limit && (g.high == nil || bytes.Compare(k, g.high) < 0); k, _ = c.Next() {
 		n++
 	}
@@ -125,13 +178,12 @@ func count(b *bolt.Bucket, g ground, limit int) (n int) {
 
 // strip is a part of an index, walked.
 type strip struct {
-	b      *bolt.Bucket
 	judge  *judge
 	ground ground
 }
 
 func (w *strip) scan(from []byte, down bool, steps *int, fn func(id, created uint64, at []byte) bool) (last []byte, ended bool) {
-	c := w.b.Cursor()
+	c := w.ground.bucket.Cursor()
 	k, columns := w.start(c, from, down)
 	for ; k != nil; k, columns = w.turn(c, down) {
 		if down && bytes.Compare(k, w.ground.low) < 0 || !down && w.ground.high != nil && bytes.Compare(k, w.ground.high) >= 0 {
@@ -196,30 +248,36 @@ type candidate struct {
 }
 
 // gather reads a small part of an index to its end and sorts it.
-func (l *listing[T]) gather(t *Tx, from *strip, sort Sort) (gathered, error) {
+func (l *listing[T]) gather(t *Tx, from *strip, tag byte) (gathered, error) {
 	var list gathered
 	var err error
-	bucket, steps := t.bucket(l.name), math.MaxInt
+	steps := math.MaxInt
 	from.scan(nil, false, &steps, func(id, created uint64, _ []byte) bool {
-		key := number(id)
-		raw := bucket.Get(key)
-		due, text, e := l.sorting(key, raw)
-		if errors.Is(e, ErrDamaged) {
+		v, ok, e := l.find(t, id)
+		if !ok || errors.Is(e, ErrDamaged) {
 			return true // Check reports it
 		}
 		err = e
-		var at []byte
-		if sort == SortDue {
-			at = number(due)
-		} else {
-			at = append([]byte(text), 0)
-		}
-		at = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(at, created), id)
-		list = append(list, candidate{at, id, created})
+		list = append(list, candidate{l.position(&v, tag), id, created})
 		return e == nil
 	})
 	slices.SortFunc(list, func(a, b candidate) int { return bytes.Compare(a.at, b.at) })
 	return list, err
+}
+
+// position is what follows the tag in a record's entry of that tag.
+func (l *listing[T]) position(v *T, tag byte) []byte {
+	c := l.card(v)
+	var at []byte
+	switch i := strings.IndexByte(l.sorts.sorts, tag); {
+	case tag == tagDue:
+		at = number(c.due)
+	case tag == tagNumber:
+		at = append([]byte(c.number), 0)
+	case i >= 0:
+		at = append([]byte(textKey(l.texts[i].form(l.texts[i].of(v)))), 0)
+	}
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(at, c.created), c.id)
 }
 
 func (g gathered) scan(from []byte, down bool, steps *int, fn func(id, created uint64, at []byte) bool) (last []byte, ended bool) {

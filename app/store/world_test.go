@@ -1,10 +1,12 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +44,18 @@ func (w *world) at() time.Time {
 }
 
 func (w *world) property() title.Property {
-	return title.Property{County: pick(w.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(w.rng, "NY", "ny", "NM", "")}
+	return title.Property{Address: pick(w.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"), City: pick(w.rng, "", "Troy"), County: pick(w.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(w.rng, "NY", "ny", "NM", "")}
+}
+
+// custom has numbers that are told apart behind what a key has of them, too.
+func (w *world) custom(keys ...string) title.Values {
+	v := title.Values{}
+	for _, key := range keys {
+		if text := pick(w.rng, "", "12-3", "123", "12.34", "A 7", strings.Repeat("x", 64), strings.Repeat("x", 64)+"y"); text != "" {
+			v[key], _ = json.Marshal(text)
+		}
+	}
+	return v
 }
 
 func (w *world) trashed(with string) *title.Trashed {
@@ -96,6 +109,7 @@ func (w *world) stepAbstract(tx *Tx, isNew, remove bool) (err error) {
 		return tx.RemoveAbstract(a.ID)
 	}
 	a.Property, a.TemplateID, a.Status, a.Trashed = w.property(), w.rng.Uint64N(4), pick(w.rng, "", "New", "In Search", "new"), w.trashed("")
+	a.TaxMap, a.Custom = pick(w.rng, "", "12.-3", "9"), w.custom("file_number", "parcel_id")
 	w.abstracts[a.ID] = a
 	return tx.PutAbstract(a)
 }
@@ -112,9 +126,10 @@ func (w *world) stepOrder(tx *Tx, isNew, remove bool) (err error) {
 		delete(w.orders, o.ID)
 		return tx.RemoveOrder(o.ID)
 	}
-	o.Property, o.Status, o.Trashed = w.property(), pick(w.rng, "active", "on_hold", "completed"), w.trashed("")
+	o.Property, o.Status, o.Trashed = w.property(), pick(w.rng, "active", "on_hold", "completed", "Cancelled (by client)", ""), w.trashed("")
 	o.Number = pick(w.rng, "A-1", "a-1", "A-10", "É 7", "é 7", "12", "12:3", fmt.Sprint("N-", w.rng.IntN(50)))
 	o.DueDate = pick(w.rng, "", "2026-06-15", "2026-06-14", "1969-12-31", "2031-01-01")
+	o.Custom = w.custom("parcel_id")
 	w.orders[o.ID] = o
 	return tx.PutOrder(o)
 }

@@ -3,8 +3,9 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"reflect"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -18,14 +19,24 @@ func (p *pages) functions() template.FuncMap {
 		"folderPath":   folderPath,
 		"icon":         p.icon,
 		"under":        under,
+		"tone":         tone,
+		"humane":       humane,
 		"date":         date,
 		"when":         when,
 		"size":         size,
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"last":         last,
+		"countAny":     countAny,
+		"kindLabel":    kindLabel,
 		"roleName":     roleName,
 		"roleText":     roleText,
+		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
+		"late":         p.late,
+		"hitPath":      p.hitPath,
+		"byName":       byName,
+		"stillLink":    documentSheet.still,
 	}
 }
 
@@ -87,6 +98,21 @@ func count[N int | int64 | uint64](n N) string {
 	return text
 }
 
+// last reports whether a place is the last one of a list.
+func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
+
+// countAny is count for whole numbers of any type.
+func countAny(n any) string {
+	v := reflect.ValueOf(n)
+	switch {
+	case v.CanInt():
+		return count(v.Int())
+	case v.CanUint():
+		return count(v.Uint())
+	}
+	return ""
+}
+
 // plural gives a number and the word for so many.
 func plural(n int, one, many string) string {
 	if n == 1 {
@@ -118,9 +144,4 @@ func (p *pages) icon(name string) (template.HTML, error) {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
 	return template.HTML(drawing), nil // #nosec G203 -- drawn in this house
-}
-
-// under reports whether a page's address is that of a place or of something in it.
-func under(address, place string) bool {
-	return address == place || strings.HasPrefix(address, strings.TrimSuffix(place, "/")+"/")
 }

@@ -20,6 +20,7 @@ import (
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
 )
 
 // house is a vault whose signed links are answered by a real HTTP server.
@@ -57,6 +58,7 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin:  func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
+		Event:   func(e title.Event) wire.Event { return wire.Event{Kind: e.Kind} },
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {

@@ -1,0 +1,222 @@
+package ui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"deedkeep/app/title"
+)
+
+// fewOptions is up to how many of them stand open as radio buttons.
+const fewOptions = 4
+
+// input is one field of a form as web/pages/part_field.html shows it: a control that
+// fits its type, its label, and what is wrong with it.
+type input struct {
+	Name     string          // in the form, as in the API: county, custom_fields.search_type
+	Label    string          // in words
+	Type     title.FieldType // which control it gets
+	Values   []string        // what stands in it: one, or several of a multiselect
+	Options  []string        // of a dropdown or multiselect; also one that the field has lost since
+	Required bool            // marked; whether it may stay empty is the vault's to say
+	Problem  string          // why it was refused
+	Hint     string
+	Was      string // fingerprint of what stood there when the form was made; "" for none
+	Others   string // what somebody else made of it meanwhile
+	Wide     bool   // takes the whole width
+	Focus    bool   // begins here
+}
+
+// ID is the element's, unique in a page with one form.
+func (i input) ID() string { return strings.ReplaceAll(i.Name, ".", "-") }
+
+// Value is what stands in a field of one value.
+func (i input) Value() string {
+	if len(i.Values) == 0 {
+		return ""
+	}
+	return i.Values[0]
+}
+
+// Has reports whether an option is chosen.
+func (i input) Has(option string) bool { return slices.Contains(i.Values, option) }
+
+// Empty reports whether it has no value.
+func (i input) Empty() bool {
+	return !slices.ContainsFunc(i.Values, func(v string) bool { return v != "" })
+}
+
+// Missing reports a value that should be there.
+func (i input) Missing() bool { return i.Required && i.Empty() }
+
+// Radios reports a dropdown whose options all stand open.
+func (i input) Radios() bool { return i.Type == title.Dropdown && len(i.Options) <= fewOptions }
+
+// Grouped reports a field of several controls, which share a legend.
+func (i input) Grouped() bool { return i.Radios() || i.Type == title.Multiselect }
+
+// Described names the elements that say more about the field.
+func (i input) Described() string {
+	var ids []string
+	for _, d := range []struct{ text, id string }{{i.Hint, "-hint"}, {i.Others, "-others"}, {i.Problem, "-problem"}} {
+		if d.text != "" {
+			ids = append(ids, i.ID()+d.id)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// customName is the name of a custom field in a form.
+func customName(key string) string { return "custom_fields." + key }
+
+// newInput is a custom field with values that stand in it.
+func newInput(def title.Field, values []string) input {
+	in := input{Name: customName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == title.Paragraph}
+	for _, v := range values {
+		if v != "" && def.Type.Chooses() && !slices.Contains(in.Options, v) {
+			in.Options = append(slices.Clone(in.Options), v)
+		}
+	}
+	return in
+}
+
+// newLine is a field of one line that every record has.
+func newLine(name, label, value string) input {
+	return input{Name: name, Label: label, Type: title.Text, Values: []string{value}}
+}
+
+// stored are inputs of a definition set with the values of a record.
+func stored(defs []title.Field, values title.Values) []input {
+	list := make([]input, 0, len(defs))
+	for _, def := range defs {
+		list = append(list, newInput(def, texts(values[def.Key])))
+	}
+	return list
+}
+
+// typed are inputs with what a form holds, and what was refused of it.
+func typed(defs []title.Field, form url.Values, refused map[string]string) []input {
+	list := make([]input, 0, len(defs))
+	for _, def := range defs {
+		in := newInput(def, sentTexts(def.Type, form[customName(def.Key)]))
+		in.Problem = spokenProblem(def.Type, refused[in.Name])
+		list = append(list, in)
+	}
+	return list
+}
+
+// spokenProblem is the sentence of a refusal as people need it.
+func spokenProblem(kind title.FieldType, sentence string) string {
+	if sentence != "" && kind == title.Date {
+		return "This is no date. Write it as year, month and day: 2026-03-14."
+	}
+	return sentence
+}
+
+// sentTexts are the values of a form's field; several controls of one name are led
+// by an empty one, which says that the field was there.
+func sentTexts(kind title.FieldType, sent []string) []string {
+	if kind == title.Multiselect {
+		return slices.DeleteFunc(slices.Clone(sent), func(v string) bool { return v == "" })
+	}
+	if len(sent) == 0 {
+		return nil
+	}
+	return []string{plainText(sent[len(sent)-1])}
+}
+
+// plainText is text as it stood in the page: a browser sends each end of a line as two
+// characters.
+func plainText(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// sentCustom reads the custom fields of a form; a field that is not in it was not
+// sent.
+func sentCustom(defs []title.Field, form url.Values) title.Custom {
+	sent := map[string]json.RawMessage{}
+	for _, def := range defs {
+		if values, there := form[customName(def.Key)]; there {
+			sent[def.Key] = rawOf(def.Type, sentTexts(def.Type, values))
+		}
+	}
+	return title.Custom{Sent: sent}
+}
+
+// rawOf is the JSON of what stands in a field; null for nothing.
+func rawOf(kind title.FieldType, values []string) json.RawMessage {
+	switch {
+	case kind == title.Multiselect:
+		return encoded(values)
+	case len(values) == 0 || values[0] == "":
+		return json.RawMessage("null")
+	case kind == title.Checkbox && values[0] == "true":
+		return json.RawMessage("true")
+	case kind == title.Checkbox:
+		return json.RawMessage("false")
+	case kind == title.NumberType:
+		text := strings.ReplaceAll(strings.TrimSpace(values[0]), ",", "")
+		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
+			return number
+		}
+		return encoded(values[0]) // which is refused, if it is no number
+	}
+	return encoded(values[0])
+}
+
+func encoded(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null") // texts and lists of them always encode
+	}
+	return raw
+}
+
+// texts are the values that a stored custom field shows, whatever its type was when
+// it was filled in; nil for none.
+func texts(raw json.RawMessage) []string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	switch raw[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return []string{plainText(s)}
+		}
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) == nil {
+			var all []string
+			for _, one := range list {
+				all = append(all, texts(one)...)
+			}
+			return all
+		}
+	}
+	return []string{string(bytes.TrimSpace(raw))}
+}
+
+// shown is a stored value as people read it.
+func shown(kind title.FieldType, values []string) string {
+	switch {
+	case len(values) == 0:
+		return ""
+	case kind == title.Date:
+		return date(values[0])
+	case kind == title.Checkbox && values[0] == "true":
+		return "Yes"
+	case kind == title.Checkbox && values[0] == "false":
+		return "No"
+	}
+	return strings.Join(values, ", ")
+}
+
+// fingerprint tells two values of a field apart.
+func fingerprint(values []string) string {
+	sum := sha256.Sum256(encoded(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })))
+	return hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,104 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/web"
+)
+
+var everyField = []title.Field{
+	{Key: "line", Label: "Line", Type: title.Text, Required: true},
+	{Key: "long", Label: "Long", Type: title.Paragraph},
+	{Key: "day", Label: "Day", Type: title.Date},
+	{Key: "few", Label: "Few", Type: title.Dropdown, Options: []string{"A", "B"}},
+	{Key: "many", Label: "Many", Type: title.Dropdown, Options: []string{"1", "2", "3", "4", "5"}},
+	{Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y", "Z"}},
+	{Key: "amount", Label: "Amount", Type: title.NumberType},
+	{Key: "yes", Label: "Yes", Type: title.Checkbox},
+}
+
+// What a form holds becomes the JSON that the rules of app/title take, and back.
+func TestSentCustom(t *testing.T) {
+	t.Parallel()
+	form := url.Values{
+		"custom_fields.line": {" a <b> "}, "custom_fields.long": {"one\r\ntwo"}, "custom_fields.day": {"2026-03-14"},
+		"custom_fields.few": {""}, "custom_fields.several": {"", "X", "Z"}, "custom_fields.amount": {"1,200.50"}, "custom_fields.yes": {"", "true"},
+		"custom_fields.unknown": {"no"},
+	}
+	got := sentCustom(everyField, form).Sent
+	want := map[string]string{
+		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`, "amount": "1200.50", "yes": "true",
+	}
+	for key, raw := range want {
+		if string(got[key]) != raw {
+			t.Errorf("%s is %s, want %s", key, got[key], raw)
+		}
+	}
+	if _, sent := got["many"]; sent || len(got) != len(want) {
+		t.Errorf("sent %v", got)
+	}
+}
+
+func TestTextsOfStoredValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		raw  string
+		want []string
+	}{
+		{"", nil}, {"null", nil}, {`"a\r\nb"`, []string{"a\nb"}}, {"1.50", []string{"1.50"}}, {"true", []string{"true"}},
+		{`["a","b"]`, []string{"a", "b"}}, {`{"x":1}`, []string{`{"x":1}`}}, {"[", []string{"["}},
+	} {
+		if got := texts(json.RawMessage(c.raw)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
+		}
+	}
+}
+
+// Each type has its control, keeps its value, escapes it, and says what is wrong.
+func TestFieldPart(t *testing.T) {
+	t.Parallel()
+	set := template.Must(template.New("").ParseFS(web.Pages(), "part_field.html"))
+	show := func(in input) string {
+		var b bytes.Buffer
+		if err := set.ExecuteTemplate(&b, "field", in); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	hostile := `"><script>alert(1)</script>`
+	for _, c := range []struct {
+		name string
+		in   input
+		want []string
+	}{
+		{"text", newInput(everyField[0], []string{hostile}), []string{`value="&#34;&gt;&lt;script`, `<abbr class="required"`, `for="custom_fields-line"`}},
+		{"missing", newInput(everyField[0], nil), []string{`class="field missing"`}},
+		{"paragraph", newInput(everyField[1], []string{"\n" + hostile}), []string{"<textarea", ">\n\n&#34;&gt;&lt;script"}},
+		{"date", newInput(everyField[2], []string{"2026-03-14"}), []string{`type="date"`, `value="2026-03-14"`}},
+		{"radios", newInput(everyField[3], []string{"B"}), []string{`role="radiogroup"`, `value="B" checked`, "None"}},
+		{"dropdown", newInput(everyField[4], []string{"5"}), []string{"<select", "<option selected>5</option>"}},
+		{"an option that is gone", newInput(everyField[4], []string{"old"}), []string{"<option selected>old</option>"}},
+		{"multiselect", newInput(everyField[5], []string{"X", "Z"}), []string{`type="hidden" name="custom_fields.several" value=""`, `value="X" checked`, `value="Z" checked`}},
+		{"number", newInput(everyField[6], []string{"1.50"}), []string{`inputmode="decimal"`, `value="1.50"`}},
+		{"checkbox", newInput(everyField[7], []string{"true"}), []string{`value="false"`, `value="true" checked`}},
+		{"problem", input{Name: "county", Label: "County", Type: title.Text, Problem: "Too long.", Values: []string{"x"}}, []string{`aria-invalid="true"`, `aria-describedby="county-problem"`, `id="county-problem"`, "Too long."}},
+		{"a wrong date keeps its text", input{Name: "d", Type: title.Date, Problem: "No.", Values: []string{"3/14"}}, []string{`value="3/14"`}},
+	} {
+		got := show(c.in)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %s:\n%s", c.name, want, got)
+			}
+		}
+		if strings.Contains(got, "<script") {
+			t.Errorf("%s is not escaped:\n%s", c.name, got)
+		}
+	}
+}

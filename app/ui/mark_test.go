@@ -1,0 +1,44 @@
+package ui
+
+import "testing"
+
+func TestTone(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"New": "neutral", "In Search": "neutral", "In Exam": "neutral", "Needs Curative": "warn", "Complete": "good", "Cancelled": "",
+		"active": "neutral", "on_hold": "warn", "completed": "good", "cancelled": "", "Incomplete": "warn", "Overdue": "bad", "": "neutral",
+	} {
+		if got := tone(status); got != want {
+			t.Errorf("tone(%q) = %q, want %q", status, got, want)
+		}
+	}
+}
+
+func TestHumane(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"active": "Active", "on_hold": "On hold", "Needs Curative": "Needs Curative", "eClosed": "eClosed", "waiting on client": "waiting on client", "": "", "été": "été",
+	} {
+		if got := humane(status); got != want {
+			t.Errorf("humane(%q) = %q, want %q", status, got, want)
+		}
+	}
+}
+
+func TestUnder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, address, place string
+		want                 bool
+	}{
+		{"itself", "/admin/users", "/admin/users", true},
+		{"something in it", "/admin/users/3", "/admin/users", true},
+		{"another that begins so", "/admin/users2", "/admin/users", false},
+		{"what it is in", "/admin", "/admin/users", false},
+		{"everything is under the root", "/me", "/", true},
+	} {
+		if got := under(c.address, c.place); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+}

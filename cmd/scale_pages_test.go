@@ -1,0 +1,151 @@
+//go:build scale && linux
+
+// How long pages take in the vault of scale_test.go, at the server:
+//
+//	DEEDKEEP_TEST_SCALE=100000 go test -tags scale -run ScalePages -timeout 60m -v ./cmd
+package cmd
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/vaulttest"
+)
+
+func TestScalePages(t *testing.T) {
+	dir := os.Getenv("DEEDKEEP_TEST_VAULT")
+	if dir == "" {
+		dir = filepath.Join(t.TempDir(), "full")
+	}
+	fill(t, dir, scaleSize(t))
+	p := startProgram(t, dir)
+	staff := p.signIn(t)
+	fmt.Printf("\n| page | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- |\n")
+	for _, path := range scalePages(t, p) {
+		s := &stopwatch{}
+		at := path
+		for range 30 {
+			begun := time.Now()
+			body := staff.get(t, p.url+at)
+			s.add(time.Since(begun))
+			if at = path; strings.Contains(path, "?") || path == "/orders" || path == "/abstracts" {
+				at = next(body, path)
+			}
+		}
+		fmt.Printf("| `%s` | %s\n", path, s)
+	}
+	fmt.Printf("\nafter them: %s\n", p.memory(t))
+	staff.read(t, p)
+}
+
+// browser is somebody who is signed in.
+type browser struct{ *http.Client }
+
+// signIn makes an administrator, who sees every page, and signs in.
+func (p *program) signIn(t *testing.T) browser {
+	t.Helper()
+	const password = "the scale of a firm"
+	name := fmt.Sprintf("scale %d", time.Now().UnixNano())
+	if got := ran(t.Context(), t, func(s *shell) { s.in = strings.NewReader(password + "\n") }, "users", "create", name, "--role", "admin", "--password-stdin", "--data", p.data); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := browser{&http.Client{Jar: jar}}
+	answer, err := b.PostForm(p.url+"/sign-in", url.Values{"name": {name}, "password": {password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/" {
+		t.Fatalf("signing in: %s at %s", answer.Status, answer.Request.URL)
+	}
+	return b
+}
+
+func (b browser) get(t *testing.T, address string) string {
+	t.Helper()
+	answer, err := b.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v\n%s", address, answer.Status, err, body)
+	}
+	return string(body)
+}
+
+var nextLink = regexp.MustCompile(`href="([^"]*)" rel="next"`)
+
+// next is where a list goes on; its beginning after the end.
+func next(body, path string) string {
+	if found := nextLink.FindStringSubmatch(body); found != nil {
+		return html.UnescapeString(found[1])
+	}
+	return path
+}
+
+// scalePages are the pages of all kinds, with records from the middle of the vault.
+func scalePages(t *testing.T, p *program) []string {
+	t.Helper()
+	key := p.key(t, "pages")
+	var abstracts, orders struct{ Data []struct{ ID string } }
+	getList(t, p, key, "/abstracts?created_to=2022-01-01", &abstracts)
+	getList(t, p, key, "/orders?created_to=2022-01-01", &orders)
+	var files struct{ Data []struct{ ID uint64 } }
+	getList(t, p, key, "/file-vault/files", &files)
+	list := []string{
+		"/", "/abstracts", "/abstracts?status=Complete", "/abstracts?county=County+1&from=2021-01-01&to=2021-12-31", "/abstracts?sort=file_number", "/abstracts?sort=-address",
+		"/abstracts/new", "/orders", "/orders?status=active&sort=due_date", "/orders?sort=-order_number", "/orders?county=County+3&state=GA", "/orders/new",
+		"/find?q=2024-0001", "/find?q=nothing+of+this", "/vault", "/vault/2", "/trash", "/me", "/admin/templates", "/admin/activity", "/admin/activity?kind=order.created",
+		"/admin/users", "/admin/keys", "/admin/backups", "/admin/settings",
+	}
+	for i := range 3 {
+		list = append(list, "/abstracts/"+abstracts.Data[i].ID, "/orders/"+orders.Data[i].ID)
+	}
+	return append(list, fmt.Sprintf("/documents/%d", files.Data[0].ID))
+}
+
+// read turns the pages of samples at 300 dpi: the first picture of a document, the
+// page after it as it is asked for by a viewer that looks ahead, and again from disk.
+func (b browser) read(t *testing.T, p *program) {
+	t.Helper()
+	c := client.New(p.url, p.key(t, "read"), nil)
+	fmt.Printf("\n| 2,550 pixels of | first, ms | the next, looked ahead, ms | again, ms |\n| --- | --- | --- | --- |\n")
+	for _, s := range vaulttest.Samples(t) {
+		if !s.Accept || s.Pages < 3 {
+			continue
+		}
+		file, err := os.Open(s.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: filepath.Base(s.File), Reader: file}})
+		if closed := file.Close(); err != nil || closed != nil {
+			t.Fatal(err, closed)
+		}
+		picture := func(page int) time.Duration {
+			begun := time.Now()
+			b.get(t, fmt.Sprintf("%s/documents/%d/pages/%d?w=2550", p.url, got.Files[0].ID, page))
+			return time.Since(begun)
+		}
+		first := picture(1)
+		time.Sleep(time.Second) // somebody reads
+		fmt.Printf("| %s | %d | %d | %d |\n", s.Path, first.Milliseconds(), picture(2).Milliseconds(), picture(2).Milliseconds())
+	}
+}
