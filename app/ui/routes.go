@@ -132,10 +132,10 @@ func (p *pages) routes() []route {
 
 func isAsset(path string) bool { return strings.HasPrefix(path, web.AssetPath) }
 
-// mount registers the table.
-func (p *pages) mount() {
+// mount registers a table of pages.
+func (p *pages) mount(table []route) {
 	p.mux = http.NewServeMux()
-	for _, r := range p.routes() {
+	for _, r := range table {
 		p.mux.Handle(r.pattern, p.admit(r))
 	}
 }
