@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -95,14 +96,8 @@ const mostInFolder = 100_000
 // Documents gives the documents in a folder (0: in none, and with no abstract), sorted;
 // at most 100,000.
 func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []title.File, err error) {
-	where := store.Where{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
-	if id == 0 {
-		where = store.Where{Column: store.ColumnNowhere}
-	}
-	err = f.v.store.View(ctx, func(t *store.Tx) error {
-		q := store.Query{Where: []store.Where{where}, Limit: mostInFolder, Bytes: 1 << 30, Steps: 1 << 30}
-		page, err := t.ListFiles(q)
-		list = page.Items
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = inFolder(t, id)
 		return err
 	})
 	if err != nil {
@@ -113,6 +108,108 @@ func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down 
 		slices.Reverse(list)
 	}
 	return list, nil
+}
+
+func inFolder(t *store.Tx, id uint64) ([]title.File, error) {
+	where := store.Where{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
+	if id == 0 {
+		where = store.Where{Column: store.ColumnNowhere}
+	}
+	page, err := t.ListFiles(store.Query{Where: []store.Where{where}, Limit: mostInFolder, Bytes: 1 << 30, Steps: 1 << 30})
+	return page.Items, err
+}
+
+// Row is a part of the documents of a folder, and how many there are in all.
+type Row struct {
+	Files []title.File
+	From  int // the first of them, from 0
+	Total int
+}
+
+// Row gives at most so many documents of a sorted folder from one on; where there are
+// fewer, the last ones. The order of a large folder is remembered until it changes.
+func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, from, limit int) (row Row, err error) {
+	order, err := f.order(ctx, id, by)
+	if err != nil {
+		return row, err
+	}
+	row.Total = len(order)
+	row.From = max(0, min(from, (row.Total-1)/limit*limit))
+	end := min(row.From+limit, row.Total)
+	err = f.v.store.View(ctx, func(t *store.Tx) error {
+		for i := row.From; i < end; i++ {
+			at := i
+			if down {
+				at = row.Total - 1 - i
+			}
+			file, err := t.File(order[at])
+			if title.KindOf(err) == title.NotFound {
+				continue // it went between the two looks
+			}
+			if err != nil {
+				return err
+			}
+			row.Files = append(row.Files, file)
+		}
+		return nil
+	})
+	return row, err
+}
+
+// order gives the numbers of the documents of a folder, sorted; nobody may change it.
+func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
+	key := orderOf{id, by}
+	turn := f.v.store.FolderTurn(id)
+	if order, ok := f.v.orders.get(key, turn); ok {
+		return order, nil
+	}
+	list, err := f.Documents(ctx, id, by, false)
+	if err != nil {
+		return nil, err
+	}
+	order := numbers(list)
+	if len(order) >= largeFolder {
+		f.v.orders.put(key, turn, order)
+	}
+	return order, nil
+}
+
+// largeFolder is how many documents make it worth to remember their order.
+const largeFolder = 200
+
+// mostOrders is how many orders of folders are remembered.
+const mostOrders = 32
+
+type orderOf struct {
+	folder uint64
+	by     FolderSort
+}
+
+// orders remember how folders are sorted, as long as they stay as they are.
+type orders struct {
+	mu  sync.Mutex
+	all map[orderOf]ordering
+}
+
+type ordering struct {
+	turn  uint64
+	files []uint64
+}
+
+func (o *orders) get(key orderOf, turn uint64) ([]uint64, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s, ok := o.all[key]
+	return s.files, ok && s.turn == turn
+}
+
+func (o *orders) put(key orderOf, turn uint64, files []uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.all) >= mostOrders || o.all == nil {
+		o.all = map[orderOf]ordering{}
+	}
+	o.all[key] = ordering{turn, files}
 }
 
 func sortFiles(list []title.File, by FolderSort) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -79,6 +80,76 @@ func TestShelf(t *testing.T) {
 	kind(t, "no folder", err, title.NotFound)
 	if top, err := v.Folders.Shelf(t.Context(), 0); err != nil || len(top.Way) != 0 || len(top.Inside) != len(top.Tree) {
 		t.Errorf("%+v, %v", top, err)
+	}
+}
+
+// The order of a large folder is remembered, and never an old one given.
+func TestRow(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	deeds := folder(t, v, "Deeds", 0)
+	one := upload(t, v, pdf("x.pdf", "x"))[0]
+	if err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
+		for n := range 450 {
+			id, err := tx.NewFileID()
+			if err != nil {
+				return err
+			}
+			file := one
+			file.ID, file.FolderID, file.Filename, file.Processing = id, deeds.ID, fmt.Sprintf("Deed %d.pdf", 450-n), false
+			if err := tx.PutFile(file); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	row := func(by vault.FolderSort, down bool, from int) string {
+		got, err := v.Folders.Row(t.Context(), deeds.ID, by, down, from, 100)
+		if err != nil || len(got.Files) == 0 {
+			t.Fatal(len(got.Files), err)
+		}
+		return fmt.Sprintf("%s to %s, %d to %d of %d", got.Files[0].Filename, got.Files[len(got.Files)-1].Filename, got.From+1, got.From+len(got.Files), got.Total)
+	}
+	for range 2 {
+		for _, want := range []struct {
+			by   vault.FolderSort
+			down bool
+			from int
+			row  string
+		}{
+			{vault.ByName, false, 0, "Deed 1.pdf to Deed 100.pdf, 1 to 100 of 450"},
+			{vault.ByName, true, 0, "Deed 450.pdf to Deed 351.pdf, 1 to 100 of 450"},
+			{vault.ByName, false, 400, "Deed 401.pdf to Deed 450.pdf, 401 to 450 of 450"},
+			{vault.ByName, false, 9000, "Deed 401.pdf to Deed 450.pdf, 401 to 450 of 450"},
+			{vault.ByDate, false, 100, "Deed 350.pdf to Deed 251.pdf, 101 to 200 of 450"},
+		} {
+			if got := row(want.by, want.down, want.from); got != want.row {
+				t.Errorf("got %s, want %s", got, want.row)
+			}
+		}
+	}
+	if _, err := v.Files.Patch(t.Context(), clerk, one.ID+1, title.FilePatch{Filename: title.Send(title.Given("A.pdf"))}, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := row(vault.ByName, false, 0); !strings.HasPrefix(got, "A.pdf to Deed 99.pdf") {
+		t.Errorf("renamed: %s", got)
+	}
+	if _, _, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{one.ID + 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := row(vault.ByName, false, 0); got != "Deed 1.pdf to Deed 100.pdf, 1 to 100 of 449" {
+		t.Errorf("trashed: %s", got)
+	}
+	if _, _, err := v.Files.Move(t.Context(), clerk, []uint64{one.ID}, deeds.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := row(vault.ByName, true, 0); !strings.HasPrefix(got, "x.pdf") {
+		t.Errorf("moved: %s", got)
+	}
+	if got, err := v.Folders.Row(t.Context(), 0, vault.ByName, false, 0, 10); err != nil || got.Total != 0 || len(got.Files) != 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
