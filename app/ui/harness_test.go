@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/api"
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/ui"
@@ -42,8 +43,8 @@ func open(t *testing.T) *house {
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
-		Origin:  func(r *http.Request) (string, error) { return "http://" + r.Host, nil },
-		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
+		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil },
+		Event:  api.EventShape(h.vault.Secrets), MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)

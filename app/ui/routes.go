@@ -42,6 +42,8 @@ func (p *pages) routes() []route {
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
 
+		{"GET /trash", mayWrite, p.trashList, false},
+		{"POST /trash", mayWrite, p.restoreTrash, false},
 		{"GET /admin/templates", mayAdminister, p.templateList, false},
 		{"POST /admin/templates", mayAdminister, p.createTemplate, false},
 		{"GET /admin/templates/{n}", mayAdminister, p.templatePage, false},

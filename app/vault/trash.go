@@ -97,3 +97,6 @@ func (v *Vault) abstractHeading(t *store.Tx, a title.Abstract) string {
 
 // over reports whether the time in the trash has passed, to the microsecond.
 func (v *Vault) over(in title.Trashed) bool { return !v.now().Before(in.At.Add(v.set.TrashKeep)) }
+
+// Keep is how long what is in the trash stays there.
+func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }
