@@ -24,11 +24,12 @@ type page struct {
 // sheet is what the layout works with.
 type sheet struct {
 	page
-	Me     visitor
-	Path   string // the address without its query
-	Here   string // the address, to come back to
-	Query  string // what stands in the box for finding
-	Notice string // what the last action came to
+	Me       visitor
+	Path     string // the address without its query
+	Here     string // the address, to come back to
+	Query    string // what stands in the box for finding
+	Notice   string // what the last action came to
+	Warnings []warning
 }
 
 // templates are the pages by file name, each with the layout and the parts.
@@ -71,6 +72,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who visitor, status int, name string, what page) error {
 	return p.render(w, status, name, "layout.html", sheet{
 		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: p.notice(w, r),
+		Warnings: p.warnings(r, who),
 	})
 }
 

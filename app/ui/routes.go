@@ -57,6 +57,12 @@ func (p *pages) routes() []route {
 		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
 		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
 		{"POST /admin/activity/verify", mayAdminister, p.verifyActivity, false},
+		{"GET /admin/backups", mayAdminister, p.backups, false},
+		{"GET /admin/backups/{part}", mayAdminister, p.backupPart, false},
+		{"POST /admin/backups", mayAdminister, p.runBackup, false},
+		{"POST /admin/backups/verify", mayAdminister, p.verifyBackup, false},
+		{"GET /admin/settings", mayAdminister, p.settings, false},
+		{"POST /admin/settings", mayAdminister, p.examine, false},
 	}
 }
 
