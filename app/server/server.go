@@ -178,10 +178,10 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
-		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), FormBytes: int64(c.Limits.FormFields),
-		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
-		Now: opts.Now, Log: opts.Log,
+		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), LinkTTL: c.Links.TTL,
+		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
+		FormBytes: int64(c.Limits.FormFields), BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
+		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -123,7 +123,9 @@ func TestTallies(t *testing.T) {
 		id, err := tx.NewOrderID()
 		return errors.Join(err, tx.PutOrder(title.Order{ID: id, Number: "1", Status: status, CreatedAt: testTime}))
 	}
-	update(t, s, func(tx *Tx) error { return errors.Join(put(tx, "Active"), put(tx, "active"), put(tx, "12"), put(tx, "")) })
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(put(tx, "Active"), put(tx, "active"), put(tx, "12"), put(tx, ""))
+	})
 	update(t, s, func(tx *Tx) error {
 		err := errors.Join(put(tx, "late"), tx.RemoveOrder(3))
 		if got := fmt.Sprint(tx.Tallies("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {

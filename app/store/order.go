@@ -40,6 +40,15 @@ func (t *Tx) AnyOrder(id uint64) (title.Order, error) { return orders.get(t, id)
 // date, and every sort but SortFile.
 func (t *Tx) ListOrders(q Query) (Page[title.Order], error) { return orders.list(t, q) }
 
+// CountOpen counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
+// and no later than another, "" being open, up to most.
+func (t *Tx) CountOpen(from, to string, most int) int {
+	var j judge
+	orders.judgeDue(t, Query{DueFrom: from, DueTo: to, Open: true}, &j)
+	g, _ := orders.dueGround(t, &j)
+	return count(g, most)
+}
+
 // PutOrder writes one, new or changed, and its places in the indexes.
 func (t *Tx) PutOrder(o title.Order) error {
 	old, known, err := orders.find(t, o.ID)

@@ -36,6 +36,40 @@ var (
 	orderOwn    = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields", "created_at", "updated_at"}
 )
 
+// AbstractKey makes the key of a new custom field of abstracts out of its label, one
+// that none of defs has and every abstract has not anyway.
+func AbstractKey(label string, defs []Field) string { return keyOf(label, defs, abstractOwn) }
+
+// OrderKey is AbstractKey for orders.
+func OrderKey(label string, defs []Field) string { return keyOf(label, defs, orderOwn) }
+
+func keyOf(label string, defs []Field, own []string) string {
+	const most = 60 // of 64: a number may follow
+	var b strings.Builder
+	for _, r := range strings.ToLower(label) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() == most {
+			break
+		}
+	}
+	base := strings.Trim(b.String(), "_")
+	if base == "" || base[0] < 'a' {
+		base = strings.TrimSuffix("field_"+base, "_")
+	}
+	base = strings.TrimRight(base[:min(len(base), most)], "_")
+	key := base
+	taken := func(f Field) bool { return f.Key == key }
+	for n := 2; slices.Contains(own, key) || slices.ContainsFunc(defs, taken); n++ {
+		key = fmt.Sprintf("%s_%d", base, n)
+	}
+	return key
+}
+
 // CheckOrderFields applies every rule to the custom fields of orders and gives them
 // trimmed. Refusals are under custom_fields.0.key and the like.
 func CheckOrderFields(defs []Field) ([]Field, Fields) {

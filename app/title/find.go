@@ -102,6 +102,9 @@ func (p Property) Street() string {
 	return joined(" ", p.Address, p.City, p.State)
 }
 
+// Place is Street with commas, to be read.
+func (p Property) Place() string { return joined(", ", p.Address, p.City, p.State) }
+
 // Streets are the shorter forms of Street that people take for the whole.
 func (p Property) Streets() []string {
 	return []string{p.Address, joined(" ", p.Address, p.City), p.Street()}

@@ -1,6 +1,9 @@
 package title
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -22,6 +25,17 @@ func (t Template) FirstStatus() string {
 		return ""
 	}
 	return t.Statuses[0]
+}
+
+// Mark names the state that the template is in, in 16 hex digits: whoever changes one
+// that others may change too says by it which one he saw.
+func (t Template) Mark() string {
+	raw, _ := json.Marshal(struct { // texts, numbers and lists of them always encode
+		Template
+		Default bool
+	}{t, t.Default})
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
 }
 
 // TemplateDraft is a template as it arrived. What is nil stays as it is, or is empty

@@ -128,7 +128,7 @@ func (p *pages) filers(ctx context.Context, rows []documentRow, numbers []uint64
 	who, err := p.Vault.Files.Filers(ctx, numbers)
 	for i := range rows {
 		if by, there := who[rows[i].ID]; there {
-			rows[i].By = actorName(by)
+			rows[i].By = byWhom(by)
 		}
 	}
 	return err
@@ -202,7 +202,7 @@ func (p *pages) abstractOrder(w http.ResponseWriter, r *http.Request, who visito
 		if err != nil {
 			return err
 		}
-		order, moved := reordered(filed.Abstract.Files, form)
+		order, moved := documentOrder(filed.Abstract.Files, form)
 		sent := title.Numbers{Array: true}
 		for _, id := range order {
 			sent.Items = append(sent.Items, title.Number{Present: true, Valid: true, Value: int64(id)}) // #nosec G115 -- from a sequence
@@ -236,9 +236,9 @@ func (p *pages) listOf(r *http.Request, filed vault.Filed) documentList {
 	return l
 }
 
-// reordered gives the numbers in the order that a form asks for, and which of them it
+// documentOrder gives the numbers in the order that a form asks for, and which of them it
 // is about. What it says of others is not looked at.
-func reordered(files []uint64, form url.Values) (order []uint64, moved uint64) {
+func documentOrder(files []uint64, form url.Values) (order []uint64, moved uint64) {
 	order = slices.Clone(files)
 	if named := form.Get("files"); named != "" {
 		return placedAs(order, named), 0

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -21,12 +23,22 @@ func (p *pages) functions() template.FuncMap {
 		"humane":       humane,
 		"date":         date,
 		"when":         when,
-		"day":          day,
+		"day":          onDay,
 		"badge":        statusClass,
 		"size":         size,
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
+		"last":         last,
+		"countAny":     countAny,
+		"kindLabel":    kindLabel,
+		"roleName":     roleName,
+		"roleText":     roleText,
+		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
+		"late":         p.late,
+		"hitPath":      p.hitPath,
+		"byName":       byName,
+		"stillLink":    documentSheet.still,
 	}
 }
 
@@ -59,9 +71,9 @@ func when(at any) template.HTML {
 		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
 }
 
-// day gives the day of a moment in the zone of this machine, with the exact time for
+// onDay gives the day of a moment in the zone of this machine, with the exact time for
 // programs; nothing for the zero time.
-func day(moment time.Time) template.HTML {
+func onDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
@@ -96,6 +108,21 @@ func count[N int | int64 | uint64](n N) string {
 		text = text[:at] + "," + text[at:]
 	}
 	return text
+}
+
+// last reports whether a place is the last one of a list.
+func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
+
+// countAny is count for whole numbers of any type.
+func countAny(n any) string {
+	v := reflect.ValueOf(n)
+	switch {
+	case v.CanInt():
+		return count(v.Int())
+	case v.CanUint():
+		return count(v.Uint())
+	}
+	return ""
 }
 
 // plural gives a number and the word for so many.

@@ -27,22 +27,35 @@ type house struct {
 	vault  *vault.Vault
 	clock  *vaulttest.Clock
 	dir    string
+	scheme string // of the service's own address
 	links  *secret.Links
 	server *httptest.Server
 	log    bytes.Buffer // read after the server has closed
 }
 
+// open makes a vault with an administrator, whose name is Owner.
 func open(t *testing.T) *house {
 	t.Helper()
+	h := openEmpty(t, nil)
+	h.user(t, "Owner", title.RoleAdmin)
+	return h
+}
+
+// openEmpty makes a vault without any user.
+func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
+	t.Helper()
 	opts := vaulttest.Options(t)
-	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir}
+	if adjust != nil {
+		adjust(&opts)
+	}
+	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir, scheme: "http://"}
 	opts.Now = h.clock.Now
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
-		Origin:  func(r *http.Request) (string, error) { return "http://" + r.Host, nil },
+		Origin:  func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {
@@ -58,6 +71,33 @@ func open(t *testing.T) *house {
 		}
 	})
 	return h
+}
+
+// user makes a user with goodPassword.
+func (h *house) user(t *testing.T, name string, role title.Role) title.User {
+	t.Helper()
+	password := goodPassword
+	_, user, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: name, Role: role, Password: &password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
+}
+
+// session signs a user in and gives the token.
+func (h *house) session(t *testing.T, name, code string) string {
+	t.Helper()
+	in, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
+	if err != nil {
+		t.Fatalf("sign in %s: %v", name, err)
+	}
+	return in.Token
+}
+
+// as signs a user in and gives the header of the cookie.
+func (h *house) as(t *testing.T, name string) string {
+	t.Helper()
+	return "Cookie: deedkeep=" + h.session(t, name, "")
 }
 
 // put stores a document and gives its record.

@@ -20,6 +20,7 @@ import (
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/wire"
 	"deedkeep/web"
 )
 
@@ -27,8 +28,10 @@ import (
 type Options struct {
 	Vault     *vault.Vault
 	Links     *secret.Links                       // of downloads
+	LinkTTL   time.Duration                       // how long one lives; 0: 5 minutes
 	Address   func(*http.Request) string          // of the client
 	Origin    func(*http.Request) (string, error) // the service's own address, as the request has it
+	Event     func(title.Event) wire.Event        // an entry of the log as programs see it
 	FormBytes int64                               // the largest form; 0: 8 MB
 	BodyBytes int64                               // the largest request with documents; 0: 10 GB
 	Parts     int                                 // of a request with documents; 0: 1,000

@@ -27,8 +27,10 @@ type Backups struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // of the snapshot under way
 	closed bool
+	under  Progress[Backup] // the snapshot under way, or the last
 
-	running sync.WaitGroup // added to before closed
+	running  sync.WaitGroup // added to before closed
+	verified job[archive.Report]
 }
 
 // BackupSettings are the settings backup.* of config.example.yaml.
@@ -62,23 +64,72 @@ type BackupProgress struct{ Done, Total int64 }
 // complete or invisible. It returns Invalid without a directory, Locked while another
 // one is being made, Full, or Conflict with a sentence that says what stands against it.
 func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (Backup, error) {
-	if err := b.v.inspect(ctx, actor, nil); err != nil {
-		return Backup{}, err
-	}
-	if !b.one.TryLock() {
-		return Backup{}, &title.Error{Kind: title.Locked, Message: "A backup is already being made."}
-	}
-	defer b.one.Unlock()
-	ctx, done, err := b.enter(ctx)
+	ctx, to, done, err := b.begin(ctx, actor, to)
 	if err != nil {
 		return Backup{}, err
 	}
 	defer done()
-	if to, err = b.target(to); err != nil {
-		return Backup{}, err
+	return b.perform(ctx, actor, to, progress)
+}
+
+// Begin is Create in the directory of the settings behind whoever asks for it: what it
+// comes to stands in Running, and in State. What can be told at once is an error, as of
+// Create.
+func (b *Backups) Begin(ctx context.Context, actor title.Actor) error {
+	ctx, to, done, err := b.begin(context.WithoutCancel(ctx), actor, "")
+	if err != nil {
+		return err
 	}
+	err = b.v.jobs.begin(func(context.Context) { // close ends it by the context of begin
+		defer done()
+		if _, err := b.perform(ctx, actor, to, func(BackupProgress) {}); err != nil && ctx.Err() == nil {
+			b.v.log.Error("backup", "error", err)
+		}
+	})
+	if err != nil {
+		done()
+	}
+	return err
+}
+
+// Running is how far the snapshot under way has come, in bytes, whoever asked for it,
+// and what the last one came to since the vault was opened.
+func (b *Backups) Running() Progress[Backup] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.under
+}
+
+// begin makes sure that one snapshot is made at a time; done is called when it is over.
+func (b *Backups) begin(asked context.Context, actor title.Actor, where string) (ctx context.Context, to string, done func(), err error) {
+	if err := b.v.inspect(asked, actor, nil); err != nil {
+		return nil, "", nil, err
+	}
+	if to, err = b.target(where); err != nil {
+		return nil, "", nil, err
+	}
+	if !b.one.TryLock() {
+		return nil, "", nil, &title.Error{Kind: title.Locked, Message: "A backup is already being made."}
+	}
+	ctx, left, err := b.enter(asked)
+	if err != nil {
+		b.one.Unlock()
+		return nil, "", nil, err
+	}
+	return ctx, to, func() { left(); b.one.Unlock() }, nil
+}
+
+// perform makes the snapshot, and takes down what came of it.
+func (b *Backups) perform(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (made Backup, err error) {
 	begun := b.v.now()
-	made, err := b.create(ctx, to, progress)
+	b.goes(func(p *Progress[Backup]) { *p = Progress[Backup]{Running: true, By: actor, Begun: begun} })
+	defer func() {
+		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.v.now(), made, err })
+	}()
+	made, err = b.create(ctx, to, func(at BackupProgress) {
+		b.goes(func(p *Progress[Backup]) { p.Done, p.Total = at.Done, at.Total })
+		progress(at)
+	})
 	if err != nil {
 		err = backupError(err)
 		if ctx.Err() == nil {
@@ -90,14 +141,20 @@ func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, prog
 	made.To, made.Took = to, b.v.now().Sub(begun)
 	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
 	b.note(func(s *BackupState) { s.holds(to, made.Archive) })
-	err = b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
+	noted := b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 		return b.v.event(t, b.v.now(), actor, "backup.created", "", map[string]string{"snapshot": made.Snapshot, "to": to})
 	})
-	if err != nil {
+	if noted != nil {
 		// A vault that takes no writes any more needs its backup most of all.
-		b.v.log.Error("the backup was made, but the log of events does not say so", "error", err)
+		b.v.log.Error("the backup was made, but the log of events does not say so", "error", noted)
 	}
 	return made, nil
+}
+
+func (b *Backups) goes(change func(*Progress[Backup])) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.under)
 }
 
 // enter makes the snapshot one that Close can end and waits for.
@@ -105,7 +162,7 @@ func (b *Backups) enter(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return nil, nil, &title.Error{Kind: title.Closing, Message: "The vault is closing."}
+		return nil, nil, errClosing
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	b.cancel = cancel

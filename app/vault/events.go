@@ -11,7 +11,10 @@ import (
 )
 
 // Events are the verbs on the log of who did what.
-type Events struct{ v *Vault }
+type Events struct {
+	v        *Vault
+	verified job[LogReport]
+}
 
 // logStretch is how many entries are read in one View, which others wait behind
 // when the file must grow.
@@ -143,6 +146,20 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 	r.Entries, r.Last, r.Head = chain.Entries, chain.Last, chain.Head
 	return r, err
 }
+
+// BeginVerify is Verify behind whoever asks for it; Locked while one goes on.
+func (e *Events) BeginVerify(ctx context.Context, actor title.Actor) error {
+	if err := e.v.inspect(ctx, actor, nil); err != nil {
+		return err
+	}
+	return e.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (LogReport, error) {
+		return e.Verify(ctx, func(done, total uint64) { report(int64(done), int64(total)) })
+	})
+}
+
+// Verified is how far a verification that BeginVerify started has come, in entries,
+// and what the last one found since the vault was opened.
+func (e *Events) Verified() Progress[LogReport] { return e.verified.progress() }
 
 var (
 	errStop   = errors.New("that is enough")

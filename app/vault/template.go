@@ -42,6 +42,19 @@ func (s *Templates) Get(ctx context.Context, id uint64) (template title.Template
 	return template, err
 }
 
+// MostAbstracts is up to where Abstracts counts.
+const MostAbstracts = 100_000
+
+// Abstracts gives how many abstracts of a template there are, those in the trash not
+// counted; MostAbstracts stands for more.
+func (s *Templates) Abstracts(ctx context.Context, id uint64) (n int, err error) {
+	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+		n, err = t.CountAbstracts(id, MostAbstracts)
+		return err
+	})
+	return n, err
+}
+
 // Changed is what became of one template, or of a set of definitions (then Template
 // is the zero one).
 type Changed struct {
@@ -64,6 +77,38 @@ type Definitions struct {
 func (s *Templates) Import(ctx context.Context, actor title.Actor, drafts []title.TemplateDraft, dry bool) (Definitions, error) {
 	return s.change(ctx, actor, dry, func(list []title.Template) ([]title.Template, error) { return planImport(list, drafts) })
 }
+
+// Create makes a template; Invalid with every broken rule at once (under templates.0).
+func (s *Templates) Create(ctx context.Context, actor title.Actor, draft title.TemplateDraft) (made title.Template, err error) {
+	done, err := s.change(ctx, actor, false, func([]title.Template) ([]title.Template, error) {
+		made, refused := draft.Apply("templates.0", title.Template{})
+		return []title.Template{made}, refused.Err()
+	})
+	for _, c := range done.Changed {
+		if c.Created {
+			made = c.Template
+		}
+	}
+	return made, err
+}
+
+// Edit is Import of one template by its number, as long as it is the one that was
+// seen (title.Template.Mark); Stale when it is not, NotFound when there is none.
+func (s *Templates) Edit(ctx context.Context, actor title.Actor, draft title.TemplateDraft, seen string, dry bool) (Definitions, error) {
+	return s.change(ctx, actor, dry, func(list []title.Template) ([]title.Template, error) {
+		at := slices.IndexFunc(list, func(t title.Template) bool { return t.ID == draft.ID })
+		if at < 0 {
+			return nil, title.Absent("template", draft.ID)
+		}
+		if list[at].Mark() != seen {
+			return nil, errSeenAnother
+		}
+		return planImport(list, []title.TemplateDraft{draft})
+	})
+}
+
+// errSeenAnother is the refusal to change definitions that somebody else changed.
+var errSeenAnother = &title.Error{Kind: title.Stale, Message: "This was changed by somebody else since it was read; read it again."}
 
 // SetDefault makes a template the default one; NotFound when there is none, Conflict
 // when it is retired.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"deedkeep/app/store"
@@ -18,7 +17,7 @@ type Trash struct{ v *Vault }
 type Trashed struct {
 	Noun    string // "abstract", "order", "file"
 	ID      uint64
-	Heading string // what people know it by; "" when there is nothing
+	Heading string // what people know it by
 	At      time.Time
 	By      title.Actor
 	Until   time.Time // from then on it is gone for good
@@ -57,7 +56,7 @@ func (s *Trash) read(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 		if err != nil {
 			return item, err
 		}
-		item.Heading, in = abstractHeading(t, a), a.Trashed
+		item.Heading, in = s.v.abstractHeading(t, a), a.Trashed
 	case orderNoun.name:
 		o, err := t.AnyOrder(e.ID)
 		if err != nil {
@@ -77,21 +76,15 @@ func (s *Trash) read(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	return item, nil
 }
 
-// abstractHeading is where the parcel lies; else the first text among the fields of
-// its template.
-func abstractHeading(t *store.Tx, a title.Abstract) string {
-	var parts []string
-	for _, part := range []string{a.Address, a.City, a.County, a.State} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) > 0 {
-		return strings.Join(parts, ", ")
+// abstractHeading is title.Abstract.Heading; else the first text among the fields of
+// its template, else its id.
+func (v *Vault) abstractHeading(t *store.Tx, a title.Abstract) string {
+	if a.Heading() != "" {
+		return a.Heading()
 	}
 	template, err := t.Template(a.TemplateID)
 	if err != nil {
-		return a.TaxMap // a heading is worth no refusal
+		return v.Heading(&a) // a heading is worth no refusal
 	}
 	for _, def := range template.Fields {
 		var text string
@@ -99,8 +92,20 @@ func abstractHeading(t *store.Tx, a title.Abstract) string {
 			return text
 		}
 	}
-	return a.TaxMap
+	return v.Heading(&a)
 }
 
 // over reports whether the time in the trash has passed, to the microsecond.
 func (v *Vault) over(in title.Trashed) bool { return !v.now().Before(in.At.Add(v.set.TrashKeep)) }
+
+// Trashed reads a document that is in the trash; NotFound when there is none there.
+func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		file, err = t.AnyFile(id)
+		if err == nil && file.Trashed == nil {
+			err = title.Absent("file in the trash", id)
+		}
+		return err
+	})
+	return file, err
+}

@@ -44,7 +44,7 @@ func (f *Files) Twins(ctx context.Context, file title.File, most int) (twins []T
 		}
 		all := slices.Concat(near, far)
 		for _, one := range all[:min(most, len(all))] {
-			heading, err := placeHeading(t, one)
+			heading, err := f.v.placeHeading(t, one)
 			if err != nil {
 				return err
 			}
@@ -56,11 +56,11 @@ func (f *Files) Twins(ctx context.Context, file title.File, most int) (twins []T
 }
 
 // placeHeading is what people know the place of a document by.
-func placeHeading(t *store.Tx, file title.File) (string, error) {
+func (v *Vault) placeHeading(t *store.Tx, file title.File) (string, error) {
 	switch {
 	case file.AbstractID != 0:
 		abstract, err := t.Abstract(file.AbstractID)
-		return abstractHeading(t, abstract), err
+		return v.abstractHeading(t, abstract), err
 	case file.FolderID != 0:
 		folder, err := t.Folder(file.FolderID)
 		return folder.Name, err

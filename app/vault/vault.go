@@ -48,6 +48,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/archive"
 	"deedkeep/app/blob"
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
@@ -64,6 +65,8 @@ type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
 	Picture(ctx context.Context, r reader.Request, page, width int, lim extract.Limits) (extract.Picture, error)
 	Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(page int, text string) error) error
+	Sizes(ctx context.Context, r reader.Request, lim extract.Limits) ([]extract.Size, error)
+	Marks(ctx context.Context, r reader.Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -123,6 +126,7 @@ type Vault struct {
 	blobs     *blob.Store
 	reader    Reader
 	derived   *derived.Store
+	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	usage     *usage
@@ -131,6 +135,7 @@ type Vault struct {
 	processor *processor
 	sweeper   *sweeper
 	purger    *purger
+	jobs      *jobs
 
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -219,11 +224,12 @@ func (v *Vault) furnish() {
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
-	v.Backups = &Backups{v: v}
+	v.jobs = newJobs()
+	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
-	v.Events = &Events{v}
+	v.Events = &Events{v: v, verified: job[LogReport]{v: v}}
 }
 
 // Start begins the background work, which Close ends.
@@ -249,6 +255,7 @@ func (v *Vault) Close() error {
 	v.stop()
 	v.Uploads.close()
 	v.Backups.close()
+	v.jobs.close()
 	v.workers.Wait()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
 	err = errors.Join(err, v.store.Close())

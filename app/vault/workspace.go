@@ -22,28 +22,48 @@ func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
 // With dry nothing is written. It returns Invalid with every broken rule at once, and
 // Conflict with what orders would lose, with dry as a value.
 func (o *Orders) ImportFields(ctx context.Context, actor title.Actor, fields []title.Field, dry bool) (Definitions, error) {
+	return o.EditFields(ctx, actor, fields, "", dry)
+}
+
+// EditFields is ImportFields as long as the fields are those that were seen
+// (title.Template.Mark of a template with them alone; "": whichever); else Stale.
+func (o *Orders) EditFields(ctx context.Context, actor title.Actor, fields []title.Field, seen string, dry bool) (Definitions, error) {
 	fields, refused := title.CheckOrderFields(fields)
 	if err := refused.Err(); err != nil {
 		return Definitions{}, err
 	}
-	return o.define(ctx, actor, dry, "order_fields.changed", func(old title.Template) (title.Template, []title.Change) {
+	return o.define(ctx, actor, dry, "order_fields.changed", func(old title.Template) (title.Template, []title.Change, error) {
 		changes := title.FieldChanges(old.Fields, fields)
+		err := stillSeen(title.Template{Fields: old.Fields}, seen)
 		old.Fields = fields
-		return old, changes
+		return old, changes, err
 	}, func(t *store.Tx) error { return t.PutOrderFields(fields) })
 }
 
 // ImportStatuses is ImportFields for the statuses of orders.
 func (o *Orders) ImportStatuses(ctx context.Context, actor title.Actor, statuses []string, dry bool) (Definitions, error) {
+	return o.EditStatuses(ctx, actor, statuses, "", dry)
+}
+
+// EditStatuses is EditFields for the statuses of orders.
+func (o *Orders) EditStatuses(ctx context.Context, actor title.Actor, statuses []string, seen string, dry bool) (Definitions, error) {
 	statuses, refused := title.CheckStatuses(statuses)
 	if err := refused.Err(); err != nil {
 		return Definitions{}, err
 	}
-	return o.define(ctx, actor, dry, "order_statuses.changed", func(old title.Template) (title.Template, []title.Change) {
+	return o.define(ctx, actor, dry, "order_statuses.changed", func(old title.Template) (title.Template, []title.Change, error) {
 		changes := title.StatusChanges(old.Statuses, statuses)
+		err := stillSeen(title.Template{Statuses: old.Statuses}, seen)
 		old.Statuses = statuses
-		return old, changes
+		return old, changes, err
 	}, func(t *store.Tx) error { return t.PutOrderStatuses(statuses) })
+}
+
+func stillSeen(now title.Template, seen string) error {
+	if seen != "" && now.Mark() != seen {
+		return errSeenAnother
+	}
+	return nil
 }
 
 // orderDefinitions are fields and statuses of orders as if they were a template's.
@@ -57,13 +77,16 @@ func orderDefinitions(t *store.Tx) (d title.Template, err error) {
 
 // define is redefine for the definitions of orders.
 func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind string,
-	wish func(old title.Template) (title.Template, []title.Change), put func(*store.Tx) error) (Definitions, error) {
+	wish func(old title.Template) (title.Template, []title.Change, error), put func(*store.Tx) error) (Definitions, error) {
 	return o.v.redefine(ctx, actor, dry, orderLosses, func(t *store.Tx) (p definitionPlan, err error) {
 		old, err := orderDefinitions(t)
 		if err != nil {
 			return p, err
 		}
-		now, changes := wish(old)
+		now, changes, err := wish(old)
+		if err != nil {
+			return p, err
+		}
 		if p.losses = title.Losses(old, now); len(changes) > 0 {
 			p.changed = []Changed{{Changes: changes}}
 		}

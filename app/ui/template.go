@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+func templatePath(id uint64) string { return "/admin/templates/" + strconv.FormatUint(id, 10) }
+
+// templateRow is a template in the list.
+type templateRow struct {
+	title.Template
+	Abstracts string // how many, those in the trash not counted
+}
+
+// templateRows is the page of templates, and the form of a new one.
+type templateRows struct {
+	Used, Retired []templateRow
+	Name          string
+	From          uint64
+	Problems      map[string]string
+}
+
+func (p *pages) templateList(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.showTemplates(w, r, who, http.StatusOK, templateRows{})
+}
+
+func (p *pages) showTemplates(w http.ResponseWriter, r *http.Request, who visitor, status int, shown templateRows) error {
+	all, err := p.Vault.Templates.All(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		n, err := p.Vault.Templates.Abstracts(r.Context(), t.ID)
+		if err != nil {
+			return err
+		}
+		row := templateRow{t, count(n)}
+		if n >= vault.MostAbstracts {
+			row.Abstracts += "+"
+		}
+		if t.Retired {
+			shown.Retired = append(shown.Retired, row)
+		} else {
+			shown.Used = append(shown.Used, row)
+		}
+	}
+	return p.show(w, r, who, status, "templates.html", page{Heading: "Templates", Section: "admin", Data: shown})
+}
+
+// createTemplate makes a template, empty or with the statuses and fields of another.
+func (p *pages) createTemplate(w http.ResponseWriter, r *http.Request, who visitor) error {
+	draft := title.TemplateDraft{Name: r.PostForm.Get("name")}
+	from, err := strconv.ParseUint(r.PostForm.Get("from"), 10, 63)
+	if err == nil && from != 0 {
+		other, err := p.Vault.Templates.Get(r.Context(), from)
+		if err != nil {
+			return err
+		}
+		draft.Statuses, draft.Fields = &other.Statuses, &other.Fields
+	}
+	made, err := p.Vault.Templates.Create(r.Context(), who.Actor, draft)
+	var named *title.Error
+	if errors.As(err, &named) && named.Kind == title.Invalid {
+		shown := templateRows{Name: draft.Name, From: from, Problems: map[string]string{}}
+		for _, f := range named.Fields {
+			shown.Problems["name"] += f.Sentences[0]
+		}
+		return p.showTemplates(w, r, who, http.StatusUnprocessableEntity, shown)
+	}
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, templatePath(made.ID), "The template was made. Abstracts can be made from it at once.")
+}
+
+func (p *pages) templateBench(r *http.Request) (bench, error) {
+	id, err := number(r, "n")
+	if err != nil {
+		return bench{}, err
+	}
+	now, err := p.Vault.Templates.Get(r.Context(), id)
+	return bench{
+		path: templatePath(id), heading: now.Name, noun: "abstract", named: true, hasStatuses: true, hasFields: true, now: now, seen: now.Mark(), key: title.AbstractKey,
+		save: func(ctx context.Context, actor title.Actor, now title.Template, seen string) error {
+			_, err := p.Vault.Templates.Edit(ctx, actor, title.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
+			return err
+		},
+	}, err
+}
+
+func (p *pages) templatePage(w http.ResponseWriter, r *http.Request, who visitor) error {
+	b, err := p.templateBench(r)
+	if err != nil {
+		return err
+	}
+	return p.showBench(w, r, who, b)
+}
+
+func (p *pages) changeTemplate(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeBench(w, r, who, func() (bench, error) { return p.templateBench(r) })
+}
+
+// useTemplate makes a template the default one, retires it, or brings it back.
+func (p *pages) useTemplate(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := number(r, "n")
+	if err != nil {
+		return err
+	}
+	ctx, said, verbs := r.Context(), "", p.Vault.Templates
+	var t title.Template
+	switch r.PathValue("use") {
+	case "default":
+		t, err = verbs.SetDefault(ctx, who.Actor, id)
+		said = t.Name + " is the default now: it is chosen where none is named."
+	case "retire":
+		t, err = verbs.Retire(ctx, who.Actor, id)
+		said = t.Name + " is retired: no new abstracts are made from it, and those that are there stay."
+	case "return":
+		if t, err = verbs.Get(ctx, id); err == nil {
+			_, err = verbs.Edit(ctx, who.Actor, title.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Mark(), false)
+		}
+		said = t.Name + " is in use again."
+	default:
+		return absentPath(r)
+	}
+	var named *title.Error
+	if errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.Conflict}, named.Kind) {
+		return &title.Error{Kind: title.Conflict, Message: named.Message, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, back(r, templatePath(id)), said)
+}

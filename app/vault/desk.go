@@ -1,0 +1,201 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Desk is what somebody wants to know who sits down to work.
+type Desk struct {
+	Today             string // the YYYY-MM-DD that was asked for
+	Overdue           Work   // open orders that were due before
+	Due               Work   // and those that are, or will be within DueDays
+	Orders, Abstracts []StatusCount
+	Latest            []Document // the last that came, the newest first
+	Failed            []Document // whose processing failed; Status.Failed counts them all
+	Status            Status
+	Backup            BackupHealth
+	LowDisk           bool // there is little room above the reserve
+}
+
+const (
+	// DueDays is how far ahead the desk looks.
+	DueDays = 7
+	// MostCounted is up to where work is counted.
+	MostCounted = 100
+
+	onDesk = 10 // of each kind
+	// roomForFiles is for how many of the largest documents the disk should have room.
+	roomForFiles = 10
+)
+
+// Work is orders that want doing, those due first first.
+type Work struct {
+	Orders []title.Order
+	Count  int  // of them all, at most MostCounted
+	More   bool // there are more than Count
+}
+
+// StatusCount is how many live records have a status.
+type StatusCount struct {
+	Status string // as the firm writes it; folded where it does no more; "" are those without one
+	Count  uint64
+	Open   bool // of orders: see title.OpenStatus
+}
+
+// Document is a document, and where it is filed.
+type Document struct {
+	title.File
+	Place string // the heading of its abstract or the name of its folder; "" where it has neither
+}
+
+// BackupHealth is how the backups go.
+type BackupHealth struct {
+	Good    *Backup        // the last
+	Failed  *BackupFailure // since then
+	Next    *time.Time     // when the plan makes the next; nil: there is no plan
+	Missing bool           // something is stored, and there is none
+	TooOld  bool           // Good is older than two rounds of the plan, or a week without one
+}
+
+// Well reports that nobody need do anything about the backups.
+func (b BackupHealth) Well() bool { return b.Failed == nil && !b.Missing && !b.TooOld }
+
+// Desk reads what stands on the desk on a day, YYYY-MM-DD, as the reader's calendar has
+// it. What it costs does not depend on how much is stored.
+func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
+	d := Desk{Today: today}
+	day, err := time.Parse(time.DateOnly, today)
+	if err != nil {
+		return d, title.Refusal("today", "The day must be a date, like 2026-05-29.")
+	}
+	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		var errOver, errDue, errOrders, errAbstracts, errLatest, errFailed error
+		d.Overdue, errOver = work(t, "", date(-1))
+		d.Due, errDue = work(t, today, date(DueDays))
+		d.Orders, errOrders = orderStatuses(t)
+		d.Abstracts, errAbstracts = abstractStatuses(t)
+		d.Latest, errLatest = v.latest(t)
+		d.Failed, errFailed = v.failed(t)
+		return errors.Join(errOver, errDue, errOrders, errAbstracts, errLatest, errFailed)
+	})
+	if err != nil {
+		return d, err
+	}
+	if d.Status, err = v.Status(ctx); err != nil {
+		return d, err
+	}
+	d.LowDisk = d.Status.DiskFree < d.Status.DiskReserve+roomForFiles*uint64(max(v.set.FileSize, 0))
+	d.Backup, err = v.backupHealth(d.Status)
+	return d, err
+}
+
+func work(t *store.Tx, from, to string) (w Work, err error) {
+	page, err := t.ListOrders(store.Query{Sort: store.SortDue, Open: true, DueFrom: from, DueTo: to, Limit: onDesk})
+	w.Orders, w.Count = page.Items, t.CountOpen(from, to, MostCounted+1)
+	if w.More = w.Count > MostCounted; w.More {
+		w.Count = MostCounted
+	}
+	return w, err
+}
+
+// orderStatuses are those of the workspace in their order, then what orders have
+// besides.
+func orderStatuses(t *store.Tx) ([]StatusCount, error) {
+	names, err := t.OrderStatuses()
+	list := counted(t.Tallies(orderNoun.name, store.ColumnStatus), names)
+	for i := range list {
+		list[i].Open = title.OpenStatus(list[i].Status)
+	}
+	return list, err
+}
+
+// abstractStatuses are those of the templates in use, in the order of the first that
+// has them, then what abstracts have besides.
+func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
+	templates, err := t.Templates()
+	var names []string
+	for _, template := range templates {
+		if template.Retired {
+			continue
+		}
+		for _, name := range template.Statuses {
+			if !slices.ContainsFunc(names, func(known string) bool { return title.Fold(known) == title.Fold(name) }) {
+				names = append(names, name)
+			}
+		}
+	}
+	return counted(t.Tallies(abstractNoun.name, store.ColumnStatus), names), err
+}
+
+// counted puts the names before what nobody named, which goes in alphabetical order.
+func counted(tallies []store.Tally, names []string) (list []StatusCount) {
+	for _, name := range names {
+		c := StatusCount{Status: name}
+		fold := title.Fold(name)
+		if i := slices.IndexFunc(tallies, func(t store.Tally) bool { return t.Value == fold }); i >= 0 {
+			c.Count = tallies[i].Count
+			tallies = slices.Delete(tallies, i, i+1)
+		}
+		list = append(list, c)
+	}
+	for _, t := range tallies {
+		list = append(list, StatusCount{Status: t.Value, Count: t.Count})
+	}
+	return list
+}
+
+func (v *Vault) latest(t *store.Tx) ([]Document, error) {
+	page, err := t.ListFiles(store.Query{Down: true, Limit: onDesk})
+	return v.placed(t, page.Items), err
+}
+
+func (v *Vault) failed(t *store.Tx) ([]Document, error) {
+	files, err := t.Failed(1, onDesk)
+	return v.placed(t, files), err
+}
+
+// placed says where documents are. A place is worth no refusal.
+func (v *Vault) placed(t *store.Tx, files []title.File) (list []Document) {
+	for _, f := range files {
+		d := Document{File: f}
+		if f.AbstractID != 0 {
+			if a, err := t.Abstract(f.AbstractID); err == nil {
+				d.Place = v.Heading(&a)
+			}
+		} else if f.FolderID != 0 {
+			if folder, err := t.Folder(f.FolderID); err == nil {
+				d.Place = folder.Name
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).
+const weekOld = 7 * 24 * time.Hour
+
+func (v *Vault) backupHealth(s Status) (h BackupHealth, err error) {
+	state, err := v.Backups.State()
+	if err != nil {
+		return h, err
+	}
+	h.Good, h.Failed, h.Next = state.Good, state.Failed, state.Next
+	if state.Next != nil && state.Plan.Failed != nil {
+		h.Failed = state.Plan.Failed // one made elsewhere does not mend the plan
+	}
+	h.Missing = h.Good == nil && s.Abstracts+s.Orders+s.Files > 0
+	most := weekOld
+	if state.Next != nil {
+		most = 2 * v.set.Backup.Every
+	}
+	h.TooOld = h.Good != nil && v.now().Sub(h.Good.At) > most
+	return h, nil
+}

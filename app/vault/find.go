@@ -1,0 +1,237 @@
+package vault
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Hit is a record that people may have meant by a text.
+type Hit struct {
+	Noun           string // "order" or "abstract"
+	ID             uint64
+	Heading, Under string // what people know it by, and the line below
+	Status         string
+	DueDate        string // of an order
+	By             string // what was compared: "order_number", "file_number", "parcel" or "address"
+	Value          string // of that
+	Marked         int    // bytes of Value, from its beginning, that are the text
+	Exact          bool   // it is the text; else it begins so
+}
+
+// HitGroup is the hits among the records of one noun, exact ones first.
+type HitGroup struct {
+	Noun string
+	Hits []Hit
+	More bool // there may be more than are here
+}
+
+// Found is what a text may mean; nouns without a hit are left out.
+type Found struct {
+	Text   string // trimmed
+	Groups []HitGroup
+}
+
+// MostFound is how many hits a group has at most.
+const MostFound = 20
+
+// longestFind is beyond what any number or address has that is looked up.
+const longestFind = 512
+
+// Only gives the one record that is exactly the text, where there is just one.
+func (f Found) Only() (only Hit, is bool) {
+	n := 0
+	for _, g := range f.Groups {
+		for _, h := range g.Hits {
+			if h.Exact {
+				only = h
+				n++
+			}
+		}
+	}
+	return only, n == 1
+}
+
+// Find looks for live orders and abstracts whose order number, file number, parcel or
+// address is the text or begins with it; punctuation counts in order numbers alone. At
+// most limit of each noun are given (MostFound where it is 0 or above). What it costs
+// does not depend on how much is stored.
+func (v *Vault) Find(ctx context.Context, text string, limit int) (Found, error) {
+	f := Found{Text: strings.TrimSpace(text)}
+	if f.Text == "" || len(f.Text) > longestFind || !utf8.ValidString(f.Text) {
+		return f, nil
+	}
+	if limit <= 0 || limit > MostFound {
+		limit = MostFound
+	}
+	err := v.store.View(ctx, func(t *store.Tx) error {
+		orders, more, err := t.FindOrders(f.Text, limit)
+		if err != nil {
+			return err
+		}
+		f.add(orderNoun.name, more, hits(orders, orderHit), f.Text)
+		abstracts, more, err := t.FindAbstracts(f.Text, limit)
+		f.add(abstractNoun.name, more, hits(abstracts, v.abstractHit), f.Text)
+		return err
+	})
+	return f, err
+}
+
+func (f *Found) add(noun string, more bool, hits []Hit, text string) {
+	if len(hits) == 0 {
+		return
+	}
+	for i := range hits {
+		hits[i].Noun = noun
+		hits[i].Marked = marked(hits[i].Value, text, store.Sort(hits[i].By))
+	}
+	f.Groups = append(f.Groups, HitGroup{noun, hits, more})
+}
+
+func hits[T any](known []store.Known[T], hit func(*T, store.Sort) Hit) (list []Hit) {
+	for i := range known {
+		h := hit(&known[i].Record, known[i].By)
+		h.By, h.Exact = string(known[i].By), known[i].Exact
+		list = append(list, h)
+	}
+	return list
+}
+
+func orderHit(o *title.Order, by store.Sort) Hit {
+	h := Hit{ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate}
+	switch by {
+	case store.SortNumber:
+		h.Value = o.Number
+	case store.SortParcel:
+		h.Value = o.Parcel()
+	default:
+		h.Value = o.Place()
+	}
+	return h
+}
+
+func (v *Vault) abstractHit(a *title.Abstract, by store.Sort) Hit {
+	h := Hit{ID: a.ID, Heading: v.Heading(a), Under: a.Under(), Status: a.Status}
+	switch by {
+	case store.SortFile:
+		h.Value = a.FileNumber()
+	case store.SortParcel:
+		h.Value = a.Parcel()
+	default:
+		h.Value = a.Place()
+	}
+	return h
+}
+
+// marked is how many bytes of a value are the text, as it is compared.
+func marked(value, text string, by store.Sort) int {
+	form := title.Squeezed
+	switch by {
+	case store.SortNumber:
+		form = title.Fold
+	case store.SortAddress:
+		form = title.Plain
+	}
+	want := form(text)
+	for end := range value {
+		if form(value[:end]) == want {
+			return end
+		}
+	}
+	return len(value)
+}
+
+// Heading is what people know an abstract by: title.Abstract.Heading, else its opaque
+// id, as addresses have it.
+func (v *Vault) Heading(a *title.Abstract) string {
+	if heading := a.Heading(); heading != "" {
+		return heading
+	}
+	return "Abstract " + v.Secrets.IDs("abstracts").Encode(a.ID)
+}
+
+// mostRelated bounds what is shown beside a record.
+const mostRelated = 10
+
+// Related gives the other records of the same property as an order, by parcel or
+// address; a county or state that differs parts two, and of addresses the city.
+func (o *Orders) Related(ctx context.Context, order title.Order) (Found, error) {
+	return o.v.related(ctx, orderNoun.name, order.ID, order.Parcel(), order.Property)
+}
+
+// Related is Orders.Related for an abstract.
+func (a *Abstracts) Related(ctx context.Context, abstract title.Abstract) (Found, error) {
+	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
+}
+
+func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at title.Property) (Found, error) {
+	var f Found
+	var orders []store.Known[title.Order]
+	var abstracts []store.Known[title.Abstract]
+	err := v.store.View(ctx, func(t *store.Tx) error {
+		for _, way := range []struct {
+			by   store.Sort
+			text string
+		}{{store.SortParcel, parcel}, {store.SortAddress, at.Street()}} {
+			found, _, err := t.FindOrders(way.text, MostFound)
+			if err != nil {
+				return err
+			}
+			orders = alike(orders, found, way.by, at, func(o *title.Order) (uint64, title.Property) { return o.ID, o.Property })
+			others, _, err := t.FindAbstracts(way.text, MostFound)
+			if err != nil {
+				return err
+			}
+			abstracts = alike(abstracts, others, way.by, at, func(a *title.Abstract) (uint64, title.Property) { return a.ID, a.Property })
+		}
+		return nil
+	})
+	for _, g := range []HitGroup{{Noun: orderNoun.name, Hits: hits(orders, orderHit)}, {Noun: abstractNoun.name, Hits: hits(abstracts, v.abstractHit)}} {
+		list := g.Hits[:0]
+		for _, h := range g.Hits {
+			if g.Noun != noun || h.ID != id {
+				list = append(list, h)
+			}
+		}
+		f.add(g.Noun, len(list) > mostRelated, list[:min(len(list), mostRelated)], "")
+	}
+	return f, err
+}
+
+// alike adds those that are exactly what was asked for, in no other county.
+func alike[T any](list, found []store.Known[T], by store.Sort, at title.Property, of func(*T) (uint64, title.Property)) []store.Known[T] {
+	seen := map[uint64]bool{}
+	for i := range list {
+		id, _ := of(&list[i].Record)
+		seen[id] = true
+	}
+	differs := func(a, b string) bool { return a != "" && b != "" && title.Plain(a) != title.Plain(b) }
+	for i := range found {
+		id, p := of(&found[i].Record)
+		if found[i].Exact && found[i].By == by && !seen[id] && !differs(p.County, at.County) && !differs(p.State, at.State) &&
+			(by == store.SortParcel || !differs(p.City, at.City)) {
+			list = append(list, found[i])
+		}
+	}
+	return list
+}
+
+// SameNumber gives other live orders with the order's number, at most MostFound, and
+// whether there are more: corrections and updates reuse numbers (API.md, "Orders").
+func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []title.Order, more bool, err error) {
+	page, err := o.List(ctx, Query{Where: []store.Where{{Column: store.ColumnNumber, Value: order.Number}}, Limit: MostFound + 1})
+	for _, other := range page.Items {
+		if other.ID != order.ID {
+			list = append(list, other)
+		}
+	}
+	return list[:min(len(list), MostFound)], len(list) > MostFound || page.Next != nil, err
+}
+
+// Browse reads a page of abstracts without the records of their documents.
+func (a *Abstracts) Browse(ctx context.Context, q Query) (Page[title.Abstract], error) {
+	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
+}

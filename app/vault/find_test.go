@@ -1,0 +1,156 @@
+package vault_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// order makes one, with a parcel and an address.
+func order(t *testing.T, v *vault.Vault, number, due, parcel string, at title.PropertyDraft) title.Order {
+	t.Helper()
+	draft := title.OrderDraft{Number: title.Given(number), DueDate: title.Given(due), PropertyDraft: at}
+	if parcel != "" {
+		draft.Custom = custom("parcel_id", fmt.Sprintf("%q", parcel))
+	}
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at title.PropertyDraft) title.Abstract {
+	t.Helper()
+	draft := title.AbstractDraft{PropertyDraft: at, TaxMap: title.Given(parcel)}
+	if number != "" {
+		draft.Custom = custom("file_number", fmt.Sprintf("%q", number))
+	}
+	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Abstract
+}
+
+func elm(city, county string) title.PropertyDraft {
+	return title.PropertyDraft{Address: title.Given("12 Elm St."), City: title.Given(city), County: title.Given(county), State: title.Given("NY")}
+}
+
+// said lists hits as "noun id by value|marked".
+func said(f vault.Found) (list []string) {
+	for _, g := range f.Groups {
+		for _, h := range g.Hits {
+			exact := ""
+			if h.Exact {
+				exact = " exactly"
+			}
+			list = append(list, fmt.Sprintf("%s %d %s %s|%s%s", h.Noun, h.ID, h.By, h.Value[:h.Marked], h.Value[h.Marked:], exact))
+		}
+	}
+	return list
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	order(t, v, "26-100", "", "12.-3-45", elm("Troy", "Rensselaer"))
+	order(t, v, "26-1", "", "", title.PropertyDraft{})
+	filedAbstract(t, v, "26-1", "12.-3-4", elm("Troy", "Rensselaer"))
+	filedAbstract(t, v, "", "", title.PropertyDraft{})
+	for _, row := range []struct {
+		text string
+		want []string
+		only string
+	}{
+		{"", nil, ""},
+		{" - ", nil, ""},
+		{"elm", nil, ""},
+		{strings.Repeat("1", 600), nil, ""},
+		{"\xff1", nil, ""},
+		{" 26-100 ", []string{"order 1 order_number 26-100| exactly"}, "order 1"},
+		{"26-1", []string{"order 2 order_number 26-1| exactly", "order 1 order_number 26-1|00", "abstract 1 file_number 26-1| exactly"}, ""},
+		{"26", []string{"order 2 order_number 26|-1", "order 1 order_number 26|-100", "abstract 1 file_number 26|-1"}, ""},
+		{"12-34", []string{"order 1 parcel 12.-3-4|5", "abstract 1 parcel 12.-3-4| exactly"}, "abstract 1"},
+		{"12 elm st", []string{"order 1 address 12 Elm St|., Troy, NY exactly", "abstract 1 address 12 Elm St|., Troy, NY exactly"}, ""},
+		{"12 ELM ST, TR", []string{"order 1 address 12 Elm St., Tr|oy, NY", "abstract 1 address 12 Elm St., Tr|oy, NY"}, ""},
+	} {
+		f, err := v.Find(t.Context(), row.text, 0)
+		if err != nil || !slices.Equal(said(f), row.want) {
+			t.Errorf("%q: %q, %v\nwant %q", row.text, said(f), err, row.want)
+		}
+		only, is := f.Only()
+		if name := fmt.Sprintf("%s %d", only.Noun, only.ID); is != (row.only != "") || is && name != row.only {
+			t.Errorf("%q: the only one is %s, %v", row.text, name, is)
+		}
+	}
+	if f, err := v.Find(t.Context(), "26", 1); err != nil || len(f.Groups) != 2 || len(f.Groups[0].Hits) != 1 || !f.Groups[0].More || f.Groups[1].More {
+		t.Errorf("one of each: %+v, %v", f, err)
+	}
+	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
+	if f, err := v.Find(t.Context(), "26-100", 0); err != nil || len(f.Groups) != 0 {
+		t.Errorf("in the trash: %+v, %v", f, err)
+	}
+}
+
+func TestHeadingOfAnAbstractWithoutAny(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	made := filedAbstract(t, v, "", "", title.PropertyDraft{})
+	if heading, want := v.Heading(&made), "Abstract "+v.Secrets.IDs("abstracts").Encode(made.ID); heading != want {
+		t.Errorf("%q, want %q", heading, want)
+	}
+	done(t, v.Abstracts.Trash(t.Context(), clerk, made.ID, vault.Match{}))
+	wantTrash(t, v, "abstract 1 "+v.Heading(&made))
+}
+
+func TestRelated(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	first := order(t, v, "26-1", "", "12.-3-4", elm("Troy", "Rensselaer"))
+	order(t, v, "26-2", "", "12-34", title.PropertyDraft{})              // the same parcel
+	order(t, v, "26-3", "", "12-34", elm("Troy", "Albany"))              // another county
+	order(t, v, "26-4", "", "12-345", title.PropertyDraft{})             // it only begins so
+	order(t, v, "12-34", "", "", title.PropertyDraft{})                  // that is its number
+	order(t, v, "26-6", "", "", elm("Utica", ""))                        // another city
+	parcel := filedAbstract(t, v, "26-7", "1234", title.PropertyDraft{}) // the same parcel
+	filedAbstract(t, v, "26-8", "9", elm("TROY", "Rensselaer"))          // the same address
+	filedAbstract(t, v, "26-9", "9", title.PropertyDraft{})              // nothing in common
+	done(t, v.Orders.Trash(t.Context(), clerk, order(t, v, "26-0", "", "12-34", title.PropertyDraft{}).ID, vault.Match{}))
+	f, err := v.Orders.Related(t.Context(), first)
+	want := []string{"order 2 parcel |12-34 exactly", "abstract 1 parcel |1234 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly"}
+	if err != nil || !slices.Equal(said(f), want) {
+		t.Errorf("%q, %v\nwant %q", said(f), err, want)
+	}
+	f, err = v.Abstracts.Related(t.Context(), parcel)
+	if err != nil || len(f.Groups) != 1 || len(f.Groups[0].Hits) != 3 {
+		t.Errorf("of an abstract: %q, %v", said(f), err)
+	}
+	if f, err := v.Abstracts.Related(t.Context(), title.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
+		t.Errorf("of nothing: %q, %v", said(f), err)
+	}
+}
+
+func TestSameNumber(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	first := order(t, v, "A-1", "", "", title.PropertyDraft{})
+	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || more || len(list) != 0 {
+		t.Errorf("alone: %v, %v, %v", list, more, err)
+	}
+	order(t, v, "a-1", "", "", title.PropertyDraft{})
+	order(t, v, "A-10", "", "", title.PropertyDraft{})
+	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
+		t.Errorf("two: %v, %v, %v", list, more, err)
+	}
+	for range vault.MostFound {
+		order(t, v, "A-1", "", "", title.PropertyDraft{})
+	}
+	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MostFound {
+		t.Errorf("many: %d, %v, %v", len(list), more, err)
+	}
+}

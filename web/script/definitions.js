@@ -1,0 +1,40 @@
+// The editor of definitions: rows are dragged into order, and options are shown only
+// for the types that have some. Without this script there are buttons, and a hint.
+(() => {
+  'use strict';
+
+  const ready = (root) => {
+    for (const body of root.querySelectorAll('[data-sort]')) {
+      if (body.dataset.ready || typeof Sortable === 'undefined') continue;
+      body.dataset.ready = '';
+      Sortable.create(body, { handle: '.grip', animation: 120, onEnd: (event) => { if (event.oldIndex !== event.newIndex) send(body); } });
+    }
+    const type = root.querySelector('#type');
+    const options = root.querySelector('[data-options]');
+    if (!type || !options) return;
+    const show = () => { options.hidden = !('chooses' in type.selectedOptions[0].dataset); };
+    type.addEventListener('change', show);
+    show();
+  };
+
+  const send = (body) => {
+    const form = document.querySelector(`[data-order="${body.dataset.sort}"]`);
+    form.querySelectorAll('[name="order"]').forEach((input) => input.remove());
+    for (const row of body.querySelectorAll('[data-key]')) {
+      const input = document.createElement('input');
+      input.type = 'hidden';
+      input.name = 'order';
+      input.value = row.dataset.key;
+      form.append(input);
+    }
+    form.requestSubmit();
+  };
+
+  // What is at the edge cannot go further.
+  document.addEventListener('click', (event) => {
+    if (event.target.closest('button[aria-disabled="true"]')) event.preventDefault();
+  }, true);
+
+  ready(document);
+  document.addEventListener('htmx:load', (event) => ready(event.detail.elt));
+})();

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"io/fs"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func styles(t *testing.T) string {
+	t.Helper()
+	names, err := fs.Glob(files, "style/*.css")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(content)
+	}
+	return all.String()
+}
+
+// tokens reads the colours of the first block that begins with head.
+func tokens(t *testing.T, css, head string) map[string]string {
+	t.Helper()
+	_, rest, found := strings.Cut(css, head)
+	block, _, closed := strings.Cut(rest, "}")
+	if !found || !closed {
+		t.Fatalf("no block after %q", head)
+	}
+	colours := map[string]string{}
+	for _, m := range regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`).FindAllStringSubmatch(block, -1) {
+		colours[m[1]] = m[2]
+	}
+	return colours
+}
+
+// luminance is that of WCAG 2.2, of a colour in six hex digits.
+func luminance(t *testing.T, colour string) float64 {
+	t.Helper()
+	n, err := strconv.ParseUint(colour, 16, 32)
+	if err != nil || len(colour) != 6 {
+		t.Fatalf("colour %q", colour)
+	}
+	part := func(shift int) float64 {
+		c := float64(n>>shift&0xff) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
+}
+
+// Every colour of text on every ground it may stand on, in both themes: 4.5 to 1;
+// what is around something to fill in, and what shows where one is: 3 to 1 (WCAG 2.2
+// level AA, 1.4.3 and 1.4.11).
+func TestContrast(t *testing.T) {
+	t.Parallel()
+	css := styles(t)
+	light := tokens(t, css, ":root {")
+	dark := tokens(t, css, "@media (prefers-color-scheme: dark) {\n  :root {")
+	for theme, colours := range map[string]map[string]string{"light": light, "dark": dark} {
+		check := func(least float64, front string, grounds ...string) {
+			for _, ground := range grounds {
+				a, b := luminance(t, colours[front]), luminance(t, colours[ground])
+				if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < least {
+					t.Errorf("%s: %s on %s is %.2f to 1, less than %.1f", theme, front, ground, ratio, least)
+				}
+			}
+		}
+		for _, text := range []string{"ink", "soft", "link", "good", "warn", "bad"} {
+			check(4.5, text, "ground", "sheet", "sunk", "hover", "chosen")
+		}
+		for _, said := range []string{"good", "warn", "bad"} {
+			check(4.5, said, said+"-tint")
+		}
+		check(4.5, "on-accent", "accent", "accent-over", "bad-fill", "bad-over")
+		check(3, "line-strong", "ground", "sheet")
+		check(3, "link", "ground", "sheet", "hover", "chosen")
+	}
+}
+
+// What the policy of pages would refuse, or would load from elsewhere, is not there.
+func TestStylesStandAlone(t *testing.T) {
+	t.Parallel()
+	css := styles(t)
+	for _, word := range []string{"url(", "@import", "http:", "https:", "@font-face", "expression("} {
+		if strings.Contains(css, word) {
+			t.Errorf("the styles have %q", word)
+		}
+	}
+}
