@@ -56,7 +56,7 @@ type picture struct {
 // neighbour is the document before or after this one.
 type neighbour struct {
 	Name, Path string
-	Warm       string // its first picture
+	Warm       string // its first picture; "" where there is none
 }
 
 // document shows a document to whoever reads it. To see it is noted once.
@@ -200,7 +200,11 @@ func (p *pages) among(r *http.Request, s *documentSheet) error {
 }
 
 func (s *documentSheet) neighbour(f title.File) *neighbour {
-	return &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn, Warm: documentPath(f.ID) + "/pages/1"}
+	n := &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
+	if f.Failure == "" && (f.MIME == mimePDF || strings.HasPrefix(f.MIME, "image/")) {
+		n.Warm = documentPath(f.ID) + "/pages/1"
+	}
+	return n
 }
 
 // placeOf is a document's own place, as ?in= would name it.
