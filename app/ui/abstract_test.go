@@ -51,7 +51,7 @@ func (h *house) read(t *testing.T, id uint64) vault.Filed {
 	return filed
 }
 
-// holds wants all of the texts in a page, without none of them.
+// holds wants all of the texts in a page, lacks none of them.
 func (r reply) holds(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -61,7 +61,7 @@ func (r reply) holds(t *testing.T, texts ...string) {
 	}
 }
 
-func (r reply) without(t *testing.T, texts ...string) {
+func (r reply) lacks(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if strings.Contains(string(r.body), text) {
@@ -154,7 +154,7 @@ func TestAbstractList(t *testing.T) {
 	}
 	// A script gets the table alone, and the address of it.
 	part := h.status(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
-	part.without(t, "<html")
+	part.lacks(t, "<html")
 	part.same(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
 	h.status(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").holds(t, "<html")
 }
@@ -212,7 +212,7 @@ func TestNewAbstract(t *testing.T) {
 	h.status(t, 200, "GET", "/abstracts/new", cookie).holds(t, "Residential Abstract", `name="custom_fields.search_type"`, `class="required"`)
 	page := h.status(t, 200, "GET", "/abstracts/new?template="+number, cookie)
 	page.holds(t, `type="date"`, "<textarea", `type="radio"`, `type="checkbox"`, `inputmode="decimal"`, `name="county"`)
-	page.without(t, "search_type")
+	page.lacks(t, "search_type")
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)
 	if once == nil {
 		t.Fatal("the form has no token")

@@ -202,7 +202,7 @@ func (p *pages) abstractOrder(w http.ResponseWriter, r *http.Request, who visito
 		if err != nil {
 			return err
 		}
-		order, moved := documentOrder(filed.Abstract.Files, form)
+		order, moved := newOrder(filed.Abstract.Files, form)
 		sent := title.Numbers{Array: true}
 		for _, id := range order {
 			sent.Items = append(sent.Items, title.Number{Present: true, Valid: true, Value: int64(id)}) // #nosec G115 -- from a sequence
@@ -236,9 +236,9 @@ func (p *pages) listOf(r *http.Request, filed vault.Filed) documentList {
 	return l
 }
 
-// documentOrder gives the numbers in the order that a form asks for, and which of them it
+// newOrder gives the numbers in the order that a form asks for, and which of them it
 // is about. What it says of others is not looked at.
-func documentOrder(files []uint64, form url.Values) (order []uint64, moved uint64) {
+func newOrder(files []uint64, form url.Values) (order []uint64, moved uint64) {
 	order = slices.Clone(files)
 	if named := form.Get("files"); named != "" {
 		return placedAs(order, named), 0

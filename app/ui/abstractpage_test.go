@@ -42,10 +42,10 @@ func TestEditAbstract(t *testing.T) {
 	id := filed.Abstract.ID
 	page := h.status(t, 200, "GET", path, cookie)
 	page.holds(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
-	page.without(t, "data-editing")
+	page.lacks(t, "data-editing")
 	h.status(t, 200, "GET", path+"?edit=property", cookie).holds(t, `name="city"`, "autofocus", `action="`+path+`"`)
 	part := h.status(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
-	part.without(t, "<html")
+	part.lacks(t, "<html")
 	part.holds(t, `id="city" name="city" autocomplete="off" value="Troy" autofocus`)
 
 	form := hidden(part)
@@ -76,7 +76,7 @@ func TestEditAbstract(t *testing.T) {
 	}
 	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
 	stale.holds(t, "Somebody changed this while you were at it", `value="Ulster"`, "It says “Greene” meanwhile.", "Changed by Lee", "It says “Catskill” meanwhile", "Save mine", "Keep theirs")
-	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").without(t, "<html")
+	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
 	form = hidden(stale)
 	change(303, map[string]string{"city": "Hudson", "county": "Ulster"})
 	if a := h.read(t, id).Abstract; a.City != "Hudson" || a.County != "Ulster" {
@@ -97,7 +97,7 @@ func TestEditAbstract(t *testing.T) {
 	refused.holds(t, "This is no date", `value="2026-13-01"`, "must not be greater than 2000", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.holds(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
-	saved.without(t, "Still missing", "<html")
+	saved.lacks(t, "Still missing", "<html")
 	saved.same(t, map[string]string{"HX-Trigger": "deedkeep:changed"})
 	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
 }
@@ -128,13 +128,13 @@ func TestAbstractLife(t *testing.T) {
 		h.fill(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
 	}
 	first := h.status(t, 200, "GET", path+"/history", cookie)
-	first.without(t, "made this abstract")
+	first.lacks(t, "made this abstract")
 	next := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindSubmatch(first.body)
 	if next == nil {
 		t.Fatal("the history has no second page")
 	}
 	h.status(t, 200, "GET", string(next[1]), cookie).holds(t, "made this abstract")
-	h.status(t, 200, "GET", path+"/history", cookie, "HX-Request: true").without(t, "<html")
+	h.status(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
 // The documents: their order, names, trash and back, with scripts and without.
@@ -211,7 +211,7 @@ func TestDocumentsState(t *testing.T) {
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
 	at := state(h.status(t, 200, "GET", path, cookie))
-	h.status(t, 200, "GET", at, cookie, "HX-Request: true").without(t, "<li")
+	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
 	tray := h.tray(t)
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatal(err)
@@ -221,14 +221,14 @@ func TestDocumentsState(t *testing.T) {
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
 	came.holds(t, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
-	came.without(t, "a.pdf", "b.pdf")
+	came.lacks(t, "a.pdf", "b.pdf")
 	h.vault.Start(time.Hour)
 	at = state(came)
 	h.wait(t, "processing", func() bool {
 		return !slices.ContainsFunc(h.read(t, filed.Abstract.ID).Files, func(f title.File) bool { return f.Processing })
 	})
 	done := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
-	done.without(t, "every 2s", "Being processed")
+	done.lacks(t, "every 2s", "Being processed")
 	for _, f := range filed.Files {
 		done.holds(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
 	}
@@ -250,7 +250,7 @@ func TestAbstractForViewers(t *testing.T) {
 	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, title.Property{Address: hostile}, `"><script>.pdf`)
 	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
 		page := h.status(t, 200, "GET", at, cookie)
-		page.without(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
+		page.lacks(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
 		page.holds(t, "Wwwwwwwwww")
 	}
 	h.status(t, 403, "GET", "/abstracts/new", cookie)
@@ -276,5 +276,5 @@ func TestAlsoSearched(t *testing.T) {
 	path, _ := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, place)
 	page := h.status(t, 200, "GET", path, cookie)
 	page.holds(t, "Also searched", "1999-7")
-	page.without(t, "1999-8")
+	page.lacks(t, "1999-8")
 }

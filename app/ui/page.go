@@ -129,23 +129,22 @@ func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) e
 // seeUndo is see with a button that sends a form to undo, an address that ends with
 // /restore.
 func (p *pages) seeUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
-	p.leave(w, r, notice, undo)
+	p.leaveUndo(w, r, notice, undo)
 	redirect(w, r, local(to))
 	return nil
 }
 
 // leaveNotice leaves a sentence for the next page; none where it is "".
 func (p *pages) leaveNotice(w http.ResponseWriter, r *http.Request, notice string) {
-	p.leave(w, r, notice, "")
+	p.leaveUndo(w, r, notice, "")
 }
 
-func (p *pages) leave(w http.ResponseWriter, r *http.Request, notice, undo string) {
+func (p *pages) leaveUndo(w http.ResponseWriter, r *http.Request, notice, undo string) {
 	if notice == "" {
 		return
 	}
-	text := undo + "\n" + shorten(notice, 2000)
 	http.SetCookie(w, &http.Cookie{
-		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(text)), Path: "/", MaxAge: 60,
+		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 2000))), Path: "/", MaxAge: 60,
 		HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
 	})
 }
