@@ -91,6 +91,7 @@ type printSheet struct {
 	Pages           []picture
 	From, To, Total int
 	Text            []textPage
+	Cut             bool // it is not all of it
 }
 
 // mostPrinted is how many pages are printed at once: their pictures are all held by
@@ -116,7 +117,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 	if err := p.content(r, who, &s); err != nil {
 		return err
 	}
-	what := printSheet{File: file, Text: s.Text, Total: s.Pages}
+	what := printSheet{File: file, Text: s.Text, Cut: s.Cut, Total: s.Pages}
 	if s.As == asPages {
 		what.From = min(max(asked(r, "from", 1), 1), s.Pages)
 		what.To = min(max(asked(r, "to", s.Pages), what.From), s.Pages, what.From+mostPrinted-1)
