@@ -148,7 +148,7 @@ func TestPagePictures(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		width int
-	}{{"", 1275}, {"?w=1", 200}, {"?w=200", 200}, {"?w=201", 425}, {"?w=2550", 2550}, {"?w=2551", 2600}, {"?w=1000000", 2600}} {
+	}{{"", 1275}, {"?w=1", 200}, {"?w=200", 200}, {"?w=201", 425}, {"?w=2550", 2550}, {"?w=2551", 5100}, {"?w=1000000", 5100}} {
 		got := g.get(t, 200, path(deed, "/pages/3"+c.query))
 		drawn, err := png.DecodeConfig(bytes.NewReader(got.body))
 		if err != nil || drawn.Width != c.width || drawn.Height != 3 {
