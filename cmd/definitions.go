@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/client"
+	"deedkeep/app/title"
 	"deedkeep/app/wire"
 )
 
@@ -238,99 +238,14 @@ func diffText(d wire.Definition, noun string) string {
 }
 
 func diffLine(d wire.Definition, c wire.DefinitionChange) string {
-	key, isField := strings.CutPrefix(c.Field, "custom_fields.")
+	words := title.Change{Field: c.Field, From: c.From, To: c.To}.DefinitionWords()
 	switch {
-	case isField:
-		return fieldDiff(key, c)
-	case c.Field == "custom_fields":
-		return "  order of the fields: " + strings.Join(decoded[[]string](c.To), ", ")
-	case c.Field == "statuses":
-		from, to := decoded[[]string](c.From), decoded[[]string](c.To)
-		return "  statuses: " + orOff(to) + listDiff(from, to)
+	case strings.HasPrefix(c.Field, "custom_fields."):
+		return words
 	case d.Created && c.Field == "name":
 		return "" // it is in the line above
-	case d.Created:
+	case d.Created && c.Field != "custom_fields" && c.Field != "statuses":
 		return fmt.Sprintf("  %s: %s", c.Field, c.To)
 	}
-	return fmt.Sprintf("  %s: %s → %s", c.Field, c.From, c.To)
-}
-
-func orOff(statuses []string) string {
-	if len(statuses) == 0 {
-		return "off"
-	}
-	return strings.Join(statuses, ", ")
-}
-
-func fieldDiff(key string, c wire.DefinitionChange) string {
-	was, now := decoded[*wire.Field](c.From), decoded[*wire.Field](c.To)
-	switch {
-	case was == nil && now == nil:
-		return ""
-	case was == nil:
-		return "+ " + fieldText1(*now)
-	case now == nil:
-		return "- " + fieldText1(*was)
-	}
-	var parts []string
-	if was.Label != now.Label {
-		parts = append(parts, fmt.Sprintf("label %q → %q", was.Label, now.Label))
-	}
-	if was.Type != now.Type {
-		parts = append(parts, was.Type+" → "+now.Type)
-	}
-	if was.Required != now.Required {
-		parts = append(parts, map[bool]string{true: "required", false: "no longer required"}[now.Required])
-	}
-	if !slices.Equal(was.Options, now.Options) {
-		parts = append(parts, "options"+orReordered(listDiff(was.Options, now.Options), now.Options))
-	}
-	return "~ " + key + ": " + strings.Join(parts, "; ")
-}
-
-func orReordered(diff string, now []string) string {
-	if diff == "" {
-		return " in another order: " + strings.Join(now, ", ")
-	}
-	return diff
-}
-
-// fieldText1 is a field in one line.
-func fieldText1(f wire.Field) string {
-	text := fmt.Sprintf("%s %q, %s", f.Key, f.Label, f.Type)
-	if f.Required {
-		text += ", required"
-	}
-	if len(f.Options) > 0 {
-		text += ": " + strings.Join(f.Options, ", ")
-	}
-	return text
-}
-
-// listDiff names what came and what went.
-func listDiff(from, to []string) string {
-	var parts []string
-	for _, word := range to {
-		if !slices.Contains(from, word) {
-			parts = append(parts, fmt.Sprintf("+ %q", word))
-		}
-	}
-	for _, word := range from {
-		if !slices.Contains(to, word) {
-			parts = append(parts, fmt.Sprintf("- %q", word))
-		}
-	}
-	if len(parts) == 0 || len(from) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, " ") + ")"
-}
-
-// decoded reads the JSON of a change; the zero value where it is of another kind.
-func decoded[T any](raw json.RawMessage) T {
-	var v T
-	if json.Unmarshal(raw, &v) != nil {
-		return *new(T)
-	}
-	return v
+	return "  " + words
 }

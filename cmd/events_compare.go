@@ -126,12 +126,12 @@ var errNoExport = errors.New("this is no export of the log: JSON lines or CSV of
 // newKeptLog looks at the first byte for the format.
 func newKeptLog(r io.Reader) (*keptLog, error) {
 	in := bufio.NewReader(r)
-	head, err := in.Peek(len(byteOrderMark))
+	head, err := in.Peek(len(wire.ByteOrderMark))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if bytes.Equal(head, []byte(byteOrderMark)) {
-		_, _ = in.Discard(len(byteOrderMark)) // it was seen
+	if bytes.Equal(head, []byte(wire.ByteOrderMark)) {
+		_, _ = in.Discard(len(wire.ByteOrderMark)) // it was seen
 	} else if len(head) > 0 && head[0] == '{' {
 		k := &keptLog{line: &wire.Event{}}
 		k.read = keptLines(in, k.line)

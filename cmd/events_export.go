@@ -3,13 +3,10 @@ package cmd
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,10 +93,11 @@ type eventWriter struct {
 }
 
 func newEventWriter(format string, out io.Writer) eventWriter {
-	buffer := bufio.NewWriter(out)
 	if format == "csv" {
-		return newEventTable(buffer)
+		table := wire.NewEventTable(out)
+		return eventWriter{table.Write, table.Flush}
 	}
+	buffer := bufio.NewWriter(out)
 	return eventWriter{func(e wire.Event) error {
 		line, err := wire.Marshal(e)
 		if err != nil {
@@ -108,69 +106,4 @@ func newEventWriter(format string, out io.Writer) eventWriter {
 		_, err = buffer.Write(append(line, '\n'))
 		return err
 	}, buffer.Flush}
-}
-
-// byteOrderMark makes spreadsheets read the file as UTF-8.
-const byteOrderMark = "\ufeff"
-
-var eventColumns = []string{"seq", "at", "actor_kind", "actor_id", "actor_name", "address", "kind", "record", "detail", "changes", "request_id", "hash"}
-
-// newEventTable writes CSV (RFC 4180, but lines end with LF: Go's writer drops a CR in
-// a cell where they end with CRLF), behind a byte order mark.
-func newEventTable(out *bufio.Writer) eventWriter {
-	table := csv.NewWriter(out)
-	begun := false
-	begin := func() error {
-		if begun {
-			return nil
-		}
-		begun = true
-		_, err := out.WriteString(byteOrderMark)
-		return errors.Join(err, table.Write(eventColumns))
-	}
-	return eventWriter{func(e wire.Event) error {
-		row, err := eventRow(e)
-		return errors.Join(err, begin(), table.Write(row))
-	}, func() error {
-		err := begin()
-		table.Flush()
-		return errors.Join(err, table.Error(), out.Flush())
-	}}
-}
-
-func eventRow(e wire.Event) ([]string, error) {
-	detail, err := wire.Marshal(e.Detail)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := wire.Marshal(e.Changes)
-	if err != nil {
-		return nil, err
-	}
-	id := ""
-	if e.Actor.ID != nil {
-		id = strconv.FormatInt(*e.Actor.ID, 10)
-	}
-	row := []string{strconv.FormatInt(e.Seq, 10), e.At.String(), e.Actor.Kind, id, text(e.Actor.Name), text(e.Actor.Address), e.Kind, text(e.Record),
-		string(detail), string(changes), text(e.RequestID), e.Hash}
-	for i, cell := range row {
-		row[i] = harmless(cell)
-	}
-	return row, nil
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// harmless keeps a spreadsheet from taking a cell for a formula (OWASP, "CSV
-// Injection").
-func harmless(cell string) string {
-	if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
-		return "'" + cell
-	}
-	return cell
 }

@@ -153,9 +153,9 @@ func TestEventTableIsHarmless(t *testing.T) {
 	if err := out.flush(); err != nil {
 		t.Fatal(err)
 	}
-	text, marked := strings.CutPrefix(b.String(), byteOrderMark)
+	text, marked := strings.CutPrefix(b.String(), wire.ByteOrderMark)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || !marked || len(rows) != len(names)+1 || !slices.Equal(rows[0], eventColumns) {
+	if err != nil || !marked || len(rows) != len(names)+1 || !slices.Equal(rows[0], wire.EventColumns()) {
 		t.Fatalf("%v: %q", err, rows)
 	}
 	for i, row := range rows[1:] {
@@ -194,8 +194,8 @@ func TestBound(t *testing.T) {
 }
 
 func FuzzKeptLog(f *testing.F) {
-	for _, text := range []string{"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n", byteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
-		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`, byteOrderMark, byteOrderMark + `{"seq":1}`} {
+	for _, text := range []string{"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n", wire.ByteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
+		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`, wire.ByteOrderMark, wire.ByteOrderMark + `{"seq":1}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -85,7 +85,7 @@ func (r *refusals) warn(s *shell) {
 
 // cell is a text for one cell of a spreadsheet.
 func cell(text string) string {
-	return harmless(strings.Map(func(r rune) rune {
+	return wire.Harmless(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}

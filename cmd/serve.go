@@ -19,6 +19,7 @@ import (
 	"deedkeep/app/server"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/wire"
 )
 
 func (s *shell) serveCommand() *cobra.Command {
@@ -69,6 +70,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
+		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },
 		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})
 }
@@ -161,6 +163,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 		Backup:    backupSettings(c),
 		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
+		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
 		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/client"
+	"deedkeep/app/title"
 	"deedkeep/app/wire"
 )
 
@@ -41,7 +42,7 @@ func (s *shell) templatesList() *cobra.Command {
 				}
 				rows := [][]string{{"ID", "NAME", "FIELDS", "STATUSES", ""}}
 				for _, t := range list {
-					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), orOff(t.Statuses), templateState(t)})
+					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), title.StatusWords(t.Statuses), templateState(t)})
 				}
 				return s.printTable(rows)
 			})
@@ -73,7 +74,7 @@ func (s *shell) templatesShow() *cobra.Command {
 				if state != "" {
 					state = " (" + state + ")"
 				}
-				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, orOff(t.Statuses)); err != nil {
+				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, title.StatusWords(t.Statuses)); err != nil {
 					return err
 				}
 				return s.printFields(t.CustomFields)

@@ -77,6 +77,13 @@ func (o opaque) number(record string) string {
 	return fmt.Sprintf("%s:%d", noun, n)
 }
 
+// EventShape gives a function that shows an entry of the log as the routes of /v1 do,
+// for what stands beside them.
+func EventShape(r *secret.Ring) func(title.Event) wire.Event {
+	ids := newOpaque(r)
+	return func(e title.Event) wire.Event { return eventShape(ids, e) }
+}
+
 // eventShape is an entry of the log as callers see it, ids and all.
 func eventShape(o opaque, e title.Event) wire.Event {
 	out := wire.Event{

@@ -56,7 +56,7 @@ type picture struct {
 // neighbour is the document before or after this one.
 type neighbour struct {
 	Name, Path string
-	Warm       string // its first picture
+	Warm       string // its first picture; "" where there is none
 }
 
 // document shows a document to whoever reads it. To see it is noted once.
@@ -200,7 +200,11 @@ func (p *pages) among(r *http.Request, s *documentSheet) error {
 }
 
 func (s *documentSheet) neighbour(f title.File) *neighbour {
-	return &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn, Warm: documentPath(f.ID) + "/pages/1"}
+	n := &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
+	if f.Failure == "" && (f.MIME == mimePDF || strings.HasPrefix(f.MIME, "image/")) {
+		n.Warm = documentPath(f.ID) + "/pages/1"
+	}
+	return n
 }
 
 // placeOf is a document's own place, as ?in= would name it.
@@ -240,13 +244,13 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 			return nil, err
 		}
 		s.Place = place{Name: folder.Name, Path: folderPath(n), Section: "vault"}
-		return p.placed(ctx, store.Where{Column: store.ColumnFolder, Value: id})
+		return p.siblings(ctx, store.Where{Column: store.ColumnFolder, Value: id})
 	case "none":
 		if s.File.FolderID != 0 || s.File.AbstractID != 0 {
 			return nil, errNowhere
 		}
 		s.Place = place{Name: "Vault", Path: "/vault", Section: "vault"}
-		return p.placed(ctx, store.Where{Column: store.ColumnNowhere})
+		return p.siblings(ctx, store.Where{Column: store.ColumnNowhere})
 	}
 	return nil, errNowhere
 }
@@ -254,9 +258,9 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 // mostNeighbours is how many documents of a folder are read one after another.
 const mostNeighbours = 1000
 
-// placed gives the documents of a folder by name, as a folder shows them; none where
+// siblings gives the documents of a folder by name, as a folder shows them; none where
 // there are too many.
-func (p *pages) placed(ctx context.Context, where store.Where) ([]title.File, error) {
+func (p *pages) siblings(ctx context.Context, where store.Where) ([]title.File, error) {
 	found, err := p.Vault.Files.List(ctx, store.Query{Where: []store.Where{where}, Limit: mostNeighbours})
 	if err != nil || found.Next != nil {
 		return nil, err

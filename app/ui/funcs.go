@@ -23,11 +23,14 @@ func (p *pages) functions() template.FuncMap {
 		"humane":       humane,
 		"date":         date,
 		"when":         when,
+		"day":          day,
+		"badge":        statusClass,
 		"size":         size,
 		"count":        count[int],
 		"plural":       plural,
 		"dict":         dict,
 		"last":         last,
+		"countAny":     countAny,
 		"kindLabel":    kindLabel,
 		"roleName":     roleName,
 		"roleText":     roleText,
@@ -68,6 +71,16 @@ func when(at any) template.HTML {
 		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
 }
 
+// day gives the day of a moment in the zone of this machine, with the exact time for
+// programs; nothing for the zero time.
+func day(moment time.Time) template.HTML {
+	if moment.IsZero() {
+		return ""
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, // #nosec G203 -- a time has no markup
+		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006")))
+}
+
 // size gives a number of bytes in the unit that people think in.
 func size(bytes any) string {
 	n, err := strconv.ParseFloat(fmt.Sprint(bytes), 64)
@@ -99,6 +112,18 @@ func count[N int | int64 | uint64](n N) string {
 
 // last reports whether a place is the last one of a list.
 func last(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
+
+// countAny is count for whole numbers of any type.
+func countAny(n any) string {
+	v := reflect.ValueOf(n)
+	switch {
+	case v.CanInt():
+		return count(v.Int())
+	case v.CanUint():
+		return count(v.Uint())
+	}
+	return ""
+}
 
 // plural gives a number and the word for so many.
 func plural(n int, one, many string) string {

@@ -91,7 +91,7 @@ type printSheet struct {
 	Pages           []picture
 	From, To, Total int
 	Text            []textPage
-	Cut             bool // it is not all of it
+	Cut             bool // of the text this is the beginning
 }
 
 // mostPrinted is how many pages are printed at once: their pictures are all held by

@@ -45,6 +45,8 @@ func (p *pages) routes() []route {
 		{"POST /sign-in/code", anyone, p.code, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
 
+		{"GET /trash", mayWrite, p.trashList, false},
+		{"POST /trash", mayWrite, p.restoreTrash, false},
 		{"GET /admin/templates", mayAdminister, p.templateList, false},
 		{"POST /admin/templates", mayAdminister, p.createTemplate, false},
 		{"GET /admin/templates/{n}", mayAdminister, p.templatePage, false},
@@ -97,15 +99,51 @@ func (p *pages) routes() []route {
 		{"POST /documents/{n}/restore", mayWrite, p.restoreDocument, false},
 		{"POST /documents/{n}/retry", mayWrite, p.retryDocument, false},
 		{"GET /abstracts/{id}/zip", mayRead, p.zipAbstract, false},
+		{"GET /abstracts", mayRead, p.abstractList, false},
+		{"POST /abstracts", mayWrite, p.createAbstract, false},
+		{"GET /abstracts/new", mayWrite, p.newAbstractPage, false},
+		{"POST /abstracts/new", mayWrite, p.newAbstractAgain, false},
+		{"GET /abstracts/{id}", mayRead, p.abstract, false},
+		{"POST /abstracts/{id}", mayWrite, p.changeAbstract, false},
+		{"POST /abstracts/{id}/status", mayWrite, p.abstractStatus, false},
+		{"POST /abstracts/{id}/order", mayWrite, p.abstractOrder, false},
+		{"POST /abstracts/{id}/trash", mayWrite, p.trashAbstract, false},
+		{"POST /abstracts/{id}/restore", mayWrite, p.restoreAbstract, false},
+		{"GET /abstracts/{id}/history", mayRead, p.abstractHistory, false},
+		{"GET /abstracts/{id}/documents", mayRead, p.documentsState, false},
+		{"GET /abstracts/{id}/documents/{n}", mayRead, p.abstractDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/rename", mayWrite, p.renameOfAbstract, false},
+		{"POST /abstracts/{id}/documents/{n}/trash", mayWrite, p.detachDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/restore", mayWrite, p.returnDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/retry", mayWrite, p.retryOfAbstract, false},
+		{"OPTIONS /uploads", anyone, p.uploadOptions, true},
+		{"POST /uploads", anyone, p.tus(p.uploadBegin), true},
+		{"GET /uploads/{id}", anyone, p.tus(p.uploadShow), true},
+		{"PATCH /uploads/{id}", anyone, p.tus(p.uploadWrite), true},
+		{"DELETE /uploads/{id}", anyone, p.tus(p.uploadCancel), true},
+		{"POST /abstracts/{id}/documents", mayWrite, p.sendToAbstract, true},
+		{"POST /vault/documents", mayWrite, p.sendToFolder, true},
+		{"POST /vault/{n}/documents", mayWrite, p.sendToFolder, true},
+
+		{"GET /admin/activity", mayAdminister, p.activity, false},
+		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
+		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
+		{"POST /admin/activity/verify", mayAdminister, p.verifyActivity, false},
+		{"GET /admin/backups", mayAdminister, p.backups, false},
+		{"GET /admin/backups/{part}", mayAdminister, p.backupPart, false},
+		{"POST /admin/backups", mayAdminister, p.runBackup, false},
+		{"POST /admin/backups/verify", mayAdminister, p.verifyBackup, false},
+		{"GET /admin/settings", mayAdminister, p.settings, false},
+		{"POST /admin/settings", mayAdminister, p.examine, false},
 	}
 }
 
 func isAsset(path string) bool { return strings.HasPrefix(path, web.AssetPath) }
 
-// mount registers the table.
-func (p *pages) mount() {
+// mount registers a table of pages.
+func (p *pages) mount(table []route) {
 	p.mux = http.NewServeMux()
-	for _, r := range p.routes() {
+	for _, r := range table {
 		p.mux.Handle(r.pattern, p.admit(r))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 func templatePath(id uint64) string { return "/admin/templates/" + strconv.FormatUint(id, 10) }
@@ -15,7 +16,7 @@ func templatePath(id uint64) string { return "/admin/templates/" + strconv.Forma
 // templateRow is a template in the list.
 type templateRow struct {
 	title.Template
-	Abstracts uint64 // not those in the trash
+	Abstracts string // how many, those in the trash not counted
 }
 
 // templateRows is the page of templates, and the form of a new one.
@@ -36,7 +37,15 @@ func (p *pages) showTemplates(w http.ResponseWriter, r *http.Request, who visito
 		return err
 	}
 	for _, t := range all {
-		if row := (templateRow{t, 0}); t.Retired {
+		n, err := p.Vault.Templates.Abstracts(r.Context(), t.ID)
+		if err != nil {
+			return err
+		}
+		row := templateRow{t, count(n)}
+		if n >= vault.MostAbstracts {
+			row.Abstracts += "+"
+		}
+		if t.Retired {
 			shown.Retired = append(shown.Retired, row)
 		} else {
 			shown.Used = append(shown.Used, row)

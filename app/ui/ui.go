@@ -9,28 +9,39 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
+	"deedkeep/app/config"
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/wire"
 	"deedkeep/web"
 )
 
 // Options of New. Sizes are bytes.
 type Options struct {
 	Vault     *vault.Vault
-	Links     *secret.Links                       // of downloads
-	LinkTTL   time.Duration                       // how long one lives; 0: 5 minutes
-	Address   func(*http.Request) string          // of the client
-	Origin    func(*http.Request) (string, error) // the service's own address, as the request has it
-	FormBytes int64                               // the largest form; 0: 8 MB
-	MinRate   int64                               // bytes a second that a client must take at least
+	Links     *secret.Links                              // of downloads
+	LinkTTL   time.Duration                              // how long one lives; 0: 5 minutes
+	Address   func(*http.Request) string                 // of the client
+	Origin    func(*http.Request) (string, error)        // the service's own address, as the request has it
+	Event     func(title.Event) wire.Event               // an entry of the log as programs see it
+	Settings  []config.Setting                           // in force, secrets masked
+	Version   string                                     // of this program
+	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: nobody does
+	FormBytes int64                                      // the largest form; 0: 8 MB
+	BodyBytes int64                                      // the largest request with documents; 0: 10 GB
+	Parts     int                                        // of a request with documents; 0: 1,000
+	Stall     time.Duration                              // without a byte of one; 0: 30 seconds
+	MinRate   int64                                      // bytes a second that a client must send or take at least
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -57,14 +68,25 @@ type pages struct {
 	abstracts *secret.IDs
 	orders    *secret.IDs
 	mux       *http.ServeMux
+	health    health
+	examining sync.Mutex
 	origins   *http.CrossOriginProtection
 }
 
 // New gives the handler of everything outside /v1.
 func New(opts Options) (http.Handler, error) {
-	if opts.FormBytes == 0 {
-		opts.FormBytes = 8 << 20
+	p, err := open(opts)
+	if err != nil {
+		return nil, err
 	}
+	p.mount(p.routes())
+	return http.HandlerFunc(p.route), nil
+}
+
+// open reads assets and templates; no page is mounted yet.
+func open(opts Options) (*pages, error) {
+	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
+	opts.Stall = cmp.Or(opts.Stall, 30*time.Second)
 	assets, err := web.OpenAssets()
 	if err != nil {
 		return nil, err
@@ -81,8 +103,7 @@ func New(opts Options) (http.Handler, error) {
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
 		return nil, fmt.Errorf("pages: %w", err)
 	}
-	p.mount()
-	return http.HandlerFunc(p.route), nil
+	return p, nil
 }
 
 func (p *pages) route(w http.ResponseWriter, r *http.Request) {

@@ -27,6 +27,7 @@ type Tray struct {
 	items   []*item
 	pending sync.WaitGroup
 	closed  sync.Once
+	turn    *turn // nil: what is filed stands behind what is there
 }
 
 // item is one document of a tray: refused, or staged with its report.
@@ -92,6 +93,27 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	return nil
 }
 
+// adopt takes a document whose bytes lie in the vault's uploads already.
+func (t *Tray) adopt(filename string, x *blob.Partial) error {
+	staged, err := x.Adopt(t.ctx)
+	if err != nil {
+		return t.v.disk(err)
+	}
+	ext, accepted := inspect.Extension(filename)
+	it := &item{filename: filename, staged: staged}
+	t.items = append(t.items, it)
+	switch {
+	case staged.Size() > t.v.set.FileSize:
+		it.refusal = inspect.TooLarge(t.v.set.FileSize) // the settings have changed meanwhile
+	case !accepted:
+		it.refusal = inspect.NotSupported
+	default:
+		t.pending.Add(1)
+		go t.inspect(it, ext)
+	}
+	return nil
+}
+
 // tooLarge makes a refusal of the one error of Stage that is the document's. A
 // document over the limit that then broke off is no refusal: nobody is there to
 // read it.
@@ -105,6 +127,9 @@ func (t *Tray) tooLarge(it *item, err error) error {
 
 // Has reports whether any file part arrived, refused or not.
 func (t *Tray) Has() bool { return len(t.items) > 0 }
+
+// Len is how many documents arrived, refused or not.
+func (t *Tray) Len() int { return len(t.items) }
 
 // refuse reads a document whose name is enough to refuse it: its length still
 // decides which of the reasons comes first.
@@ -153,6 +178,7 @@ type filing struct {
 	all      []*item // good or not, as sent
 	good     []*item
 	failures []title.FileFailure
+	turn     *turn
 	cut      bool   // some of the good were refused after their bytes were kept
 	release  func() // the sweep may look at the bytes again
 }
@@ -179,7 +205,7 @@ func (f *filing) within(has int) *filing {
 		return f
 	}
 	f.cut = true
-	some := &filing{v: f.v, all: f.all}
+	some := &filing{v: f.v, all: f.all, turn: f.turn}
 	for _, it := range f.all {
 		reason := it.refusal
 		if reason == "" && len(some.good) == room {
@@ -201,7 +227,7 @@ func (t *Tray) keep() (*filing, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &filing{v: t.v, all: t.items}
+	f := &filing{v: t.v, all: t.items, turn: t.turn}
 	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {

@@ -42,6 +42,19 @@ func (s *Templates) Get(ctx context.Context, id uint64) (template title.Template
 	return template, err
 }
 
+// MostAbstracts is up to where Abstracts counts.
+const MostAbstracts = 100_000
+
+// Abstracts gives how many abstracts of a template there are, those in the trash not
+// counted; MostAbstracts stands for more.
+func (s *Templates) Abstracts(ctx context.Context, id uint64) (n int, err error) {
+	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
+		n, err = t.CountAbstracts(id, MostAbstracts)
+		return err
+	})
+	return n, err
+}
+
 // Changed is what became of one template, or of a set of definitions (then Template
 // is the zero one).
 type Changed struct {

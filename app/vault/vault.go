@@ -29,6 +29,7 @@
 //	    serving.json      whether the last server stopped by itself (serving.go)
 //	    restore.json      while a restore is not finished (restore.go)
 //	    drill/            while a drill is under way (drill.go)
+//	    uploads/          documents that arrive in several requests (app/blob, partial.go)
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 //	    control.json      the same on Windows
@@ -83,6 +84,7 @@ type Settings struct {
 	TrashKeep         time.Duration
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 	Users             UserRules
+	Uploads           UploadSettings
 }
 
 // Options of Open.
@@ -104,6 +106,7 @@ type Vault struct {
 	Abstracts *Abstracts
 	Orders    *Orders
 	Files     *Files
+	Uploads   *Uploads
 	Folders   *Folders
 	Trash     *Trash
 	Templates *Templates
@@ -126,6 +129,7 @@ type Vault struct {
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
+	orders    orders
 	usage     *usage
 	notes     *notes
 	gatherer  *gatherer
@@ -219,6 +223,7 @@ func (v *Vault) furnish() {
 	v.purger = &purger{v: v}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
+	v.Uploads = newUploads(v)
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.jobs = newJobs()
 	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
@@ -233,7 +238,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run}
 	if v.begin(ctx) {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -249,6 +254,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 // Close ends the background work, writes what was gathered, and closes the files.
 func (v *Vault) Close() error {
 	v.stop()
+	v.Uploads.close()
 	v.Backups.close()
 	v.jobs.close()
 	v.workers.Wait()

@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// activityFilters are the parameters of the page's address, and of the CSV's.
+var activityFilters = []string{"who", "kind", "record", "from", "to"}
+
+// activityPage is the log of who did what, newest first.
+type activityPage struct {
+	Asked      map[string]string // the filters as they were asked for
+	Problems   map[string]string
+	Users      []title.User
+	Keys       []title.Key
+	Kinds      any // eventWords
+	Events     []eventRow
+	CSV        string
+	Prev, Next string
+	Check      logCheck
+}
+
+const onActivity = 50
+
+func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) error {
+	asked := kept(r, activityFilters...)
+	shown := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: eventWords, Check: p.logCheck(), CSV: address("/admin/activity.csv", asked)}
+	for name := range asked {
+		shown.Asked[name] = asked.Get(name)
+	}
+	var err error
+	if shown.Users, err = p.Vault.Users.List(r.Context()); err != nil {
+		return err
+	}
+	if shown.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
+		return err
+	}
+	q := p.eventQuery(asked, shown.Problems)
+	q.Down, q.Limit = true, onActivity
+	p.placed(r, asked, &q)
+	list, err := p.someEvents(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	shown.Prev, shown.Next = p.beside(r, asked, list.Prev, list.Next)
+	if shown.Events, err = p.eventRows(r.Context(), list.Items); err != nil {
+		return err
+	}
+	return p.show(w, r, who, http.StatusOK, "activity.html", page{Heading: "Activity", Section: "admin", Data: shown})
+}
+
+// someEvents goes on over pages that are empty because their steps were used up.
+func (p *pages) someEvents(ctx context.Context, q store.Query) (list vault.Page[title.Event], err error) {
+	for range 10 {
+		list, err = p.Vault.Events.List(ctx, q)
+		if err != nil || len(list.Items) > 0 || q.Back || list.Next == nil {
+			break
+		}
+		q.Position = list.Next
+	}
+	return list, err
+}
+
+// eventQuery reads the filters; what is wrong with one is put beside it, and the list
+// is that without it.
+func (p *pages) eventQuery(asked url.Values, problems map[string]string) store.Query {
+	q := store.Query{Sort: store.SortCreated}
+	where := func(column store.Column, value string) {
+		q.Where = append(q.Where, store.Where{Column: column, Value: value})
+	}
+	if v := asked.Get("who"); v != "" {
+		where(store.ColumnActor, v)
+	}
+	if v := asked.Get("kind"); v != "" {
+		where(store.ColumnKind, v)
+	}
+	if v := asked.Get("record"); v != "" {
+		if record := p.recordOf(v); record != "" {
+			where(store.ColumnRecord, record)
+		} else {
+			problems["record"] = "This is no address of a page about a record."
+		}
+	}
+	for name, bound := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
+		v := asked.Get(name)
+		if v == "" {
+			continue
+		}
+		day, err := time.ParseInLocation(time.DateOnly, v, time.Local)
+		switch {
+		case err != nil:
+			problems[name] = "This is no date. Write it as year, month and day: 2026-03-14."
+		case name == "to":
+			*bound = day.AddDate(0, 0, 1).Add(-time.Microsecond)
+		default:
+			*bound = day
+		}
+	}
+	return q
+}
+
+// recordPages are the addresses of pages about one record, and the noun of each.
+var recordPages = map[string]string{
+	"abstracts": "abstract", "orders": "order", "documents": "file", "vault": "folder", "templates": "template", "users": "user", "keys": "key",
+}
+
+var recordText = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
+
+// recordOf is the name in the log of a record that somebody names by its name there,
+// or by the address of its page; "" for anything else.
+func (p *pages) recordOf(text string) string {
+	text = strings.TrimSpace(text)
+	noun, id, named := strings.Cut(text, ":")
+	if u, err := url.Parse(text); err == nil && strings.HasPrefix(u.Path, "/") {
+		parts := strings.Split(strings.TrimPrefix(strings.Trim(u.Path, "/"), "admin/"), "/")
+		if len(parts) < 2 {
+			return ""
+		}
+		noun, id, named = recordPages[parts[0]], parts[1], true
+	}
+	ids := p.idsOf(noun)
+	if named && ids != nil {
+		if n, ok := ids.Decode(id); ok {
+			return record(noun, n)
+		}
+		return ""
+	}
+	if text = noun + ":" + id; !named || !recordText.MatchString(text) {
+		return ""
+	}
+	return text
+}

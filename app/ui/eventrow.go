@@ -1,0 +1,172 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// eventRow is one entry of the log in words.
+type eventRow struct {
+	Seq          uint64
+	At           time.Time
+	Who, Address string
+	Words        string
+	Record       *eventRecord // nil: the words say it all
+	In           *eventRecord // the abstract that a document belongs to
+	Details      []string
+	Changes      []changeRow
+}
+
+// eventRecord is a record that an entry names. Path is "" where there is no page of it,
+// or no longer.
+type eventRecord struct {
+	Noun, Name, Path string
+	Gone             bool // for good
+	Trashed          bool
+}
+
+// changeRow is what became of one field; a change of definitions is in Words alone.
+type changeRow struct{ Field, From, To, Words string }
+
+func record(noun string, id uint64) string { return noun + ":" + strconv.FormatUint(id, 10) }
+
+// idsOf is the permutation of a noun's numbers; nil where pages show the numbers.
+func (p *pages) idsOf(noun string) *secret.IDs {
+	switch noun {
+	case "abstract":
+		return p.abstracts
+	case "order":
+		return p.orders
+	}
+	return nil
+}
+
+// eventRows puts entries into words; the names of all their records are read at once.
+func (p *pages) eventRows(ctx context.Context, events []title.Event) ([]eventRow, error) {
+	var records []string
+	for _, e := range events {
+		records = append(records, e.Record, e.Detail["abstract"])
+		for _, c := range e.Changes {
+			records = append(records, referred(c.Field, c.From), referred(c.Field, c.To))
+		}
+	}
+	names, err := p.Vault.Names(ctx, records)
+	rows := make([]eventRow, 0, len(events))
+	for _, e := range events {
+		rows = append(rows, p.eventRow(e, names))
+	}
+	return rows, err
+}
+
+func (p *pages) eventRow(e title.Event, names map[string]vault.RecordName) eventRow {
+	word := wordOf(e.Kind)
+	row := eventRow{Seq: e.Seq, At: e.At, Who: actorWords(e.Actor), Address: e.Actor.Address, Words: word.words}
+	if e.Record != "" && word.record != "" {
+		row.Record = p.eventRecord(word.record, e.Record, e.Detail["name"]+e.Detail["number"], names)
+	}
+	if in := e.Detail["abstract"]; in != "" {
+		row.In = p.eventRecord("abstract", in, "", names)
+	}
+	for _, d := range detailWords {
+		if value := e.Detail[d.name]; value != "" {
+			row.Details = append(row.Details, fmt.Sprintf(d.words, value))
+		}
+	}
+	definitions := strings.HasPrefix(e.Kind, "template.") || strings.HasPrefix(e.Kind, "order_")
+	for _, c := range e.Changes {
+		if definitions {
+			row.Changes = append(row.Changes, changeRow{Words: c.DefinitionWords()})
+		} else {
+			row.Changes = append(row.Changes, changeRow{Field: fieldWord(c.Field), From: changeText(c.Field, c.From, names), To: changeText(c.Field, c.To, names)})
+		}
+	}
+	return row
+}
+
+// eventRecord gives the name of a record as it is now, or as the entry has it.
+func (p *pages) eventRecord(noun, of, then string, names map[string]vault.RecordName) *eventRecord {
+	name, there := names[of]
+	rec := &eventRecord{Noun: noun, Name: name.Text, Gone: !there, Trashed: there && !name.Live}
+	kind, number, _ := strings.Cut(of, ":")
+	id, err := strconv.ParseUint(number, 10, 64)
+	if rec.Name == "" {
+		rec.Name = then
+	}
+	if rec.Name == "" {
+		if rec.Name = number; err == nil && p.idsOf(kind) != nil {
+			rec.Name = p.idsOf(kind).Encode(id)
+		}
+	}
+	if name.Live && err == nil {
+		rec.Path = p.recordPath(kind, id)
+	}
+	return rec
+}
+
+// recordPath is where the page of a record is; "" for none.
+func (p *pages) recordPath(noun string, id uint64) string {
+	switch noun {
+	case "abstract":
+		return p.abstractPath(id)
+	case "order":
+		return p.orderPath(id)
+	case "file":
+		return documentPath(id)
+	case "folder":
+		return folderPath(id)
+	case "template":
+		return templatePath(id)
+	}
+	return ""
+}
+
+// fieldWord is the name of a field as people say it.
+func fieldWord(field string) string {
+	field = strings.TrimSuffix(strings.TrimPrefix(field, "custom_fields."), "_id")
+	return humane(strings.ReplaceAll(field, ".", " "))
+}
+
+// referred is the record that a changed field names by its number.
+func referred(field string, raw json.RawMessage) string {
+	noun, is := map[string]string{"folder_id": "folder", "parent_id": "folder", "abstract_id": "abstract"}[field]
+	if !is {
+		return ""
+	}
+	return noun + ":" + string(raw)
+}
+
+// changeText is the value of a field as people read it.
+func changeText(field string, raw json.RawMessage, names map[string]vault.RecordName) string {
+	if name, is := names[referred(field, raw)]; is {
+		return name.Text
+	}
+	values := texts(raw)
+	switch {
+	case len(values) == 0:
+		return "nothing"
+	case field == "files":
+		return plural(len(values), "document", "documents") + " (" + strings.Join(values[:min(len(values), 20)], ", ") + ")"
+	}
+	for i, v := range values {
+		values[i] = date(v)
+	}
+	return strings.Join(slices.Clip(values), ", ")
+}
+
+// cutRecord takes a record's name in the log apart.
+func cutRecord(of string) (noun string, id uint64, err error) {
+	noun, number, _ := strings.Cut(of, ":")
+	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
+		return noun, 0, title.Absent("record", of)
+	}
+	return noun, id, nil
+}

@@ -1,0 +1,114 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"deedkeep/app/title"
+)
+
+// eventWord says what a kind of event is in words: somebody "filed" the document.
+// Record is the noun before the name of the record; "" where the words say it all.
+type eventWord struct{ kind, words, record string }
+
+// eventGroup is some of them under a heading.
+type eventGroup struct {
+	Group string
+	Words []eventWord
+}
+
+// eventWords is the one table of them, grouped as the choice of kinds shows them. A
+// kind that is not in it is shown as it is.
+var eventWords = []eventGroup{
+	{"Documents", []eventWord{
+		{"file.filed", "filed", "document"}, {"file.opened", "opened", "document"}, {"file.downloaded", "downloaded", "document"},
+		{"file.changed", "renamed or moved", "document"}, {"file.detached", "took off its abstract, into the trash,", "document"},
+		{"file.trashed", "moved to the trash", "document"}, {"file.restored", "restored from the trash", "document"},
+		{"file.retried", "had read again", "document"}, {"file.purged", "removed for good, after its time in the trash,", "document"},
+	}},
+	{"Abstracts", []eventWord{
+		{"abstract.created", "made", "abstract"}, {"abstract.changed", "changed", "abstract"}, {"abstract.trashed", "moved to the trash", "abstract"},
+		{"abstract.restored", "restored from the trash", "abstract"}, {"abstract.purged", "removed for good, after its time in the trash,", "abstract"},
+	}},
+	{"Orders", []eventWord{
+		{"order.created", "made", "order"}, {"order.changed", "changed", "order"}, {"order.trashed", "moved to the trash", "order"},
+		{"order.restored", "restored from the trash", "order"}, {"order.purged", "removed for good, after its time in the trash,", "order"},
+	}},
+	{"Folders", []eventWord{
+		{"folder.created", "made", "folder"}, {"folder.changed", "renamed or moved", "folder"}, {"folder.removed", "removed", "folder"},
+	}},
+	{"Signing in", []eventWord{
+		{"session.started", "signed in", ""}, {"session.ended", "was signed out", ""}, {"session.refused", "was refused at signing in", "as"},
+	}},
+	{"Users", []eventWord{
+		{"user.created", "added", "user"}, {"user.renamed", "renamed", "user"}, {"user.role_changed", "changed the role of", "user"},
+		{"user.disabled", "disabled", "user"}, {"user.enabled", "enabled", "user"}, {"user.reset", "made a reset link for", "user"},
+		{"user.password_set", "chose a password for", "user"}, {"user.password_changed", "changed the password of", "user"},
+		{"user.second_factor_added", "added a second factor for", "user"}, {"user.second_factor_removed", "removed the second factor of", "user"},
+		{"user.second_factor_clock_reset", "set the clock of the second factor right for", "user"}, {"user.recovery_codes_made", "made recovery codes for", "user"},
+	}},
+	{"API keys", []eventWord{
+		{"key.created", "made", "API key"}, {"key.revoked", "revoked", "API key"}, {"key.rotated", "made a successor of", "API key"},
+	}},
+	{"Templates and fields", []eventWord{
+		{"template.created", "made", "template"}, {"template.changed", "changed", "template"}, {"template.retired", "retired", "template"},
+		{"order_fields.changed", "changed the fields of orders", ""}, {"order_statuses.changed", "changed the statuses of orders", ""},
+	}},
+	{"Backups and the vault", []eventWord{
+		{"backup.created", "made a backup", ""}, {"backup.pruned", "removed old backups", ""}, {"backup.restored", "restored a backup", ""},
+		{"vault.created", "made the vault", ""}, {"vault.repaired", "repaired the vault's indexes", ""},
+	}},
+}
+
+// wordOf finds the words for a kind.
+func wordOf(kind string) eventWord {
+	for _, g := range eventWords {
+		if at := slices.IndexFunc(g.Words, func(w eventWord) bool { return w.kind == kind }); at >= 0 {
+			return g.Words[at]
+		}
+	}
+	return eventWord{kind: kind, words: kind, record: "record"}
+}
+
+// Choice is the line of a kind in the choice of kinds.
+func (w eventWord) Choice() string {
+	words := strings.TrimSuffix(w.words, ",")
+	if w.record != "" {
+		words += " · " + w.record
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// Kind is the kind's name in the log.
+func (w eventWord) Kind() string { return w.kind }
+
+// actorWords names who acts.
+func actorWords(a title.Actor) string {
+	name := a.Name
+	switch a.Kind {
+	case title.ByUser:
+		return name
+	case title.ByKey:
+		return "API key " + name
+	case title.ByLink:
+		return "Somebody with a link"
+	case "operator":
+		if name == "" {
+			return "The operator of the machine"
+		}
+		return name + ", at the machine"
+	case "visitor":
+		return "Somebody"
+	case "system":
+		return "deedkeep itself"
+	}
+	return strings.TrimSpace(a.Kind + " " + name)
+}
+
+// detailWords are the words for what an event says besides; a detail that is not in it
+// is not shown, since the words of the event or its record say it already.
+var detailWords = []struct{ name, words string }{
+	{"why", "%s"}, {"reason", "%s"}, {"tries", "%s tries"}, {"count", "and %s times more"}, {"files", "with %s documents"},
+	{"role", "as %s"}, {"by", "by %s"}, {"abilities", "may %s"}, {"snapshot", "snapshot %s"}, {"to", "to %s"}, {"from", "from %s"},
+	{"removed", "%s"}, {"recovery_codes_left", "by a recovery code; %s are left"}, {"sessions", "%s sessions ended"},
+}

@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"net/http"
+	"net/url"
+
+	"deedkeep/app/store"
+)
+
+// Pages of lists by keyset. The place of a page is sealed into its address together
+// with what the list was asked for: of another list it is none.
+const (
+	forward  = '>'
+	backward = '<'
+)
+
+// kept are the parameters of a list's address that say something, without its place.
+func kept(r *http.Request, names ...string) url.Values {
+	asked, values := r.URL.Query(), url.Values{}
+	for _, name := range names {
+		if v := asked.Get(name); v != "" {
+			values.Set(name, v)
+		}
+	}
+	return values
+}
+
+// address is a path with parameters.
+func address(path string, values url.Values) string {
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// placed sets where in its list a query begins. A place that is none is the beginning.
+func (p *pages) placed(r *http.Request, values url.Values, q *store.Query) {
+	place, ok := p.Vault.Secrets.Cursors().Open(scope(r, values), r.URL.Query().Get("at"))
+	if !ok || len(place) == 0 || place[0] != forward && place[0] != backward {
+		return
+	}
+	q.Position, q.Back = place[1:], place[0] == backward
+}
+
+// beside gives the addresses of the pages before and after, "" where there is none.
+func (p *pages) beside(r *http.Request, values url.Values, prev, next []byte) (before, after string) {
+	to := func(way byte, place []byte) string {
+		if place == nil {
+			return ""
+		}
+		at := url.Values{"at": {p.Vault.Secrets.Cursors().Seal(scope(r, values), append([]byte{way}, place...))}}
+		for name, v := range values {
+			at[name] = v
+		}
+		return address(r.URL.Path, at)
+	}
+	return to(backward, prev), to(forward, next)
+}
+
+func scope(r *http.Request, values url.Values) string { return "page " + address(r.URL.Path, values) }

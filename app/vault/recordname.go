@@ -1,0 +1,77 @@
+package vault
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// RecordName is what people know a record of the log by.
+type RecordName struct {
+	Text string
+	Live bool // it is there, and not in the trash
+}
+
+// Names reads what people know records by, such as "abstract:7"; those that are gone,
+// or of a noun that has no names, are not in the result.
+func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordName, error) {
+	names := map[string]RecordName{}
+	err := v.store.View(ctx, func(t *store.Tx) error {
+		for _, record := range records {
+			noun, number, _ := strings.Cut(record, ":")
+			id, err := strconv.ParseUint(number, 10, 64)
+			if _, known := names[record]; known || err != nil {
+				continue
+			}
+			if name, ok := v.name(t, noun, id); ok {
+				names[record] = name
+			}
+		}
+		return ctx.Err()
+	})
+	return names, err
+}
+
+// name is of one record; a damaged one has none, which is no failure of who asks.
+func (v *Vault) name(t *store.Tx, noun string, id uint64) (name RecordName, ok bool) {
+	var in *title.Trashed
+	var err error
+	switch noun {
+	case abstractNoun.name:
+		var a title.Abstract
+		if a, err = t.AnyAbstract(id); err == nil {
+			name.Text, in = v.abstractHeading(t, a), a.Trashed
+		}
+	case orderNoun.name:
+		var o title.Order
+		o, err = t.AnyOrder(id)
+		name.Text, in = o.Number, o.Trashed
+	case "file":
+		var f title.File
+		f, err = t.AnyFile(id)
+		name.Text, in = f.Filename, f.Trashed
+	case "folder":
+		var f title.Folder
+		f, err = t.Folder(id)
+		name.Text = f.Name
+	case "template":
+		var d title.Template
+		d, err = t.Template(id)
+		name.Text = d.Name
+	case "user":
+		var u title.User
+		u, err = t.User(id)
+		name.Text = u.Name
+	case "key":
+		var k title.Key
+		k, err = t.Key(id)
+		name.Text = k.Name
+	default:
+		return name, false
+	}
+	name.Live = err == nil && in == nil
+	return name, err == nil
+}
