@@ -173,8 +173,8 @@ func TestPagePictures(t *testing.T) {
 	}
 	for _, bad := range []string{"/pages/0", "/pages/-1", "/pages/4", "/pages/01", "/pages/x", "/pages/1000001", "/pages/99999999999999999999", "/pages/1?w=0", "/pages/1?w=-5", "/pages/1?w=x", "/pages/1?w=1000001", "/pages/1?w=1e3"} {
 		got := g.get(t, 404, path(deed, bad))
-		if keep := got.Header.Get("Cache-Control"); keep != "no-store" {
-			t.Errorf("%s is kept: %s", bad, keep)
+		if keep := got.Header.Get("Cache-Control"); keep != "no-store" || got.Header.Get("ETag") != "" {
+			t.Errorf("%s is kept: %s, %s", bad, keep, got.Header.Get("ETag"))
 		}
 	}
 	head := g.send(t, 200, http.MethodHead, path(deed, "/pages/2?w=850"), nil, nil)
