@@ -55,8 +55,14 @@ var orderSorts = []struct {
 	{"Created", "created_at", store.SortCreated},
 }
 
-// newestOrders is the sort of a list that was asked for none.
-const newestOrders = "-created_at"
+// initial is the sort of a list that was asked for none: what wants doing comes with
+// what is due first first, all else with the newest.
+func (l *orderList) initial() string {
+	if l.Asked.Get("show") != "" {
+		return "due_date"
+	}
+	return "-created_at"
+}
 
 func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) error {
 	asked := kept(r, "q", "status", "county", "state", "due_from", "due_to", "show", "sort")
@@ -85,7 +91,7 @@ func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) e
 		w.Header().Set("HX-Push-Url", address(r.URL.Path, asked))
 		return p.part(w, r, who, http.StatusOK, "orders.html", "order-results", list)
 	}
-	return p.show(w, r, who, http.StatusOK, "orders.html", page{Heading: "Orders", Section: "orders", Data: list})
+	return p.show(w, r, who, http.StatusOK, "orders.html", page{Heading: "Orders", Section: "orders", Data: list, Styles: []string{"abstract.css"}})
 }
 
 // ordersAsked reads the page that was asked for.
@@ -153,7 +159,7 @@ func (l *orderList) filter(q *store.Query, today string) {
 	default:
 		l.Asked.Del("show")
 	}
-	name, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), newestOrders), "-")
+	name, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.initial()), "-")
 	for _, s := range orderSorts {
 		if s.name == name && s.by != "" {
 			q.Sort, q.Down = s.by, down
@@ -162,6 +168,9 @@ func (l *orderList) filter(q *store.Query, today string) {
 	}
 	l.Asked.Del("sort")
 	q.Sort, q.Down = store.SortCreated, true
+	if l.initial() == "due_date" {
+		q.Sort, q.Down = store.SortDue, false
+	}
 }
 
 func dayBefore(day string) string {
@@ -189,7 +198,7 @@ func orderFits(o title.Order, q store.Query) bool {
 // sortColumns are the headings of the table: a click on the one it is sorted by turns
 // it around.
 func (l *orderList) sortColumns(path string) {
-	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), newestOrders), "-")
+	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.initial()), "-")
 	for _, s := range orderSorts {
 		column := sortColumn{Label: s.label}
 		if s.name != "" && l.Asked.Get("q") == "" {
@@ -202,7 +211,7 @@ func (l *orderList) sortColumns(path string) {
 			case s.by == store.SortCreated:
 				to = "-" + to
 			}
-			if to == newestOrders {
+			if to == l.initial() {
 				to = ""
 			}
 			column.Address = l.with(path, "sort", to)
@@ -211,11 +220,15 @@ func (l *orderList) sortColumns(path string) {
 	}
 }
 
-// views are the parts that are asked for every day. What is overdue comes with what
-// was due first first.
+// views are the parts that are asked for every day, each in its own order.
 func (l *orderList) views(path string) {
 	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}} {
-		l.Views = append(l.Views, orderView{v.label, l.with(path, "show", v.show), l.Asked.Get("show") == v.show})
+		other := orderList{Asked: url.Values{}}
+		for name, values := range l.Asked {
+			other.Asked[name] = values
+		}
+		other.Asked.Del("sort")
+		l.Views = append(l.Views, orderView{v.label, other.with(path, "show", v.show), l.Asked.Get("show") == v.show})
 	}
 }
 
