@@ -4,7 +4,7 @@
 (() => {
   'use strict';
 
-  const section = document.querySelector('section[data-upload]');
+  const section = document.querySelector('[data-upload]');
   if (!section || !window.tus || !window.tus.isSupported) return;
 
   const to = section.dataset.to || 'none';
@@ -23,6 +23,12 @@
     if (text) el.textContent = text;
     return el;
   };
+  const remark = (text) => {
+    const el = make('p', 'muted', text);
+    el.style.gridColumn = '1 / -1';
+    el.style.whiteSpace = 'normal';
+    return el;
+  };
   const button = (text, label, act) => {
     const el = make('button', 'quiet', text);
     el.type = 'button';
@@ -33,8 +39,8 @@
 
   const form = section.querySelector('form');
   const input = form.querySelector('input[type=file]');
-  const hint = form.querySelector('.hint');
-  const plain = form.querySelector('[data-plain]');
+  const hint = form.querySelector('.hint') || form.appendChild(make('p', 'hint'));
+  const plain = form.querySelector('[data-plain], button:not([type=button])');
   const tools = plain.parentElement;
   const summary = make('p', 'muted');
   const list = make('ul', 'uploads');
@@ -46,7 +52,8 @@
   summary.hidden = true;
   list.setAttribute('aria-label', 'Documents on their way');
   plain.remove();
-  if (hint) hint.prepend('Or drop documents and folders anywhere on this page, or paste them. ');
+  input.required = false;
+  hint.prepend('Or drop documents and folders anywhere on this page, or paste them. ');
 
   const folder = make('input');
   folder.type = 'file';
@@ -101,8 +108,7 @@
     item.bar.max = Math.max(1, item.file.size);
     item.bar.value = 0;
     item.bar.setAttribute('aria-label', 'Progress of ' + item.file.name);
-    item.note = make('p', 'muted');
-    item.note.style.gridColumn = '1 / -1';
+    item.note = remark('');
     item.note.hidden = true;
     item.problem = make('p', 'problem');
     item.problem.hidden = true;
@@ -535,8 +541,7 @@
       const li = make('li', 'upload');
       const name = make('span', 'name', one.metadata.filename);
       const rate = make('output', 'rate', Math.floor(100 * answer.offset / answer.size) + '% arrived');
-      const note = make('p', 'muted', 'It broke off. Choose or drop the same document again, and it goes on from there.');
-      note.style.gridColumn = '1 / -1';
+      const note = remark('It broke off. Choose or drop the same document again, and it goes on from there.');
       const forget = button('Forget', 'Forget ' + one.metadata.filename, async () => {
         await stored.removeUpload(one.urlStorageKey);
         rests.delete(one.urlStorageKey);
