@@ -128,7 +128,7 @@ func (p *pages) filers(ctx context.Context, rows []documentRow, numbers []uint64
 	who, err := p.Vault.Files.Filers(ctx, numbers)
 	for i := range rows {
 		if by, there := who[rows[i].ID]; there {
-			rows[i].By = actorName(by)
+			rows[i].By = byWhom(by)
 		}
 	}
 	return err

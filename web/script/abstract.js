@@ -47,6 +47,17 @@
     });
   };
 
+  // When the list comes anew, rows that are as they were stay: no picture is loaded
+  // again, no form is closed.
+  document.addEventListener('htmx:oobBeforeSwap', (event) => {
+    const { target, fragment } = event.detail;
+    if (target.id !== 'document-list') return;
+    for (const row of fragment.querySelectorAll('[data-file]')) {
+      const shown = document.getElementById(row.id);
+      if (shown && shown.dataset.is === row.dataset.is) row.replaceWith(shown);
+    }
+  });
+
   // A click on a value opens the form of its group there; one that chooses text, or a
   // second click, does not.
   let opening = 0;
