@@ -27,6 +27,7 @@
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -
 //	0      app/wire       JSON shapes of /v1 to the letter                        -
 //	0      app/body       reading of request bodies: JSON, forms, multipart       -
+//	0      app/pace       bodies at the pace of honest clients, and no slower     -
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
 //	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock

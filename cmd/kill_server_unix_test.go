@@ -1,4 +1,4 @@
-//go:build harness && !windows
+//go:build (harness || browser) && !windows
 
 package cmd_test
 

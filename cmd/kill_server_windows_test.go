@@ -1,4 +1,4 @@
-//go:build harness
+//go:build harness || browser
 
 package cmd_test
 

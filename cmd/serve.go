@@ -163,6 +163,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 		Backup:    backupSettings(c),
 		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
+		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
 		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
 	}
 }

@@ -83,7 +83,7 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		a, err := h(request)
 		if err != nil {
 			var big *http.MaxBytesError
-			if errors.As(err, &big) || isTooLarge(err) || !body.leave(callersBytes, callersTime) {
+			if errors.As(err, &big) || isTooLarge(err) || !body.Leave(callersBytes, callersTime) {
 				c.Header("Connection", "close")
 			}
 			e.fail(c, err)

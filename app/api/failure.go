@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"deedkeep/app/body"
+	"deedkeep/app/pace"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -96,6 +97,10 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 		busy      *vault.SignInError
 	)
 	switch {
+	case errors.Is(err, pace.ErrTooSlow):
+		return errTooSlow.status, wire.Failure{Message: errTooSlow.message}, nil
+	case errors.Is(err, pace.ErrBrokeOff):
+		return errBrokeOff.status, wire.Failure{Message: errBrokeOff.message}, nil
 	case errors.As(err, &r):
 		return r.status, wire.Failure{Message: r.message}, r.header
 	case errors.As(err, &long):

@@ -35,7 +35,7 @@ func (g *gate) admit(c *gin.Context) {
 		if title.KindOf(err) == title.Forbidden {
 			bytes, within = callersBytes, callersTime
 		}
-		if !body.leave(bytes, within) {
+		if !body.Leave(bytes, within) {
 			c.Header("Connection", "close")
 		}
 		g.edge.fail(c, err)

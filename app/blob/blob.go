@@ -6,6 +6,7 @@
 //	    ab/ab12…         0400   64 lower-case hex digits: `sha256sum` alone checks a file
 //	tmp/                 0700   uploads on their way; emptied by Open
 //	  9f3c…              0600   32 random hex digits; no caller's name becomes a path
+//	uploads/             0700   documents that arrive in several requests (partial.go)
 //
 // It promises: what Keep has acknowledged survives a power cut (content synced,
 // renamed, directory synced, in that order); a blob that is pinned or referenced

@@ -15,6 +15,8 @@ type Files interface {
 	Mkdir(path string) error
 	// Create makes a file that was not there before, 0600, for writing and reading.
 	Create(path string) (File, error)
+	// Open opens a file that is there, for writing and reading.
+	Open(path string) (File, error)
 	// Rename moves a closed file, over an existing one if need be.
 	Rename(from, to string) error
 	// SyncDir makes the entries of a directory durable.
@@ -23,11 +25,14 @@ type Files interface {
 	Remove(path string) error
 }
 
-// File is a temporary file being written. Write and WriteBack come from one
+// File is a file being written. Write, WriteAt, Truncate and WriteBack come from one
 // goroutine; ReadAt may come from others, also during Sync.
 type File interface {
 	io.Writer
+	io.WriterAt
 	io.ReaderAt
+	// Truncate cuts the file to size bytes.
+	Truncate(size int64) error
 	// WriteBack tells that n bytes from off are final and may go to the disk now. It is a hint.
 	WriteBack(off, n int64)
 	// Chmod sets the file's mode.
@@ -50,6 +55,14 @@ func (system) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
 func (system) Create(path string) (File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (system) Open(path string) (File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,21 @@ func (r *recorder) Create(path string) (File, error) {
 	return &recordedFile{File: f, r: r, name: name}, nil
 }
 
+func (r *recorder) Open(path string) (File, error) {
+	name := filepath.Base(path)
+	if err := r.step("open %s", name); err != nil {
+		return nil, err
+	}
+	f, err := r.Files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	r.open++
+	r.mu.Unlock()
+	return &recordedFile{File: f, r: r, name: name}, nil
+}
+
 func (r *recorder) Rename(from, to string) error {
 	if err := r.step("rename %s %s", filepath.Base(from), filepath.Base(to)); err != nil {
 		return err
@@ -103,6 +118,13 @@ func (f *recordedFile) Write(p []byte) (int, error) {
 		return n, err
 	}
 	return f.File.Write(p)
+}
+
+func (f *recordedFile) WriteAt(p []byte, at int64) (int, error) {
+	if err := f.r.step("writeat %s", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, at)
 }
 
 func (f *recordedFile) Chmod(mode fs.FileMode) error {

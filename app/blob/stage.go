@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"sync/atomic"
 )
 
@@ -21,6 +22,7 @@ type Staged struct {
 	ended     atomic.Bool   // Keep or Discard has taken it
 	closed    bool          // Keep has closed the file
 	published bool          // Keep has renamed it
+	lent      bool          // it belongs to a Partial, which gets it back unless Keep renames it
 	dropped   chan struct{} // closed when nobody needs the sync any more
 	synced    chan struct{} // closed when the sync has ended
 	syncErr   error         // valid after synced
@@ -138,20 +140,28 @@ func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64)
 // seal makes a written file read-only and starts its sync, which makes the mode
 // durable too.
 func (s *Store) seal(f File, path string, d Digest, size int64) (*Staged, error) {
+	if err := s.readOnlyMode(f); err != nil {
+		return nil, errors.Join(err, s.abandon(f, path))
+	}
+	return s.staged(f, path, d, size, false), nil
+}
+
+func (s *Store) readOnlyMode(f File) error {
 	err := f.Chmod(0o400)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
 		s.log.Debug("file system keeps no modes", "error", err)
 		err = nil
 	}
-	if err != nil {
-		return nil, errors.Join(err, s.abandon(f, path))
-	}
+	return err
+}
+
+func (s *Store) staged(f File, path string, d Digest, size int64, lent bool) *Staged {
 	st := &Staged{
-		store: s, file: f, path: path, digest: d, size: size,
+		store: s, file: f, path: path, digest: d, size: size, lent: lent,
 		dropped: make(chan struct{}), synced: make(chan struct{}),
 	}
 	go st.sync()
-	return st, nil
+	return st
 }
 
 // sync runs once, in a goroutine that Keep and Discard wait for.
@@ -194,8 +204,20 @@ func (f *Staged) Discard() error {
 func (f *Staged) drop() error {
 	close(f.dropped)
 	<-f.synced
+	if f.lent {
+		return f.giveBack()
+	}
 	if f.closed {
 		return f.store.unlink(f.path)
 	}
 	return f.store.abandon(f.file, f.path)
+}
+
+// giveBack leaves the file to the partial that it came from, to be written again.
+func (f *Staged) giveBack() error {
+	var err error
+	if !f.closed {
+		err = f.file.Close()
+	}
+	return errors.Join(err, os.Chmod(f.path, 0o600))
 }

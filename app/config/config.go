@@ -27,6 +27,7 @@ type Config struct {
 	Rate           Rate           `mapstructure:"rate"`
 	Links          Links          `mapstructure:"links"`
 	Users          Users          `mapstructure:"users"`
+	Uploads        Uploads        `mapstructure:"uploads"`
 	Timeouts       Timeouts       `mapstructure:"timeouts"`
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
@@ -99,6 +100,12 @@ type Users struct {
 	SessionIdle         time.Duration `mapstructure:"session_idle"`          // without use
 	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
 	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
+}
+
+// Uploads are the documents that people drop onto a page: they go on after a break.
+type Uploads struct {
+	Keep    time.Duration `mapstructure:"keep"`     // since the last byte
+	PerUser int           `mapstructure:"per_user"` // open at once
 }
 
 // Timeouts are the server's patience.
@@ -185,9 +192,10 @@ func Default() Config {
 			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
 			Page: 4 * MB, FilesPerAbstract: 2000, Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
 		},
-		Rate:  Rate{FailingKeys: 60},
-		Links: Links{TTL: 5 * time.Minute},
-		Users: Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day},
+		Rate:    Rate{FailingKeys: 60},
+		Links:   Links{TTL: 5 * time.Minute},
+		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day},
+		Uploads: Uploads{Keep: day, PerUser: 200},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},

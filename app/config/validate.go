@@ -44,6 +44,8 @@ func bounds() map[string]span {
 		"links.ttl":                 durations(time.Second, day),
 		"users.session_idle":        durations(time.Minute, 90*day),
 		"users.session_max":         durations(time.Minute, 365*day),
+		"uploads.keep":              durations(time.Minute, 30*day),
+		"uploads.per_user":          {1, 10_000},
 		"timeouts.header":           durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.stall":            durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.idle":             durations(100*time.Millisecond, time.Hour),

@@ -4,6 +4,7 @@
 //
 //	previews/ab/ab12…/text         text by page, see text.go
 //	previews/ab/ab12…/thumbnail    a small picture of the first page
+//	previews/ab/ab12…/sizes        the size of each page, JSON
 //	previews/ab/ab12…/page-3-1200  a picture of page 3, 1200 pixels wide
 //	previews/tmp/                  what is being made; emptied at start
 //
@@ -42,6 +43,7 @@ type Store struct {
 const (
 	Text      = "text"
 	Thumbnail = "thumbnail"
+	Sizes     = "sizes"
 )
 
 // Page is the name of a picture of a page, of that many pixels' width.

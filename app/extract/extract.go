@@ -140,25 +140,26 @@ type handler struct {
 	pages func(doc *source, lim Limits) (int, error)
 	page  func(doc *source, n, width int, lim Limits) (Picture, error)
 	text  func(doc *source, out *writer) error
+	sizes func(doc *source, lim Limits) ([]Size, error)
 }
 
 const ooxml = "application/vnd.openxmlformats-officedocument."
 
 var handlers = map[string]handler{
-	"application/pdf":                     {pdfPages, pdfPage, pdfText},
-	"image/tiff":                          {tiffPages, tiffPage, nil},
-	"image/png":                           {onePage, imagePage, nil},
-	"image/jpeg":                          {onePage, imagePage, nil},
-	"image/gif":                           {onePage, imagePage, nil},
-	"image/bmp":                           {onePage, imagePage, nil},
-	"image/webp":                          {onePage, imagePage, nil},
-	"text/plain":                          {onePage, nil, plainText},
-	ooxml + "wordprocessingml.document":   {onePage, nil, docxText},
-	ooxml + "spreadsheetml.sheet":         {xlsxPages, nil, xlsxText},
-	ooxml + "presentationml.presentation": {pptxPages, nil, pptxText},
-	"application/msword":                  {onePage, nil, docText},
-	"application/vnd.ms-excel":            {xlsPages, nil, xlsText},
-	"application/vnd.ms-powerpoint":       {pptPages, nil, pptText},
+	"application/pdf":                     {pdfPages, pdfPage, pdfText, pdfSizes},
+	"image/tiff":                          {tiffPages, tiffPage, nil, tiffSizes},
+	"image/png":                           {onePage, imagePage, nil, imageSizes},
+	"image/jpeg":                          {onePage, imagePage, nil, imageSizes},
+	"image/gif":                           {onePage, imagePage, nil, imageSizes},
+	"image/bmp":                           {onePage, imagePage, nil, imageSizes},
+	"image/webp":                          {onePage, imagePage, nil, imageSizes},
+	"text/plain":                          {onePage, nil, plainText, nil},
+	ooxml + "wordprocessingml.document":   {onePage, nil, docxText, nil},
+	ooxml + "spreadsheetml.sheet":         {xlsxPages, nil, xlsxText, nil},
+	ooxml + "presentationml.presentation": {pptxPages, nil, pptxText, nil},
+	"application/msword":                  {onePage, nil, docText, nil},
+	"application/vnd.ms-excel":            {xlsPages, nil, xlsText, nil},
+	"application/vnd.ms-powerpoint":       {pptPages, nil, pptText, nil},
 }
 
 func onePage(*source, Limits) (int, error) { return 1, nil }

@@ -203,26 +203,36 @@ func (d directory) turn(doc *source) int {
 }
 
 // tiffDirectory returns the directory of page n, from 1, and how many there are
-// until there. A chain that breaks or turns back has ended.
+// until there.
 func tiffDirectory(doc *source, n int) (dir directory, found int, err error) {
+	err = tiffEach(doc, n, func(d directory) {
+		dir = d
+		found++
+	})
+	return dir, found, err
+}
+
+// tiffEach visits up to most directories. A chain that breaks or turns back has
+// ended.
+func tiffEach(doc *source, most int, visit func(directory)) error {
 	layout, ok := tiffHeader(doc)
 	if !ok {
-		return directory{}, 0, damaged("no TIFF header")
+		return damaged("no TIFF header")
 	}
 	seen := make(map[int64]bool)
-	for off := layout.first(doc); off > 0 && !seen[off] && found < n; found++ {
+	for off := layout.first(doc); off > 0 && !seen[off] && len(seen) < most; {
 		seen[off] = true
-		var next int64
-		read, next, err := layout.directory(doc, off)
+		dir, next, err := layout.directory(doc, off)
 		if err != nil {
-			if found == 0 {
-				return directory{}, 0, err
+			if len(seen) == 1 {
+				return err
 			}
 			break
 		}
-		dir, off = read, next
+		visit(dir)
+		off = next
 	}
-	return dir, found, nil
+	return nil
 }
 
 func tiffPages(doc *source, lim Limits) (int, error) {

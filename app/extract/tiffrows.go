@@ -14,12 +14,7 @@ func (t *tiffImage) raster() *raster {
 	r := &raster{
 		width: t.width, height: t.height, colour: t.colour(), aspect: 1, turn: t.dir.turn(t.doc),
 	}
-	// Fax machines have half as many lines as dots; other great differences are
-	// nonsense that writers leave there.
-	x, y := t.dir.rational(t.doc, tagXResolution), t.dir.rational(t.doc, tagYResolution)
-	if x > 0 && y > 0 && x/y > 0.2 && x/y < 5 {
-		r.aspect = x / y
-	}
+	r.aspect = pixelAspect(t.dir.rational(t.doc, tagXResolution), t.dir.rational(t.doc, tagYResolution))
 	if t.tiled {
 		r.next = t.tileRows(r.channels())
 	} else {

@@ -62,17 +62,23 @@ func start(ctx context.Context, e *Engine) (*instance, error) {
 // call calls an exported function whose parameters are i32 and returns its
 // result, 0 where it has none. Errors are *faultError.
 func (in *instance) call(ctx context.Context, name string, args ...uint32) (uint32, error) {
+	var room [12]uint64
+	stack := room[:max(len(args), 1)]
+	for i, arg := range args {
+		stack[i] = uint64(arg)
+	}
+	return in.callStack(ctx, name, stack)
+}
+
+// callStack is call with parameters of any kind, encoded as wazero has them; the
+// stack has room for one result.
+func (in *instance) callStack(ctx context.Context, name string, stack []uint64) (uint32, error) {
 	f, known := in.calls[name]
 	if !known {
 		if f = in.module.ExportedFunction(name); f == nil {
 			return 0, &faultError{name, errors.New("not exported")}
 		}
 		in.calls[name] = f
-	}
-	var room [12]uint64
-	stack := room[:max(len(args), 1)]
-	for i, arg := range args {
-		stack[i] = uint64(arg)
 	}
 	if err := f.CallWithStack(ctx, stack); err != nil {
 		return 0, &faultError{name, err}

@@ -47,6 +47,9 @@
 //	            <------ piece  bytes of it, until there are as many
 //	   (or)     <------ text   page 32 bit, big-endian, and its text in UTF-8
 //	            ...            pages in order
+//	   (or)     <------ sizes  of up to 4,096 pages in order (layout.go)
+//	            ...            until all pages have theirs
+//	   (or)     <------ marks  on one page (layout.go)
 //	            <------ done   JSON: the verdict, or the end of what came before
 //	   (or)     <------ fault  JSON: no verdict, and why
 //
@@ -54,6 +57,6 @@
 // together. A picture is of a type, width and size that were asked for, and
 // begins as its type does. Pages rise, and keep to the limits in number and
 // length; their text has no control characters but those that part lines and
-// columns. Asks are not without end (talk.go). Anything else is a breach, and
+// columns. Sizes are positive, marks lie within their page. Asks are not without end (talk.go). Anything else is a breach, and
 // ends the child.
 package reader

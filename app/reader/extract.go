@@ -34,6 +34,10 @@ func (d *dialogue) work(ctx context.Context, t task) error {
 		err = d.picture(ctx, doc, t)
 	case taskText:
 		err = d.text(ctx, doc, t)
+	case taskSizes:
+		err = d.sizes(ctx, doc, t)
+	case taskMarks:
+		err = d.marks(ctx, doc, t)
 	default:
 		return breach("task %q", t.Task)
 	}

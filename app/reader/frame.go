@@ -29,6 +29,8 @@ const (
 	frameImage = 'i' // child: what picture comes
 	framePiece = 'p' // child: bytes of the picture
 	frameText  = 'x' // child: the text of a page
+	frameSizes = 'z' // child: sizes of pages
+	frameMarks = 'm' // child: where a phrase stands on a page
 	frameDone  = 'd' // child: the verdict, or the end
 	frameFault = 'f' // child: no verdict
 )
@@ -45,6 +47,8 @@ var longest = map[byte]int{
 	frameImage: 1 << 10,
 	framePiece: pieceSize,
 	frameText:  pageSize + textSize,
+	frameSizes: sizeSize * mostSizes,
+	frameMarks: 2 + markSize*mostRects,
 	frameDone:  4 << 10,
 	frameFault: 4 << 10,
 }

@@ -27,6 +27,8 @@ const (
 	taskInspect = "inspect" // an inspect.Report
 	taskPicture = "picture" // a Picture of one page
 	taskText    = "text"    // the text, page by page
+	taskSizes   = "sizes"   // the size of each page
+	taskMarks   = "marks"   // where a phrase stands on one page
 )
 
 type task struct {
@@ -38,6 +40,7 @@ type task struct {
 	Extract extract.Limits `json:"extract"`
 	Page    int            `json:"page,omitempty"`  // from 1
 	Width   int            `json:"width,omitempty"` // in pixels
+	Phrase  string         `json:"phrase,omitempty"`
 }
 
 // image is the head of a picture, of which Size bytes follow in pieces.

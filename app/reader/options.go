@@ -27,13 +27,13 @@ type Options struct {
 // child has it; waiting for a child does not count.
 type Deadlines struct {
 	Inspect time.Duration // 0: 20 s
-	Picture time.Duration // 0: 20 s
+	Picture time.Duration // of one page, or sizes, or marks; 0: 20 s
 	Text    time.Duration // 0: 60 s, without the time of the receiver
 }
 
 func (d Deadlines) of(t task) time.Duration {
 	switch t.Task {
-	case taskPicture:
+	case taskPicture, taskSizes, taskMarks:
 		return d.Picture
 	case taskText:
 		return d.Text

@@ -69,6 +69,12 @@ func (p *Pool) do(ctx context.Context, r Request, t task, a answer) error {
 		began := time.Now()
 		// Deferred: what the caller handed in may panic.
 		defer func() { p.queue.release(r.Class, r.Owner, time.Since(began)) }()
+		if r.Whole {
+			var done context.CancelFunc
+			ctx, done = context.WithCancel(context.WithoutCancel(ctx))
+			defer done()
+			defer context.AfterFunc(p.ctx, done)()
+		}
 		err = p.attempts(ctx, r.Doc, t, a)
 	}
 	if err != nil && p.ctx.Err() != nil {

@@ -18,6 +18,9 @@ type Request struct {
 	Ext   string // as inspect.Extension gives it
 	Owner string // whose work it is: an actor, a tray; owners of one class take turns
 	Class Class
+	// Whole has work that has begun brought to its end, though nobody waits for it
+	// any more: a child that is stopped in the middle must be replaced.
+	Whole bool
 }
 
 type ownerKey struct{}

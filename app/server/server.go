@@ -102,6 +102,8 @@ func run(ctx context.Context, opts Options, g *gate, services []service) error {
 	case err = <-ended:
 		running--
 	}
+	// They go on after the next start; others of their length would use up the grace.
+	opts.Vault.Uploads.Pause()
 	g.close(opts.Config.Timeouts.Grace)
 	for _, s := range services {
 		s.stop(ctx, opts.Log)
@@ -177,10 +179,11 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
-		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies),
-		Event: api.EventShape(opts.Vault.Secrets), Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor, FormBytes: int64(c.Limits.FormFields),
-		MinRate: int64(c.Timeouts.MinRate), Now: opts.Now, Log: opts.Log,
+		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), LinkTTL: c.Links.TTL,
+		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
+		Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor,
+		FormBytes: int64(c.Limits.FormFields), BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
+		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -1,8 +1,105 @@
 package ui
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// deskView is the first page: what wants doing, and what came of the work.
+type deskView struct {
+	vault.Desk
+	New   bool   // nothing is stored yet
+	Busy  bool   // one of the latest documents is being processed
+	Steps []step // to begin with, on a new vault
+}
+
+// step is one thing to do on a new vault.
+type step struct {
+	Done             bool
+	Text, Hint, Path string
+	Button           string
+}
+
+// today is the day here, as the calendar on the wall has it.
+func (p *pages) today() string { return p.Now().In(time.Local).Format(time.DateOnly) }
 
 // desk is the first page: what needs attention.
 func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error {
-	return p.show(w, r, who, http.StatusOK, "desk.html", page{Heading: "Desk", Section: "desk"})
+	d, err := p.Vault.Desk(r.Context(), p.today())
+	if err != nil {
+		return err
+	}
+	view := deskView{Desk: d, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
+	for _, f := range d.Latest {
+		view.Busy = view.Busy || f.Processing
+	}
+	if view.New {
+		if view.Steps, err = p.steps(r, who, d); err != nil {
+			return err
+		}
+	}
+	return p.show(w, r, who, http.StatusOK, "desk.html", page{Heading: "Desk", Section: "desk", Data: view})
+}
+
+// steps are what the visitor can do first.
+func (p *pages) steps(r *http.Request, who visitor, d vault.Desk) (list []step, err error) {
+	if !who.MayWrite() {
+		return nil, nil
+	}
+	list = []step{{Text: "Make the first abstract", Hint: "One search of one property, with all its documents.", Path: "/abstracts/new", Button: "New abstract"}}
+	if !who.MayAdminister() {
+		return append(list,
+			step{Text: "Enter an order", Hint: "Most come from your other software by themselves; one can be typed in, too.", Path: "/orders/new", Button: "New order"},
+			step{Text: "File a document", Hint: "Starters, plats and bulletins have their place in the vault's folders.", Path: "/vault", Button: "Open the vault"}), nil
+	}
+	keys, err := p.Vault.Keys.List(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	live := false
+	for _, k := range keys {
+		live = live || k.Live(p.Now())
+	}
+	people, err := p.Vault.Users.List(r.Context())
+	return append(list,
+		step{Text: "Let your other software in", Hint: "It sends orders, abstracts and documents with an API key.", Path: "/admin/keys/new", Button: "Issue a key", Done: live},
+		step{Text: "Say where backups go", Hint: "Another disk, or a share: the settings backup.to and backup.every make one by themselves.", Path: "/admin/backups", Button: "See backups", Done: d.Backup.Next != nil},
+		step{Text: "Let the others in", Hint: "Each gets a link to choose a password, and a role.", Path: "/admin/users/new", Button: "Invite somebody", Done: len(people) > 1}), err
+}
+
+// retryAll has all documents processed again whose processing failed.
+func (p *pages) retryAll(w http.ResponseWriter, r *http.Request, who visitor) error {
+	n, err := p.Vault.Files.Retry(r.Context(), who.Actor, 0)
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, back(r, "/"), plural(n, "document is", "documents are")+" processed again.")
+}
+
+// late is in how many days an order is due, or was: a word for the eye and one of the
+// classes of badges; "" when it is finished or has no date.
+type late struct{ Word, Tone string }
+
+func (p *pages) late(o title.Order) late { return lateness(o, p.today()) }
+
+func lateness(o title.Order, today string) late {
+	due, err := time.Parse(time.DateOnly, o.DueDate)
+	now, err2 := time.Parse(time.DateOnly, today)
+	if err != nil || err2 != nil || !o.Open() {
+		return late{}
+	}
+	switch days := int(due.Sub(now) / (24 * time.Hour)); {
+	case days < 0:
+		return late{plural(-days, "day", "days") + " overdue", "bad"}
+	case days == 0:
+		return late{"Due today", "warn"}
+	case days == 1:
+		return late{"Due tomorrow", "warn"}
+	case days <= vault.DueDays:
+		return late{"Due in " + plural(days, "day", "days"), ""}
+	}
+	return late{}
 }

@@ -50,6 +50,10 @@ func explain(err error) failure {
 	switch {
 	case errors.As(err, &form):
 		return failure(*form)
+	case errors.Is(err, errClosed):
+		return failure{http.StatusServiceUnavailable, "deedkeep is not set up yet", "Nobody can sign in yet. The address of the first administrator's page was printed where deedkeep was started."}
+	case errors.As(err, &busy) && busy.Reason == vault.TooBusy:
+		return failure{http.StatusServiceUnavailable, "One moment, please", busy.Error()}
 	case errors.As(err, &busy):
 		return failure{http.StatusTooManyRequests, "One moment, please", busy.Error()}
 	case errors.As(err, &named) && headings[named.Kind].status != 0:
@@ -72,16 +76,16 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err er
 	switch {
 	case r.Context().Err() != nil:
 		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", requestID(w))
-	case f.status >= http.StatusInternalServerError:
+	case f.status >= http.StatusInternalServerError && !errors.Is(err, errClosed):
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", requestID(w))
 	}
-	var busy *vault.SignInError
-	if errors.As(err, &busy) && busy.Wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(busy.Wait/time.Second)))
-	}
-	if isPart(r) {
+	retryAfter(w, err)
+	switch {
+	case errors.Is(err, errClosed) && !isPart(r):
+		err = p.show(w, r, who, f.status, "first.html", page{Heading: f.heading})
+	case isPart(r):
 		err = p.part(w, r, who, f.status, "message.html", "problem", f.text)
-	} else {
+	default:
 		err = p.show(w, r, who, f.status, "message.html", page{Heading: f.heading, Data: f.text})
 	}
 	if err != nil {
@@ -90,15 +94,25 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err er
 	}
 }
 
+// retryAfter tells programs what the sentence tells people.
+func retryAfter(w http.ResponseWriter, err error) {
+	var refused *vault.SignInError
+	if errors.As(err, &refused) && refused.Wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))
+	}
+}
+
 // elsewhere sends somebody who has to sign in, or to set up a second factor, to where
-// that is done. A script is told by a header, so that the whole page goes there.
+// that is done, and from there back. A script is told by a header, so that the whole
+// page goes there.
 func (p *pages) elsewhere(w http.ResponseWriter, r *http.Request, err error) {
 	to := "/me"
 	if errors.Is(err, errSignIn) {
-		to = "/sign-in"
-		if r.Method == http.MethodGet && !isPart(r) && r.URL.Path != "/" {
-			to += "?to=" + url.QueryEscape(r.URL.RequestURI())
-		}
+		to = signInPath(p.looksAt(r))
+	}
+	if errors.Is(err, errEnded) {
+		p.setSession(w, r, "")
+		p.leaveNotice(w, r, "You were signed out meanwhile. Sign in to go on.")
 	}
 	if isPart(r) {
 		w.Header().Set("HX-Redirect", to)
@@ -106,6 +120,23 @@ func (p *pages) elsewhere(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	redirect(w, r, to)
+}
+
+// looksAt gives the page that somebody sees who sends a request: itself when it is one,
+// else the one that it was sent from.
+func (p *pages) looksAt(r *http.Request) string {
+	from := r.Header.Get("Referer")
+	switch {
+	case isPart(r):
+		from = r.Header.Get("HX-Current-URL")
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		return local(r.URL.RequestURI())
+	}
+	u, err := url.Parse(from)
+	if err != nil || u.Host != r.Host {
+		return "/"
+	}
+	return local(u.RequestURI())
 }
 
 // say renders a page of a heading and a sentence for nobody in particular.

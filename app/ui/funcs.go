@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -29,6 +30,13 @@ func (p *pages) functions() template.FuncMap {
 		"last":         last,
 		"countAny":     countAny,
 		"kindLabel":    kindLabel,
+		"roleName":     roleName,
+		"roleText":     roleText,
+		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
+		"late":         p.late,
+		"hitPath":      p.hitPath,
+		"byName":       byName,
+		"stillLink":    documentSheet.still,
 	}
 }
 

@@ -3,12 +3,14 @@ package ui_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +18,13 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/config"
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
 )
 
 // house is a vault whose signed links are answered by a real HTTP server.
@@ -28,23 +32,37 @@ type house struct {
 	vault  *vault.Vault
 	clock  *vaulttest.Clock
 	dir    string
+	scheme string // of the service's own address
 	links  *secret.Links
 	server *httptest.Server
 	log    bytes.Buffer // read after the server has closed
 }
 
+// open makes a vault with an administrator, whose name is Owner.
 func open(t *testing.T) *house {
 	t.Helper()
+	h := openEmpty(t, nil)
+	h.user(t, "Owner", title.RoleAdmin)
+	return h
+}
+
+// openEmpty makes a vault without any user.
+func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
+	t.Helper()
 	opts := vaulttest.Options(t)
-	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir}
+	if adjust != nil {
+		adjust(&opts)
+	}
+	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir, scheme: "http://"}
 	opts.Now = h.clock.Now
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
-		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil },
-		Event:  api.EventShape(h.vault.Secrets), MinRate: 1 << 10, Now: h.clock.Now, Log: log,
+		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
+		Event:  api.EventShape(h.vault.Secrets), Settings: config.Default().Show(), Version: "9.9.9", Doctor: h.doctor,
+		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +77,38 @@ func open(t *testing.T) *house {
 		}
 	})
 	return h
+}
+
+// user makes a user with goodPassword.
+func (h *house) user(t *testing.T, name string, role title.Role) title.User {
+	t.Helper()
+	password := goodPassword
+	_, user, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: name, Role: role, Password: &password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
+}
+
+// session signs a user in and gives the token.
+func (h *house) session(t *testing.T, name, code string) string {
+	t.Helper()
+	in, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
+	if err != nil {
+		t.Fatalf("sign in %s: %v", name, err)
+	}
+	return in.Token
+}
+
+// as signs a user in and gives the header of the cookie.
+func (h *house) as(t *testing.T, name string) string {
+	t.Helper()
+	return "Cookie: deedkeep=" + h.session(t, name, "")
+}
+
+// doctor finds what no installation has.
+func (h *house) doctor(context.Context) (wire.Doctor, error) {
+	return wire.Doctor{Findings: []wire.Diagnosis{{Check: "clock", State: "ok", Says: "right"}, {Check: "disk <1>", State: "bad", Says: "gone", Do: "buy one"}}}, nil
 }
 
 // put stores a document and gives its record.
@@ -98,7 +148,7 @@ func (h *house) ask(t testing.TB, method, target string, header ...string) reply
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n", method, target, strings.Join(lines, "\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method, URL: &url.URL{Path: target}})
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, target, err)
 	}

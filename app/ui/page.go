@@ -122,14 +122,20 @@ const noticeCookie = "deedkeep_notice"
 
 // see sends the browser on to a page that says what this came to.
 func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) error {
-	if notice != "" {
-		http.SetCookie(w, &http.Cookie{
-			Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(shorten(notice, 2000))), Path: "/", MaxAge: 60,
-			HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
-		})
-	}
+	p.leaveNotice(w, r, notice)
 	redirect(w, r, local(to))
 	return nil
+}
+
+// leaveNotice leaves a sentence for the next page; none where it is "".
+func (p *pages) leaveNotice(w http.ResponseWriter, r *http.Request, notice string) {
+	if notice == "" {
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(shorten(notice, 2000))), Path: "/", MaxAge: 60,
+		HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
+	})
 }
 
 // notice takes the sentence that the last action left, once.

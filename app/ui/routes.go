@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"net/http"
 	"path"
 	"strings"
@@ -40,6 +41,8 @@ func (p *pages) routes() []route {
 		{"GET /{$}", mayRead, p.desk, false},
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
+		{"GET /sign-in/code", anyone, p.codePage, false},
+		{"POST /sign-in/code", anyone, p.code, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
 
 		{"GET /trash", mayWrite, p.trashList, false},
@@ -53,6 +56,58 @@ func (p *pages) routes() []route {
 		{"POST /admin/fields", mayAdminister, p.changeOrderFields, false},
 		{"GET /admin/statuses", mayAdminister, p.orderStatusPage, false},
 		{"POST /admin/statuses", mayAdminister, p.changeOrderStatuses, false},
+		{"GET /me", signedIn, p.account, false},
+		{"POST /me/password", signedIn, p.changePassword, false},
+		{"POST /me/second-factor", signedIn, p.beginFactor, false},
+		{"POST /me/second-factor/confirm", signedIn, p.confirmFactor, false},
+		{"POST /me/second-factor/codes", signedIn, p.newCodes, false},
+		{"POST /me/second-factor/codes.txt", signedIn, p.saveCodes, false},
+		{"POST /me/second-factor/remove", signedIn, p.removeFactor, false},
+		{"POST /me/sessions/end", signedIn, p.endSession, false},
+		{"POST /me/sessions/end-others", signedIn, p.endOthers, false},
+		{"POST /me/sessions/end-all", signedIn, p.endAll, false},
+
+		{"GET /admin", mayAdminister, p.admin, false},
+		{"GET /admin/users", mayAdminister, p.users, false},
+		{"POST /admin/users", mayAdminister, p.invite, false},
+		{"GET /admin/users/new", mayAdminister, p.newUser, false},
+		{"GET /admin/users/{n}", mayAdminister, p.user, false},
+		{"POST /admin/users/{n}/name", mayAdminister, p.renameUser, false},
+		{"POST /admin/users/{n}/role", mayAdminister, p.setRole, false},
+		{"POST /admin/users/{n}/reset", mayAdminister, p.resetUser, false},
+		{"POST /admin/users/{n}/disable", mayAdminister, p.disableUser, false},
+		{"POST /admin/users/{n}/enable", mayAdminister, p.enableUser, false},
+		{"GET /admin/keys", mayAdminister, p.keys, false},
+		{"POST /admin/keys", mayAdminister, p.createKey, false},
+		{"GET /admin/keys/new", mayAdminister, p.newKey, false},
+		{"GET /admin/keys/{n}", mayAdminister, p.key, false},
+		{"POST /admin/keys/{n}/rotate", mayAdminister, p.rotateKey, false},
+		{"POST /admin/keys/{n}/revoke", mayAdminister, p.revokeKey, false},
+		{"GET /find", mayRead, p.find, false},
+		{"POST /documents/retry", mayWrite, p.retryAll, false},
+		{"GET /documents/{n}", mayRead, p.document, false},
+		{"GET /documents/{n}/pages/{page}", mayRead, p.pagePicture, false},
+		{"GET /documents/{n}/pages/{page}/marks", mayRead, p.marks, false},
+		{"GET /documents/{n}/find", mayRead, p.findIn, false},
+		{"GET /documents/{n}/thumbnail", mayRead, p.thumbnail, false},
+		{"GET /documents/{n}/text", mayRead, p.readText, false},
+		{"GET /documents/{n}/download", mayRead, p.saved, false},
+		{"GET /documents/{n}/original", mayRead, p.original, false},
+		{"GET /documents/{n}/print", mayRead, p.printed, false},
+		{"POST /documents/{n}/rename", mayWrite, p.renameDocument, false},
+		{"POST /documents/{n}/trash", mayWrite, p.trashDocument, false},
+		{"POST /documents/{n}/restore", mayWrite, p.restoreDocument, false},
+		{"POST /documents/{n}/retry", mayWrite, p.retryDocument, false},
+		{"GET /abstracts/{id}/zip", mayRead, p.zipAbstract, false},
+		{"OPTIONS /uploads", anyone, p.uploadOptions, true},
+		{"POST /uploads", anyone, p.tus(p.uploadBegin), true},
+		{"GET /uploads/{id}", anyone, p.tus(p.uploadShow), true},
+		{"PATCH /uploads/{id}", anyone, p.tus(p.uploadWrite), true},
+		{"DELETE /uploads/{id}", anyone, p.tus(p.uploadCancel), true},
+		{"POST /abstracts/{id}/documents", mayWrite, p.sendToAbstract, true},
+		{"POST /vault/documents", mayWrite, p.sendToFolder, true},
+		{"POST /vault/{n}/documents", mayWrite, p.sendToFolder, true},
+
 		{"GET /admin/activity", mayAdminister, p.activity, false},
 		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
 		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
@@ -97,7 +152,7 @@ func (p *pages) nowhere(w http.ResponseWriter, r *http.Request, h http.Handler) 
 	said := &verdict{header: http.Header{}}
 	h.ServeHTTP(said, r)
 	leaveForm(w, r)
-	who, err := p.visitor(r)
+	who, err := p.whoever(r)
 	switch {
 	case err != nil:
 	case said.status == http.StatusMethodNotAllowed:
@@ -119,7 +174,8 @@ func (v *verdict) Header() http.Header         { return v.header }
 func (v *verdict) Write(b []byte) (int, error) { return len(b), nil }
 func (v *verdict) WriteHeader(status int)      { v.status = status }
 
-// admit asks in order: was it sent from here, who is it, may they; and reads the form.
+// admit asks in order: is anybody at home, who is it, was it sent from here, may they;
+// and reads the form.
 func (p *pages) admit(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := p.let(to, w, r)
@@ -133,16 +189,19 @@ func (p *pages) admit(to route) http.Handler {
 }
 
 func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visitor, err error) {
+	if who, err = p.whoever(r); err != nil {
+		leaveForm(w, r)
+		return who, err
+	}
 	if err := p.origins.Check(r); err != nil {
 		leaveForm(w, r)
 		return who, &title.Error{Kind: title.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
-	if who, err = p.visitor(r); err != nil {
-		leaveForm(w, r)
-		return who, err
-	}
 	if err := may(who, to.need); err != nil {
 		leaveForm(w, r)
+		if errors.Is(err, errSignIn) && p.token(r) != "" {
+			err = errEnded
+		}
 		return who, err
 	}
 	if to.raw || r.Method == http.MethodGet || r.Method == http.MethodHead {

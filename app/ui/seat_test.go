@@ -62,13 +62,4 @@ func (r reply) holds(t *testing.T, wants ...string) {
 	}
 }
 
-func (r reply) lacks(t *testing.T, never ...string) {
-	t.Helper()
-	for _, text := range never {
-		if strings.Contains(string(r.body), text) {
-			t.Errorf("the answer holds %q:\n%s", text, r.body)
-		}
-	}
-}
-
 type jsonText = json.RawMessage

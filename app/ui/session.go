@@ -2,12 +2,12 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
 // visitor is who looks at a page: the actor of the session, or nobody who is known.
@@ -27,16 +27,18 @@ func (v visitor) MayWrite() bool { return v.Role.May(title.MayWrite) }
 // MayAdminister reports whether pages about running the service are shown.
 func (v visitor) MayAdminister() bool { return v.Role.May(title.MayAdminister) }
 
+// The reasons to go elsewhere first; see elsewhere.
 var (
 	errSignIn = errors.New("nobody is signed in")
+	errEnded  = fmt.Errorf("a session has ended: %w", errSignIn)
 	errEnrol  = errors.New("a second factor has to be set up first")
 )
 
 // The session's cookie. Over https its name makes browsers hold it to this host,
 // to https and to the path / (RFC 6265bis, "__Host-").
 const (
-	plainCookie  = "deedkeep"
-	secureCookie = "__Host-deedkeep"
+	sessionCookie = "deedkeep"
+	hostPrefix    = "__Host-"
 )
 
 // secure reports whether the visitor's browser speaks https, to us or to the proxy in
@@ -46,21 +48,31 @@ func (p *pages) secure(r *http.Request) bool {
 	return err == nil && strings.HasPrefix(origin, "https:")
 }
 
-func (p *pages) cookieName(r *http.Request) string {
+// cookieName is what a cookie is called that opens something.
+func (p *pages) cookieName(r *http.Request, name string) string {
 	if p.secure(r) {
-		return secureCookie
+		return hostPrefix + name
 	}
-	return plainCookie
+	return name
+}
+
+// token is the session's, as the browser showed it; "" for none.
+func (p *pages) token(r *http.Request) string {
+	cookie, err := r.Cookie(p.cookieName(r, sessionCookie))
+	if err != nil {
+		return "" // there is no such cookie
+	}
+	return cookie.Value
 }
 
 // visitor gives who sent a request; nobody when there is no session or it has ended.
 func (p *pages) visitor(r *http.Request) (visitor, error) {
 	nobody := visitor{title.Actor{Kind: "visitor", Address: p.Address(r)}}
-	cookie, err := r.Cookie(p.cookieName(r))
-	if err != nil {
-		return nobody, nil //nolint:nilerr // there is no such cookie: nobody is signed in
+	token := p.token(r)
+	if token == "" {
+		return nobody, nil
 	}
-	actor, err := p.Vault.Sessions.Authenticate(r.Context(), cookie.Value)
+	actor, err := p.Vault.Sessions.Authenticate(r.Context(), token)
 	switch {
 	case title.KindOf(err) == title.Unauthenticated:
 		return nobody, nil
@@ -74,55 +86,16 @@ func (p *pages) visitor(r *http.Request) (visitor, error) {
 // setSession gives the browser a session's token; "" takes it away. It ends with the
 // browser: how long it lasts at most is the vault's to say.
 func (p *pages) setSession(w http.ResponseWriter, r *http.Request, token string) {
-	cookie := &http.Cookie{Name: p.cookieName(r), Value: token, Path: "/", HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteLaxMode}
-	if token == "" {
+	p.setCookie(w, r, &http.Cookie{Name: sessionCookie, Value: token, SameSite: http.SameSiteLaxMode})
+}
+
+// setCookie sets a cookie that opens something, or takes away one without a value.
+func (p *pages) setCookie(w http.ResponseWriter, r *http.Request, cookie *http.Cookie) {
+	cookie.Name, cookie.Path, cookie.HttpOnly, cookie.Secure = p.cookieName(r, cookie.Name), "/", true, p.secure(r)
+	if cookie.Value == "" {
 		cookie.MaxAge = -1
 	}
 	http.SetCookie(w, cookie)
-}
-
-// signInForm is what the page of signing in shows.
-type signInForm struct {
-	Name, To, Problem string
-	Code              bool // the code of the second factor is asked for
-}
-
-func (p *pages) signInPage(w http.ResponseWriter, r *http.Request, who visitor) error {
-	to := local(r.URL.Query().Get("to"))
-	if who.Known() {
-		redirect(w, r, to)
-		return nil
-	}
-	return p.show(w, r, who, http.StatusOK, "signin.html", page{Heading: "Sign in", Data: signInForm{To: to}})
-}
-
-func (p *pages) signIn(w http.ResponseWriter, r *http.Request, who visitor) error {
-	form := r.PostForm
-	in, err := p.Vault.Users.SignIn(r.Context(), vault.SignInDraft{
-		Name: form.Get("name"), Password: form.Get("password"), Code: form.Get("code"), Address: p.Address(r), Device: r.UserAgent(),
-	})
-	var refused *vault.SignInError
-	if errors.As(err, &refused) {
-		again := signInForm{Name: form.Get("name"), To: local(form.Get("to")), Problem: refused.Error()}
-		again.Code = refused.Reason == vault.CodeNeeded || refused.Reason == vault.WrongCode
-		return p.show(w, r, who, http.StatusUnprocessableEntity, "signin.html", page{Heading: "Sign in", Data: again})
-	}
-	if err != nil {
-		return err
-	}
-	p.setSession(w, r, in.Token)
-	redirect(w, r, local(form.Get("to")))
-	return nil
-}
-
-func (p *pages) signOut(w http.ResponseWriter, r *http.Request, who visitor) error {
-	if cookie, err := r.Cookie(p.cookieName(r)); err == nil {
-		if err := p.Vault.Sessions.SignOut(r.Context(), cookie.Value, who.Address); err != nil {
-			return err
-		}
-	}
-	p.setSession(w, r, "")
-	return p.see(w, r, "/sign-in", "You are signed out.")
 }
 
 // local gives an address of this service as it is, and the desk for any other:

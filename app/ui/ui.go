@@ -9,6 +9,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -29,6 +30,7 @@ import (
 type Options struct {
 	Vault     *vault.Vault
 	Links     *secret.Links                              // of downloads
+	LinkTTL   time.Duration                              // how long one lives; 0: 5 minutes
 	Address   func(*http.Request) string                 // of the client
 	Origin    func(*http.Request) (string, error)        // the service's own address, as the request has it
 	Event     func(title.Event) wire.Event               // an entry of the log as programs see it
@@ -36,7 +38,10 @@ type Options struct {
 	Version   string                                     // of this program
 	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: nobody does
 	FormBytes int64                                      // the largest form; 0: 8 MB
-	MinRate   int64                                      // bytes a second that a client must take at least
+	BodyBytes int64                                      // the largest request with documents; 0: 10 GB
+	Parts     int                                        // of a request with documents; 0: 1,000
+	Stall     time.Duration                              // without a byte of one; 0: 30 seconds
+	MinRate   int64                                      // bytes a second that a client must send or take at least
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -70,9 +75,8 @@ type pages struct {
 
 // New gives the handler of everything outside /v1.
 func New(opts Options) (http.Handler, error) {
-	if opts.FormBytes == 0 {
-		opts.FormBytes = 8 << 20
-	}
+	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
+	opts.Stall = cmp.Or(opts.Stall, 30*time.Second)
 	assets, err := web.OpenAssets()
 	if err != nil {
 		return nil, err

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
-	"time"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -76,7 +75,22 @@ func (p *pages) joins(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", requestID(w))
-	p.say(w, r, http.StatusOK, "Your password is set", "You sign in as "+user.Name+". This page can be closed; the link works no more.")
+	p.joined(w, r, user.Name, form.Get("password"))
+}
+
+// joined lets somebody in who has just chosen a password, through the same door as
+// everybody; where that does not open at once, the name is filled in there.
+func (p *pages) joined(w http.ResponseWriter, r *http.Request, name, password string) {
+	in, err := p.Vault.Users.SignIn(r.Context(), vault.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
+	if err == nil {
+		p.leaveNotice(w, r, "Your password is set. From now on you sign in as "+name+".")
+		err = p.welcome(w, r, in, "/")
+	} else if errors.As(err, new(*vault.SignInError)) {
+		err = p.see(w, r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
+	}
+	if err != nil {
+		p.fail(w, r, visitor{}, err)
+	}
 }
 
 func problems(fields title.Fields) map[string]string {
@@ -114,8 +128,8 @@ func (p *pages) failJoin(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *vault.SignInError
 	switch kind := title.KindOf(err); {
 	case errors.As(err, &refused):
-		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))
-		p.say(w, r, http.StatusServiceUnavailable, "One moment, please", "Many people are signing in. Go back and send the form again in a few seconds.")
+		retryAfter(w, err)
+		p.say(w, r, http.StatusServiceUnavailable, "One moment, please", "Many people are signing in at this moment. Go back and send the form again in a few seconds.")
 	case kind == title.NotFound, kind == title.Conflict:
 		p.say(w, r, http.StatusNotFound, "This link does not work", "It was used already, has ended after 24 hours, or was cut on its way. Ask your administrator for a new one.")
 	case kind == title.Closing, kind == title.Full:

@@ -43,7 +43,7 @@ func (h *house) post(t *testing.T, want int, target string, form url.Values, hea
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%s\r\n\r\n%s", target, strings.Join(lines, "\r\n"), body); err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodPost})
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodPost, URL: &url.URL{Path: target}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +60,17 @@ func (h *house) post(t *testing.T, want int, target string, form url.Values, hea
 		t.Errorf("the page shows a password:\n%s", got.body)
 	}
 	return got
+}
+
+// cookies are what a browser sends after this answer.
+func (r reply) cookies() string {
+	var sent []string
+	for _, cookie := range r.Cookies() {
+		if cookie.MaxAge >= 0 {
+			sent = append(sent, cookie.Name+"="+cookie.Value)
+		}
+	}
+	return strings.Join(sent, "; ")
 }
 
 func (r reply) has(t testing.TB, texts ...string) {
@@ -91,7 +102,9 @@ func TestJoin(t *testing.T) {
 	h.post(t, 422, link, twice("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
 	h.post(t, 422, link, twice("Canary")).has(t, "at least 10 characters")
 	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The two passwords differ.")
-	h.post(t, 200, link, twice(goodPassword)).has(t, "Your password is set", "You sign in as Kim &lt;Lee&gt;.")
+	in := h.post(t, 303, link, twice(goodPassword))
+	in.same(t, map[string]string{"Location": "/"})
+	h.status(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
 	h.post(t, 404, link, twice(goodPassword)).has(t, "This link does not work")
 	h.status(t, 404, "GET", link).has(t, "Ask your administrator")
 	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
@@ -101,7 +114,7 @@ func TestJoin(t *testing.T) {
 
 func TestJoinFirst(t *testing.T) {
 	t.Parallel()
-	h := open(t)
+	h := openEmpty(t, nil)
 	token, err := h.vault.Users.FirstLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +128,7 @@ func TestJoinFirst(t *testing.T) {
 	h.post(t, 422, link, form).has(t, `value="&#34;&gt;&lt;script&gt;"`)
 	form.Set("name", "kim")
 	form.Set("again", goodPassword)
-	h.post(t, 200, link, form).has(t, "You sign in as kim.")
+	h.post(t, 303, link, form)
 	h.post(t, 404, link, form)
 }
 
@@ -135,7 +148,7 @@ func TestJoinRefuses(t *testing.T) {
 	h.post(t, 422, link+"?password=Canary-in-the-address&again=Canary-in-the-address", nil)
 	h.post(t, 413, link, twice(strings.Repeat("Canary ", 4000)))
 	h.status(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
-	h.post(t, 200, link, twice(goodPassword), "Origin: http://vault.test")
+	h.post(t, 303, link, twice(goodPassword), "Origin: http://vault.test")
 }
 
 // Whoever has no link that works is answered before the form is there, and whoever has
@@ -169,7 +182,7 @@ func TestJoinWithoutForm(t *testing.T) {
 				t.Fatal(err)
 			}
 			from := bufio.NewReader(conn)
-			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost})
+			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost, URL: &url.URL{Path: target}})
 			if err != nil {
 				t.Fatal(err)
 			}

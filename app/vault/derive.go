@@ -53,7 +53,7 @@ func finding(what string, err error) (sentence string, final bool) {
 	return "", false
 }
 
-// derive makes a file's text and thumbnail, where they are not there yet. failure
+// derive makes a file's text, thumbnail and sizes, where they are not there yet. failure
 // is what is wrong with the document; an error is trouble of ours that may pass.
 func (v *Vault) derive(ctx context.Context, file title.File, owner string) (failure string, err error) {
 	var failures []string
@@ -64,6 +64,7 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 	}{
 		{"No text", derived.Text, v.deriveText},
 		{"No picture", derived.Thumbnail, v.deriveThumbnail},
+		{"", derived.Sizes, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derived.Has(file.Digest, part.name) {
 			continue
@@ -73,7 +74,7 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 		if !final {
 			return "", err
 		}
-		if sentence != "" {
+		if sentence != "" && part.what != "" {
 			v.log.Info("a document cannot be processed", "file", file.ID, "error", err)
 			failures = append(failures, sentence)
 		}
@@ -107,6 +108,11 @@ func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, c
 	})
 }
 
+func (v *Vault) deriveSizes(ctx context.Context, file title.File, owner string, class reader.Class) error {
+	_, err := v.readSizes(ctx, file, owner, class)
+	return err
+}
+
 func (v *Vault) deriveThumbnail(ctx context.Context, file title.File, owner string, class reader.Class) error {
 	return v.derivePicture(ctx, file, owner, class, derived.Thumbnail, 1, ThumbnailWidth)
 }
@@ -117,11 +123,13 @@ func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string
 		return err
 	}
 	defer done()
+	// Somebody who turns pages fast waits for none of them; the next reader will.
+	r.Whole = class == reader.View
 	picture, err := v.reader.Picture(ctx, r, page, width, v.set.Extract)
 	if err != nil {
 		return err
 	}
-	return v.putDerived(ctx, file.Digest, name, func(w io.Writer) error {
+	return v.putDerived(context.WithoutCancel(ctx), file.Digest, name, func(w io.Writer) error {
 		_, err := w.Write(picture.Bytes)
 		return err
 	})
@@ -178,7 +186,7 @@ func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name 
 	if !errors.Is(err, fs.ErrNotExist) {
 		return picture, err
 	}
-	err = f.v.derivePicture(ctx, file, actor.Record(), reader.View, name, page, width)
+	err = f.made(ctx, actor, file, name, page, width)
 	switch {
 	case reader.Final(err):
 		return nil, &title.Error{Kind: title.NotFound, Message: "There is no picture of this page.", Err: err}

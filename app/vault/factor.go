@@ -26,6 +26,9 @@ var (
 	errRequired = &title.Error{Kind: title.Conflict, Message: "A second factor is required here; set up another one in its place."}
 )
 
+// FactorRequired reports whether the settings want a second factor of everybody.
+func (u *Users) FactorRequired() bool { return u.v.set.Users.RequireSecondFactor }
+
 // BeginFactor offers a second factor to the user who acts, who shows the password
 // once more. Nothing changes until ConfirmFactor; beginning again makes a new offer.
 func (u *Users) BeginFactor(ctx context.Context, actor title.Actor, password string) (offer FactorOffer, err error) {

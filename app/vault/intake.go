@@ -92,6 +92,27 @@ func (t *Tray) add(it *item, r io.Reader) error {
 	return nil
 }
 
+// adopt takes a document whose bytes lie in the vault's uploads already.
+func (t *Tray) adopt(filename string, x *blob.Partial) error {
+	staged, err := x.Adopt(t.ctx)
+	if err != nil {
+		return t.v.disk(err)
+	}
+	ext, accepted := inspect.Extension(filename)
+	it := &item{filename: filename, staged: staged}
+	t.items = append(t.items, it)
+	switch {
+	case staged.Size() > t.v.set.FileSize:
+		it.refusal = inspect.TooLarge(t.v.set.FileSize) // the settings have changed meanwhile
+	case !accepted:
+		it.refusal = inspect.NotSupported
+	default:
+		t.pending.Add(1)
+		go t.inspect(it, ext)
+	}
+	return nil
+}
+
 // tooLarge makes a refusal of the one error of Stage that is the document's. A
 // document over the limit that then broke off is no refusal: nobody is there to
 // read it.
@@ -105,6 +126,9 @@ func (t *Tray) tooLarge(it *item, err error) error {
 
 // Has reports whether any file part arrived, refused or not.
 func (t *Tray) Has() bool { return len(t.items) > 0 }
+
+// Len is how many documents arrived, refused or not.
+func (t *Tray) Len() int { return len(t.items) }
 
 // refuse reads a document whose name is enough to refuse it: its length still
 // decides which of the reasons comes first.

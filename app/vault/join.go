@@ -2,7 +2,9 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deedkeep/app/store"
@@ -14,6 +16,7 @@ import (
 type firstLink struct {
 	mu   sync.Mutex
 	link *title.Link
+	over atomic.Bool // there was an administrator already
 }
 
 func (f *firstLink) set(link *title.Link) {
@@ -60,6 +63,24 @@ func noAdmins(t *store.Tx) error {
 		}
 	}
 	return nil
+}
+
+// Opened reports whether there is an administrator who can sign in. Once there was
+// one it costs nothing more: the last one may be given a new link, but is not taken
+// away, and only another start may find another database.
+func (u *Users) Opened(ctx context.Context) (bool, error) {
+	if u.first.over.Load() {
+		return true, nil
+	}
+	err := u.v.store.View(ctx, noAdmins)
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, errHasAdmins):
+		u.first.over.Store(true)
+		return true, nil
+	}
+	return false, err
 }
 
 // Invitation is what a one-time link is for.

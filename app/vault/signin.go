@@ -15,9 +15,10 @@ import (
 )
 
 // SignInDraft is what somebody shows to get in. Code is of the second factor: six
-// digits or a recovery code; "" until it was asked for. Device is what the browser
-// calls itself.
-type SignInDraft struct{ Name, Password, Code, Address, Device string }
+// digits or a recovery code; "" until it was asked for. Step is what SignInError gave
+// when it asked, in the place of Name and Password. Device is what the browser calls
+// itself.
+type SignInDraft struct{ Name, Password, Code, Step, Address, Device string }
 
 // SignedIn is a session that began. Token is told here and kept nowhere.
 type SignedIn struct {
@@ -37,12 +38,14 @@ const (
 	WrongCode     Reason = "code" // or one that was used already
 	TooManyTries  Reason = "wait"
 	TooBusy       Reason = "busy"
+	StepEnded     Reason = "step" // more than StepLife went by, or the server was started anew
 )
 
 // SignInError is SignIn's refusal, of kind Unauthenticated.
 type SignInError struct {
 	Reason Reason
 	Wait   time.Duration // whole seconds after which to come again; 0 but for TooManyTries and TooBusy
+	Step   string        // for SignInDraft.Step; "" but for CodeNeeded. As secret as a password for as long as StepLife
 }
 
 // Error is the sentence for whoever tries.
@@ -53,9 +56,11 @@ func (r *SignInError) Error() string {
 	case WrongCode:
 		return "This code is wrong or was used already."
 	case TooManyTries:
-		return fmt.Sprintf("Too many tries. Try again in %d seconds.", int(r.Wait.Seconds()))
+		return fmt.Sprintf("Too many tries. Try again in %s.", inWords(r.Wait))
 	case TooBusy:
 		return "Too many people are signing in at this moment. Try again in a few seconds."
+	case StepEnded:
+		return "The code came too late. Enter your name and password again."
 	}
 	return "The name or the password is wrong."
 }
@@ -76,18 +81,35 @@ func seconds(d time.Duration) time.Duration {
 // as a known one; nothing waits here but for its turn at argon2.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	now := u.v.now()
+	waiting, waits := u.steps.find(draft.Step, now)
+	switch {
+	case waits:
+		draft.Name = waiting.user.Name
+	case draft.Step != "":
+		return SignedIn{}, &SignInError{Reason: StepEnded}
+	}
 	mine, everybody := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
 	if wait := u.tries.take(now, mine, everybody); wait > 0 {
 		return SignedIn{}, u.refuse(ctx, draft, TooManyTries, wait)
 	}
-	in, err := u.enter(ctx, draft, now)
+	var err error
+	if !waits {
+		waiting, err = u.check(ctx, draft)
+	}
+	var in SignedIn
+	if err == nil {
+		in, err = u.enter(ctx, draft, waiting, now)
+	}
 	var refused *SignInError
 	switch {
 	case err == nil:
 		u.tries.giveBack(now, everybody)
 		u.tries.forget(mine)
+		u.steps.forget(draft.Step)
 	case !errors.As(err, &refused), refused.Reason == CodeNeeded, refused.Reason == TooBusy:
 		u.tries.giveBack(now, mine, everybody) // nothing was guessed
+	case refused.Reason == WrongPassword:
+		u.steps.forget(draft.Step)
 	}
 	return in, err
 }
@@ -102,11 +124,11 @@ func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wa
 	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
-// enter is SignIn after the tries were counted.
-func (u *Users) enter(ctx context.Context, draft SignInDraft, now time.Time) (SignedIn, error) {
+// check is the first step of SignIn: the password.
+func (u *Users) check(ctx context.Context, draft SignInDraft) (step, error) {
 	user, err := u.Named(ctx, draft.Name)
 	if err != nil && title.KindOf(err) != title.NotFound {
-		return SignedIn{}, err
+		return step{}, err
 	}
 	hash := ""
 	if err == nil && user.Enabled() {
@@ -119,24 +141,27 @@ func (u *Users) enter(ctx context.Context, draft SignInDraft, now time.Time) (Si
 	fits, stale, err := u.passwords.Verify(ctx, hash, known)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
-		return SignedIn{}, &SignInError{Reason: TooBusy, Wait: busyWait}
+		return step{}, &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err != nil:
-		return SignedIn{}, err
+		return step{}, err
 	case !fits:
-		return SignedIn{}, u.refuse(ctx, draft, WrongPassword, 0)
+		return step{}, u.refuse(ctx, draft, WrongPassword, 0)
 	}
-	if user.Factor != nil {
-		if err := u.askCode(ctx, draft, user, now); err != nil {
-			return SignedIn{}, err
-		}
-	}
-	fresh := ""
+	checked := step{user: user}
 	if stale {
-		if fresh, err = u.rehash(ctx, draft.Password); err != nil {
+		checked.rehashed, err = u.rehash(ctx, draft.Password)
+	}
+	return checked, err
+}
+
+// enter is SignIn once the password was right.
+func (u *Users) enter(ctx context.Context, draft SignInDraft, checked step, now time.Time) (SignedIn, error) {
+	if checked.user.Factor != nil {
+		if err := u.askCode(ctx, draft, checked, now); err != nil {
 			return SignedIn{}, err
 		}
 	}
-	return u.begin(ctx, draft, user, fresh)
+	return u.begin(ctx, draft, checked.user, checked.rehashed)
 }
 
 // rehash is the form that passwords have now; "" when everything is busy: the old one
@@ -150,14 +175,21 @@ func (u *Users) rehash(ctx context.Context, password string) (string, error) {
 }
 
 // askCode wants a code, and counts those of six digits for the account as a whole.
-func (u *Users) askCode(ctx context.Context, draft SignInDraft, user title.User, now time.Time) error {
+func (u *Users) askCode(ctx context.Context, draft SignInDraft, checked step, now time.Time) (err error) {
 	if draft.Code == "" {
-		return &SignInError{Reason: CodeNeeded}
+		refused := &SignInError{Reason: CodeNeeded, Step: draft.Step}
+		if refused.Step == "" {
+			refused.Step, err = u.steps.add(u.v.chance, now, checked)
+		}
+		if err != nil {
+			return err
+		}
+		return refused
 	}
 	if !secret.IsTOTP(draft.Code) {
 		return nil
 	}
-	if wait := u.tries.take(now, byCode(user.ID)); wait > 0 {
+	if wait := u.tries.take(now, byCode(checked.user.ID)); wait > 0 {
 		return u.refuse(ctx, draft, TooManyTries, wait)
 	}
 	return nil

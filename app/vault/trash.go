@@ -100,3 +100,15 @@ func (v *Vault) over(in title.Trashed) bool { return !v.now().Before(in.At.Add(v
 
 // Keep is how long what is in the trash stays there.
 func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }
+
+// Trashed reads a document that is in the trash; NotFound when there is none there.
+func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		file, err = t.AnyFile(id)
+		if err == nil && file.Trashed == nil {
+			err = title.Absent("file in the trash", id)
+		}
+		return err
+	})
+	return file, err
+}

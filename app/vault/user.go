@@ -20,6 +20,7 @@ type Users struct {
 	tries     *tries
 	refused   *refusals
 	first     firstLink
+	steps     steps
 }
 
 // UserRules are the settings about users and their sessions.

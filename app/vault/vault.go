@@ -29,6 +29,7 @@
 //	    serving.json      whether the last server stopped by itself (serving.go)
 //	    restore.json      while a restore is not finished (restore.go)
 //	    drill/            while a drill is under way (drill.go)
+//	    uploads/          documents that arrive in several requests (app/blob, partial.go)
 //	    tmp/              what is still arriving; emptied at start
 //	    control.sock      while serving (app/local)
 //	    control.json      the same on Windows
@@ -64,6 +65,8 @@ type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
 	Picture(ctx context.Context, r reader.Request, page, width int, lim extract.Limits) (extract.Picture, error)
 	Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(page int, text string) error) error
+	Sizes(ctx context.Context, r reader.Request, lim extract.Limits) ([]extract.Size, error)
+	Marks(ctx context.Context, r reader.Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -81,6 +84,7 @@ type Settings struct {
 	TrashKeep         time.Duration
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 	Users             UserRules
+	Uploads           UploadSettings
 }
 
 // Options of Open.
@@ -102,6 +106,7 @@ type Vault struct {
 	Abstracts *Abstracts
 	Orders    *Orders
 	Files     *Files
+	Uploads   *Uploads
 	Folders   *Folders
 	Trash     *Trash
 	Templates *Templates
@@ -121,6 +126,7 @@ type Vault struct {
 	blobs     *blob.Store
 	reader    Reader
 	derived   *derived.Store
+	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	usage     *usage
@@ -216,11 +222,12 @@ func (v *Vault) furnish() {
 	v.purger = &purger{v: v}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
+	v.Uploads = newUploads(v)
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.jobs = newJobs()
 	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
-		refused: &refusals{v: v, seen: map[refusedFrom]int{}}}
+		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 	v.Events = &Events{v: v, verified: job[LogReport]{v: v}}
 }
@@ -230,7 +237,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run}
 	if v.begin(ctx) {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -246,6 +253,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 // Close ends the background work, writes what was gathered, and closes the files.
 func (v *Vault) Close() error {
 	v.stop()
+	v.Uploads.close()
 	v.Backups.close()
 	v.jobs.close()
 	v.workers.Wait()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -113,6 +114,25 @@ type Reader struct{}
 // Picture is vault.Reader.
 func (Reader) Picture(context.Context, reader.Request, int, int, extract.Limits) (extract.Picture, error) {
 	return extract.Picture{}, extract.ErrUnsupported
+}
+
+// Sizes is vault.Reader: every page that PDF made is a letter page.
+func (Reader) Sizes(_ context.Context, r reader.Request, _ extract.Limits) ([]extract.Size, error) {
+	head := make([]byte, min(r.Size, 1024))
+	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	found := toyPages.FindSubmatch(head)
+	if found == nil {
+		return nil, extract.ErrUnsupported
+	}
+	pages, err := strconv.Atoi(string(found[1]))
+	return slices.Repeat([]extract.Size{extract.Letter}, pages), err
+}
+
+// Marks is vault.Reader.
+func (Reader) Marks(context.Context, reader.Request, int, string, extract.Limits) ([][]extract.Rect, error) {
+	return nil, extract.ErrUnsupported
 }
 
 // Text is vault.Reader.

@@ -36,6 +36,10 @@
   document.addEventListener('click', (event) => closeMenus(event.target));
   document.addEventListener('focusin', (event) => closeMenus(event.target));
 
+  // Where the tabs do not fit, the one that is open is in sight.
+  const tab = document.querySelector('.tabs [aria-current]');
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
+
   // form[data-confirm] and button[data-confirm] ask first; data-confirm is the question.
   const ask = (question, submitter, then) => {
     const dialog = document.createElement('dialog');

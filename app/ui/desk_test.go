@@ -1,0 +1,82 @@
+package ui_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// order makes an order due in so many days of the house's clock.
+func (h *house) order(t *testing.T, number string, days int, at title.PropertyDraft) title.Order {
+	t.Helper()
+	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
+	made, err := h.vault.Orders.Create(t.Context(), title.Actor{Kind: "operator"}, title.OrderDraft{Number: title.Given(number), DueDate: title.Given(due), PropertyDraft: at}, vault.Keep[title.Order]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (h *house) orderPath(o title.Order) string {
+	return "/orders/" + h.vault.Secrets.IDs("orders").Encode(o.ID)
+}
+
+func elm() title.PropertyDraft {
+	return title.PropertyDraft{Address: title.Given("12 Elm <St>"), City: title.Given("Troy"), State: title.Given("NY")}
+}
+
+func TestDeskOfANewVault(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.visit(t, title.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups", "/admin/users/new")
+	staff := h.visit(t, title.RoleStaff).get(t, 200, "/")
+	staff.has(t, "Make the first abstract", "/orders/new")
+	staff.lacks(t, `href="/admin/keys/new"`)
+	viewer := h.visit(t, title.RoleViewer).get(t, 200, "/")
+	viewer.has(t, "Nothing is here yet")
+	viewer.lacks(t, "/abstracts/new", "/orders/new")
+}
+
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	late, soon := h.order(t, "L-1", -3, elm()), h.order(t, "S-1", 1, elm())
+	h.order(t, "F-1", 40, elm())
+	h.put(t, "deed <1>.txt", []byte("words"))
+	page := h.visit(t, title.RoleStaff).get(t, 200, "/")
+	page.has(t, h.orderPath(late), "3 days overdue", h.orderPath(soon), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY", "deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`, "/abstracts?status=In%20Search")
+	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>")
+	h.visit(t, title.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
+}
+
+func TestRetryOfAll(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.visit(t, title.RoleViewer).post(t, 403, "/documents/retry", nil)
+	staff := h.visit(t, title.RoleStaff)
+	if got := staff.post(t, 303, "/documents/retry", url.Values{"back": {"/vault"}}); got.Header.Get("Location") != "/vault" {
+		t.Errorf("leads to %s", got.Header.Get("Location"))
+	}
+	staff.post(t, 303, "/documents/retry", url.Values{"back": {"//elsewhere.example"}}).same(t, map[string]string{"Location": "/"})
+}
+
+func TestFindPage(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	one := h.order(t, "26-<1>", 5, elm())
+	other := h.order(t, "26-2", 5, elm())
+	viewer := h.visit(t, title.RoleViewer)
+	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
+	viewer.get(t, 200, "/find?q=elm").has(t, "Nothing is called “elm”", `value="elm"`)
+	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
+	for _, q := range []string{"26-2", "%2026-2%20"} {
+		viewer.get(t, 303, "/find?q="+q).same(t, map[string]string{"Location": h.orderPath(other)})
+	}
+	page := viewer.get(t, 200, "/find?q=26-")
+	page.has(t, h.orderPath(one), "<mark>26-</mark>&lt;1&gt;", h.orderPath(other), "<h2 id=\"found-order\">Orders</h2>")
+	page.lacks(t, "Exact")
+	viewer.get(t, 200, "/find?q=12+elm+st").has(t, "<mark>12 Elm &lt;St</mark>&gt;, Troy, NY", "Exact")
+}

@@ -1,0 +1,52 @@
+package ui
+
+import "strings"
+
+// mark is a word in what browsers call themselves, and what people call it.
+type mark struct{ sign, name string }
+
+// Each calls itself after those that it wants to be taken for: the first that fits counts.
+var (
+	browsers = []mark{
+		{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Vivaldi/", "Vivaldi"},
+		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+	}
+	systems = []mark{
+		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"CrOS", "Chromebook"},
+		{"Mac OS X", "Mac"}, {"Macintosh", "Mac"}, {"Linux", "Linux"}, {"X11", "Linux"},
+	}
+)
+
+// deviceName says in plain words where somebody is signed in, by what the browser
+// calls itself.
+func deviceName(agent string) string {
+	browser, system := first(browsers, agent), first(systems, agent)
+	switch {
+	case browser == "" && system == "":
+		return "An unknown browser"
+	case browser == "":
+		browser = "A browser"
+	case system == "":
+		return browser
+	}
+	return browser + " on " + article(system)
+}
+
+func first(marks []mark, agent string) string {
+	for _, m := range marks {
+		if strings.Contains(agent, m.sign) {
+			return m.name
+		}
+	}
+	return ""
+}
+
+func article(system string) string {
+	switch system {
+	case "iPhone", "iPad":
+		return "an " + system
+	case "Mac", "Chromebook":
+		return "a " + system
+	}
+	return system
+}

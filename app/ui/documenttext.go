@@ -1,0 +1,125 @@
+package ui
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/title"
+)
+
+// textPage is the text of one page, sheet or slide.
+type textPage struct {
+	Page  int
+	Parts []textPart   // running text
+	Rows  [][]textCell // of a sheet, whose cells tabs part
+	Hits  int
+}
+
+type textCell []textPart
+
+// textPart is a piece of text; Hit counts from 1 where it is what was looked for.
+type textPart struct {
+	Text string
+	Hit  int
+}
+
+// mostShown is how much text one page of ours shows, in bytes; the rest is in the
+// original.
+const mostShown = 2 << 20
+
+var errEnough = errors.New("that is enough")
+
+// readText is the page of a document's text, with what was looked for marked.
+func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := number(r, "n")
+	if err != nil {
+		return err
+	}
+	file, err := p.Vault.Files.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	s := documentSheet{File: file, As: asText, Find: shorten(r.URL.Query().Get("find"), 400)}
+	if err := p.among(r, &s); err != nil {
+		return err
+	}
+	if err := p.text(r, who, &s); err != nil && title.KindOf(err) != title.NotFound {
+		return err
+	}
+	p.Events.Note(who.Actor, fileOpened, fileRecord(id), nil)
+	return p.show(w, r, who, http.StatusOK, "document_text.html", page{
+		Heading: file.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
+	})
+}
+
+// text reads a document's text, marked.
+func (p *pages) text(r *http.Request, who visitor, s *documentSheet) error {
+	m := marker{phrase: extract.NewPhrase(s.Find)}
+	table := strings.Contains(s.File.MIME, "excel") || strings.Contains(s.File.MIME, "spreadsheet")
+	shown := 0
+	err := p.Vault.Files.Text(r.Context(), who.Actor, s.File.ID, func(n int, text string) error {
+		if shown += len(text); shown > mostShown {
+			s.Cut = true
+			return errEnough
+		}
+		before := m.hits
+		page := textPage{Page: n}
+		if table {
+			page.Rows = m.rows(text)
+		} else {
+			page.Parts = m.mark(text)
+		}
+		page.Hits = m.hits - before
+		s.Text = append(s.Text, page)
+		return nil
+	})
+	s.Hits = m.hits
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// marker counts what it finds on the way.
+type marker struct {
+	phrase extract.Phrase
+	hits   int
+}
+
+// mostMarked is how many places are marked.
+const mostMarked = 1000
+
+func (m *marker) mark(text string) []textPart {
+	if m.phrase.Empty() || m.hits >= mostMarked {
+		return []textPart{{Text: text}}
+	}
+	runes, last := []rune(text), 0
+	var parts []textPart
+	for _, s := range m.phrase.Find(runes, mostMarked-m.hits) {
+		if s.Start > last {
+			parts = append(parts, textPart{Text: string(runes[last:s.Start])})
+		}
+		m.hits++
+		parts = append(parts, textPart{Text: string(runes[s.Start:s.End]), Hit: m.hits})
+		last = s.End
+	}
+	if last < len(runes) {
+		parts = append(parts, textPart{Text: string(runes[last:])})
+	}
+	return parts
+}
+
+// rows makes a table of lines; a phrase is found within a cell.
+func (m *marker) rows(text string) [][]textCell {
+	var rows [][]textCell
+	for line := range strings.Lines(text) {
+		var row []textCell
+		for cell := range strings.SplitSeq(strings.TrimRight(line, "\n"), "\t") {
+			row = append(row, m.mark(cell))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

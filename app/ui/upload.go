@@ -1,0 +1,350 @@
+package ui
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/body"
+	"deedkeep/app/pace"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// Documents that go on after a break arrive by tus (https://tus.io/protocols/resumable-upload,
+// 1.0.0: core, creation, termination, expiration), with the session's cookie:
+//
+//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (base64), "to" as in place
+//	HEAD   /uploads/ID    where to go on
+//	PATCH  /uploads/ID    the bytes from Upload-Offset on
+//	DELETE /uploads/ID    give it up
+//	GET    /uploads/ID    ours: what became of it, as uploadAnswer
+//
+// Nobody is led to the page of signing in: a script asks, and 401 is its answer.
+// A refusal is JSON with a message for people.
+const (
+	tusVersion    = "1.0.0"
+	tusExtensions = "creation,termination,expiration"
+	tusContent    = "application/offset+octet-stream"
+	uploadsPath   = "/uploads"
+)
+
+// uploadAnswer is what became of an upload.
+type uploadAnswer struct {
+	State   string `json:"state"` // "arriving", "arrived", "filed" or "refused"
+	Offset  int64  `json:"offset"`
+	Size    int64  `json:"size"`
+	Number  uint64 `json:"number,omitempty"` // of the document
+	Name    string `json:"name,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Note    string `json:"note,omitempty"`      // that the same document is elsewhere
+	Other   string `json:"note_path,omitempty"` // where
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// tusStatuses are those of the failures that come from below.
+var tusStatuses = map[title.Kind]int{
+	title.Invalid: http.StatusUnprocessableEntity, title.Unauthenticated: http.StatusUnauthorized, title.Forbidden: http.StatusForbidden,
+	title.NotFound: http.StatusNotFound, title.Conflict: http.StatusConflict, title.Full: http.StatusInsufficientStorage,
+	title.Closing: http.StatusServiceUnavailable,
+}
+
+// tus lets those in who may file documents, and answers errors as scripts read them.
+func (p *pages) tus(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, who visitor) error {
+		h := w.Header()
+		h.Set("Tus-Resumable", tusVersion)
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		sent := pace.New(w, r, pace.Limits{Stall: p.Stall, MinRate: p.MinRate})
+		r.Body = sent
+		err := p.mayUpload(r, who)
+		if err == nil {
+			err = next(w, r, who)
+		}
+		if err == nil {
+			return nil
+		}
+		if !sent.Leave(1<<20, time.Second) {
+			h.Set("Connection", "close")
+		}
+		p.failUpload(w, r, err)
+		return nil
+	}
+}
+
+func (p *pages) mayUpload(r *http.Request, who visitor) error {
+	switch err := may(who, mayWrite); {
+	case errors.Is(err, errSignIn):
+		return &title.Error{Kind: title.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
+	case errors.Is(err, errEnrol):
+		return &title.Error{Kind: title.Forbidden, Message: "Set up your second factor first."}
+	case err != nil:
+		return err
+	}
+	if r.Method != http.MethodOptions && r.Method != http.MethodGet && r.Header.Get("Tus-Resumable") != tusVersion {
+		return &errForm{http.StatusPreconditionFailed, "", "This service speaks tus " + tusVersion + "."}
+	}
+	return nil
+}
+
+// failUpload answers in JSON.
+func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
+	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
+	var named *title.Error
+	var form *errForm
+	switch {
+	case errors.As(err, &form):
+		status, message = form.status, form.text
+	case errors.Is(err, vault.ErrUploadBusy):
+		status, message = http.StatusLocked, "Another request is sending this document; try again in a moment."
+	case errors.Is(err, pace.ErrTooSlow):
+		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
+	case errors.As(err, &named) && tusStatuses[named.Kind] != 0:
+		status, message = tusStatuses[named.Kind], named.Message
+	}
+	switch {
+	case r.Context().Err() != nil, errors.Is(err, pace.ErrBrokeOff):
+		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", requestID(w))
+	case status >= http.StatusInternalServerError:
+		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", requestID(w))
+	}
+	switch status {
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "10")
+	case http.StatusPreconditionFailed:
+		w.Header().Set("Tus-Version", tusVersion)
+	}
+	p.sayJSON(w, status, map[string]string{"message": message})
+}
+
+func (p *pages) sayJSON(w http.ResponseWriter, status int, what any) {
+	raw, err := json.Marshal(what)
+	if err != nil {
+		p.Log.Error("upload", "error", err)
+		status, raw = http.StatusInternalServerError, []byte("{}")
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(status)
+	_, _ = w.Write(raw) // whoever has gone needs no answer
+}
+
+// uploadOptions says what is spoken here.
+func (p *pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+	h := w.Header()
+	h.Set("Tus-Resumable", tusVersion)
+	h.Set("Tus-Version", tusVersion)
+	h.Set("Tus-Extension", tusExtensions)
+	h.Set("Tus-Max-Size", strconv.FormatInt(p.Vault.Uploads.Most(), 10))
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor) error {
+	length, err := strconv.ParseInt(r.Header.Get("Upload-Length"), 10, 64)
+	if err != nil || length < 0 {
+		return &errForm{http.StatusBadRequest, "", "The Upload-Length header must say how many bytes there are."}
+	}
+	meta, err := metadata(r.Header.Get("Upload-Metadata"))
+	if err != nil {
+		return err
+	}
+	plan := vault.UploadPlan{Filename: body.Filename(meta["filename"]), Size: length}
+	if plan.Abstract, plan.Folder, err = p.place(meta["to"]); err != nil {
+		return err
+	}
+	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
+	if title.KindOf(err) == title.Invalid && length > p.Vault.Uploads.Most() {
+		return &errForm{http.StatusRequestEntityTooLarge, "", sentence(err)}
+	}
+	if err != nil {
+		return placeGone(err)
+	}
+	w.Header().Set("Location", uploadsPath+"/"+up.ID)
+	tellUpload(w, up)
+	w.WriteHeader(http.StatusCreated)
+	return nil
+}
+
+// placeGone says of what there is none.
+func placeGone(err error) error {
+	if title.KindOf(err) == title.NotFound {
+		return &errForm{http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there."}
+	}
+	return err
+}
+
+func sentence(err error) string {
+	if named, ok := errors.AsType[*title.Error](err); ok {
+		return named.Message
+	}
+	return ""
+}
+
+// place reads where a document goes: "abstract:ID", "folder:N", or "none".
+func (p *pages) place(to string) (abstract, folder uint64, err error) {
+	if to == "" || to == "none" {
+		return 0, 0, nil
+	}
+	kind, id, _ := strings.Cut(to, ":")
+	switch kind {
+	case "abstract":
+		if n, ok := p.abstracts.Decode(id); ok {
+			return n, 0, nil
+		}
+	case "folder":
+		if n, err := strconv.ParseUint(id, 10, 63); err == nil && n > 0 {
+			return 0, n, nil
+		}
+	}
+	return 0, 0, placeGone(title.Absent("place", to))
+}
+
+// metadata reads Upload-Metadata: "name base64,name base64,…".
+func metadata(header string) (map[string]string, error) {
+	meta := map[string]string{}
+	for pair := range strings.SplitSeq(header, ",") {
+		name, coded, _ := strings.Cut(strings.TrimSpace(pair), " ")
+		value, err := base64.StdEncoding.DecodeString(coded)
+		if err != nil {
+			return nil, &errForm{http.StatusBadRequest, "", "The Upload-Metadata header cannot be read."}
+		}
+		meta[name] = string(value)
+	}
+	return meta, nil
+}
+
+func tellUpload(w http.ResponseWriter, up vault.Upload) {
+	h := w.Header()
+	h.Set("Upload-Offset", strconv.FormatInt(up.Offset, 10))
+	h.Set("Upload-Expires", up.Until.UTC().Format(http.TimeFormat))
+}
+
+// uploadShow answers GET and HEAD.
+func (p *pages) uploadShow(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if r.Method == http.MethodHead {
+		up, err := p.Vault.Uploads.Offset(r.Context(), who.Actor, r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Upload-Length", strconv.FormatInt(up.Size, 10))
+		tellUpload(w, up)
+		return nil
+	}
+	up, err := p.Vault.Uploads.Get(r.Context(), who.Actor, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	answer := uploadAnswer{State: "arriving", Offset: up.Offset, Size: up.Size, Refusal: up.Refusal}
+	switch {
+	case up.Refusal != "":
+		answer.State = "refused"
+	case up.Filed != nil:
+		if err := p.describeFiled(r, &answer, *up.Filed); err != nil {
+			return err
+		}
+	case up.Offset == up.Size:
+		answer.State = "arrived"
+	}
+	p.sayJSON(w, http.StatusOK, answer)
+	return nil
+}
+
+// describeFiled tells of a document, and of another with the same bytes.
+func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file title.File) error {
+	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.documentIn(file)
+	if file.Digest == "" {
+		return nil // in the trash since
+	}
+	twins, err := p.Vault.Files.Twins(r.Context(), file, 1)
+	if err != nil || len(twins) == 0 {
+		return err
+	}
+	twin := twins[0]
+	answer.Other = p.documentIn(twin.File)
+	named := fmt.Sprintf("%q", twin.File.Filename)
+	switch {
+	case twin.File.AbstractID == file.AbstractID && twin.File.FolderID == file.FolderID:
+		answer.Note = "The same document is already here as " + named + "."
+	case twin.Heading != "":
+		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", twin.Heading, named)
+	case twin.File.AbstractID != 0:
+		answer.Note = "The same document is also in another abstract as " + named + "."
+	default:
+		answer.Note = "The same document is also in the vault as " + named + "."
+	}
+	return nil
+}
+
+// documentIn is the viewer's address of a document among those of its place.
+func (p *pages) documentIn(file title.File) string {
+	in := "none"
+	switch {
+	case file.AbstractID != 0:
+		in = "abstract:" + p.abstracts.Encode(file.AbstractID)
+	case file.FolderID != 0:
+		in = "folder:" + strconv.FormatUint(file.FolderID, 10)
+	}
+	return documentPath(file.ID) + "?in=" + in
+}
+
+func (p *pages) uploadWrite(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if r.Header.Get("Content-Type") != tusContent {
+		return &errForm{http.StatusUnsupportedMediaType, "", "The Content-Type must be " + tusContent + "."}
+	}
+	offset, err := strconv.ParseInt(r.Header.Get("Upload-Offset"), 10, 64)
+	if err != nil || offset < 0 {
+		return &errForm{http.StatusBadRequest, "", "The Upload-Offset header must say where the bytes begin."}
+	}
+	stop := p.interrupted(w)
+	up, err := p.Vault.Uploads.Write(r.Context(), who.Actor, r.PathValue("id"), offset, r.Body)
+	stop()
+	if err != nil {
+		return err
+	}
+	tellUpload(w, up)
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// interrupted lets the reading of a body end when the server stops, until stop is
+// called; the deadline may be moved on once by a read that began just then.
+func (p *pages) interrupted(w http.ResponseWriter) (stop func()) {
+	control := http.NewResponseController(w)
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ended:
+			return
+		case <-p.Vault.Uploads.Pausing():
+		}
+		again := time.NewTicker(100 * time.Millisecond)
+		defer again.Stop()
+		for {
+			// Where deadlines are not supported there is no network.
+			_ = control.SetReadDeadline(time.Unix(1, 0))
+			select {
+			case <-ended:
+				return
+			case <-again.C:
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
+
+func (p *pages) uploadCancel(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if err := p.Vault.Uploads.Cancel(r.Context(), who.Actor, r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

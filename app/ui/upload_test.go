@@ -1,0 +1,338 @@
+package ui_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// enter makes a user, signs the user in and gives the header of the session's cookie.
+func (h *house) enter(t *testing.T, name string, role title.Role) (cookie string, actor title.Actor) {
+	t.Helper()
+	password := goodPassword
+	if _, _, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: name, Role: role, Password: &password}); err != nil {
+		t.Fatal(err)
+	}
+	in, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if actor, err = h.vault.Sessions.Authenticate(t.Context(), in.Token); err != nil {
+		t.Fatal(err)
+	}
+	return "Cookie: deedkeep=" + in.Token, actor
+}
+
+// sent is a request with a body; it reads the answer.
+func (h *house) sent(t *testing.T, want int, method, target, body string, header ...string) reply {
+	t.Helper()
+	conn := h.dial(t)
+	defer conn.Close()
+	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Length: " + strconv.Itoa(len(body))}, header...)
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n%s", method, target, strings.Join(lines, "\r\n"), body); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != want {
+		t.Errorf("%s %s: status %d, want %d\n%s", method, target, response.StatusCode, want, content)
+	}
+	return reply{response, content}
+}
+
+const tus = "Tus-Resumable: 1.0.0"
+
+// meta is the header of what a document is called and where it goes.
+func meta(filename, to string) string {
+	code := base64.StdEncoding.EncodeToString
+	return "Upload-Metadata: filename " + code([]byte(filename)) + ",to " + code([]byte(to)) + ",empty"
+}
+
+func offset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
+
+const chunk = "Content-Type: application/offset+octet-stream"
+
+// became asks what became of an upload.
+func (h *house) became(t *testing.T, cookie, path string) (answer struct {
+	State, Name, Path, Note, Refusal string
+	Offset, Size                     int64
+	Number                           uint64
+	Other                            string `json:"note_path"`
+}) {
+	t.Helper()
+	got := h.status(t, 200, "GET", path, cookie)
+	if err := json.Unmarshal(got.body, &answer); err != nil {
+		t.Fatalf("%v: %s", err, got.body)
+	}
+	return answer
+}
+
+func TestTus(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleAdmin)
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("12 Oak St")}}, h.tray(t), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	abstract := h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+	body := string(vaulttest.PDF(2, strings.Repeat("deed ", 1000)))
+	length := "Upload-Length: " + strconv.Itoa(len(body))
+	for i, row := range []struct{ to, in, note, other string }{
+		{"abstract:" + abstract, "abstract:" + abstract, "", ""},
+		{"folder:1", "folder:1", `The same document is also in 12 Oak St as "Déed.pdf".`, "/documents/1?in=abstract:" + abstract},
+		{"folder:1", "folder:1", `The same document is already here as "Déed.pdf".`, "/documents/2?in=folder:1"},
+		{"none", "none", `The same document is also in 12 Oak St as "Déed.pdf".`, "/documents/1?in=abstract:" + abstract},
+	} {
+		begun := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, length, meta("C:\\scans\\Déed.pdf", row.to))
+		begun.same(t, map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Cache-Control": "no-store", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"})
+		path := begun.Header.Get("Location")
+		h.sent(t, 204, "PATCH", path, body[:100], cookie, tus, offset(0), chunk).same(t, map[string]string{"Upload-Offset": "100", "Tus-Resumable": "1.0.0"})
+		h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": "100", "Upload-Length": strconv.Itoa(len(body)), "Cache-Control": "no-store"})
+		if got := h.became(t, cookie, path); got.State != "arriving" || got.Offset != 100 {
+			t.Errorf("%+v", got)
+		}
+		h.sent(t, 409, "PATCH", path, body[:100], cookie, tus, offset(0), chunk)
+		h.sent(t, 204, "PATCH", path, body[100:], cookie, tus, offset(100), chunk).same(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+		for range 2 {
+			got := h.became(t, cookie, path)
+			want := fmt.Sprintf("/documents/%d?in=%s", i+1, row.in)
+			if got.State != "filed" || got.Number != uint64(i+1) || got.Name != "Déed.pdf" || got.Path != want || got.Note != row.note || got.Other != row.other {
+				t.Errorf("%+v", got)
+			}
+			// The answer to the last part was lost.
+			h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+			h.sent(t, 204, "PATCH", path, body[100:], cookie, tus, offset(100), chunk)
+		}
+	}
+	page, err := h.vault.Files.List(t.Context(), vault.Query{Limit: 10})
+	if err != nil || len(page.Items) != 4 {
+		t.Errorf("%d documents, %v", len(page.Items), err)
+	}
+}
+
+func (h *house) tray(t *testing.T) *vault.Tray {
+	t.Helper()
+	tray, err := h.vault.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tray.Discard)
+	return tray
+}
+
+func TestTusRefuses(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin, _ := h.enter(t, "kim", title.RoleAdmin)
+	viewer, _ := h.enter(t, "vera", title.RoleViewer)
+	other, _ := h.enter(t, "olga", title.RoleStaff)
+	ten := "Upload-Length: 10"
+	path := h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "none")).Header.Get("Location")
+	for _, row := range []struct {
+		name   string
+		status int
+		method string
+		path   string
+		header []string
+		says   string
+	}{
+		{"nobody", 401, "POST", "/uploads", []string{tus, ten, meta("a.pdf", "none")}, "Your session has ended."},
+		{"nobody goes on", 401, "PATCH", path, []string{tus, offset(0), chunk}, "Sign in again"},
+		{"a viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, meta("a.pdf", "none")}, "role"},
+		{"another user", 404, "HEAD", path, []string{other, tus}, ""},
+		{"another user asks", 404, "GET", path, []string{other}, ""},
+		{"another user cancels", 404, "DELETE", path, []string{other, tus}, ""},
+		{"elsewhere", 403, "PATCH", path, []string{admin, tus, offset(0), chunk, "Sec-Fetch-Site: cross-site"}, ""},
+		{"another version", 412, "POST", "/uploads", []string{admin, ten}, "tus 1.0.0"},
+		{"no length", 400, "POST", "/uploads", []string{admin, tus, meta("a.pdf", "none")}, "Upload-Length"},
+		{"no metadata that is any", 400, "POST", "/uploads", []string{admin, tus, ten, "Upload-Metadata: filename %"}, "Upload-Metadata"},
+		{"a kind", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.exe", "none")}, "Accepted types"},
+		{"nothing", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", meta("a.pdf", "none")}, inspect.Empty},
+		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", meta("a.pdf", "none")}, inspect.TooLarge(100 << 20)},
+		{"no abstract", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "abstract:00000000000")}, "no longer there"},
+		{"no id", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "abstract:1")}, "no longer there"},
+		{"no folder", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.pdf", "folder:99")}, "no longer there"},
+		{"another content", 415, "PATCH", path, []string{admin, tus, offset(0)}, "offset+octet-stream"},
+		{"no offset", 400, "PATCH", path, []string{admin, tus, chunk}, "Upload-Offset"},
+		{"another offset", 409, "PATCH", path, []string{admin, tus, chunk, offset(5)}, "byte 0"},
+		{"no upload", 404, "PATCH", "/uploads/x", []string{admin, tus, chunk, offset(5)}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := h.sent(t, row.status, row.method, row.path, "", row.header...)
+			if row.says != "" && !strings.Contains(string(got.body), row.says) {
+				t.Errorf("%s", got.body)
+			}
+			if strings.Contains(row.name, "elsewhere") {
+				return
+			}
+			got.same(t, map[string]string{"Tus-Resumable": "1.0.0", "X-Content-Type-Options": "nosniff"})
+		})
+	}
+	h.sent(t, 422, "PATCH", path, "more than ten", admin, tus, offset(0), chunk)
+	h.sent(t, 204, "PATCH", path, "ten bytes.", admin, tus, offset(0), chunk)
+	if got := h.became(t, admin, path); got.State != "refused" || got.Refusal != inspect.Mismatch("pdf") || got.Size != 10 {
+		t.Errorf("%+v", got)
+	}
+	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "")).Header.Get("Location")
+	h.sent(t, 204, "DELETE", path, "", admin, tus)
+	h.sent(t, 404, "HEAD", path, "", admin, tus)
+	h.sent(t, 204, "OPTIONS", "/uploads", "").same(t, map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
+}
+
+// A lost connection keeps what arrived, and a second request at the same time waits.
+func TestTusBreaksOff(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, _ := h.enter(t, "kim", title.RoleAdmin)
+	body := string(vaulttest.PDF(1, "x"))
+	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), meta("a.pdf", "none")).Header.Get("Location")
+	conn := h.dial(t)
+	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", path, cookie, tus, offset(0), chunk, len(body), body[:10]); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(t, "it is being written", func() bool {
+		return h.ask(t, "PATCH", path, cookie, tus, offset(0), chunk, "Content-Length: 0").StatusCode == 423
+	})
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(t, "it is settled", func() bool {
+		return h.ask(t, "HEAD", path, cookie, tus).Header.Get("Upload-Offset") == "10"
+	})
+	h.sent(t, 204, "PATCH", path, body[10:], cookie, tus, offset(10), chunk)
+	if got := h.became(t, cookie, path); got.State != "filed" {
+		t.Errorf("%+v", got)
+	}
+	_, file, err := h.vault.Files.Open(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // only read from
+	if got, err := io.ReadAll(file); err != nil || string(got) != body {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A server that stops ends what arrives at once, in order.
+func TestTusStops(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, _ := h.enter(t, "kim", title.RoleAdmin)
+	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: 100", meta("a.pdf", "none")).Header.Get("Location")
+	conn := h.dial(t)
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.", path, cookie, tus, offset(0), chunk); err != nil {
+		t.Fatal(err)
+	}
+	h.wait(t, "it is being written", func() bool {
+		return h.ask(t, "PATCH", path, cookie, tus, offset(0), chunk, "Content-Length: 0").StatusCode == 423
+	})
+	began := time.Now()
+	h.vault.Uploads.Pause()
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "PATCH"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || time.Since(began) > 5*time.Second {
+		t.Errorf("status %d after %s", response.StatusCode, time.Since(began))
+	}
+	h.sent(t, 200, "HEAD", path, "", cookie, tus).same(t, map[string]string{"Upload-Offset": "10"})
+}
+
+func (h *house) wait(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(10 * time.Second); !holds(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("never came: %s", what)
+		}
+	}
+}
+
+// multipart is a form with documents, as browsers send it without scripts.
+func multipart(parts ...string) (body, kind string) {
+	var b bytes.Buffer
+	for i := 0; i < len(parts); i += 2 {
+		fmt.Fprintf(&b, "--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=%q\r\nContent-Type: application/pdf\r\n\r\n%s\r\n", parts[i], parts[i+1])
+	}
+	return b.String() + "--XX--\r\n", "Content-Type: multipart/form-data; boundary=XX"
+}
+
+func TestPlainUpload(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleAdmin)
+	viewer, _ := h.enter(t, "vera", title.RoleViewer)
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, title.AbstractDraft{}, h.tray(t), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(made.Abstract.ID)
+	one, two := string(vaulttest.PDF(1, "1")), string(vaulttest.PDF(1, "2"))
+	both, kind := multipart("one.pdf", one, "two.pdf", two, "x.exe", "MZ")
+	bad, _ := multipart("x.exe", "MZ")
+	none, _ := multipart("", "")
+	for _, row := range []struct{ path, to, body, says string }{
+		{abstract + "/documents", abstract, both, "1 document was not filed: x.exe (" + inspect.NotSupported + "). Filed 2 documents: one.pdf, two.pdf."},
+		{abstract + "/documents", abstract, both, "Filed 2 documents: one.pdf, two.pdf."},
+		{"/vault/1/documents", "/vault/1", both, "Filed 2 documents: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", both, "Filed 2 documents: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", bad, "1 document was not filed: x.exe"},
+		{"/vault/documents", "/vault", none, "No document was chosen."},
+	} {
+		got := h.sent(t, 303, "POST", row.path, row.body, cookie, kind)
+		if got.Header.Get("Location") != row.to {
+			t.Errorf("%s leads to %s", row.path, got.Header.Get("Location"))
+		}
+		if notice := noticeOf(t, got); !strings.Contains(notice, row.says) {
+			t.Errorf("%s: %q", row.path, notice)
+		}
+	}
+	h.sent(t, 403, "POST", "/vault/documents", both, viewer, kind)
+	h.sent(t, 404, "POST", "/abstracts/x/documents", both, cookie, kind)
+	h.sent(t, 422, "POST", "/vault/99/documents", both, cookie, kind)
+	h.sent(t, 400, "POST", "/vault/documents", both[:200], cookie, kind)
+	h.sent(t, 415, "POST", "/vault/documents", "a=b", cookie, "Content-Type: application/x-www-form-urlencoded")
+	h.sent(t, 403, "POST", "/vault/documents", both, cookie, kind, "Sec-Fetch-Site: cross-site")
+	if got, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID); err != nil || len(got.Files) != 4 {
+		t.Errorf("%d documents, %v", len(got.Files), err)
+	}
+}
+
+// noticeOf is the sentence for the next page.
+func noticeOf(t *testing.T, r reply) string {
+	t.Helper()
+	for _, c := range r.Cookies() {
+		if c.Name == "deedkeep_notice" {
+			text, err := base64.RawURLEncoding.DecodeString(c.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"deedkeep/app/body"
+	"deedkeep/app/pace"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// Without scripts documents are sent with the form of the page, all in one request.
+
+func (p *pages) sendToAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := p.abstractID(r)
+	if err != nil {
+		return err
+	}
+	return p.takeForm(w, r, p.abstractPath(id), func(tray *vault.Tray) (vault.Filed, error) {
+		filed, err := p.Vault.Abstracts.Attach(r.Context(), who.Actor, id, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+		if err != nil {
+			return filed, err
+		}
+		before := len(filed.Files) - (tray.Len() - len(filed.Failures))
+		filed.Files = filed.Files[before:]
+		return filed, nil
+	})
+}
+
+func (p *pages) sendToFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
+	draft, to := title.UploadDraft{}, "/vault"
+	if r.PathValue("n") != "" {
+		id, err := number(r, "n")
+		if err != nil {
+			return err
+		}
+		draft.FolderID, to = title.Number{Present: true, Valid: true, Value: int64(id)}, folderPath(id)
+	}
+	return p.takeForm(w, r, to, func(tray *vault.Tray) (vault.Filed, error) {
+		return p.Vault.Files.Upload(r.Context(), who.Actor, draft, tray, vault.Keep[vault.Filed]{})
+	})
+}
+
+// takeForm reads the documents of a form as a stream, files them, and shows the page
+// they came from with what became of each.
+func (p *pages) takeForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.Tray) (vault.Filed, error)) error {
+	sent := pace.New(w, r, pace.Limits{Stall: p.Stall, MinRate: p.MinRate})
+	r.Body = sent
+	tray, err := p.Vault.Files.NewTray(r.Context())
+	if err == nil {
+		defer tray.Discard()
+		err = p.takeParts(w, r, tray)
+	}
+	if err != nil {
+		if !sent.Leave(1<<20, time.Second) {
+			w.Header().Set("Connection", "close")
+		}
+		return badBody(err)
+	}
+	if !tray.Has() {
+		return p.see(w, r, to, "No document was chosen.")
+	}
+	filed, err := file(tray)
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, to, filedNotice(filed))
+}
+
+// takeParts puts every document of a body on the tray.
+func (p *pages) takeParts(w http.ResponseWriter, r *http.Request, tray *vault.Tray) error {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/form-data" {
+		return &errForm{http.StatusUnsupportedMediaType, "This cannot be read", "This is no form of a page. Open the page anew and choose the documents there."}
+	}
+	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
+	parts := body.NewReader(limited, params["boundary"], body.Limits{Parts: p.Parts, Fields: p.FormBytes})
+	defer parts.Close() //nolint:errcheck // it gives a buffer back and always succeeds
+	for {
+		part, err := parts.Next()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !part.HasFilename {
+			continue
+		}
+		var content io.Reader = part
+		if part.Filename == "" {
+			first, err := part.Chunk()
+			if errors.Is(err, io.EOF) {
+				continue // nothing was chosen
+			}
+			if err != nil {
+				return err
+			}
+			content = io.MultiReader(bytes.NewReader(bytes.Clone(first)), part)
+		}
+		if err := tray.Add(body.Filename(part.Filename), content); err != nil {
+			return err
+		}
+	}
+}
+
+// badBody is the page of a body that did not arrive.
+func badBody(err error) error {
+	const heading = "This cannot be read"
+	var (
+		long      *http.MaxBytesError
+		malformed *body.MalformedError
+		limit     *body.LimitError
+	)
+	switch {
+	case errors.As(err, &long):
+		return &errForm{http.StatusRequestEntityTooLarge, heading, fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", size(long.Limit))}
+	case errors.As(err, &limit):
+		return &errForm{http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time."}
+	case errors.As(err, &malformed), errors.Is(err, pace.ErrBrokeOff):
+		return &errForm{http.StatusBadRequest, heading, "The documents did not arrive whole, and none was filed. Go back and send them again."}
+	case errors.Is(err, pace.ErrTooSlow):
+		return &errForm{http.StatusRequestTimeout, heading, "The documents arrived too slowly, and none was filed. Go back and send fewer at a time."}
+	}
+	return err
+}
+
+// filedNotice says what was filed, and what was refused and why.
+func filedNotice(filed vault.Filed) string {
+	var lines []string
+	if n := len(filed.Files); n > 0 {
+		names := make([]string, 0, n)
+		for _, f := range filed.Files {
+			names = append(names, f.Filename)
+		}
+		lines = append(lines, fmt.Sprintf("Filed %s: %s.", plural(n, "document", "documents"), strings.Join(names, ", ")))
+	}
+	refused := make([]string, 0, len(filed.Failures))
+	for _, f := range filed.Failures {
+		refused = append(refused, fmt.Sprintf("%s (%s)", f.Filename, f.Reason))
+	}
+	if n := len(refused); n > 0 {
+		// First: a notice has a bound, and what is filed shows on the page.
+		lines = append([]string{fmt.Sprintf("%s not filed: %s.", wereNot(n), strings.Join(refused, "; "))}, lines...)
+	}
+	return strings.Join(lines, " ")
+}
+
+func wereNot(n int) string {
+	if n == 1 {
+		return "1 document was"
+	}
+	return count(n) + " documents were"
+}

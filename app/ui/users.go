@@ -1,0 +1,208 @@
+package ui
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// roleNames are the roles as people call them, and what each may do.
+var roleNames = map[title.Role][2]string{
+	title.RoleViewer: {"Viewer", "Reads, searches and downloads; changes nothing."},
+	title.RoleStaff:  {"Staff", "Files, changes and moves to the trash as well."},
+	title.RoleAdmin:  {"Administrator", "Runs the service as well: users, keys, templates, backups."},
+}
+
+func roleName(role title.Role) string { return roleNames[role][0] }
+
+func roleText(role title.Role) string { return roleNames[role][1] }
+
+// person is a user as administrators see one.
+type person struct {
+	title.User
+	You   bool
+	State string // active, invited, lapsed (the link has ended), disabled
+	Until time.Time
+}
+
+func (p *pages) person(user title.User, who visitor) person {
+	one := person{User: user, You: user.ID == who.ID, State: "active"}
+	switch {
+	case !user.Enabled():
+		one.State = "disabled"
+	case user.Joined():
+	case user.Link.Live(p.Now()):
+		one.State, one.Until = "invited", user.Link.ExpiresAt
+	default:
+		one.State = "lapsed"
+	}
+	return one
+}
+
+func (p *pages) users(w http.ResponseWriter, r *http.Request, who visitor) error {
+	list, err := p.Vault.Users.List(r.Context())
+	if err != nil {
+		return err
+	}
+	people := make([]person, 0, len(list))
+	for _, user := range list {
+		people = append(people, p.person(user, who))
+	}
+	return p.show(w, r, who, http.StatusOK, "users.html", page{Heading: "Users", Section: "admin", Data: people})
+}
+
+// newUserForm is what the page of inviting somebody shows.
+type newUserForm struct {
+	Name     string
+	Role     title.Role
+	Roles    []title.Role
+	Problems map[string]string
+}
+
+func (p *pages) newUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.newUserForm(w, r, who, http.StatusOK, newUserForm{Role: title.RoleStaff})
+}
+
+func (p *pages) newUserForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form newUserForm) error {
+	form.Roles = title.Roles()
+	return p.show(w, r, who, status, "user_new.html", page{Heading: "Invite somebody", Section: "admin", Data: form})
+}
+
+// invite makes a user and shows the link to hand over, once.
+func (p *pages) invite(w http.ResponseWriter, r *http.Request, who visitor) error {
+	draft := title.UserDraft{Name: r.PostForm.Get("name"), Role: title.Role(r.PostForm.Get("role"))}
+	token, user, err := p.Vault.Users.Create(r.Context(), who.Actor, draft)
+	if err == nil {
+		return p.linked(w, r, who, user, token)
+	}
+	status, problems := refusal(err)
+	if problems == nil {
+		return err
+	}
+	return p.newUserForm(w, r, who, status, newUserForm{Name: draft.Name, Role: draft.Role, Problems: problems})
+}
+
+// linkPage is a one-time link to be handed over.
+type linkPage struct {
+	User    title.User
+	Address string
+	Reset   bool
+}
+
+// linked shows a one-time link; it is told here and kept nowhere.
+func (p *pages) linked(w http.ResponseWriter, r *http.Request, who visitor, user title.User, token string) error {
+	origin, err := p.Origin(r)
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, who, http.StatusOK, "user_link.html", page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
+		User: user, Address: origin + title.LinkPath + token, Reset: user.Link.Reset,
+	}})
+}
+
+// personPage is what the page of one user shows.
+type personPage struct {
+	person
+	Roles    []title.Role
+	Problems map[string]string
+}
+
+func (p *pages) user(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.userWith(w, r, who, http.StatusOK, nil)
+}
+
+// userWith shows one user, with what was wrong in one of the forms.
+func (p *pages) userWith(w http.ResponseWriter, r *http.Request, who visitor, status int, problems map[string]string) error {
+	id, err := number(r, "n")
+	if err != nil {
+		return err
+	}
+	user, err := p.Vault.Users.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, who, status, "user.html", page{Heading: user.Name, Section: "admin", Data: personPage{
+		person: p.person(user, who), Roles: title.Roles(), Problems: problems,
+	}})
+}
+
+// changeUser is what all forms of one user have in common.
+func (p *pages) changeUser(w http.ResponseWriter, r *http.Request, who visitor, notice string,
+	change func(ctx context.Context, id uint64) (title.User, error),
+) error {
+	id, err := number(r, "n")
+	if err != nil {
+		return err
+	}
+	user, err := change(r.Context(), id)
+	if err == nil {
+		return p.see(w, r, "/admin/users", user.Name+notice)
+	}
+	status, problems := refusal(err)
+	if problems == nil {
+		return err
+	}
+	return p.userWith(w, r, who, status, problems)
+}
+
+func (p *pages) renameUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeUser(w, r, who, " is the name to sign in with from now on.", func(ctx context.Context, id uint64) (title.User, error) {
+		return p.Vault.Users.Rename(ctx, who.Actor, id, r.PostForm.Get("name"))
+	})
+}
+
+func (p *pages) setRole(w http.ResponseWriter, r *http.Request, who visitor) error {
+	role := title.Role(r.PostForm.Get("role"))
+	return p.changeUser(w, r, who, " has the role "+roleName(role)+" now.", func(ctx context.Context, id uint64) (title.User, error) {
+		if err := notSelf(who, id, "You cannot take your own role away; another administrator can."); err != nil {
+			return title.User{}, err
+		}
+		return p.Vault.Users.SetRole(ctx, who.Actor, id, role)
+	})
+}
+
+func (p *pages) disableUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeUser(w, r, who, " is signed out everywhere and can sign in no more.", func(ctx context.Context, id uint64) (title.User, error) {
+		if err := notSelf(who, id, "You cannot disable yourself; another administrator can."); err != nil {
+			return title.User{}, err
+		}
+		return p.Vault.Users.Disable(ctx, who.Actor, id)
+	})
+}
+
+func (p *pages) enableUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeUser(w, r, who, " can sign in again.", func(ctx context.Context, id uint64) (title.User, error) {
+		return p.Vault.Users.Enable(ctx, who.Actor, id)
+	})
+}
+
+// resetUser takes password and second factor away and shows a link for another.
+func (p *pages) resetUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := number(r, "n")
+	if err != nil {
+		return err
+	}
+	var token string
+	var user title.User
+	if err = notSelf(who, id, "You change your own password on your account's page."); err == nil {
+		token, user, err = p.Vault.Users.Reset(r.Context(), who.Actor, id)
+	}
+	if err == nil {
+		return p.linked(w, r, who, user, token)
+	}
+	status, problems := refusal(err)
+	if problems == nil {
+		return err
+	}
+	return p.userWith(w, r, who, status, problems)
+}
+
+// notSelf keeps an administrator from shutting themselves out by a slip.
+func notSelf(who visitor, id uint64, sentence string) error {
+	if id == who.ID {
+		return &title.Error{Kind: title.Conflict, Message: sentence}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+func TestSafeName(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	for _, c := range []struct{ name, want string }{
+		{"02_Deed_2019-03-14_Bk1022-Pg311.pdf", "02_Deed_2019-03-14_Bk1022-Pg311.pdf"},
+		{`..\..\evil.pdf`, `.._.._evil.pdf`},
+		{"../../etc/passwd", ".._.._etc_passwd"},
+		{"a/b:c*d?e\"f<g>h|i.pdf", "a_b_c_d_e_f_g_h_i.pdf"},
+		{"con.pdf", "_con.pdf"},
+		{"LPT1", "_LPT1"},
+		{"COMB.pdf", "COMB.pdf"},
+		{" Deed . ", "Deed"},
+		{"..", "unnamed"},
+		{"", "unnamed"},
+		{"a\x00\nb\u202Egpj.exe.pdf", "abgpj.exe.pdf"},
+		{"bad\xff.pdf", "bad.pdf"},
+		{long + ".tiff", strings.Repeat("é", 87) + ".tiff"},
+	} {
+		if got := safeName(c.name); got != c.want {
+			t.Errorf("%q: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestZipNames(t *testing.T) {
+	entry := func(name string, folder ...string) zipped {
+		return zipped{Folder: folder, File: title.File{Filename: name}}
+	}
+	for _, c := range []struct {
+		name string
+		list []zipped
+		want []string
+	}{
+		{"in order", []zipped{entry("01 a.pdf"), entry("02 b.pdf")}, []string{"01 a.pdf", "02 b.pdf"}},
+		{"out of order", []zipped{entry("b.pdf"), entry("a.pdf")}, []string{"01 b.pdf", "02 a.pdf"}},
+		{"alike", []zipped{entry("a.pdf"), entry("A.pdf"), entry("a.pdf")}, []string{"a.pdf", "A (2).pdf", "a (3).pdf"}},
+		{"alike by accident", []zipped{entry("a (2).pdf"), entry("a.pdf"), entry("a.pdf")}, []string{"a (2).pdf", "a.pdf", "a (3).pdf"}},
+		{"folders", []zipped{entry("z.pdf", "Deeds"), entry("a.pdf", "Plats", "..")}, []string{"Deeds/z.pdf", "Plats/unnamed/a.pdf"}},
+	} {
+		if got := zipNames(c.list); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package vault
+
+import (
+	"context"
+	"slices"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Twin is a document of the same bytes as another, and where it is: Heading is what
+// people know its abstract by ("" when there is nothing), or the name of its folder.
+type Twin struct {
+	File    title.File
+	Heading string
+}
+
+// mostTwinsLooked bounds the search: a cover sheet may be in every abstract.
+const mostTwinsLooked = 200
+
+// Twins gives at most so many live documents with the bytes of a file, those at the
+// same place first; the file itself is none of them.
+func (f *Files) Twins(ctx context.Context, file title.File, most int) (twins []Twin, err error) {
+	digest, err := blob.ParseDigest(file.Digest)
+	if err != nil {
+		return nil, err
+	}
+	err = f.v.store.View(ctx, func(t *store.Tx) error {
+		near, far, looked := []title.File{}, []title.File{}, 0
+		_, _, err := t.FileWithDigest(digest, func(other title.File) bool {
+			looked++
+			switch {
+			case other.ID == file.ID:
+			case other.AbstractID == file.AbstractID && other.FolderID == file.FolderID:
+				near = append(near, other)
+			case len(far) < most:
+				far = append(far, other)
+			}
+			return len(near) >= most || looked >= mostTwinsLooked
+		})
+		if err != nil {
+			return err
+		}
+		all := slices.Concat(near, far)
+		for _, one := range all[:min(most, len(all))] {
+			heading, err := f.v.placeHeading(t, one)
+			if err != nil {
+				return err
+			}
+			twins = append(twins, Twin{one, heading})
+		}
+		return nil
+	})
+	return twins, err
+}
+
+// placeHeading is what people know the place of a document by.
+func (v *Vault) placeHeading(t *store.Tx, file title.File) (string, error) {
+	switch {
+	case file.AbstractID != 0:
+		abstract, err := t.Abstract(file.AbstractID)
+		return v.abstractHeading(t, abstract), err
+	case file.FolderID != 0:
+		folder, err := t.Folder(file.FolderID)
+		return folder.Name, err
+	}
+	return "", nil
+}

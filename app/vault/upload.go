@@ -1,0 +1,401 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/inspect"
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Uploads are the verbs on documents that arrive in several requests, and go on after
+// a lost connection or a restart of the server. Only who began one goes on with it.
+//
+// A document is filed once, whatever is asked again: what became of it is kept under
+// the upload's own slot, in the transaction of its record, for as long as answers are.
+type Uploads struct {
+	v      *Vault
+	ending chan struct{} // closed by Pause
+	pause  sync.Once
+	under  sync.WaitGroup // writes and filings
+
+	mu       sync.Mutex
+	partials *blob.Partials       // nil until the first use
+	all      map[string]*arriving // by the SHA-256 of the id, in hex
+}
+
+// arriving is one upload. What is behind the first blank line is guarded by Uploads.mu.
+type arriving struct {
+	*blob.Partial
+	uploadNote
+
+	busy   bool
+	gone   bool               // cancelled or over; who is at work removes it
+	cancel context.CancelFunc // of who is at work
+}
+
+// uploadNote is what stands in the note of an upload (app/blob/note.go).
+type uploadNote struct {
+	Owner    string    `json:"owner"` // title.Actor.Record of who began it
+	Abstract uint64    `json:"abstract,omitempty"`
+	Folder   uint64    `json:"folder,omitempty"`
+	Filename string    `json:"filename"`
+	Size     int64     `json:"size"`
+	At       time.Time `json:"at"`
+}
+
+// UploadPlan is a document that is to arrive: with an abstract, in a folder, or, with
+// both 0, in none.
+type UploadPlan struct {
+	Abstract, Folder uint64
+	Filename         string // a label, as body.Filename makes one
+	Size             int64  // bytes
+}
+
+// Upload is how far one is, and, at its end, what became of it.
+type Upload struct {
+	ID      string // unguessable; told by Begin and kept nowhere
+	Size    int64
+	Offset  int64     // bytes that are there
+	Until   time.Time // when it is over unless more bytes come
+	Filed   *title.File
+	Refusal string // why it was refused; "" unless it was
+}
+
+// Ended reports whether it was filed or refused.
+func (u Upload) Ended() bool { return u.Filed != nil || u.Refusal != "" }
+
+// UploadSettings are the settings uploads.* of config.example.yaml; 24 hours and 200
+// where they are 0.
+type UploadSettings struct {
+	Keep    time.Duration // since the last byte
+	PerUser int           // open at once
+}
+
+func (s UploadSettings) keep() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
+func (s UploadSettings) perUser() int        { return cmp.Or(s.PerUser, 200) }
+
+// idleUpload is how long an upload must have stood still to make room for another of
+// the same user.
+const idleUpload = 10 * time.Minute
+
+// In the chain of a Conflict of Write.
+var (
+	// ErrOffset: the bytes begin elsewhere than where those that are there end.
+	ErrOffset = errors.New("another offset")
+	// ErrUploadBusy: another request is writing it.
+	ErrUploadBusy = errors.New("the upload is being written")
+)
+
+func newUploads(v *Vault) *Uploads { return &Uploads{v: v, ending: make(chan struct{})} }
+
+// load reads what an earlier run left, once. Its caller holds the lock.
+func (u *Uploads) load() error {
+	if u.partials != nil {
+		return nil
+	}
+	partials, left, err := u.v.blobs.Partials(filepath.Join(u.v.dir, "uploads"), u.v.now)
+	if err != nil {
+		return u.v.disk(err)
+	}
+	u.all = map[string]*arriving{}
+	for _, x := range left {
+		one := &arriving{Partial: x}
+		if err := json.Unmarshal(x.Note, &one.uploadNote); err != nil {
+			u.v.log.Warn("an upload that cannot go on is removed", "error", err)
+			if err := x.Remove(); err != nil {
+				return err
+			}
+			continue
+		}
+		u.all[x.Name()] = one
+	}
+	u.partials = partials
+	return nil
+}
+
+// Most is how many bytes a document may have.
+func (u *Uploads) Most() int64 { return u.v.set.FileSize }
+
+// Begin makes room for a document. It refuses what is known beforehand: Invalid with
+// the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
+// Full, or Conflict with too many open at once.
+func (u *Uploads) Begin(ctx context.Context, actor title.Actor, plan UploadPlan) (Upload, error) {
+	if err := u.foresee(ctx, actor, plan); err != nil {
+		return Upload{}, err
+	}
+	if err := u.v.Ready(ctx); err != nil {
+		return Upload{}, err
+	}
+	token, err := secret.NewToken(u.v.chance)
+	if err != nil {
+		return Upload{}, err
+	}
+	name := uploadName(token)
+	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Filename: plan.Filename, Size: plan.Size, At: u.v.now()}
+	raw, err := json.Marshal(note)
+	if err != nil {
+		return Upload{}, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over() {
+		return Upload{}, errPaused
+	}
+	if err := errors.Join(u.load(), u.expire()); err != nil {
+		return Upload{}, err
+	}
+	if err := u.makeRoom(note); err != nil {
+		return Upload{}, err
+	}
+	x, err := u.partials.Create(name, raw)
+	if err != nil {
+		return Upload{}, u.v.disk(err)
+	}
+	one := &arriving{Partial: x, uploadNote: note}
+	u.all[name] = one
+	return u.told(token, one), nil
+}
+
+// uploadName is what an upload is called on the disk: who reads it there cannot go on.
+func uploadName(token string) string {
+	hash, ok := secret.HashToken(token)
+	if !ok {
+		return ""
+	}
+	return hex.EncodeToString(hash[:])
+}
+
+// foresee refuses what can be refused without the bytes.
+func (u *Uploads) foresee(ctx context.Context, actor title.Actor, plan UploadPlan) error {
+	if refusal := u.v.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
+		return &title.Error{Kind: title.Invalid, Message: refusal}
+	}
+	return u.v.store.View(ctx, func(t *store.Tx) error {
+		if err := u.v.stillMay(t, actor); err != nil {
+			return err
+		}
+		return u.takes(t, plan.Abstract, plan.Folder)
+	})
+}
+
+// takes is nil where the place is there and has room.
+func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
+	switch {
+	case abstract != 0:
+		a, err := t.Abstract(abstract)
+		if err == nil && len(a.Files) >= u.v.mostPerAbstract() {
+			err = &title.Error{Kind: title.Invalid, Message: inspect.FullAbstract}
+		}
+		return err
+	case folder != 0 && !t.HasFolder(folder):
+		return title.Absent("folder", folder)
+	}
+	return nil
+}
+
+// makeRoom refuses one more where the disk cannot take it besides all that was
+// promised, or the user has too many; one that stood still long makes room.
+func (u *Uploads) makeRoom(note uploadNote) error {
+	var promised int64
+	var own []*arriving
+	for _, one := range u.all {
+		promised += one.Size - one.Offset()
+		if one.Owner == note.Owner && !one.gone {
+			own = append(own, one)
+		}
+	}
+	free, err := blob.DiskFree(u.v.dir)
+	if err != nil {
+		return fmt.Errorf("free room: %w", err)
+	}
+	if free < u.v.set.DiskReserve+uint64(promised)+uint64(note.Size) {
+		return &title.Error{Kind: title.Full, Message: "The disk is full."}
+	}
+	if len(own) < u.v.set.Uploads.perUser() {
+		return nil
+	}
+	var oldest *arriving
+	for _, one := range own {
+		if !one.busy && (oldest == nil || one.Touched().Before(oldest.Touched())) {
+			oldest = one
+		}
+	}
+	if oldest == nil || u.v.now().Sub(oldest.Touched()) < idleUpload {
+		return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
+	}
+	return u.forget(oldest)
+}
+
+// forget removes one. Its caller holds the lock.
+func (u *Uploads) forget(one *arriving) error {
+	one.gone = true
+	if one.busy {
+		one.cancel()
+		return nil
+	}
+	delete(u.all, one.Name())
+	return one.Remove()
+}
+
+// told is what is told of one that has not ended.
+func (u *Uploads) told(id string, one *arriving) Upload {
+	return Upload{ID: id, Size: one.Size, Offset: one.Offset(), Until: one.Touched().Add(u.v.set.Uploads.keep())}
+}
+
+// Get tells how far an upload is; one whose bytes are all there is filed first, where
+// that did not succeed before. NotFound for one that never was, is over, or is another
+// user's.
+func (u *Uploads) Get(ctx context.Context, actor title.Actor, id string) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err
+	}
+	one, free, err := u.find(actor, id)
+	if err != nil || !free || one.Offset() < one.Size {
+		return u.toldOr(id, one, err)
+	}
+	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) { return u.finish(ctx, actor, id, one) })
+}
+
+func (u *Uploads) toldOr(id string, one *arriving, err error) (Upload, error) {
+	if err != nil {
+		return Upload{}, err
+	}
+	return u.told(id, one), nil
+}
+
+// Offset is Get for whoever only wants to know where to go on.
+func (u *Uploads) Offset(ctx context.Context, actor title.Actor, id string) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err
+	}
+	one, _, err := u.find(actor, id)
+	return u.toldOr(id, one, err)
+}
+
+// find gives an actor's own upload; free is whether nobody writes it.
+func (u *Uploads) find(actor title.Actor, id string) (one *arriving, free bool, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := u.load(); err != nil {
+		return nil, false, err
+	}
+	one = u.all[uploadName(id)]
+	if one == nil || one.gone || one.Owner != actor.Record() || u.isOver(one) {
+		return nil, false, title.Absent("upload", "of "+actor.Record())
+	}
+	return one, !one.busy, nil
+}
+
+// Write goes on with an upload at an offset, to the end of r. What arrived counts,
+// also with an error: r's own as r said it, Full, Closing, or Invalid when r has more
+// than was promised. Conflict with ErrOffset or ErrUploadBusy where it cannot go on
+// here. With the last byte the document is filed or refused; where that does not
+// succeed now, the upload is as it was, all of it there, and Get tries again.
+func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offset int64, r io.Reader) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err
+	}
+	if err := u.v.Ready(ctx); err != nil {
+		return Upload{}, err
+	}
+	one, _, err := u.find(actor, id)
+	if err != nil {
+		return Upload{}, err
+	}
+	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) {
+		if at := one.Offset(); at != offset {
+			return u.told(id, one), &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The upload goes on at byte %d.", at), Err: ErrOffset}
+		}
+		if err := u.take(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
+			return u.told(id, one), err
+		}
+		up, err := u.finish(ctx, actor, id, one)
+		if err != nil {
+			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
+			return u.told(id, one), nil
+		}
+		return up, nil
+	})
+}
+
+// take lets the bytes arrive.
+func (u *Uploads) take(ctx context.Context, actor title.Actor, one *arriving, r io.Reader) error {
+	if err := u.v.store.View(ctx, func(t *store.Tx) error { return u.v.stillMay(t, actor) }); err != nil {
+		return err
+	}
+	u.v.arrivals.begin()
+	defer u.v.arrivals.end()
+	err := one.Append(ctx, &roomReader{Reader: &pausing{r, u}, v: u.v}, one.Size)
+	if errors.Is(err, blob.ErrTooLarge) {
+		return &title.Error{Kind: title.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
+	}
+	return u.v.disk(err)
+}
+
+// work runs do on an upload that nobody else works on, in a time that ends with the
+// vault's, or with a Cancel.
+func (u *Uploads) work(ctx context.Context, id string, one *arriving, do func(context.Context) (Upload, error)) (Upload, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := u.occupy(one, cancel); err != nil {
+		return u.told(id, one), err
+	}
+	up, err := do(ctx)
+	return up, errors.Join(err, u.release(one, up.Ended()))
+}
+
+func (u *Uploads) occupy(one *arriving, cancel context.CancelFunc) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case u.over():
+		return errPaused
+	case one.gone:
+		return title.Absent("upload", one.Name())
+	case one.busy:
+		return &title.Error{Kind: title.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
+	}
+	one.busy, one.cancel = true, cancel
+	u.under.Add(1)
+	return nil
+}
+
+func (u *Uploads) release(one *arriving, ended bool) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	defer u.under.Done()
+	one.busy = false
+	if ended || one.gone {
+		return u.forget(one)
+	}
+	return nil
+}
+
+// Cancel forgets an upload; NotFound where there is none. What was filed stays filed.
+func (u *Uploads) Cancel(ctx context.Context, actor title.Actor, id string) error {
+	if _, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return err
+	}
+	one, _, err := u.find(actor, id)
+	if err != nil {
+		return err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one.gone {
+		return nil
+	}
+	return u.forget(one)
+}

@@ -1,0 +1,141 @@
+package vault
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// uploadEnd is what is kept of an upload that has ended, as the body of a
+// title.Replay.
+type uploadEnd struct {
+	File    uint64 `json:"file,omitempty"`
+	Size    int64  `json:"size"`
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// uploadSlot is where that is kept: only who began it finds it.
+func uploadSlot(actor title.Actor, name string) [32]byte {
+	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
+}
+
+// ended gives what became of an upload; found is false where it has not ended, or
+// there is none.
+func (u *Uploads) ended(ctx context.Context, actor title.Actor, id string) (up Upload, found bool, err error) {
+	name := uploadName(id)
+	if name == "" {
+		return up, false, title.Absent("upload", "of "+actor.Record())
+	}
+	r, found, err := u.v.Replay(ctx, uploadSlot(actor, name))
+	if err != nil || !found {
+		return up, false, err
+	}
+	var end uploadEnd
+	if err := json.Unmarshal(r.Body, &end); err != nil {
+		return up, false, err
+	}
+	up = Upload{ID: id, Size: end.Size, Offset: end.Size, Until: r.At.Add(u.v.set.ReplayKeep), Refusal: end.Refusal}
+	if end.File == 0 {
+		return up, true, nil
+	}
+	file, err := u.v.Files.Get(ctx, end.File)
+	if title.KindOf(err) == title.NotFound {
+		file, err = title.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
+	}
+	up.Filed = &file
+	return up, true, err
+}
+
+// uploadFiling is how long it may take to file what has arrived: its inspection waits
+// for others.
+const uploadFiling = 2 * time.Minute
+
+// finish files a document whose bytes are all there, or refuses it, for good. Who
+// asked may leave: it goes on. With an error nothing came of it, and the bytes are
+// durable where they lie.
+func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one *arriving) (Upload, error) {
+	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
+		return up, err // an earlier try succeeded after all
+	}
+	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadFiling)
+	defer cancel()
+	err := u.file(filing, actor, one)
+	switch kind := title.KindOf(err); {
+	case errors.Is(err, ErrKept):
+		err = nil
+	case kind == title.NotFound && one.Abstract != 0:
+		err = u.refuse(filing, actor, one, "The abstract is no longer there")
+	case kind == title.NotFound, kind == title.Invalid:
+		err = u.refuse(filing, actor, one, "The folder is no longer there")
+	}
+	if err != nil {
+		return Upload{}, errors.Join(err, one.Settle())
+	}
+	up, _, err := u.ended(filing, actor, id)
+	return up, err
+}
+
+// file is the way that every document takes into the vault.
+func (u *Uploads) file(ctx context.Context, actor title.Actor, one *arriving) error {
+	keep := u.keep(actor, one)
+	err := u.v.store.View(ctx, func(t *store.Tx) error {
+		if one.Abstract == 0 {
+			return u.takes(t, 0, one.Folder)
+		}
+		_, err := t.Abstract(one.Abstract) // a full one refuses the document, with its reason
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	tray, err := u.v.Files.NewTray(ctx)
+	if err != nil {
+		return err
+	}
+	defer tray.Discard()
+	if err := tray.adopt(one.Filename, one.Partial); err != nil {
+		return err
+	}
+	if one.Abstract != 0 {
+		_, err = u.v.Abstracts.Attach(ctx, actor, one.Abstract, title.UploadDraft{}, tray, keep)
+		return err
+	}
+	draft := title.UploadDraft{}
+	if one.Folder != 0 {
+		draft.FolderID = title.Number{Present: true, Valid: true, Value: int64(one.Folder)}
+	}
+	_, err = u.v.Files.Upload(ctx, actor, draft, tray, keep)
+	return err
+}
+
+// keep is how the end of an upload is kept in the transaction of its record.
+func (u *Uploads) keep(actor title.Actor, one *arriving) Keep[Filed] {
+	return Keep[Filed]{Slot: uploadSlot(actor, one.Name()), Request: one.Name(), Render: func(made Filed) (int, map[string]string, []byte, error) {
+		end := uploadEnd{Size: one.Size}
+		switch {
+		case len(made.Failures) > 0:
+			end.Refusal = made.Failures[0].Reason
+		case len(made.Files) > 0:
+			end.File = made.Files[len(made.Files)-1].ID // an abstract's come before it
+		}
+		body, err := json.Marshal(end)
+		return 0, nil, body, err
+	}}
+}
+
+// refuse ends an upload whose place has gone.
+func (u *Uploads) refuse(ctx context.Context, actor title.Actor, one *arriving, reason string) error {
+	keep := u.keep(actor, one)
+	err := u.v.change(ctx, actor, func(t *store.Tx) error { return keep.free(t, u.v) }, func(t *store.Tx) error {
+		return keep.put(t, u.v.now(), Filed{Failures: []title.FileFailure{{Filename: one.Filename, Reason: reason}}})
+	})
+	if errors.Is(err, ErrKept) {
+		return nil
+	}
+	return err
+}

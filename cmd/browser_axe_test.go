@@ -1,0 +1,54 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// axeScript is what looks for barriers in a page: npm's axe-core, as it was locked.
+var axeScript = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("../web/node_modules/axe-core/axe.min.js") })
+
+// barrier is a violation that axe found, and where.
+type barrier struct {
+	ID, Help string
+	Nodes    []struct {
+		Target         []any
+		FailureSummary string
+	}
+}
+
+func (v barrier) String() string {
+	var where []string
+	for _, n := range v.Nodes {
+		where = append(where, fmt.Sprintf("    %v: %s", n.Target, strings.Join(strings.Fields(n.FailureSummary), " ")))
+	}
+	return fmt.Sprintf("%s: %s\n%s", v.ID, v.Help, strings.Join(where, "\n"))
+}
+
+// barriers has every rule of axe that is on by default looked at, best practices too.
+func (b *tab) barriers() []barrier {
+	b.t.Helper()
+	script, err := axeScript()
+	if err != nil {
+		b.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
+	}
+	// What the debugger evaluates is not subject to the page's policy.
+	if !value[bool](b, "!!window.axe") {
+		value[bool](b, string(script)+"; true")
+	}
+	return value[[]barrier](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v =>
+		({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
+}
+
+// noBarriers fails for each barrier in the page.
+func (b *tab) noBarriers(t *testing.T, page string) {
+	t.Helper()
+	for _, v := range b.barriers() {
+		t.Errorf("%s: %s", page, v)
+	}
+}

@@ -1,0 +1,201 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
+)
+
+// sampleFile is where a document of the samples lies.
+func sampleFile(t *testing.T, path string) string {
+	t.Helper()
+	for _, s := range vaulttest.Samples(t) {
+		if s.Path == path {
+			file, err := filepath.Abs(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+	}
+	t.Fatalf("the manifest has no %s", path)
+	return ""
+}
+
+// filing is a document as a firm names it, and the sample that it is.
+type filing struct{ name, sample string }
+
+var chain = []filing{
+	{"01_Title report.docx", "title/title-report.docx"},
+	{"02_Deed_2019-03-14_Bk1022-Pg311_Alder-to-Birch.tiff", "title/warranty-deed-g4-300dpi.tiff"},
+	{"03_Deed_1998-06-02_Bk611-Pg87_Cedar-to-Alder.pdf", "title/warranty-deed-scan-jpeg.pdf"},
+	{"04_Mortgage_2019-03-14_Bk1022-Pg315_First Wexcombe Bank.pdf", "title/open-end-mortgage.pdf"},
+	{"05_Deed with text_Bk611-Pg90.pdf", "title/warranty-deed-g4-ocr-layer.pdf"},
+	{"06_Plat_Orchard Ridge.pdf", "title/plat-24x36-vector.pdf"},
+	{"07_Judgment search.txt", "title/judgment-search-utf8.txt"},
+	{"08_Photo of the recorded deed.jpg", "title/recorded-deed-phone-photo.jpg"},
+	{"09_Runsheet.xlsx", "title/runsheet.xlsx"},
+}
+
+// uploads opens the documents; they are closed with the test.
+func uploads(t *testing.T, filings []filing) []client.Upload {
+	t.Helper()
+	var sent []client.Upload
+	for _, f := range filings {
+		file, err := os.Open(sampleFile(t, f.sample))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { file.Close() })
+		sent = append(sent, client.Upload{Filename: f.name, Reader: file})
+	}
+	return sent
+}
+
+// firm is a house with a firm's records in it, and where some of them are.
+type firm struct {
+	*house
+	client *client.Client
+	// Ids: an abstract with documents and another without any, an order, a folder.
+	abstract, bare, order, folder string
+	invited                       string           // the path of somebody's link
+	files                         map[string]int64 // documents by name
+	user, template                int64
+}
+
+// The people of the firm.
+const (
+	admin  = "Kim Lee"
+	staff  = "Sam Reyes"
+	viewer = "Vera Holt"
+)
+
+// firm makes one, whose documents are processed.
+func (on *bench) firm(t *testing.T, settings ...string) *firm {
+	t.Helper()
+	f := &firm{house: on.house(t, settings...), files: map[string]int64{}}
+	for _, who := range []struct{ name, role string }{{admin, "admin"}, {staff, "staff"}, {viewer, "viewer"}} {
+		f.user = f.house.user(who.name, who.role)
+	}
+	f.invited = f.invite("Robin Ash", "staff")
+	f.client = f.api()
+	ctx := t.Context()
+	f.orders(ctx)
+	f.abstracts(ctx)
+	f.folders(ctx)
+	f.processed(ctx)
+	return f
+}
+
+func (f *firm) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *firm) filed(files wire.List[wire.File]) {
+	for _, file := range files {
+		f.files[file.Filename] = file.ID
+	}
+}
+
+func (f *firm) orders(ctx context.Context) {
+	streets := []string{"14 Orchard Ridge Road", "220 Mill Pond Lane", "8 Courthouse Square", "1175 Old Stage Highway", "3 Ferry Street", "96 Quarry Hill Road"}
+	for n := range 12 {
+		made, err := f.client.CreateOrder(ctx, client.OrderDraft{
+			OrderNumber: fmt.Sprintf("2026-%04d", 101+n%11), DueDate: time.Now().AddDate(0, 0, n*2-5).Format(time.DateOnly),
+			Address: streets[n%len(streets)], City: "Harlow", County: "Wexcombe", State: "PA",
+			CustomFields: map[string]any{"client": "Harlow Savings Bank", "product": "Full Search", "buyer_borrower": "Dana Birch", "parcel_id": fmt.Sprintf("21-4-%03d", n)},
+		})
+		f.must(err)
+		if n == 0 {
+			f.order = made.ID
+		}
+	}
+	_, err := f.client.CreateOrder(ctx, client.OrderDraft{OrderNumber: "2026-0199"})
+	f.must(err)
+}
+
+func (f *firm) abstracts(ctx context.Context) {
+	statuses := []string{"New", "In Search", "In Exam", "Needs Curative", "Complete"}
+	for n := range 9 {
+		made, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
+			Address: fmt.Sprintf("%d Orchard Ridge Road", 2+n), City: "Harlow", County: "Wexcombe", State: "PA", TaxMap: fmt.Sprintf("21-4-%03d", n),
+			CustomFields: map[string]any{"file_number": fmt.Sprintf("A-%04d", 2201+n), "search_type": "60 Year", "current_owner": "Dana and Robin Birch"},
+		})
+		f.must(err)
+		_, err = f.client.PatchAbstract(ctx, made.Data.ID, client.Patch{"status": statuses[n%len(statuses)]})
+		f.must(err)
+	}
+	bare, err := f.client.CreateAbstract(ctx, client.AbstractDraft{})
+	f.must(err)
+	f.bare = bare.Data.ID
+	made, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
+		Address: "14 Orchard Ridge Road", City: "Harlow", County: "Wexcombe", State: "PA", TaxMap: "21-4-117",
+		CustomFields: map[string]any{
+			"file_number": "A-2026-0117", "search_type": "60 Year", "effective_date": "2026-05-01", "current_owner": "Dana Birch", "vesting": "Fee simple",
+			"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments"}, "names_run": "Dana Birch\nCasey Alder\nMorgan Cedar", "tax_status": "Paid",
+			"legal_description": strings.Repeat("All that certain lot situate in the Township of Harlow, bounded and described as follows. ", 4),
+		},
+		Files: uploads(f.t, chain),
+	})
+	f.must(err)
+	if len(made.Errors) > 0 {
+		f.t.Fatalf("%+v", made.Errors)
+	}
+	f.abstract = made.Data.ID
+	f.filed(made.Data.Files)
+	gone, err := f.client.CreateAbstract(ctx, client.AbstractDraft{Address: "1 Nowhere Lane", CustomFields: map[string]any{"file_number": "A-0001"}})
+	f.must(err)
+	f.must(f.client.TrashAbstract(ctx, gone.Data.ID))
+}
+
+func (f *firm) folders(ctx context.Context) {
+	top, err := f.client.CreateFolder(ctx, "Wexcombe County", nil)
+	f.must(err)
+	f.folder = fmt.Sprint(top.ID)
+	_, err = f.client.CreateFolder(ctx, "Index books", &top.ID)
+	f.must(err)
+	done, err := f.client.Upload(ctx, &top.ID, uploads(f.t, []filing{
+		{"Index of deeds 1921-1950.pdf", "real/page_with_number.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
+		{"Lost page.png", "title/deed-page-2-legal-description.png"}, {"Beyond all measure.pdf", "real/bomb_giant.pdf"},
+	}))
+	f.must(err)
+	f.filed(done.Files)
+	f.must(f.client.TrashFile(ctx, f.files["Lost page.png"]))
+}
+
+// processed waits until no document is being processed.
+func (f *firm) processed(ctx context.Context) {
+	f.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		busy := 0
+		for name, id := range f.files {
+			if name == "Lost page.png" {
+				continue
+			}
+			file, err := f.client.File(ctx, id)
+			f.must(err)
+			if file.IsProcessing {
+				busy++
+			}
+		}
+		if busy == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			f.t.Fatalf("%d documents are still processed\n%s", busy, f.said)
+		}
+	}
+}

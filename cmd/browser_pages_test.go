@@ -1,0 +1,157 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+)
+
+// screen is one page, where it is, and who looks at it.
+type screen struct {
+	name, path, as string
+	status         int // 200 when not set
+}
+
+// screens is every page. A page of app/ui/routes.go that is missing here fails
+// TestEveryPageIsListed.
+func (f *firm) screens() []screen {
+	return []screen{
+		{name: "sign-in", path: "/sign-in"},
+		{name: "join", path: f.invited},
+		{name: "join-gone", path: "/join/gone", status: 404},
+		{name: "desk", path: "/", as: admin},
+		{name: "desk-viewer", path: "/", as: viewer},
+		{name: "nowhere", path: "/nowhere", as: staff, status: 404},
+	}
+}
+
+// noScreens are the routes that are no page, by how their pattern ends.
+var noScreens = map[string]string{
+	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
+	"/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
+}
+
+// Every route that is looked at is among the screens: so no page goes untested.
+func TestEveryPageIsListed(t *testing.T) {
+	table, err := os.ReadFile("../app/ui/routes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	missing := map[string]bool{}
+	for _, found := range regexp.MustCompile(`"(GET /[^"]*)"`).FindAllStringSubmatch(string(table), -1) {
+		mux.Handle(found[1], http.NotFoundHandler())
+		missing[found[1]] = true
+	}
+	if len(missing) < 2 {
+		t.Fatalf("routes.go reads otherwise than before: %v", missing)
+	}
+	for ending := range noScreens {
+		for pattern := range missing {
+			if strings.HasSuffix(pattern, ending) {
+				delete(missing, pattern)
+			}
+		}
+	}
+	some := &firm{invited: "/join/first", abstract: "ABCDEFGH", bare: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", user: 1, template: 1}
+	for _, s := range some.screens() {
+		r, err := http.NewRequest(http.MethodGet, s.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pattern := mux.Handler(r)
+		delete(missing, pattern)
+	}
+	for pattern := range missing {
+		t.Errorf("%s is in no list of screens", pattern)
+	}
+}
+
+// sessions are the cookies of people who have signed in, by name.
+func (f *firm) sessions(b *tab, names ...string) map[string][]*network.CookieParam {
+	f.t.Helper()
+	kept := map[string][]*network.CookieParam{}
+	for _, name := range names {
+		b.signIn(name)
+		for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
+			kept[name] = append(kept[name], &network.CookieParam{Name: c.Name, Value: c.Value, URL: b.origin, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite})
+		}
+		call(b, network.ClearBrowserCookies, none)
+	}
+	return kept
+}
+
+// resume lets a tab go on with somebody's session.
+func (b *tab) resume(cookies []*network.CookieParam) {
+	b.t.Helper()
+	if len(cookies) > 0 {
+		call(b, network.SetCookies, network.SetCookiesParams{Cookies: cookies})
+	}
+}
+
+// Every page in both themes has no barrier, fits a phone, and does nothing that a page
+// must not do; with DEEDKEEP_SCREENSHOTS set there are pictures of each.
+func TestScreens(t *testing.T) {
+	on := openBench(t)
+	f := on.firm(t)
+	sessions := f.sessions(on.tab(t, f.origin), admin, staff, viewer)
+	for _, s := range f.screens() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			b := on.tab(t, f.origin)
+			b.resume(sessions[s.as])
+			b.look(s)
+		})
+	}
+}
+
+// look looks at a page in every theme and at two widths.
+func (b *tab) look(s screen) {
+	b.t.Helper()
+	status := max(s.status, http.StatusOK)
+	if status != http.StatusOK {
+		b.expect(strconv.Itoa(status))
+	}
+	b.goTo(s.path)
+	if got := value[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
+		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.state())
+	}
+	b.still()
+	for _, theme := range []string{"light", "dark"} {
+		b.theme(theme)
+		b.size(1280, 900)
+		b.noBarriers(b.t, theme)
+		b.screenshot(s.name + "-wide-" + theme)
+		b.size(360, 740)
+		b.fits(360)
+		b.screenshot(s.name + "-narrow-" + theme)
+	}
+}
+
+// still waits until every picture that is to be seen is there.
+func (b *tab) still() {
+	b.t.Helper()
+	b.until(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
+	value[bool](b, `document.fonts.ready.then(() => true)`)
+}
+
+// fits fails where the page as a whole scrolls sideways, and names what is too wide.
+func (b *tab) fits(width int) {
+	b.t.Helper()
+	wide := value[[]string](b, fmt.Sprintf(`(() => {
+		if (document.scrollingElement.scrollWidth <= %d) return [];
+		const found = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > %[1]d + 0.5 && e.getBoundingClientRect().width > 0);
+		return [document.scrollingElement.scrollWidth + " px wide"].concat(found.slice(0, 6).map(e => e.tagName.toLowerCase() + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)));
+	})()`, width))
+	if len(wide) > 0 {
+		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
+	}
+}

@@ -1,0 +1,49 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/chromedp/cdproto/emulation"
+	pageproto "github.com/chromedp/cdproto/page"
+)
+
+// size is that of the window, in CSS pixels.
+func (b *tab) size(width, height int64) {
+	b.t.Helper()
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+}
+
+// theme is "light" or "dark", as the system would say.
+func (b *tab) theme(name string) {
+	b.t.Helper()
+	// Colours that fade would be seen on their way.
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
+}
+
+// scripts are on at first.
+func (b *tab) scripts(on bool) {
+	b.t.Helper()
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+}
+
+// screenshot keeps the whole page as NAME.png in the folder that DEEDKEEP_SCREENSHOTS
+// names; where it is not set there is none.
+func (b *tab) screenshot(name string) {
+	b.t.Helper()
+	folder := os.Getenv("DEEDKEEP_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	beyond := true
+	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond})
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture.Data, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}

@@ -1,0 +1,99 @@
+//go:build browser
+
+package cmd_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// paper is the picture of a page in the viewer.
+func paper(n int) string {
+	return fmt.Sprintf(`[...document.querySelectorAll("[data-pages] img")].find(i => /\/pages\/%d(\?|$)/.test(i.getAttribute("src")) && i.complete && i.naturalWidth > 0)`, n)
+}
+
+// facts are what a picture of a page shows, as far as two pages differ in it.
+type facts struct {
+	Width, Height int
+	Ink           float64 // the share that is dark
+	Sum           int     // of where it is dark
+	Seen          bool    // in the window
+}
+
+// shows waits until the picture of a page is there, and gives its facts.
+func (b *tab) shows(n int) facts {
+	b.t.Helper()
+	b.until(paper(n))
+	return value[facts](b, `(() => {
+		const i = `+paper(n)+`, c = document.createElement("canvas"), r = i.getBoundingClientRect();
+		c.width = 200; c.height = 260;
+		const d = c.getContext("2d", {willReadFrequently: true}); d.drawImage(i, 0, 0, 200, 260);
+		const bytes = d.getImageData(0, 0, 200, 260).data; let dark = 0, sum = 0;
+		for (let p = 0; p < bytes.length; p += 4) if (bytes[p] < 200) { dark++; sum = (sum * 31 + p) % 1000003 }
+		return {Width: i.naturalWidth, Height: i.naturalHeight, Ink: dark / 52000, Sum: sum,
+			Seen: r.bottom > 0 && r.top < innerHeight && r.width > 100 && i.checkVisibility({visibilityProperty: true, opacityProperty: true})}
+	})()`)
+}
+
+// The viewer turns to page 3 of a scanned TIFF and of a scanned PDF: each page has a
+// picture of its own, sharp enough to read, that is in the window when it is turned to.
+func viewerTurns(t *testing.T, on *bench) {
+	f := on.firm(t)
+	b := on.tab(t, f.origin)
+	b.signIn(viewer)
+	for _, name := range []string{chain[1].name, chain[2].name} {
+		t.Run(name, func(t *testing.T) {
+			b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[name], f.abstract))
+			pages := map[int]facts{}
+			for n := 1; n <= 4; n++ {
+				b.until(fmt.Sprintf(`document.querySelector("[data-number]").value == "%d"`, n))
+				b.until(`(() => { const i = ` + paper(n) + `; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
+				pages[n] = b.shows(n)
+				if p := pages[n]; !p.Seen || p.Width < 800 || p.Height < 1000 || p.Ink < 0.001 || p.Ink > 0.9 {
+					t.Errorf("page %d: %+v", n, p)
+				}
+				if n == 3 {
+					b.screenshot("scene-page-3-of-" + name)
+				}
+				b.press(kb.ArrowRight)
+			}
+			for n := 2; n <= 4; n++ {
+				if pages[n].Sum == pages[n-1].Sum {
+					t.Errorf("pages %d and %d look the same: %+v", n-1, n, pages[n])
+				}
+			}
+		})
+	}
+	// The next document and back, by keyboard.
+	b.leave(func() { b.press("n") })
+	b.sees("h1 | " + chain[3].name)
+	b.leave(func() { b.press("p") })
+	b.sees("h1 | " + chain[2].name)
+}
+
+// A phrase is found inside a scanned document that was read by a machine, and marked
+// on its page.
+func findInDocument(t *testing.T, on *bench) {
+	f := on.firm(t)
+	b := on.tab(t, f.origin)
+	b.signIn(viewer)
+	b.goTo(fmt.Sprintf("/documents/%d", f.files[chain[4].name]))
+	b.shows(1)
+	b.press("/")
+	b.until(`document.activeElement.matches("#find-in")`)
+	b.press("instrument no. 201904170093382" + kb.Enter)
+	b.sees(".viewer-count | 1")
+	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now, .viewer-marks i"), r = m?.getBoundingClientRect();
+		return r && r.width > 20 && r.height > 4 && r.top > 0 && r.bottom < innerHeight })()`)
+	b.screenshot("scene-found")
+	b.noBarriers(t, "found")
+	b.press(kb.Escape)
+	b.fill("#find-in", "no such words anywhere")
+	b.press(kb.Enter)
+	b.sees(".viewer-count | not found")
+	// The text of it, for whoever reads no pictures.
+	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chain[4].name]))
+	b.sees("mark | 201904170093382")
+}
