@@ -182,7 +182,7 @@ func TestJoinWithoutForm(t *testing.T) {
 				t.Fatal(err)
 			}
 			from := bufio.NewReader(conn)
-			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost, URL: &url.URL{Path: target}})
+			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost})
 			if err != nil {
 				t.Fatal(err)
 			}
