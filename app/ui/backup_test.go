@@ -53,7 +53,7 @@ func TestBackups(t *testing.T) {
 
 	admin.post(t, 303, "/admin/backups", nil)
 	ends(t, func() bool { return h.vault.Backups.Running().Running })
-	page := admin.get(t, 200, "/admin/backups", "The backup was made", "1 documents", "0 minutes ago", `name="snapshot"`)
+	page := admin.get(t, 200, "/admin/backups", "The backup was made", "1 document, ", "0 minutes ago", `name="snapshot"`)
 	page.lacks(t, "There is no backup")
 	state, err := h.vault.Backups.State()
 	if err != nil || state.Good == nil {
