@@ -56,6 +56,7 @@ func (t *Tx) PutFile(f title.File) error {
 	if err := t.countFile(&old, &f, known, true); err != nil {
 		return fmt.Errorf("index file %d: %w", f.ID, err)
 	}
+	t.shelve(&old, &f, known, true)
 	return files.write(t, f.ID, &old, known, &f)
 }
 
@@ -74,6 +75,7 @@ func (t *Tx) RemoveFile(id uint64) error {
 	if err := t.countFile(&old, &title.File{ID: id}, true, false); err != nil {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
+	t.shelve(&old, &title.File{}, true, false)
 	if old.Processing { // else no task waits
 		if err := t.removeTasksOf(id); err != nil {
 			return err

@@ -49,4 +49,5 @@ type memos struct {
 	users     memo[title.User]
 	fields    memo[[]title.Field]
 	statuses  memo[[]string]
+	shelves   shelves
 }

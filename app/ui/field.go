@@ -30,6 +30,7 @@ type input struct {
 	Others   string // what somebody else made of it meanwhile
 	Wide     bool   // takes the whole width
 	Focus    bool   // begins here
+	Fresh    bool   // of a record that is not made yet: nothing is missing
 }
 
 // ID is the element's, unique in a page with one form.
@@ -52,7 +53,7 @@ func (i input) Empty() bool {
 }
 
 // Missing reports a value that should be there.
-func (i input) Missing() bool { return i.Required && i.Empty() }
+func (i input) Missing() bool { return i.Required && i.Empty() && !i.Fresh }
 
 // Radios reports a dropdown whose options all stand open.
 func (i input) Radios() bool { return i.Type == title.Dropdown && len(i.Options) <= fewOptions }
@@ -76,7 +77,7 @@ func customName(key string) string { return "custom_fields." + key }
 
 // newInput is a custom field with values that stand in it.
 func newInput(def title.Field, values []string) input {
-	in := input{Name: customName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == title.Paragraph}
+	in := input{Name: customName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == title.Paragraph || def.Type == title.Multiselect}
 	for _, v := range values {
 		if v != "" && def.Type.Chooses() && !slices.Contains(in.Options, v) {
 			in.Options = append(slices.Clone(in.Options), v)

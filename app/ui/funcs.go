@@ -23,6 +23,8 @@ func (p *pages) functions() template.FuncMap {
 		"humane":       humane,
 		"date":         date,
 		"when":         when,
+		"day":          day,
+		"badge":        statusClass,
 		"size":         size,
 		"count":        count[int],
 		"plural":       plural,
@@ -69,6 +71,16 @@ func when(at any) template.HTML {
 	}
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, // #nosec G203 -- a time has no markup
 		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
+}
+
+// day gives the day of a moment in the zone of this machine, with the exact time for
+// programs; nothing for the zero time.
+func day(moment time.Time) template.HTML {
+	if moment.IsZero() {
+		return ""
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, // #nosec G203 -- a time has no markup
+		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006")))
 }
 
 // size gives a number of bytes in the unit that people think in.

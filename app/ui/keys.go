@@ -30,8 +30,8 @@ func abilities() []ability {
 // choice is one line of a select.
 type choice struct{ Value, Text string }
 
-// day is as long as keys count it.
-const day = 24 * time.Hour
+// oneDay is as long as keys count it.
+const oneDay = 24 * time.Hour
 
 var (
 	keyLives = []choice{{"30", "30 days"}, {"90", "90 days"}, {"365", "1 year"}, {"never", "Never"}}
@@ -47,7 +47,7 @@ func days(choices []choice, value, field string) (time.Duration, error) {
 	if err != nil {
 		return 0, nil //nolint:nilerr // "never" is a choice and no number
 	}
-	return time.Duration(n) * day, nil
+	return time.Duration(n) * oneDay, nil
 }
 
 // keyLine is a key as administrators see one.
@@ -57,7 +57,7 @@ type keyLine struct {
 }
 
 // soon is how long before its end a key is marked.
-const soon = 14 * day
+const soon = 14 * oneDay
 
 func (p *pages) keyLine(key title.Key) keyLine {
 	now, line := p.Now(), keyLine{Key: key, State: "active"}

@@ -25,11 +25,12 @@ type page struct {
 type sheet struct {
 	page
 	Me       visitor
-	Path     string // the address without its query
-	Here     string // the address, to come back to
-	Query    string // what stands in the box for finding
-	Notice   string // what the last action came to
-	Warnings []warning
+	Path     string    // the address without its query
+	Here     string    // the address, to come back to
+	Query    string    // what stands in the box for finding
+	Notice   string    // what the last action came to
+	Undo     string    // where that is taken back, "" where it cannot be
+	Warnings []warning // what administrators must see to
 }
 
 // templates are the pages by file name, each with the layout and the parts.
@@ -70,8 +71,9 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // show renders a page whole, in the layout, before the first byte goes out.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who visitor, status int, name string, what page) error {
+	notice, undo := p.notice(w, r)
 	return p.render(w, status, name, "layout.html", sheet{
-		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: p.notice(w, r),
+		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: undo,
 		Warnings: p.warnings(r, who),
 	})
 }
@@ -82,9 +84,10 @@ func (p *pages) part(w http.ResponseWriter, r *http.Request, who visitor, status
 	return p.render(w, status, name, block, sheet{page: page{Data: data}, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI()})
 }
 
-// isPart reports whether a script asked for a part of the page.
+// isPart reports whether a script asked for a part of the page. One that goes back in
+// the history of the browser needs the whole.
 func isPart(r *http.Request) bool {
-	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-Boosted") == ""
+	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-Boosted") == "" && r.Header.Get("HX-History-Restore-Request") == ""
 }
 
 func (p *pages) render(w http.ResponseWriter, status int, name, block string, data any) error {
@@ -122,34 +125,48 @@ const noticeCookie = "deedkeep_notice"
 
 // see sends the browser on to a page that says what this came to.
 func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) error {
-	p.leaveNotice(w, r, notice)
+	return p.seeUndo(w, r, to, notice, "")
+}
+
+// seeUndo is see with a button that sends a form to undo, an address that ends with
+// /restore.
+func (p *pages) seeUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
+	p.leaveUndo(w, r, notice, undo)
 	redirect(w, r, local(to))
 	return nil
 }
 
 // leaveNotice leaves a sentence for the next page; none where it is "".
 func (p *pages) leaveNotice(w http.ResponseWriter, r *http.Request, notice string) {
+	p.leaveUndo(w, r, notice, "")
+}
+
+func (p *pages) leaveUndo(w http.ResponseWriter, r *http.Request, notice, undo string) {
 	if notice == "" {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(shorten(notice, 2000))), Path: "/", MaxAge: 60,
+		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 2000))), Path: "/", MaxAge: 60,
 		HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
 	})
 }
 
-// notice takes the sentence that the last action left, once.
-func (p *pages) notice(w http.ResponseWriter, r *http.Request) string {
+// notice takes the sentence that the last action left, once, and where that is undone.
+func (p *pages) notice(w http.ResponseWriter, r *http.Request) (notice, undo string) {
 	cookie, err := r.Cookie(noticeCookie)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode})
 	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return shorten(strings.ToValidUTF8(string(text), ""), 2000)
+	undo, notice, _ = strings.Cut(string(text), "\n")
+	if local(undo) != undo || !strings.HasSuffix(undo, "/restore") {
+		undo = "" // a cookie may come from elsewhere
+	}
+	return shorten(strings.ToValidUTF8(notice, ""), 2000), undo
 }
 
 // shorten cuts a text to a number of bytes, at a letter.

@@ -99,6 +99,23 @@ func (p *pages) routes() []route {
 		{"POST /documents/{n}/restore", mayWrite, p.restoreDocument, false},
 		{"POST /documents/{n}/retry", mayWrite, p.retryDocument, false},
 		{"GET /abstracts/{id}/zip", mayRead, p.zipAbstract, false},
+		{"GET /abstracts", mayRead, p.abstractList, false},
+		{"POST /abstracts", mayWrite, p.createAbstract, false},
+		{"GET /abstracts/new", mayWrite, p.newAbstractPage, false},
+		{"POST /abstracts/new", mayWrite, p.newAbstractAgain, false},
+		{"GET /abstracts/{id}", mayRead, p.abstract, false},
+		{"POST /abstracts/{id}", mayWrite, p.changeAbstract, false},
+		{"POST /abstracts/{id}/status", mayWrite, p.abstractStatus, false},
+		{"POST /abstracts/{id}/order", mayWrite, p.abstractOrder, false},
+		{"POST /abstracts/{id}/trash", mayWrite, p.trashAbstract, false},
+		{"POST /abstracts/{id}/restore", mayWrite, p.restoreAbstract, false},
+		{"GET /abstracts/{id}/history", mayRead, p.abstractHistory, false},
+		{"GET /abstracts/{id}/documents", mayRead, p.documentsState, false},
+		{"GET /abstracts/{id}/documents/{n}", mayRead, p.abstractDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/rename", mayWrite, p.renameOfAbstract, false},
+		{"POST /abstracts/{id}/documents/{n}/trash", mayWrite, p.detachDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/restore", mayWrite, p.returnDocument, false},
+		{"POST /abstracts/{id}/documents/{n}/retry", mayWrite, p.retryOfAbstract, false},
 		{"OPTIONS /uploads", anyone, p.uploadOptions, true},
 		{"POST /uploads", anyone, p.tus(p.uploadBegin), true},
 		{"GET /uploads/{id}", anyone, p.tus(p.uploadShow), true},
@@ -123,10 +140,10 @@ func (p *pages) routes() []route {
 
 func isAsset(path string) bool { return strings.HasPrefix(path, web.AssetPath) }
 
-// mount registers the table.
-func (p *pages) mount() {
+// mount registers a table of pages.
+func (p *pages) mount(table []route) {
 	p.mux = http.NewServeMux()
-	for _, r := range p.routes() {
+	for _, r := range table {
 		p.mux.Handle(r.pattern, p.admit(r))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
 
 	"deedkeep/app/title"
@@ -51,15 +50,6 @@ func (s *seat) get(t *testing.T, status int, target string, wants ...string) rep
 func (s *seat) post(t *testing.T, status int, target string, form url.Values, header ...string) reply {
 	t.Helper()
 	return s.house.post(t, status, target, form, append(header, s.cookie)...)
-}
-
-func (r reply) holds(t *testing.T, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if !strings.Contains(string(r.body), want) {
-			t.Errorf("the answer does not hold %q:\n%s", want, r.body)
-		}
-	}
 }
 
 type jsonText = json.RawMessage

@@ -109,7 +109,7 @@ func (p *pages) letIn(w http.ResponseWriter, r *http.Request, who visitor, draft
 		return nil
 	case vault.StepEnded, vault.WrongPassword:
 		again.Code = false
-		p.setCookie(w, r, &http.Cookie{Name: stepCookie, SameSite: http.SameSiteStrictMode})
+		p.leaveStep(w, r)
 	}
 	retryAfter(w, err)
 	return p.signInForm(w, r, who, refusedStatus(refused), again)
@@ -135,15 +135,20 @@ func (p *pages) welcome(w http.ResponseWriter, r *http.Request, in vault.SignedI
 			return err
 		}
 	}
-	if _, err := r.Cookie(p.cookieName(r, stepCookie)); err == nil {
-		p.setCookie(w, r, &http.Cookie{Name: stepCookie, SameSite: http.SameSiteStrictMode})
-	}
+	p.leaveStep(w, r)
 	p.setSession(w, r, in.Token)
 	if in.Enrol {
 		to = "/me"
 	}
 	redirect(w, r, to)
 	return nil
+}
+
+// leaveStep takes a step from the browser that leads no further.
+func (p *pages) leaveStep(w http.ResponseWriter, r *http.Request) {
+	if _, err := r.Cookie(p.cookieName(r, stepCookie)); err == nil {
+		p.setCookie(w, r, &http.Cookie{Name: stepCookie, SameSite: http.SameSiteStrictMode})
+	}
 }
 
 func (p *pages) signOut(w http.ResponseWriter, r *http.Request, who visitor) error {

@@ -75,6 +75,16 @@ type pages struct {
 
 // New gives the handler of everything outside /v1.
 func New(opts Options) (http.Handler, error) {
+	p, err := open(opts)
+	if err != nil {
+		return nil, err
+	}
+	p.mount(p.routes())
+	return http.HandlerFunc(p.route), nil
+}
+
+// open reads assets and templates; no page is mounted yet.
+func open(opts Options) (*pages, error) {
 	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
 	opts.Stall = cmp.Or(opts.Stall, 30*time.Second)
 	assets, err := web.OpenAssets()
@@ -93,8 +103,7 @@ func New(opts Options) (http.Handler, error) {
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
 		return nil, fmt.Errorf("pages: %w", err)
 	}
-	p.mount()
-	return http.HandlerFunc(p.route), nil
+	return p, nil
 }
 
 func (p *pages) route(w http.ResponseWriter, r *http.Request) {

@@ -19,7 +19,8 @@ import (
 // Documents that go on after a break arrive by tus (https://tus.io/protocols/resumable-upload,
 // 1.0.0: core, creation, termination, expiration), with the session's cookie:
 //
-//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (base64), "to" as in place
+//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (as in place), and
+//	                      batch and turn of documents that were chosen together (base64 each)
 //	HEAD   /uploads/ID    where to go on
 //	PATCH  /uploads/ID    the bytes from Upload-Offset on
 //	DELETE /uploads/ID    give it up
@@ -159,6 +160,9 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 	plan := vault.UploadPlan{Filename: body.Filename(meta["filename"]), Size: length}
 	if plan.Abstract, plan.Folder, err = p.place(meta["to"]); err != nil {
 		return err
+	}
+	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
+		plan.Batch, plan.Turn = meta["batch"], n
 	}
 	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
 	if title.KindOf(err) == title.Invalid && length > p.Vault.Uploads.Most() {

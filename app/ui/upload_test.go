@@ -55,7 +55,7 @@ func (h *house) sent(t *testing.T, want int, method, target, body string, header
 		t.Fatal(err)
 	}
 	if response.StatusCode != want {
-		t.Errorf("%s %s: status %d, want %d\n%s", method, target, response.StatusCode, want, content)
+		t.Errorf("%s %s: status %d, want %d\n%s", method, target, response.StatusCode, want, reply{response, content}.main())
 	}
 	return reply{response, content}
 }

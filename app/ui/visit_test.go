@@ -75,13 +75,3 @@ func (g *guest) send(t *testing.T, want int, method, path string, form url.Value
 	}
 	return reply{response, body}
 }
-
-// lacks wants texts not in a page.
-func (r reply) lacks(t *testing.T, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if strings.Contains(string(r.body), want) {
-			t.Errorf("%s has %s:\n%s", r.Request.URL.Path, want, r.body)
-		}
-	}
-}

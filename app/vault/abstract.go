@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -213,8 +214,9 @@ func (a *Abstracts) attach(t *store.Tx, at time.Time, actor title.Actor, filed F
 	if err != nil || len(files) == 0 {
 		return filed, err
 	}
-	filed.Files = append(filed.Files, files...)
-	filed.Abstract.Files = append(filed.Abstract.Files, numbers(files)...)
+	place := filing.place(filed.Abstract.Files, files[0].ID)
+	filed.Files = slices.Insert(filed.Files, place, files...)
+	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, numbers(files)...)
 	filed.Abstract = touched(filed.Abstract, at)
 	return filed, t.PutAbstract(filed.Abstract)
 }

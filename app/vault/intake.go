@@ -27,6 +27,7 @@ type Tray struct {
 	items   []*item
 	pending sync.WaitGroup
 	closed  sync.Once
+	turn    *turn // nil: what is filed stands behind what is there
 }
 
 // item is one document of a tray: refused, or staged with its report.
@@ -177,6 +178,7 @@ type filing struct {
 	all      []*item // good or not, as sent
 	good     []*item
 	failures []title.FileFailure
+	turn     *turn
 	cut      bool   // some of the good were refused after their bytes were kept
 	release  func() // the sweep may look at the bytes again
 }
@@ -203,7 +205,7 @@ func (f *filing) within(has int) *filing {
 		return f
 	}
 	f.cut = true
-	some := &filing{v: f.v, all: f.all}
+	some := &filing{v: f.v, all: f.all, turn: f.turn}
 	for _, it := range f.all {
 		reason := it.refusal
 		if reason == "" && len(some.good) == room {
@@ -225,7 +227,7 @@ func (t *Tray) keep() (*filing, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &filing{v: t.v, all: t.items}
+	f := &filing{v: t.v, all: t.items, turn: t.turn}
 	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {

@@ -33,6 +33,8 @@ type Uploads struct {
 	mu       sync.Mutex
 	partials *blob.Partials       // nil until the first use
 	all      map[string]*arriving // by the SHA-256 of the id, in hex
+
+	batches batches // has a lock of its own
 }
 
 // arriving is one upload. What is behind the first blank line is guarded by Uploads.mu.
@@ -52,6 +54,8 @@ type uploadNote struct {
 	Folder   uint64    `json:"folder,omitempty"`
 	Filename string    `json:"filename"`
 	Size     int64     `json:"size"`
+	Batch    string    `json:"batch,omitempty"`
+	Turn     int       `json:"turn,omitempty"`
 	At       time.Time `json:"at"`
 }
 
@@ -61,6 +65,10 @@ type UploadPlan struct {
 	Abstract, Folder uint64
 	Filename         string // a label, as body.Filename makes one
 	Size             int64  // bytes
+	// Documents of one Batch ("": none) that were chosen together stand in the order of
+	// their turns among an abstract's, whichever is there first.
+	Batch string
+	Turn  int
 }
 
 // Upload is how far one is, and, at its end, what became of it.
@@ -143,7 +151,7 @@ func (u *Uploads) Begin(ctx context.Context, actor title.Actor, plan UploadPlan)
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Filename: plan.Filename, Size: plan.Size, At: u.v.now()}
+	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, At: u.v.now()}
 	raw, err := json.Marshal(note)
 	if err != nil {
 		return Upload{}, err

@@ -407,6 +407,33 @@ func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, e
 	return b.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
+// Documents that were chosen together stand in their order, whichever is there first,
+// behind those of another time.
+func TestUploadTurns(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	a := create(t, v, pdf("0.pdf", "0"))
+	names := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
+	for _, n := range []int{2, 0, 3, 1} {
+		body := vaulttest.PDF(1, names[n])
+		plan := vault.UploadPlan{Abstract: a.Abstract.ID, Filename: names[n], Size: int64(len(body)), Batch: "x", Turn: n}
+		if up := write(t, v, begin(t, v, plan).ID, 0, body); up.Filed == nil || up.Filed.Filename != names[n] {
+			t.Fatalf("%+v", up)
+		}
+	}
+	got, err := v.Abstracts.Get(t.Context(), a.Abstract.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := ""
+	for _, f := range got.Files {
+		order += f.Filename[:1]
+	}
+	if order != "0abcd" {
+		t.Errorf("in the order %s", order)
+	}
+}
+
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)

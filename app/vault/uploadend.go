@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"deedkeep/app/store"
@@ -101,6 +102,9 @@ func (u *Uploads) file(ctx context.Context, actor title.Actor, one *arriving) er
 	if err := tray.adopt(one.Filename, one.Partial); err != nil {
 		return err
 	}
+	if one.Batch != "" {
+		tray.turn = &turn{&u.batches, one.Owner + "\n" + one.Batch, one.Turn}
+	}
 	if one.Abstract != 0 {
 		_, err = u.v.Abstracts.Attach(ctx, actor, one.Abstract, title.UploadDraft{}, tray, keep)
 		return err
@@ -121,7 +125,7 @@ func (u *Uploads) keep(actor title.Actor, one *arriving) Keep[Filed] {
 		case len(made.Failures) > 0:
 			end.Refusal = made.Failures[0].Reason
 		case len(made.Files) > 0:
-			end.File = made.Files[len(made.Files)-1].ID // an abstract's come before it
+			end.File = slices.Max(numbers(made.Files)) // an abstract's others are older
 		}
 		body, err := json.Marshal(end)
 		return 0, nil, body, err

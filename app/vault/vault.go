@@ -129,6 +129,7 @@ type Vault struct {
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
+	orders    orders
 	usage     *usage
 	notes     *notes
 	gatherer  *gatherer

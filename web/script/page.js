@@ -40,6 +40,25 @@
   const tab = document.querySelector('.tabs [aria-current]');
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 
+  // On a phone the filters of a list open by a button that says how many are set.
+  for (const form of document.querySelectorAll('form.filters')) {
+    const fields = [...form.querySelectorAll(':scope > .field')];
+    if (fields.length < 3) continue;
+    const more = fields.slice(1);
+    const set = more.filter((field) => field.querySelector('input, select')?.value).length;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'unfold';
+    button.textContent = set ? `Filters (${set})` : 'Filters';
+    button.setAttribute('aria-expanded', 'false');
+    fields[0].classList.add('first');
+    fields[0].after(button);
+    form.classList.add('folded');
+    button.addEventListener('click', () => {
+      button.setAttribute('aria-expanded', String(!form.classList.toggle('folded')));
+    });
+  }
+
   // form[data-confirm] and button[data-confirm] ask first; data-confirm is the question.
   const ask = (question, submitter, then) => {
     const dialog = document.createElement('dialog');

@@ -1,0 +1,50 @@
+package store
+
+import (
+	"sync"
+
+	"deedkeep/app/title"
+)
+
+// shelves count, in this process, how often the documents of each folder were put in
+// another order, so that whoever has sorted a large folder knows whether it still
+// holds. Folder 0 are the documents of no folder and no abstract.
+type shelves struct {
+	mu    sync.Mutex
+	turns map[uint64]uint64
+}
+
+// FolderTurn gives the number of such changes that were committed to a folder. Read
+// before a View, it is not newer than what the View sees.
+func (s *Store) FolderTurn(folder uint64) uint64 {
+	s.memos.shelves.mu.Lock()
+	defer s.memos.shelves.mu.Unlock()
+	return s.memos.shelves.turns[folder]
+}
+
+// shelve counts a change of a file, once it is committed.
+func (t *Tx) shelve(old, now *title.File, was, is bool) {
+	was, is = was && old.Trashed == nil && old.AbstractID == 0, is && now.Trashed == nil && now.AbstractID == 0
+	same := was == is && old.FolderID == now.FolderID && old.Filename == now.Filename
+	if same || !was && !is {
+		return
+	}
+	places := map[uint64]bool{}
+	if was {
+		places[old.FolderID] = true
+	}
+	if is {
+		places[now.FolderID] = true
+	}
+	shelves := &t.memos.shelves
+	t.tx.OnCommit(func() {
+		shelves.mu.Lock()
+		defer shelves.mu.Unlock()
+		if shelves.turns == nil {
+			shelves.turns = map[uint64]uint64{}
+		}
+		for folder := range places {
+			shelves.turns[folder]++
+		}
+	})
+}

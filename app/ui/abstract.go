@@ -1,0 +1,250 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// mostAlike is how many other abstracts of the same parcel are shown.
+const mostAlike = 5
+
+// abstractSheet is one abstract as its page shows it.
+type abstractSheet struct {
+	title.Abstract
+	Opaque, Path, Heading, Under string
+	Template                     title.Template // the zero one where it has none
+	Statuses                     []string       // to choose from, and the one it has
+	Missing                      []missingField // required values that are not there
+	Groups                       []fieldGroup
+	Alike                        []abstractRow
+	Documents                    documentList
+	History                      []historyLine
+}
+
+// missingField is a required field without a value, and the group that it is in.
+type missingField struct {
+	input
+	Group string
+}
+
+// fieldGroup are fields that are changed together.
+type fieldGroup struct {
+	Name, Heading, Path string
+	Fields              []input
+	Kept                []input // values of fields that the template has lost
+	Editing             bool
+	Version             uint64 // of the abstract that is shown
+	Conflict            bool   // somebody else changed the same fields
+	Focus               bool   // the way to change it has the focus, which was in its form before
+}
+
+// Group is one of the groups by its name.
+func (s abstractSheet) Group(name string) fieldGroup {
+	for _, g := range s.Groups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return fieldGroup{}
+}
+
+// Many reports more statuses than fit beside each other.
+func (s abstractSheet) Many() bool { return len(s.Statuses) > 8 }
+
+// Aside are the groups that stand beside the documents, Main the others.
+func (s abstractSheet) Aside() []fieldGroup { return s.Groups[:1] }
+
+// Main are the groups above the documents.
+func (s abstractSheet) Main() []fieldGroup { return s.Groups[1:] }
+
+// abstract shows one, or a part of its page.
+func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) error {
+	filed, template, err := p.abstractRead(r)
+	if err != nil {
+		return err
+	}
+	sheet := p.abstractSheet(filed.Abstract, template)
+	asked := r.URL.Query()
+	if name := asked.Get("group"); isPart(r) && name != "" {
+		g := sheet.Group(name)
+		if g.Name == "" {
+			return absentPath(r)
+		}
+		g.edit(who.MayWrite() && asked.Get("edit") != "", asked.Get("field"))
+		g.Focus = !g.Editing
+		return p.part(w, r, who, http.StatusOK, "abstract.html", "group", g)
+	}
+	for i := range sheet.Groups {
+		sheet.Groups[i].edit(who.MayWrite() && asked.Get("edit") == sheet.Groups[i].Name, asked.Get("field"))
+	}
+	if sheet.Documents, err = p.documentList(r, filed); err != nil {
+		return err
+	}
+	if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
+		return err
+	}
+	if sheet.Alike, err = p.alike(r.Context(), filed.Abstract); err != nil {
+		return err
+	}
+	return p.show(w, r, who, http.StatusOK, "abstract.html", page{
+		Heading: sheet.Heading, Section: "abstracts", Data: sheet,
+		Scripts: []string{"sortable.min.js", "abstract.js"}, Styles: []string{"abstract.css"},
+	})
+}
+
+// edit opens the form of a group, at a field.
+func (g *fieldGroup) edit(open bool, at string) {
+	g.Editing = open
+	if !open {
+		return
+	}
+	i := max(0, slices.IndexFunc(g.Fields, func(in input) bool { return in.Name == at }))
+	if len(g.Fields) > 0 {
+		g.Fields[i].Focus = true
+	}
+}
+
+// abstractRead reads the abstract of the address, and its template.
+func (p *pages) abstractRead(r *http.Request) (filed vault.Filed, template title.Template, err error) {
+	id, err := p.abstractID(r)
+	if err != nil {
+		return filed, template, err
+	}
+	if filed, err = p.Vault.Abstracts.Get(r.Context(), id); err != nil {
+		return filed, template, err
+	}
+	template, err = p.templateOf(r.Context(), filed.Abstract)
+	return filed, template, err
+}
+
+// templateOf is an abstract's template, retired or not; the zero one where it has none.
+func (p *pages) templateOf(ctx context.Context, a title.Abstract) (title.Template, error) {
+	if a.TemplateID == 0 {
+		return title.Template{}, nil
+	}
+	return p.Vault.Templates.Get(ctx, a.TemplateID)
+}
+
+// abstractSheet is what needs no more reading.
+func (p *pages) abstractSheet(a title.Abstract, template title.Template) abstractSheet {
+	s := abstractSheet{
+		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: cmp.Or(a.Heading(), "Untitled abstract"), Under: a.Under(),
+		Template: template, Statuses: template.Statuses, Groups: groupsOf(a, template),
+	}
+	if a.Status != "" && !slices.Contains(s.Statuses, a.Status) {
+		s.Statuses = append(slices.Clone(s.Statuses), a.Status)
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		g.Path, g.Version = s.Path, a.Version
+		for _, in := range g.Fields {
+			if in.Missing() {
+				s.Missing = append(s.Missing, missingField{in, g.Name})
+			}
+		}
+	}
+	return s
+}
+
+// groupsOf are the property, the short fields of the template and its long ones.
+func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
+	property := fieldGroup{Name: "property", Heading: "Property", Fields: propertyInputs(func(name string) string {
+		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
+	}, nil)}
+	details, notes := fieldGroup{Name: "details", Heading: cmp.Or(template.Name, "Details")}, fieldGroup{Name: "notes", Heading: "Descriptions and notes"}
+	known := map[string]bool{}
+	for i, in := range stored(template.Fields, a.Custom) {
+		known[template.Fields[i].Key] = true
+		if in.Type == title.Paragraph {
+			notes.Fields = append(notes.Fields, in)
+		} else {
+			details.Fields = append(details.Fields, in)
+		}
+	}
+	for key, raw := range a.Custom {
+		if !known[key] {
+			details.Kept = append(details.Kept, newInput(title.Field{Key: key, Label: key, Type: title.Text}, texts(raw)))
+		}
+	}
+	slices.SortFunc(details.Kept, func(a, b input) int { return cmp.Compare(a.Name, b.Name) })
+	groups := []fieldGroup{property}
+	for _, g := range []fieldGroup{details, notes} {
+		if len(g.Fields)+len(g.Kept) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	for _, g := range groups {
+		for i := range g.Fields {
+			g.Fields[i].Was = fingerprint(g.Fields[i].Values)
+		}
+	}
+	return groups
+}
+
+// alike are other abstracts of the same parcel or address.
+func (p *pages) alike(ctx context.Context, a title.Abstract) (rows []abstractRow, err error) {
+	list, err := p.Vault.Abstracts.Alike(ctx, a, mostAlike)
+	for _, one := range list {
+		rows = append(rows, abstractRow{Abstract: one, Path: p.abstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"), Documents: len(one.Files)})
+	}
+	return rows, err
+}
+
+// abstractStatus gives it another status.
+func (p *pages) abstractStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := p.abstractID(r)
+	if err != nil {
+		return err
+	}
+	status := title.Sent[title.Input]{Present: true, Value: title.Given(r.PostForm.Get("status"))}
+	filed, err := p.Vault.Abstracts.Patch(r.Context(), who.Actor, id, title.AbstractPatch{Status: status}, vault.Match{})
+	if err != nil {
+		return err
+	}
+	if !isPart(r) {
+		return p.see(w, r, p.abstractPath(id), "The status is "+filed.Abstract.Status+" now.")
+	}
+	template, err := p.templateOf(r.Context(), filed.Abstract)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("HX-Trigger", changedEvent)
+	return p.part(w, r, who, http.StatusOK, "abstract.html", "top", p.abstractSheet(filed.Abstract, template))
+}
+
+// changedEvent tells the parts of a page that the abstract is another.
+const changedEvent = "deedkeep:changed"
+
+// trashAbstract moves it to the trash with its documents.
+func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
+	filed, _, err := p.abstractRead(r)
+	if err != nil {
+		return err
+	}
+	id := filed.Abstract.ID
+	if err := p.Vault.Abstracts.Trash(r.Context(), who.Actor, id, vault.Match{}); err != nil {
+		return err
+	}
+	notice := "“" + cmp.Or(filed.Abstract.Heading(), "The abstract") + "” is in the trash"
+	if n := len(filed.Files); n > 0 {
+		notice += ", with its " + plural(n, "document", "documents")
+	}
+	return p.seeUndo(w, r, "/abstracts", notice+".", p.abstractPath(id)+"/restore")
+}
+
+// restoreAbstract takes it out of the trash, as it was.
+func (p *pages) restoreAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := p.abstractID(r)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Vault.Abstracts.Restore(r.Context(), who.Actor, id, vault.Keep[vault.Filed]{}); err != nil {
+		return err
+	}
+	return p.see(w, r, p.abstractPath(id), "It is back, with its documents.")
+}

@@ -1,0 +1,251 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+const formKind = "Content-Type: application/x-www-form-urlencoded"
+
+// fill sends a form.
+func (h *house) fill(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
+	t.Helper()
+	return h.sent(t, want, "POST", path, form.Encode(), append([]string{cookie, formKind}, header...)...)
+}
+
+// abstractOf makes an abstract with documents of these names and gives its page.
+func (h *house) abstractOf(t *testing.T, actor title.Actor, custom map[string]string, property title.Property, documents ...string) (path string, filed vault.Filed) {
+	t.Helper()
+	tray := h.tray(t)
+	for _, name := range documents {
+		if err := tray.Add(name, strings.NewReader(string(vaulttest.PDF(2, name)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{
+		Address: title.Given(property.Address), City: title.Given(property.City), County: title.Given(property.County), State: title.Given(property.State)}}
+	draft.Custom.Sent = jsonTexts(custom)
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed
+}
+
+func (h *house) read(t *testing.T, id uint64) vault.Filed {
+	t.Helper()
+	filed, err := h.vault.Abstracts.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filed
+}
+
+// holds wants all of the texts in a page, lacks none of them.
+func (r reply) holds(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(string(r.body), text) {
+			t.Errorf("the page lacks %q:\n%s", text, r.main())
+		}
+	}
+}
+
+func (r reply) lacks(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(string(r.body), text) {
+			t.Errorf("the page holds %q:\n%s", text, r.main())
+		}
+	}
+}
+
+// main is what stands below the frame of a page.
+func (r reply) main() string {
+	_, main, found := strings.Cut(string(r.body), "<main")
+	if !found {
+		return string(r.body)
+	}
+	return main
+}
+
+var rowHeading = regexp.MustCompile(`<a class="name" href="[^"]*">([^<]*)</a>`)
+
+func (r reply) headings() (list []string) {
+	for _, m := range rowHeading.FindAllStringSubmatch(string(r.body), -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// The list is filtered, sorted and paged by its address alone.
+func TestAbstractList(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	actor := title.Actor{Kind: "operator"}
+	cookie, _ := h.enter(t, "kim", title.RoleStaff)
+	h.status(t, 200, "GET", "/abstracts", cookie).holds(t, "No abstracts yet", `href="/abstracts/new"`)
+	for i, a := range []struct{ number, address, county, state string }{
+		{"2026-3", "9 Elm St", "Albany", "NY"}, {"2026-1", "12 Oak Ave", "Rensselaer", "NY"}, {"2026-2", "1 Ash Rd", "Albany", "VT"},
+	} {
+		h.clock.Move(24 * time.Hour)
+		_, filed := h.abstractOf(t, actor, map[string]string{"file_number": a.number}, title.Property{Address: a.address, County: a.county, State: a.state})
+		if i == 0 {
+			patch := title.AbstractPatch{Status: title.Send(title.Given("In Exam"))}
+			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cookie, _ = h.enter(t, "lee", title.RoleStaff) // the session of before has ended
+	day := func(n int) string { return h.clock.Now().Local().AddDate(0, 0, n).Format(time.DateOnly) }
+	for _, c := range []struct{ name, query, want string }{
+		{"newest first", "", "2026-2 2026-1 2026-3"},
+		{"by creation", "?sort=created", "2026-3 2026-1 2026-2"},
+		{"by file number", "?sort=file", "2026-1 2026-2 2026-3"},
+		{"by file number, down", "?sort=-file", "2026-3 2026-2 2026-1"},
+		{"by address", "?sort=address", "2026-2 2026-1 2026-3"},
+		{"an unknown sort", "?sort=magic", "2026-2 2026-1 2026-3"},
+		{"status", "?status=in+exam", "2026-3"},
+		{"county", "?county=albany", "2026-2 2026-3"},
+		{"county and state", "?county=Albany&state=NY", "2026-3"},
+		{"template", "?template=1", "2026-2 2026-1 2026-3"},
+		{"another template", "?template=2", ""},
+		{"no template", "?template=x", "2026-2 2026-1 2026-3"},
+		{"from", "?from=" + day(0), "2026-2"},
+		{"to", "?to=" + day(-1), "2026-1 2026-3"},
+		{"from and to", "?from=" + day(-1) + "&to=" + day(-1), "2026-1"},
+		{"file number", "?q=2026-1", "2026-1"},
+		{"the beginning of a file number", "?q=20261", "2026-1"},
+		{"the beginning of an address", "?q=12+oak", "2026-1"},
+		{"a beginning and a filter", "?q=2026&county=albany", "2026-3 2026-2"},
+		{"nothing fits", "?county=Suffolk", ""},
+		{"a place of another list", "?county=albany&at=xyz", "2026-2 2026-3"},
+	} {
+		got := h.status(t, 200, "GET", "/abstracts"+c.query, cookie)
+		list := got.headings()
+		if strings.Contains(c.query, "q=2026&") {
+			slices.Sort(list)
+			slices.Reverse(list)
+		}
+		if text := strings.Join(list, " "); text != c.want {
+			t.Errorf("%s: %q, want %q", c.name, text, c.want)
+		}
+		if c.want == "" {
+			got.holds(t, "No abstract fits", `href="/abstracts"`)
+		}
+	}
+	h.status(t, 200, "GET", "/abstracts?from=soon", cookie).holds(t, "This is no date", `id="from-problem"`)
+	h.status(t, 200, "GET", "/abstracts?sort=file", cookie).holds(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
+	// Sent as it is, the form leads to a short address, or to the only one there is.
+	h.status(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).same(t, map[string]string{"Location": "/abstracts?county=albany"})
+	if to := h.status(t, 303, "GET", "/abstracts?go=1&q=2026-1", cookie).Header.Get("Location"); !strings.HasPrefix(to, "/abstracts/") {
+		t.Errorf("the only one leads to %s", to)
+	}
+	// A script gets the table alone, and the address of it.
+	part := h.status(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
+	part.lacks(t, "<html")
+	part.same(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
+	h.status(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").holds(t, "<html")
+}
+
+// Pages lead on and back without a gap, whatever the sort.
+func TestAbstractPages(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	for i := range 120 {
+		h.abstractOf(t, actor, map[string]string{"file_number": fmt.Sprintf("F-%03d", i)}, title.Property{County: "Albany"})
+	}
+	link := func(r reply, rel string) string {
+		m := regexp.MustCompile(`href="([^"]*)" rel="` + rel + `"`).FindSubmatch(r.body)
+		if m == nil {
+			return ""
+		}
+		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
+	}
+	for _, sort := range []string{"-created", "file"} {
+		var all []string
+		path, last := "/abstracts?county=albany&sort="+sort, reply{}
+		for range 5 {
+			last = h.status(t, 200, "GET", path, cookie)
+			all = append(all, last.headings()...)
+			if path = link(last, "next"); path == "" {
+				break
+			}
+		}
+		if len(all) != 120 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 120 {
+			t.Errorf("%s: %d records", sort, len(all))
+		}
+		back := h.status(t, 200, "GET", link(last, "prev"), cookie)
+		if got := back.headings(); len(got) != 50 || !slices.Equal(got, all[50:100]) {
+			t.Errorf("%s: back leads to %v", sort, got)
+		}
+	}
+}
+
+// One of each type is filled in and stored.
+func TestNewAbstract(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, _ := h.enter(t, "kim", title.RoleStaff)
+	fields := []title.Field{
+		{Key: "line", Label: "Line", Type: title.Text, Required: true}, {Key: "long", Label: "Long", Type: title.Paragraph}, {Key: "day", Label: "Day", Type: title.Date},
+		{Key: "few", Label: "Few", Type: title.Dropdown, Options: []string{"A", "B"}}, {Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y"}},
+		{Key: "amount", Label: "Amount", Type: title.NumberType}, {Key: "yes", Label: "Yes", Type: title.Checkbox},
+	}
+	made, err := h.vault.Templates.Import(t.Context(), title.Actor{Kind: "operator"}, []title.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := fmt.Sprint(made.Changed[0].Template.ID)
+	h.status(t, 200, "GET", "/abstracts/new", cookie).holds(t, "Residential Abstract", `name="custom_fields.search_type"`, `class="required"`)
+	page := h.status(t, 200, "GET", "/abstracts/new?template="+number, cookie)
+	page.holds(t, `type="date"`, "<textarea", `type="radio"`, `type="checkbox"`, `inputmode="decimal"`, `name="county"`)
+	page.lacks(t, "search_type")
+	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindSubmatch(page.body)
+	if once == nil {
+		t.Fatal("the form has no token")
+	}
+	form := url.Values{
+		"template": {number}, "once": {string(once[1])}, "county": {"Albany"}, "tax_map": {"1-2-3"}, "custom_fields.line": {"<b>x</b>"}, "custom_fields.long": {"one\r\ntwo"},
+		"custom_fields.day": {"2026-02-30"}, "custom_fields.few": {"C"}, "custom_fields.several": {"", "X", "Y"}, "custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
+	}
+	refused := h.fill(t, 422, cookie, "/abstracts", form)
+	refused.holds(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo", "&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
+	if again := h.fill(t, 200, cookie, "/abstracts/new", url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}); true {
+		again.holds(t, `value="Albany"`, "search_type", `name="once" value="t"`)
+	}
+	form.Set("custom_fields.day", "2026-02-28")
+	form.Set("custom_fields.few", "B")
+	form.Set("custom_fields.amount", "1,200.50")
+	to := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location")
+	if twice := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location"); twice != to {
+		t.Errorf("sent twice it leads to %s and %s", to, twice)
+	}
+	list, err := h.vault.Abstracts.List(t.Context(), store.Query{Limit: 10})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d abstracts, %v", len(list.Items), err)
+	}
+	a := list.Items[0].Abstract
+	if got := fmt.Sprintf("%s", a.Custom); got != `map[amount:1200.50 day:"2026-02-28" few:"B" line:"<b>x</b>" long:"one\ntwo" several:["X","Y"] yes:true]` || a.County != "Albany" || a.TaxMap != "1-2-3" {
+		t.Errorf("stored %s, %+v", got, a)
+	}
+	form.Set("county", "Greene")
+	if other := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location"); other == to {
+		t.Error("filled in otherwise it is no other abstract")
+	}
+	// What should be there may be missing, and then shows.
+	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}}).Header.Get("Location")
+	h.status(t, 200, "GET", bare, cookie).holds(t, "Untitled abstract", "Still missing:", `<span class="missing">Missing</span>`)
+}

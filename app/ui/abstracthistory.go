@@ -1,0 +1,209 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+const (
+	historyBrief = 8
+	historyAPage = 50
+	// filedTogether is how long a run of documents may take that is told as one.
+	filedTogether = 10 * time.Minute
+	// mostValue is how many bytes of a value the history shows.
+	mostValue = 240
+)
+
+// historyLine is one thing that was done, in words.
+type historyLine struct {
+	Who, What string
+	Changes   []changeLine
+	Names     []string // of the documents that it is about
+	More      int      // of them, not named
+	At        time.Time
+	event     title.Event
+}
+
+// changeLine is what became of one field; "" is no value.
+type changeLine struct{ Label, From, To string }
+
+// historySheet is the page of a history.
+type historySheet struct {
+	Path, Heading string
+	Lines         []historyLine
+	Next          string
+}
+
+// abstractHistory shows all that was done, a page at a time; to a part of the abstract's
+// own page, the newest of it.
+func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visitor) error {
+	filed, template, err := p.abstractRead(r)
+	if err != nil {
+		return err
+	}
+	sheet := p.abstractSheet(filed.Abstract, template)
+	if isPart(r) {
+		sheet.Documents = documentList{Rows: nil}
+		if sheet.History, err = p.shortHistory(r.Context(), filed, template, p.listOf(r, filed)); err != nil {
+			return err
+		}
+		return p.part(w, r, who, http.StatusOK, "abstract.html", "history", sheet)
+	}
+	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // anything else: the newest
+	h, err := p.Vault.Abstracts.History(r.Context(), filed.Abstract.ID, before, nil, historyAPage)
+	if err != nil {
+		return err
+	}
+	shown := historySheet{Path: sheet.Path, Heading: sheet.Heading, Lines: linesOf(h, template)}
+	if h.Before != 0 {
+		shown.Next = address(sheet.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
+	}
+	return p.show(w, r, who, http.StatusOK, "abstracthistory.html", page{Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown})
+}
+
+// shortHistory is the newest of it: of the documents that are shown, and of those that
+// came last.
+func (p *pages) shortHistory(ctx context.Context, filed vault.Filed, template title.Template, l documentList) ([]historyLine, error) {
+	documents := make([]uint64, 0, len(l.Rows)+historyAPage)
+	for _, d := range l.Rows {
+		documents = append(documents, d.ID)
+	}
+	if n := len(filed.Abstract.Files); l.Last() < n {
+		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyAPage):]...)
+	}
+	h, err := p.Vault.Abstracts.History(ctx, filed.Abstract.ID, 0, documents, historyAPage)
+	if err != nil {
+		return nil, err
+	}
+	lines := linesOf(h, template)
+	return lines[:min(len(lines), historyBrief)], nil
+}
+
+// doings are the events of an abstract and its documents in words; those that are not
+// here are not shown.
+var doings = map[string]string{
+	"abstract.created":  "made this abstract",
+	"abstract.changed":  "changed",
+	"abstract.trashed":  "moved it to the trash",
+	"abstract.restored": "took it out of the trash",
+	"file.filed":        "filed",
+	"file.changed":      "renamed",
+	"file.trashed":      "moved to the trash:",
+	"file.detached":     "moved to the trash:",
+	"file.restored":     "took out of the trash:",
+	"file.opened":       "read",
+	"file.downloaded":   "downloaded",
+	"file.printed":      "printed",
+}
+
+// linesOf tells events in words, documents that came together as one.
+func linesOf(h vault.History, template title.Template) []historyLine {
+	var lines []historyLine
+	for _, e := range h.Events {
+		what, told := doings[e.Kind]
+		if !told {
+			continue
+		}
+		line := historyLine{Who: actorName(e.Actor), What: what, At: e.At, event: e}
+		if strings.HasPrefix(e.Record, "file:") {
+			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
+		}
+		switch {
+		case e.Kind == "file.changed":
+			line.Names = nil
+			line.Changes = changeLines(e.Changes, template)
+		case e.Kind == "abstract.changed":
+			line.Changes = changeLines(e.Changes, template)
+			if len(line.Changes) == 0 {
+				line.What = "put the documents into another order"
+			}
+		}
+		if n := len(lines); n > 0 && lines[n-1].joins(line) {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// joins takes an earlier line into this one where both tell of the same done to several
+// documents.
+func (l *historyLine) joins(earlier historyLine) bool {
+	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 || l.At.Sub(earlier.At) > filedTogether {
+		return false
+	}
+	if len(l.Names) < 3 {
+		l.Names = append(l.Names, earlier.Names...)
+	} else {
+		l.More++
+	}
+	return true
+}
+
+// changeLines are changes by the names that people know the fields by. The order of
+// documents has no values to show.
+func changeLines(changes []title.Change, template title.Template) []changeLine {
+	var lines []changeLine
+	for _, c := range changes {
+		label, kind := labelOf(c.Field, template)
+		if c.Field == "files" {
+			continue
+		}
+		lines = append(lines, changeLine{label, valueOf(kind, c.From), valueOf(kind, c.To)})
+	}
+	return lines
+}
+
+func valueOf(kind title.FieldType, raw json.RawMessage) string {
+	return shorten(shown(kind, texts(raw)), mostValue)
+}
+
+// labelOf is what people call a field.
+func labelOf(field string, template title.Template) (string, title.FieldType) {
+	for _, f := range propertyLabels {
+		if f.name == field {
+			return f.label, title.Text
+		}
+	}
+	key, custom := strings.CutPrefix(field, "custom_fields.")
+	for _, def := range template.Fields {
+		if custom && def.Key == key {
+			return def.Label, def.Type
+		}
+	}
+	switch field {
+	case "status":
+		return "Status", title.Text
+	case "filename":
+		return "Name", title.Text
+	case "folder_id":
+		return "Folder", title.Text
+	}
+	return key, title.Text
+}
+
+// actorName is what people call who did something.
+func actorName(a title.Actor) string {
+	switch a.Kind {
+	case title.ByUser:
+		return cmp.Or(a.Name, "somebody")
+	case title.ByKey:
+		return "API key " + cmp.Or(a.Name, strconv.FormatUint(a.ID, 10))
+	case title.ByLink:
+		return "somebody with a link"
+	case "operator":
+		return "the operator"
+	case "system":
+		return "the service"
+	}
+	return "somebody"
+}

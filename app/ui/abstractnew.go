@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// newAbstract is the form of a new abstract.
+type newAbstract struct {
+	Templates []title.Template // that new abstracts may use
+	Template  title.Template   // the one chosen; the zero one where there is none
+	Property  []input
+	Fields    []input
+	Once      string  // of this form: sent twice, it makes one abstract
+	Wrong     []input // what was refused, for a list of links
+	Problem   string  // what is wrong with no field of the form
+}
+
+// propertyLabels are the fields of every abstract, in the order of a form.
+var propertyLabels = []struct{ name, label string }{
+	{"address", "Street address"}, {"city", "City"}, {"county", "County"}, {"state", "State"}, {"tax_map", "Parcel or tax map number"},
+}
+
+// propertyInputs are those fields with what they hold.
+func propertyInputs(value func(name string) string, refused map[string]string) []input {
+	var list []input
+	for _, f := range propertyLabels {
+		in := newLine(f.name, f.label, value(f.name))
+		in.Problem = refused[f.name]
+		list = append(list, in)
+	}
+	return list
+}
+
+// newAbstractPage shows the form for the template of the address, or the default one.
+func (p *pages) newAbstractPage(w http.ResponseWriter, r *http.Request, who visitor) error {
+	form := r.URL.Query()
+	form.Set("once", rand.Text())
+	return p.newAbstractForm(w, r, who, http.StatusOK, form, nil)
+}
+
+// newAbstractAgain shows the form as it was filled in, for another template.
+func (p *pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.newAbstractForm(w, r, who, http.StatusOK, r.PostForm, nil)
+}
+
+func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form url.Values, refused map[string]string) error {
+	made := newAbstract{Once: form.Get("once")}
+	var err error
+	if made.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
+		return err
+	}
+	made.Template = chosenTemplate(made.Templates, form.Get("template"))
+	made.Property = propertyInputs(form.Get, refused)
+	made.Fields = typed(made.Template.Fields, form, refused)
+	for _, list := range [][]input{made.Property, made.Fields} {
+		for i := range list {
+			list[i].Fresh = true
+			if list[i].Problem != "" {
+				list[i].Focus = len(made.Wrong) == 0
+				made.Wrong = append(made.Wrong, list[i])
+			}
+		}
+	}
+	made.Problem = refused["template_id"]
+	if isPart(r) {
+		return p.part(w, r, who, status, "abstractnew.html", "form", made)
+	}
+	return p.show(w, r, who, status, "abstractnew.html", page{Heading: "New abstract", Section: "abstracts", Data: made})
+}
+
+// chosenTemplate is the one of a number, else the default, else the first.
+func chosenTemplate(list []title.Template, number string) (chosen title.Template) {
+	for i, t := range list {
+		if strconv.FormatUint(t.ID, 10) == number {
+			return t
+		}
+		if i == 0 || t.Default {
+			chosen = t
+		}
+	}
+	return chosen
+}
+
+// createAbstract makes it. A form that was sent twice leads to what it made at first.
+func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
+	form := r.PostForm
+	templates, err := p.Vault.Templates.List(r.Context())
+	if err != nil {
+		return err
+	}
+	template := chosenTemplate(templates, form.Get("template"))
+	tray, err := p.Vault.Files.NewTray(r.Context())
+	if err != nil {
+		return err
+	}
+	defer tray.Discard()
+	line := func(name string) title.Input { return title.Given(form.Get(name)) }
+	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // none: the default one
+	keep := p.onceAbstract(who, form)
+	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, title.AbstractDraft{
+		TemplateID:    title.Number{Present: number > 0, Valid: true, Value: number},
+		Custom:        sentCustom(template.Fields, form),
+		PropertyDraft: title.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
+		TaxMap:        line("tax_map"),
+	}, tray, keep)
+	if errors.Is(err, vault.ErrKept) {
+		replay, found, err := p.Vault.Replay(r.Context(), keep.Slot)
+		if err != nil || !found {
+			return errors.Join(err, absentPath(r))
+		}
+		redirect(w, r, local(replay.Header["Location"]))
+		return nil
+	}
+	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
+		return p.newAbstractForm(w, r, who, http.StatusUnprocessableEntity, form, problems(named.Fields))
+	}
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, p.abstractPath(made.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
+}
+
+// onceAbstract keeps where a form led to, under its token and what was filled in: one
+// that somebody went back to and filled in otherwise is another.
+func (p *pages) onceAbstract(who visitor, form url.Values) vault.Keep[vault.Filed] {
+	if form.Get("once") == "" {
+		return vault.Keep[vault.Filed]{}
+	}
+	content := sha256.Sum256([]byte(form.Encode()))
+	return vault.Keep[vault.Filed]{
+		Slot:    sha256.Sum256([]byte("page\n" + who.Record() + "\nPOST /abstracts\n" + form.Encode())),
+		Request: hex.EncodeToString(content[:]),
+		Render: func(made vault.Filed) (int, map[string]string, []byte, error) {
+			return http.StatusSeeOther, map[string]string{"Location": p.abstractPath(made.Abstract.ID)}, nil, nil
+		},
+	}
+}

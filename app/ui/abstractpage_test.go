@@ -1,0 +1,280 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+func jsonTexts(values map[string]string) map[string]json.RawMessage {
+	made := map[string]json.RawMessage{}
+	for key, v := range values {
+		raw, _ := json.Marshal(v) // a text always encodes
+		made[key] = raw
+	}
+	return made
+}
+
+// hidden are the hidden fields of the form of a group.
+func hidden(r reply) url.Values {
+	form := url.Values{}
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="((?:was\.|version|group)[^"]*)" value="([^"]*)">`).FindAllSubmatch(r.body, -1) {
+		form.Set(string(m[1]), string(m[2]))
+	}
+	return form
+}
+
+// Fields are edited by group; what others changed meanwhile is not lost without a word.
+func TestEditAbstract(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	_, other := h.enter(t, "Lee", title.RoleStaff)
+	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, title.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
+	id := filed.Abstract.ID
+	page := h.status(t, 200, "GET", path, cookie)
+	page.holds(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
+	page.lacks(t, "data-editing")
+	h.status(t, 200, "GET", path+"?edit=property", cookie).holds(t, `name="city"`, "autofocus", `action="`+path+`"`)
+	part := h.status(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
+	part.lacks(t, "<html")
+	part.holds(t, `id="city" name="city" autocomplete="off" value="Troy" autofocus`)
+
+	form := hidden(part)
+	change := func(want int, values map[string]string, header ...string) reply {
+		t.Helper()
+		sent := url.Values{}
+		for name := range form {
+			sent[name] = form[name]
+		}
+		for name, v := range values {
+			sent.Set(name, v)
+		}
+		return h.fill(t, want, cookie, path, sent, header...)
+	}
+	change(303, map[string]string{"address": "9 Elm St", "city": "Cohoes", "county": "Albany", "state": "NY"}).same(t, map[string]string{"Location": path + "#group-property"})
+	if a := h.read(t, id).Abstract; a.City != "Cohoes" || a.County != "Albany" {
+		t.Errorf("stored %+v", a)
+	}
+
+	// Somebody else changes the county while the form is open that was made before.
+	form = hidden(h.status(t, 200, "GET", path+"?edit=property", cookie))
+	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, title.AbstractPatch{PropertyPatch: title.PropertyPatch{County: title.Send(title.Given("Greene"))}}, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county as it stood: theirs stays
+	if a := h.read(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
+		t.Errorf("stored %+v", a)
+	}
+	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
+	stale.holds(t, "Somebody changed this while you were at it", `value="Ulster"`, "It says “Greene” meanwhile.", "Changed by Lee", "It says “Catskill” meanwhile", "Save mine", "Keep theirs")
+	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
+	form = hidden(stale)
+	change(303, map[string]string{"city": "Hudson", "county": "Ulster"})
+	if a := h.read(t, id).Abstract; a.City != "Hudson" || a.County != "Ulster" {
+		t.Errorf("stored %+v", a)
+	}
+	form = url.Values{"group": {"property"}, "version": {"1"}} // without the fingerprints the version counts
+	change(412, map[string]string{"city": "Troy"})
+
+	// Long fields come back with other ends of lines; that is no change.
+	form = hidden(h.status(t, 200, "GET", path+"?edit=notes", cookie))
+	version := h.read(t, id).Abstract.Version
+	change(303, map[string]string{"custom_fields.legal_description": "one\r\ntwo", "custom_fields.names_run": ""})
+	if got := h.read(t, id).Abstract.Version; got != version {
+		t.Errorf("version %d became %d", version, got)
+	}
+	form = hidden(h.status(t, 200, "GET", path+"?edit=details", cookie))
+	refused := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01", "custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
+	refused.holds(t, "This is no date", `value="2026-13-01"`, "must not be greater than 2000", `aria-invalid="true"`)
+	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
+	saved.holds(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
+	saved.lacks(t, "Still missing", "<html")
+	saved.same(t, map[string]string{"HX-Trigger": "deedkeep:changed"})
+	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
+}
+
+// Status, trash and back; the history tells it all.
+func TestAbstractLife(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, title.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
+	id := filed.Abstract.ID
+	h.fill(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
+	h.fill(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").holds(t, `value="Complete" aria-pressed="true"`)
+	h.fill(t, 422, cookie, path+"/status", url.Values{"status": {"Sold"}})
+	if a := h.read(t, id).Abstract; a.Status != "Complete" {
+		t.Errorf("the status is %q", a.Status)
+	}
+	gone := h.fill(t, 303, cookie, path+"/trash", nil)
+	gone.same(t, map[string]string{"Location": "/abstracts"})
+	notice := "Cookie: " + strings.TrimPrefix(cookie, "Cookie: ") + "; " + strings.Split(gone.Header.Get("Set-Cookie"), ";")[0]
+	h.status(t, 200, "GET", "/abstracts", notice).holds(t, "“2026-1” is in the trash, with its 2 documents.", `action="`+path+`/restore"`, "Undo")
+	h.status(t, 404, "GET", path, cookie)
+	h.fill(t, 303, cookie, path+"/restore", nil).same(t, map[string]string{"Location": path})
+	h.status(t, 200, "GET", path, cookie).holds(t, "a.pdf", "b.pdf")
+	history := h.status(t, 200, "GET", path+"/history", cookie)
+	history.holds(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash", "took it out of the trash", "b.pdf, a.pdf")
+	for i := range 60 {
+		h.fill(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
+	}
+	first := h.status(t, 200, "GET", path+"/history", cookie)
+	first.lacks(t, "made this abstract")
+	next := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindSubmatch(first.body)
+	if next == nil {
+		t.Fatal("the history has no second page")
+	}
+	h.status(t, 200, "GET", string(next[1]), cookie).holds(t, "made this abstract")
+	h.status(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
+}
+
+// The documents: their order, names, trash and back, with scripts and without.
+func TestAbstractDocuments(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	path, filed := h.abstractOf(t, actor, nil, title.Property{}, "a.pdf", "b.pdf", "c.pdf")
+	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
+	page := h.status(t, 200, "GET", path, cookie)
+	page.holds(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
+		fmt.Sprintf(`href="/documents/%d?in=abstract%%3A`, a))
+	order := func(want ...uint64) {
+		t.Helper()
+		if got := h.read(t, filed.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
+			t.Errorf("order %v, want %v", got, want)
+		}
+	}
+	one := func(name string, id uint64, more ...string) url.Values {
+		form := url.Values{name: {fmt.Sprint(id)}}
+		for i := 0; i < len(more); i += 2 {
+			form.Set(more[i], more[i+1])
+		}
+		return form
+	}
+	h.fill(t, 303, cookie, path+"/order", one("up", c)).same(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, c)})
+	order(a, c, b)
+	h.fill(t, 303, cookie, path+"/order", one("down", a))
+	order(c, a, b)
+	h.fill(t, 303, cookie, path+"/order", one("up", c)) // the first stays it
+	order(c, a, b)
+	h.fill(t, 303, cookie, path+"/order", one("move", c, "to", "3"))
+	order(a, b, c)
+	h.fill(t, 303, cookie, path+"/order", one("up", 999))
+	order(a, b, c)
+	h.fill(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").holds(t, `id="documents-state"`)
+	order(c, b, a) // those that were named change places; the one that was not stays
+
+	at := func(id uint64, verb string) string { return fmt.Sprintf("%s/documents/%d/%s", path, id, verb) }
+	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
+	h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").holds(t, `aria-invalid="true"`, "required")
+	h.fill(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").holds(t, "&lt;img src=x&gt;.pdf")
+	h.status(t, 200, "GET", path, cookie).holds(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
+	h.status(t, 200, "GET", path+"/history", cookie).holds(t, "renamed", "<q>a.pdf</q>")
+	h.status(t, 200, "GET", fmt.Sprintf("%s/documents/%d?rename=1", path, a), cookie, "HX-Request: true").holds(t, "data-stem", `value="Deed 1022-311.pdf"`)
+
+	gone := h.fill(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
+	gone.holds(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
+	h.status(t, 200, "GET", path+"/history", cookie).holds(t, "moved to the trash: c.pdf")
+	h.fill(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").holds(t, "c.pdf", "3 documents")
+	order(c, b, a)
+	plain := h.fill(t, 303, cookie, at(c, "trash"), nil)
+	notice := cookie + "; " + strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]
+	h.status(t, 200, "GET", path, notice).holds(t, `action="`+at(c, "restore")+`"`)
+	h.fill(t, 303, cookie, at(c, "restore"), nil)
+	h.fill(t, 409, cookie, at(c, "retry"), nil)
+	h.fill(t, 404, cookie, at(999, "trash"), nil)
+	elsewhere := h.put(t, "z.pdf", []byte("%PDF-1.7\n%toy pages=1 z\n%%EOF\n"))
+	h.fill(t, 404, cookie, at(elsewhere.ID, "trash"), nil)
+}
+
+// A page asks what has changed of its documents, and gets no more than that.
+func TestDocumentsState(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	path, filed := h.abstractOf(t, actor, nil, title.Property{}, "a.pdf", "b.pdf")
+	state := func(r reply) string {
+		t.Helper()
+		m := regexp.MustCompile(`id="documents-state"[^>]* hx-get="([^"]*)"`).FindSubmatch(r.body)
+		if m == nil {
+			t.Fatalf("no state in %s", r.body)
+		}
+		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
+	}
+	at := state(h.status(t, 200, "GET", path, cookie))
+	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
+	tray := h.tray(t)
+	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
+		t.Fatal(err)
+	}
+	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
+	came.holds(t, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
+	came.lacks(t, "a.pdf", "b.pdf")
+	h.vault.Start(time.Hour)
+	at = state(came)
+	h.wait(t, "processing", func() bool {
+		return !slices.ContainsFunc(h.read(t, filed.Abstract.ID).Files, func(f title.File) bool { return f.Processing })
+	})
+	done := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
+	done.lacks(t, "every 2s", "Being processed")
+	for _, f := range filed.Files {
+		done.holds(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
+	}
+	at = state(done)
+	if err := h.vault.Abstracts.Detach(t.Context(), actor, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	h.status(t, 200, "GET", at, cookie, "HX-Request: true").holds(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
+	h.status(t, 303, "GET", at, cookie)
+}
+
+// Whoever may only look sees no form, and sends none.
+func TestAbstractForViewers(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	_, actor := h.enter(t, "kim", title.RoleStaff)
+	cookie, _ := h.enter(t, "vera", title.RoleViewer)
+	hostile := `</dd><script>alert(1)</script>` + strings.Repeat("Wwwwwwwwww", 190)
+	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, title.Property{Address: hostile}, `"><script>.pdf`)
+	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
+		page := h.status(t, 200, "GET", at, cookie)
+		page.lacks(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
+		page.holds(t, "Wwwwwwwwww")
+	}
+	h.status(t, 403, "GET", "/abstracts/new", cookie)
+	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore", fmt.Sprintf("%s/documents/%d/trash", path, filed.Files[0].ID)} {
+		h.fill(t, 403, cookie, at, url.Values{"status": {"Complete"}})
+	}
+	for _, at := range []string{path, path + "/history", "/abstracts"} {
+		if to := h.status(t, 303, "GET", at).Header.Get("Location"); !strings.HasPrefix(to, "/sign-in") {
+			t.Errorf("%s leads strangers to %s", at, to)
+		}
+	}
+	h.status(t, 404, "GET", "/abstracts/nothing", cookie)
+}
+
+// Other abstracts of the same parcel or address are at hand.
+func TestAlsoSearched(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	place := title.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
+	h.abstractOf(t, actor, map[string]string{"file_number": "1999-7"}, place)
+	h.abstractOf(t, actor, map[string]string{"file_number": "1999-8"}, title.Property{Address: "9 Elm Street Rear"})
+	path, _ := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, place)
+	page := h.status(t, 200, "GET", path, cookie)
+	page.holds(t, "Also searched", "1999-7")
+	page.lacks(t, "1999-8")
+}

@@ -1,0 +1,119 @@
+package ui_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/ui"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// Every page that can be looked at opens for an administrator, with a record that is
+// there and with one that is not, and never falls over.
+func TestEveryPageOpens(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	filled := h.records(t)
+	for _, r := range ui.Routes() {
+		method, path, _ := strings.Cut(r.Pattern, " ")
+		if method != http.MethodGet {
+			continue
+		}
+		path = strings.ReplaceAll(path, "{$}", "")
+		there := placeholder.ReplaceAllStringFunc(path, func(name string) string { return filled(path, strings.Trim(name, "{}.")) })
+		got := h.ask(t, method, there, cookie)
+		if !slices.Contains([]int{200, 303}, got.StatusCode) {
+			if !slices.Contains(notByReading, r.Pattern) {
+				t.Errorf("GET %s (%s): %d\n%s", there, r.Pattern, got.StatusCode, got.body)
+			}
+		}
+		if path == there {
+			continue
+		}
+		for _, none := range []string{"999999", "0", "-1", "01", "x", "%2e%2e", "ABCDEFGH"} {
+			absent := placeholder.ReplaceAllString(path, none)
+			if got := h.ask(t, method, absent, cookie); got.StatusCode >= 500 {
+				t.Errorf("GET %s: %d\n%s", absent, got.StatusCode, got.body)
+			}
+		}
+	}
+}
+
+// notByReading are pages that answer otherwise in these tests.
+var notByReading = []string{
+	"GET /documents/{n}/pages/{page}",       // the toy reader draws no pictures
+	"GET /documents/{n}/pages/{page}/marks", // nor does it place words
+	"GET /documents/{n}/thumbnail",
+	"GET /uploads/{id}", // nothing is under way
+}
+
+// records makes one record of each noun, and gives what fills a page's path with it.
+func (h *house) records(t *testing.T) func(path, name string) string {
+	t.Helper()
+	operator := title.Actor{Kind: "operator"}
+	file := h.put(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
+	_, key, err := h.vault.Keys.Create(t.Context(), operator, title.KeyDraft{Name: "closing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := h.user(t, "somebody", title.RoleViewer)
+	folder := h.someFolder(t)
+	abstract, order := h.someAbstract(t), h.someOrder(t)
+	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1}
+	return func(path, name string) string {
+		for place, id := range numbers {
+			if name == "n" && strings.Contains(path, "/"+place+"/{n}") {
+				return strconv.FormatUint(id, 10)
+			}
+		}
+		switch {
+		case strings.HasPrefix(path, "/abstracts/{id}") && name == "id":
+			return abstract
+		case strings.HasPrefix(path, "/orders/{id}") && name == "id":
+			return order
+		}
+		return "1"
+	}
+}
+
+func (h *house) someAbstract(t *testing.T) string {
+	t.Helper()
+	tray, err := h.vault.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tray.Discard()
+	if err := tray.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
+		t.Fatal(err)
+	}
+	filed, err := h.vault.Abstracts.Create(t.Context(), title.Actor{Kind: "operator"}, title.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+}
+
+func (h *house) someOrder(t *testing.T) string {
+	t.Helper()
+	order, err := h.vault.Orders.Create(t.Context(), title.Actor{Kind: "operator"}, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.vault.Secrets.IDs("orders").Encode(order.ID)
+}
+
+func (h *house) someFolder(t *testing.T) uint64 {
+	t.Helper()
+	folder, err := h.vault.Folders.Create(t.Context(), title.Actor{Kind: "operator"}, title.FolderDraft{Name: title.Given("Deeds")}, vault.Keep[title.Folder]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder.ID
+}

@@ -1,0 +1,308 @@
+package ui_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/ui"
+	"deedkeep/app/vault"
+)
+
+// otherwise are the pages whose need is not the one that their address and method
+// say (see expected). Each has its reason beside it.
+var otherwise = map[string]string{
+	// Whoever uploads is asked in the words of tus: see TestMatrixUploads.
+	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
+}
+
+// expected is who may have a page, by its address and method alone: the second opinion
+// on the table.
+func expected(pattern string) string {
+	if need, found := otherwise[pattern]; found {
+		return need
+	}
+	method, path, _ := strings.Cut(pattern, " ")
+	within := func(place string) bool { return path == place || strings.HasPrefix(path, place+"/") }
+	switch {
+	case within("/sign-in"):
+		return ""
+	case within("/sign-out"), within("/me"):
+		return "signed in"
+	case within("/admin"):
+		return string(title.MayAdminister)
+	case method != http.MethodGet, within("/trash"), strings.HasSuffix(path, "/new"), within("/uploads"):
+		return string(title.MayWrite)
+	}
+	return string(title.MayRead)
+}
+
+// The table says of each page what its address promises.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	table := ui.Routes()
+	for _, r := range table {
+		if want := expected(r.Pattern); r.Need != want {
+			t.Errorf("%s needs %q, want %q: mend the table, or name the page in otherwise", r.Pattern, r.Need, want)
+		}
+	}
+	for pattern := range otherwise {
+		if !slices.ContainsFunc(table, func(r ui.Route) bool { return r.Pattern == pattern }) {
+			t.Errorf("%s in otherwise is no page", pattern)
+		}
+	}
+}
+
+// asker is who asks for every page.
+type asker struct {
+	name   string
+	header http.Header
+	// want is the status for a page of a need, and where a 303 leads to.
+	want func(method, need string) (status int, to string)
+}
+
+// matrix is a vault with one user of each kind, and the gate in front of all pages.
+type matrix struct {
+	*house
+	gate http.Handler
+}
+
+// may are the rights of the roles, written down once more.
+var may = map[title.Role][]string{
+	title.RoleViewer: {"", "signed in", "read"},
+	title.RoleStaff:  {"", "signed in", "read", "write"},
+	title.RoleAdmin:  {"", "signed in", "read", "write", "administer"},
+}
+
+func newMatrix(t *testing.T, required bool) *matrix {
+	t.Helper()
+	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = required })
+	gate, err := ui.Gate(ui.Options{
+		Vault: h.vault, Links: h.links, Address: func(*http.Request) string { return "192.0.2.1" },
+		Origin: func(r *http.Request) (string, error) { return "http://" + r.Host, nil }, Now: h.clock.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &matrix{house: h, gate: gate}
+}
+
+func (m *matrix) cookie(t *testing.T, name string) http.Header {
+	t.Helper()
+	return http.Header{"Cookie": {"deedkeep=" + m.session(t, name, "")}}
+}
+
+// ask sends a request to the gate, with what a form of ours sends.
+func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *http.Response {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), method, "http://vault.test"+path, strings.NewReader(""))
+	request.Header = header.Clone()
+	if request.Header == nil {
+		request.Header = http.Header{}
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer := httptest.NewRecorder()
+	m.gate.ServeHTTP(answer, request)
+	return answer.Result()
+}
+
+// nobody is led to the page of signing in, from a page that one looks at with the way back.
+func nobody(_, need string) (int, string) {
+	if need == "" {
+		return ui.Reached, ""
+	}
+	return http.StatusSeeOther, "/sign-in"
+}
+
+func role(role title.Role) func(string, string) (int, string) {
+	return func(_, need string) (int, string) {
+		if slices.Contains(may[role], need) {
+			return ui.Reached, ""
+		}
+		return http.StatusForbidden, ""
+	}
+}
+
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+var placeholder = regexp.MustCompile(`\{[^}]*\}`)
+
+// methods are what a pattern answers; "" in it means each.
+func methods(pattern string) []string {
+	method, _, found := strings.Cut(pattern, " ")
+	switch {
+	case !found:
+		return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
+	case method == http.MethodGet:
+		return []string{"GET", "HEAD"}
+	}
+	return []string{method}
+}
+
+// address is one of a pattern; what stands in braces is filled in.
+func address(pattern string) string {
+	_, path, found := strings.Cut(pattern, " ")
+	if !found {
+		path = pattern
+	}
+	return placeholder.ReplaceAllString(strings.ReplaceAll(path, "{$}", ""), "1")
+}
+
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	m := newMatrix(t, false)
+	for name, role := range map[string]title.Role{"viewer": title.RoleViewer, "staff": title.RoleStaff, "admin": title.RoleAdmin, "gone": title.RoleAdmin, "ended": title.RoleAdmin} {
+		m.user(t, name, role)
+	}
+	askers := []asker{
+		{"nobody", nil, nobody},
+		{"viewer", m.cookie(t, "viewer"), role(title.RoleViewer)},
+		{"staff", m.cookie(t, "staff"), role(title.RoleStaff)},
+		{"admin", m.cookie(t, "admin"), role(title.RoleAdmin)},
+		{"bad token", http.Header{"Cookie": {"deedkeep=" + strings.Repeat("0", 43)}}, nobody},
+		{"key as a cookie", http.Header{"Cookie": {"deedkeep=dk_live_x"}}, nobody},
+		{"key", http.Header{"Authorization": {"Bearer " + m.key(t)}}, nobody},
+		{"disabled", m.cookie(t, "gone"), nobody},
+		{"signed out", m.cookie(t, "ended"), nobody},
+	}
+	for _, site := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}} {
+		from := m.cookie(t, "admin")
+		for name, value := range site {
+			from[name] = value
+		}
+		askers = append(askers, asker{"admin from elsewhere", from, func(method, need string) (int, string) {
+			if safe(method) {
+				return ui.Reached, ""
+			}
+			return http.StatusForbidden, ""
+		}})
+	}
+	here := m.cookie(t, "admin")
+	here.Set("Sec-Fetch-Site", "same-origin")
+	askers = append(askers, asker{"admin from here", here, role(title.RoleAdmin)})
+	operator := title.Actor{Kind: "operator"}
+	gone, err := m.vault.Users.Named(t.Context(), "gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.vault.Users.Disable(t.Context(), operator, gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	token := strings.TrimPrefix(askers[8].header.Get("Cookie"), "deedkeep=")
+	if err := m.vault.Sessions.SignOut(t.Context(), token, ""); err != nil {
+		t.Fatal(err)
+	}
+	m.hold(t, askers)
+	// And a session that ends by itself.
+	m.clock.Move(15 * 24 * 3600e9)
+	m.hold(t, []asker{{"admin of two weeks ago", askers[3].header, nobody}})
+}
+
+// Whoever has to set up a second factor gets to the account and nowhere else.
+func TestMatrixEnrolment(t *testing.T) {
+	t.Parallel()
+	m := newMatrix(t, true)
+	m.user(t, "admin", title.RoleAdmin)
+	m.hold(t, []asker{{"must enrol", m.cookie(t, "admin"), func(_, need string) (int, string) {
+		if need == "" || need == "signed in" {
+			return ui.Reached, ""
+		}
+		return http.StatusSeeOther, "/me"
+	}}})
+}
+
+// Until there is an administrator nothing answers but the page that says so.
+func TestMatrixClosed(t *testing.T) {
+	t.Parallel()
+	m := newMatrix(t, false)
+	m.user(t, "viewer", title.RoleViewer)
+	m.hold(t, []asker{{"nobody", nil, func(string, string) (int, string) { return http.StatusServiceUnavailable, "" }}})
+}
+
+// What speaks tus asks by itself, with statuses that a script understands.
+func TestMatrixUploads(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.user(t, "viewer", title.RoleViewer)
+	h.user(t, "staff", title.RoleStaff)
+	askers := map[string]int{"X-Nobody: 1": 401, "Cookie: deedkeep=" + strings.Repeat("0", 43): 401, h.as(t, "viewer"): 403, h.as(t, "staff"): 0}
+	found := 0
+	for _, r := range ui.Routes() {
+		method, path, _ := strings.Cut(r.Pattern, " ")
+		if !strings.HasPrefix(path, "/uploads") || method == http.MethodOptions { // which anybody may ask what is spoken
+			continue
+		}
+		found++
+		for header, want := range askers {
+			got := h.ask(t, method, address(r.Pattern), header, "Tus-Resumable: 1.0.0", "Content-Length: 0")
+			if want == 0 && (got.StatusCode == 401 || got.StatusCode == 403) || want != 0 && got.StatusCode != want {
+				t.Errorf("%s by %.20s: status %d, want %d", r.Pattern, header, got.StatusCode, want)
+			}
+		}
+		if got := h.ask(t, method, address(r.Pattern), h.as(t, "staff"), "Tus-Resumable: 1.0.0", "Content-Length: 0", "Sec-Fetch-Site: cross-site"); !safe(method) && got.StatusCode != 403 {
+			t.Errorf("%s from elsewhere: status %d", r.Pattern, got.StatusCode)
+		}
+	}
+	if found == 0 {
+		t.Error("nothing speaks tus")
+	}
+}
+
+// hold asks for every page in every name.
+func (m *matrix) hold(t *testing.T, askers []asker) {
+	t.Helper()
+	for _, r := range ui.Routes() {
+		for _, method := range methods(r.Pattern) {
+			for _, a := range askers {
+				path := address(r.Pattern)
+				got := m.ask(t, method, path, a.header)
+				status, to := a.want(method, expected(r.Pattern))
+				if to == "/sign-in" && safe(method) && path != "/" {
+					to += "?to=" + url.QueryEscape(path)
+				}
+				if got.StatusCode != status || to != got.Header.Get("Location") {
+					t.Errorf("%s, %s %s: status %d to %q, want %d to %q", a.name, method, r.Pattern, got.StatusCode, got.Header.Get("Location"), status, to)
+				}
+				a.part(t, m, method, r.Pattern, to)
+			}
+		}
+	}
+}
+
+// part asks as a script does, which is told where the whole page has to go.
+func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
+	t.Helper()
+	if to == "" {
+		return
+	}
+	header := a.header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("HX-Request", "true")
+	header.Set("HX-Current-URL", "http://vault.test/abstracts?status=open")
+	got := m.ask(t, method, address(pattern), header)
+	if strings.HasPrefix(to, "/sign-in") {
+		to = "/sign-in?to=%2Fabstracts%3Fstatus%3Dopen"
+	}
+	if got.StatusCode != http.StatusUnauthorized || got.Header.Get("HX-Redirect") != to {
+		t.Errorf("%s, %s %s by a script: %d %q, want %q", a.name, method, pattern, got.StatusCode, got.Header.Get("HX-Redirect"), to)
+	}
+}
+
+func (m *matrix) key(t *testing.T) string {
+	t.Helper()
+	text, _, err := m.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: "closing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

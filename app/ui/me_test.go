@@ -1,0 +1,187 @@
+package ui_test
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// found gives what a pattern with one group finds in a page.
+func (r reply) found(t *testing.T, pattern string) []string {
+	t.Helper()
+	var texts []string
+	for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(r.body), -1) {
+		texts = append(texts, html.UnescapeString(match[1]))
+	}
+	if len(texts) == 0 {
+		t.Fatalf("there is no %s in\n%s", pattern, r.body)
+	}
+	return texts
+}
+
+func shows(password string) url.Values { return url.Values{"current_password": {password}} }
+
+func TestAccountPassword(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.user(t, "kim", title.RoleViewer)
+	cookie, other := h.as(t, "kim"), h.as(t, "kim")
+	h.status(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`, `autocomplete="new-password"`)
+	form := twice("Canary anew and longer")
+	form.Set("current_password", "Canary wrong")
+	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is wrong.", `aria-describedby="present-problem"`)
+	form.Set("current_password", goodPassword)
+	form.Set("again", "Canary other")
+	h.post(t, 422, "/me/password", form, cookie).has(t, "The two passwords differ.", `aria-describedby="again-problem"`)
+	form.Set("password", "Canary")
+	form.Set("again", "Canary")
+	h.post(t, 422, "/me/password", form, cookie).has(t, "at least 10 characters", `aria-describedby="fresh-problem"`)
+	form.Set("password", "Canary anew and longer")
+	form.Set("again", "Canary anew and longer")
+	done := h.post(t, 303, "/me/password", form, cookie)
+	h.status(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Your password is changed.")
+	h.status(t, 303, "GET", "/me", other) // signed out there
+	h.post(t, 303, "/sign-in", credentials("kim", "Canary anew and longer", ""))
+}
+
+// Somebody at a browser that was left open guesses no password there.
+func TestAccountResistsGuessing(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	for range 3 {
+		h.post(t, 422, "/me/second-factor", shows("Canary wrong"), cookie)
+	}
+	h.post(t, 429, "/me/second-factor", shows(goodPassword), cookie).has(t, "Too many tries.")
+	h.post(t, 429, "/me/password", shows(goodPassword), cookie).same(t, map[string]string{"Retry-After": "1"})
+}
+
+func TestAccountSecondFactor(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	h.post(t, 422, "/me/second-factor", shows("Canary wrong"), cookie).has(t, "The current password is wrong.", `aria-describedby="factor-password-problem"`)
+	h.post(t, 409, "/me/second-factor/confirm", url.Values{"code": {"123456"}}, cookie)
+	offer := h.post(t, 200, "/me/second-factor", shows(goodPassword), cookie)
+	offer.same(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
+	offer.has(t, `<svg viewBox="0 0 `, `role="img"`, `fill="#fff"`)
+	offer.hasNot(t, "otpauth:", "data:", "<img")
+	typed := offer.found(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0]
+	if groups := strings.Fields(typed); len(groups) != 8 || len(groups[0]) != 4 {
+		t.Errorf("the secret is shown as %q", typed)
+	}
+	plain := strings.ReplaceAll(typed, " ", "")
+	wrong := h.post(t, 422, "/me/second-factor/confirm", url.Values{"code": {"000000"}}, cookie)
+	wrong.has(t, "This code is wrong.", `aria-describedby="code-problem"`)
+	wrong.hasNot(t, typed, "<rect")
+	shown := h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.code(t, plain)}}, cookie)
+	shown.same(t, map[string]string{"Cache-Control": "no-store"})
+	codes := shown.found(t, `name="code" value="([a-z2-7-]+)"`)
+	if len(codes) != 10 {
+		t.Fatalf("%d codes", len(codes))
+	}
+	page := h.status(t, 200, "GET", "/me", cookie)
+	page.has(t, "10 recovery codes are left")
+	for _, secret := range append(codes, plain, typed) {
+		page.hasNot(t, secret)
+	}
+	saved := h.post(t, 200, "/me/second-factor/codes.txt", url.Values{"code": codes}, cookie)
+	saved.same(t, map[string]string{
+		"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+		"Content-Disposition": `attachment; filename="deedkeep-recovery-codes.txt"`,
+	})
+	saved.has(t, codes...)
+	h.post(t, 422, "/me/second-factor/codes.txt", url.Values{"code": {"<script>"}}, cookie)
+
+	// New codes end those before.
+	h.clock.Move(time.Minute)
+	again := h.post(t, 200, "/me/second-factor/codes", shows(goodPassword), cookie)
+	again.hasNot(t, codes[0])
+	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
+		t.Error("an old code lets in")
+	}
+	fresh := again.found(t, `name="code" value="([a-z2-7-]+)"`)
+	h.session(t, "owner", fresh[0])
+	h.post(t, 422, "/me/second-factor/remove", shows("Canary wrong"), cookie)
+	h.clock.Move(time.Minute)
+	h.post(t, 303, "/me/second-factor/remove", shows(goodPassword), cookie)
+	h.status(t, 200, "GET", "/me", cookie).has(t, "Set it up")
+	h.session(t, "owner", "")
+	h.post(t, 409, "/me/second-factor/remove", shows(goodPassword), cookie).has(t, "No second factor is set up.")
+	h.silentAbout(t, append(append(codes, fresh...), plain)...)
+}
+
+// silentAbout wants nothing of these in the log once the house is closed.
+func (h *house) silentAbout(t *testing.T, secrets ...string) {
+	t.Helper()
+	h.never = append(h.never, secrets...)
+}
+
+// Where a second factor is a must nothing but the account opens before it is there.
+func TestEnrol(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
+	h.user(t, "Owner", title.RoleAdmin)
+	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
+	in.same(t, map[string]string{"Location": "/me"})
+	cookie := "Cookie: " + in.cookies()
+	h.status(t, 303, "GET", "/", cookie).same(t, map[string]string{"Location": "/me"})
+	h.post(t, 303, "/admin/users", url.Values{"name": {"x"}, "role": {"admin"}}, cookie).same(t, map[string]string{"Location": "/me"})
+	page := h.status(t, 200, "GET", "/me", cookie)
+	page.has(t, "A second factor is required here.")
+	page.hasNot(t, `href="/admin`, `href="/orders"`)
+	offer := h.post(t, 200, "/me/second-factor", shows(goodPassword), cookie)
+	plain := strings.ReplaceAll(offer.found(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0], " ", "")
+	h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.code(t, plain)}}, cookie).has(t, `href="/orders"`)
+	h.status(t, 200, "GET", "/", cookie)
+	settled := h.status(t, 200, "GET", "/me", cookie)
+	settled.hasNot(t, "Remove it", "is required here")
+	h.post(t, 409, "/me/second-factor/remove", shows(goodPassword), cookie).has(t, "A second factor is required here; set up another one in its place.")
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.user(t, "kim", title.RoleViewer)
+	one, two, three, kim := h.as(t, "Owner"), h.as(t, "Owner"), h.as(t, "Owner"), h.as(t, "kim")
+	page := h.status(t, 200, "GET", "/me", one)
+	page.has(t, "Firefox on Windows", "192.0.2.9", "This one", "Sign out the others", "Sign out everywhere")
+	ids := page.found(t, `name="session" value="([0-9a-f]+)"`)
+	if len(ids) != 2 {
+		t.Fatalf("%d other sessions", len(ids))
+	}
+	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // not kim's
+	for _, none := range []string{"", "x", ids[0][:4]} {
+		h.post(t, 303, "/me/sessions/end", url.Values{"session": {none}}, one)
+	}
+	h.status(t, 200, "GET", "/me", two)
+	h.status(t, 200, "GET", "/me", three)
+	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, one).same(t, map[string]string{"Location": "/me"})
+	in := 0
+	for _, cookie := range []string{two, three} {
+		if h.ask(t, "GET", "/me", cookie).StatusCode == 200 {
+			in++
+		}
+	}
+	if in != 1 {
+		t.Errorf("%d of two are still in", in)
+	}
+	h.post(t, 303, "/me/sessions/end-others", nil, one)
+	h.status(t, 303, "GET", "/me", two)
+	h.status(t, 303, "GET", "/me", three)
+	again := h.as(t, "Owner")
+	out := h.post(t, 303, "/me/sessions/end-all", nil, one)
+	out.same(t, map[string]string{"Location": "/sign-in"})
+	if gone := out.cookie(t, "deedkeep"); gone.MaxAge != -1 {
+		t.Errorf("%+v", gone)
+	}
+	h.status(t, 303, "GET", "/me", one)
+	h.status(t, 303, "GET", "/me", again)
+	h.status(t, 200, "GET", "/me", kim)
+}

@@ -1,0 +1,107 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Left is a document that was left where it is, and why.
+type Left struct {
+	File   title.File // with its number alone where there is no such document
+	Reason string
+}
+
+// Move puts documents into a folder (0: into none), all at once, and tells how many;
+// those of abstracts, and those that are gone, are left. NotFound without the folder.
+func (f *Files) Move(ctx context.Context, actor title.Actor, ids []uint64, folder uint64) (moved int, left []Left, err error) {
+	return f.several(ctx, actor, ids, func(t *store.Tx) error {
+		if folder != 0 && !t.HasFolder(folder) {
+			return title.Absent("folder", folder)
+		}
+		return nil
+	}, func(file title.File) (reason string, same bool) {
+		if file.AbstractID != 0 {
+			return "It belongs to an abstract.", false
+		}
+		return "", file.FolderID == folder
+	}, func(t *store.Tx, old title.File) error {
+		now := old
+		now.FolderID = folder
+		now.Version++
+		return errors.Join(t.PutFile(now), t.AddEvent(title.Event{At: f.v.now(), Actor: actor, Kind: "file.changed", Record: record(fileNoun.name, old.ID), Changes: old.Changes(now)}))
+	})
+}
+
+// TrashSeveral moves documents into the trash, all at once, and tells how many; those
+// that are gone are left.
+func (f *Files) TrashSeveral(ctx context.Context, actor title.Actor, ids []uint64) (trashed int, left []Left, err error) {
+	return f.several(ctx, actor, ids, nil, func(title.File) (string, bool) { return "", false }, func(t *store.Tx, live title.File) error {
+		at := f.v.now()
+		detail, err := trashFile(t, live, title.Trashed{At: at, By: actor})
+		if err != nil {
+			return err
+		}
+		return f.v.event(t, at, actor, "file.trashed", record(fileNoun.name, live.ID), detail)
+	})
+}
+
+// several does something to documents in one transaction.
+func (f *Files) several(ctx context.Context, actor title.Actor, ids []uint64, check func(*store.Tx) error,
+	judge func(title.File) (reason string, same bool), do func(*store.Tx, title.File) error) (count int, left []Left, err error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	var some []title.File
+	err = f.v.change(ctx, actor, func(t *store.Tx) error {
+		some, left, count = nil, nil, 0
+		if check != nil {
+			if err := check(t); err != nil {
+				return err
+			}
+		}
+		for _, id := range ids {
+			file, err := t.File(id)
+			if title.KindOf(err) == title.NotFound {
+				left = append(left, Left{title.File{ID: id}, "It is no longer there."})
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			reason, same := judge(file)
+			switch {
+			case reason != "":
+				left = append(left, Left{file, reason})
+			case same:
+				count++
+			default:
+				some = append(some, file)
+			}
+		}
+		if len(some) == 0 {
+			return errSame
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		for _, file := range some {
+			// An abstract may list several of them: each is read as it is by now.
+			now, err := t.File(file.ID)
+			if err != nil {
+				return err
+			}
+			if err := do(t, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return count + len(some), left, nil
+}

@@ -1,0 +1,305 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Shelf is a folder as people look at it: where it is, what is around it and how many
+// documents each has.
+type Shelf struct {
+	Folder title.Folder   // the zero one is the top, where documents of no folder lie
+	Way    []title.Folder // from the top down to it, itself last
+	Tree   []Branch       // the folders at the top, with what is open of them
+	Inside []Branch       // the folders in it, by name
+}
+
+// Branch is a folder of a tree.
+type Branch struct {
+	title.Folder
+	Count  uint64 // of documents in it, without those in its folders
+	Here   bool   // it is the one that is looked at
+	Inside []Branch
+}
+
+// Shelf reads a folder (0: the top) with its surroundings: the branches on the way to
+// it are open, the others shut. NotFound when there is none.
+func (f *Folders) Shelf(ctx context.Context, id uint64) (s Shelf, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) error {
+		all, err := t.Folders()
+		if err != nil {
+			return err
+		}
+		if id != 0 {
+			if s.Folder, err = t.Folder(id); err != nil {
+				return err
+			}
+		}
+		in := map[uint64][]title.Folder{}
+		for _, folder := range inTreeOrder(all) {
+			in[folder.ParentID] = append(in[folder.ParentID], folder)
+		}
+		s.Way = wayTo(all, s.Folder)
+		s.Tree = branches(t, in, 0, s.Way, id)
+		s.Inside = branches(t, in, id, nil, 0)
+		return nil
+	})
+	return s, err
+}
+
+// wayTo gives the folders from the top down to one.
+func wayTo(all []title.Folder, folder title.Folder) (way []title.Folder) {
+	byID := map[uint64]title.Folder{}
+	for _, one := range all {
+		byID[one.ID] = one
+	}
+	// The bound ends a circle, which only a damaged vault can hold.
+	for folder.ID != 0 && len(way) <= len(all) {
+		way = append(way, folder)
+		folder = byID[folder.ParentID]
+	}
+	slices.Reverse(way)
+	return way
+}
+
+func branches(t *store.Tx, in map[uint64][]title.Folder, parent uint64, way []title.Folder, here uint64) []Branch {
+	list := make([]Branch, 0, len(in[parent]))
+	for _, folder := range in[parent] {
+		b := Branch{Folder: folder, Count: t.CountBy(fileNoun.name, store.ColumnFolder, fmt.Sprint(folder.ID)), Here: folder.ID == here}
+		if len(way) > 0 && way[0].ID == folder.ID {
+			b.Inside = branches(t, in, folder.ID, way[1:], here)
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// FolderSort is what the documents of a folder are sorted by.
+type FolderSort string
+
+// The sorts of a folder.
+const (
+	ByName FolderSort = "name" // as people count: 2 before 10
+	ByDate FolderSort = "date" // when they were filed
+	BySize FolderSort = "size"
+)
+
+// mostInFolder is how many documents of a folder are looked at.
+const mostInFolder = 100_000
+
+// Documents gives the documents in a folder (0: in none, and with no abstract), sorted;
+// at most 100,000.
+func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []title.File, err error) {
+	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
+		list, err = inFolder(t, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sortFiles(list, by)
+	if down {
+		slices.Reverse(list)
+	}
+	return list, nil
+}
+
+func inFolder(t *store.Tx, id uint64) ([]title.File, error) {
+	where := store.Where{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
+	if id == 0 {
+		where = store.Where{Column: store.ColumnNowhere}
+	}
+	page, err := t.ListFiles(store.Query{Where: []store.Where{where}, Limit: mostInFolder, Bytes: 1 << 30, Steps: 1 << 30})
+	return page.Items, err
+}
+
+// Row is a part of the documents of a folder, and how many there are in all.
+type Row struct {
+	Files []title.File
+	From  int // the first of them, from 0
+	Total int
+}
+
+// Row gives at most so many documents of a sorted folder from one on; where there are
+// fewer, the last ones. The order of a large folder is remembered until it changes.
+func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, from, limit int) (row Row, err error) {
+	order, err := f.order(ctx, id, by)
+	if err != nil {
+		return row, err
+	}
+	row.Total = len(order)
+	row.From = max(0, min(from, (row.Total-1)/limit*limit))
+	end := min(row.From+limit, row.Total)
+	err = f.v.store.View(ctx, func(t *store.Tx) error {
+		for i := row.From; i < end; i++ {
+			at := i
+			if down {
+				at = row.Total - 1 - i
+			}
+			file, err := t.File(order[at])
+			if title.KindOf(err) == title.NotFound {
+				continue // it went between the two looks
+			}
+			if err != nil {
+				return err
+			}
+			row.Files = append(row.Files, file)
+		}
+		return nil
+	})
+	return row, err
+}
+
+// order gives the numbers of the documents of a folder, sorted; nobody may change it.
+func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
+	key := orderOf{id, by}
+	turn := f.v.store.FolderTurn(id)
+	if order, ok := f.v.orders.get(key, turn); ok {
+		return order, nil
+	}
+	list, err := f.Documents(ctx, id, by, false)
+	if err != nil {
+		return nil, err
+	}
+	order := numbers(list)
+	if len(order) >= largeFolder {
+		f.v.orders.put(key, turn, order)
+	}
+	return order, nil
+}
+
+// largeFolder is how many documents make it worth to remember their order.
+const largeFolder = 200
+
+// mostOrders is how many orders of folders are remembered.
+const mostOrders = 32
+
+type orderOf struct {
+	folder uint64
+	by     FolderSort
+}
+
+// orders remember how folders are sorted, as long as they stay as they are.
+type orders struct {
+	mu  sync.Mutex
+	all map[orderOf]ordering
+}
+
+type ordering struct {
+	turn  uint64
+	files []uint64
+}
+
+func (o *orders) get(key orderOf, turn uint64) ([]uint64, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s, ok := o.all[key]
+	return s.files, ok && s.turn == turn
+}
+
+func (o *orders) put(key orderOf, turn uint64, files []uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.all) >= mostOrders || o.all == nil {
+		o.all = map[orderOf]ordering{}
+	}
+	o.all[key] = ordering{turn, files}
+}
+
+func sortFiles(list []title.File, by FolderSort) {
+	switch by {
+	case ByDate:
+		return // as they are read
+	case BySize:
+		slices.SortStableFunc(list, func(a, b title.File) int { return cmp.Compare(a.Size, b.Size) })
+		return
+	}
+	type named struct {
+		key  string
+		file title.File
+	}
+	all := make([]named, len(list))
+	for i, file := range list {
+		all[i] = named{naturalKey(file.Filename), file}
+	}
+	slices.SortStableFunc(all, func(a, b named) int { return cmp.Compare(a.key, b.key) })
+	for i := range all {
+		list[i] = all[i].file
+	}
+}
+
+// naturalKey sorts like a name that is read by people: without case, and numbers by
+// their value. Before each run of digits stands how many there are.
+func naturalKey(name string) string {
+	folded := title.Fold(name)
+	key := make([]byte, 0, len(folded)+8)
+	for i := 0; i < len(folded); {
+		if folded[i] < '0' || folded[i] > '9' {
+			key = append(key, folded[i])
+			i++
+			continue
+		}
+		from := i
+		for i < len(folded) && folded[i] >= '0' && folded[i] <= '9' {
+			i++
+		}
+		digits := folded[from:i]
+		for len(digits) > 1 && digits[0] == '0' {
+			digits = digits[1:]
+		}
+		// Among the characters it stands where digits do; a name has 255 bytes at most.
+		key = append(key, '0', byte(min(len(digits), 255)))
+		key = append(key, digits...)
+	}
+	return string(key)
+}
+
+// Under is a document somewhere beneath a folder, and the names on the way to it.
+type Under struct {
+	Way  []string
+	File title.File
+}
+
+// Under gives the documents in a folder and in all beneath it, by name, at most so
+// many; Conflict where there are more.
+func (f *Folders) Under(ctx context.Context, id uint64, most int) (list []Under, err error) {
+	all, err := f.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != 0 {
+		if _, err := f.Get(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	way := map[uint64][]string{id: nil}
+	for _, folder := range all { // parents come first
+		if above, ok := way[folder.ParentID]; ok && folder.ID != id {
+			way[folder.ID] = append(slices.Clone(above), folder.Name)
+		}
+	}
+	for _, folder := range append([]title.Folder{{ID: id}}, all...) {
+		names, ok := way[folder.ID]
+		if !ok {
+			continue
+		}
+		delete(way, folder.ID) // the first is among all once more
+		files, err := f.Documents(ctx, folder.ID, ByName, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			list = append(list, Under{names, file})
+		}
+		if len(list) > most {
+			return nil, &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}
+		}
+	}
+	return list, nil
+}

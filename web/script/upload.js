@@ -1,0 +1,558 @@
+// Documents that are dropped onto the page, chosen or pasted arrive by tus: three at a
+// time, each with its progress, and each goes on by itself after a break. Without this
+// script the form of the section sends them.
+(() => {
+  'use strict';
+
+  const section = document.querySelector('[data-upload]');
+  if (!section || !window.tus || !window.tus.isSupported) return;
+
+  const to = section.dataset.to || 'none';
+  const endpoint = '/uploads';
+  const atOnce = 3;
+  const stored = tus.defaultOptions.urlStorage;
+  // A restart of the server takes a minute at most; a line may be away for longer.
+  const patience = [500, 1000, 2000, 4000, 8000, ...Array(60).fill(10000)];
+  const ignored = /^(\.|~\$|thumbs\.db$|desktop\.ini$)/i;
+
+  // ---- what is on the page
+
+  const make = (tag, className, text) => {
+    const el = document.createElement(tag);
+    if (className) el.className = className;
+    if (text) el.textContent = text;
+    return el;
+  };
+  const remark = (text) => {
+    const el = make('p', 'muted', text);
+    el.style.gridColumn = '1 / -1';
+    el.style.whiteSpace = 'normal';
+    return el;
+  };
+  const button = (text, label, act) => {
+    const el = make('button', 'quiet', text);
+    el.type = 'button';
+    el.setAttribute('aria-label', label);
+    el.addEventListener('click', act);
+    return el;
+  };
+
+  const form = section.querySelector('form');
+  const input = form.querySelector('input[type=file]');
+  const hint = form.querySelector('.hint') || form.appendChild(make('p', 'hint'));
+  const plain = form.querySelector('[data-plain], button:not([type=button])');
+  const tools = plain.parentElement;
+  const summary = make('p', 'muted');
+  const list = make('ul', 'uploads');
+  const live = make('p', 'visually-hidden');
+  const warned = make('p', 'problem');
+  live.setAttribute('role', 'status');
+  warned.setAttribute('role', 'alert');
+  warned.hidden = true;
+  summary.hidden = true;
+  list.setAttribute('aria-label', 'Documents on their way');
+  plain.remove();
+  input.required = false;
+  hint.prepend('Or drop documents and folders anywhere on this page, or paste them. ');
+
+  const folder = make('input');
+  folder.type = 'file';
+  folder.multiple = true;
+  folder.hidden = true;
+  folder.webkitdirectory = true;
+  const chooseFolder = button('Choose a folder', 'Choose a folder of documents', () => folder.click());
+  chooseFolder.className = '';
+  if ('webkitdirectory' in folder) tools.append(chooseFolder);
+  form.append(folder);
+  section.append(warned, summary, list, live);
+  form.addEventListener('submit', (event) => event.preventDefault());
+
+  const say = (text) => { live.textContent = text; };
+
+  const bytes = (n) => {
+    if (n < 1000) return n + ' bytes';
+    let unit = '';
+    for (unit of ['KB', 'MB', 'GB']) {
+      n /= 1000;
+      if (n < 999.5) break;
+    }
+    return (n < 9.95 ? n.toFixed(1) : Math.round(n)) + ' ' + unit;
+  };
+  const lasting = (seconds) => {
+    if (seconds < 60) return Math.max(1, Math.round(seconds)) + ' s';
+    if (seconds < 3600) return Math.round(seconds / 60) + ' min';
+    return Math.round(seconds / 3600) + ' h';
+  };
+  const some = (n, one, many) => n + ' ' + (n === 1 ? one : many);
+
+  // ---- one document
+
+  // waiting → sending ⇄ lost → filing → filed | refused | failed; cancelled from anywhere
+  const items = [];
+  const active = (item) => ['waiting', 'sending', 'lost', 'filing', 'signedout'].includes(item.state);
+
+  const show = (item, text) => { item.rate.textContent = text || ''; };
+  const complain = (item, text) => {
+    item.problem.textContent = text || '';
+    item.problem.hidden = !text;
+  };
+
+  const row = (item) => {
+    item.li = make('li', 'upload');
+    item.label = make('span', 'name', item.file.name);
+    item.label.title = item.file.name;
+    item.rate = make('output', 'rate');
+    item.rate.setAttribute('aria-live', 'off'); // it changes all the time; the end is said
+    item.buttons = make('span', 'row');
+    item.bar = make('progress');
+    item.bar.max = Math.max(1, item.file.size);
+    item.bar.value = 0;
+    item.bar.setAttribute('aria-label', 'Progress of ' + item.file.name);
+    item.note = remark('');
+    item.note.hidden = true;
+    item.problem = make('p', 'problem');
+    item.problem.hidden = true;
+    item.cancel = button('Cancel', 'Cancel ' + item.file.name, () => cancel(item));
+    item.retry = button('Retry', 'Retry ' + item.file.name, () => again(item));
+    item.buttons.append(item.cancel);
+    item.li.append(item.label, item.rate, item.buttons, item.bar, item.note, item.problem);
+    list.append(item.li);
+    show(item, 'Waiting');
+  };
+
+  const enter = (item, state) => {
+    item.state = state;
+    item.li.dataset.state = state;
+    const over = !active(item);
+    item.bar.hidden = over;
+    item.cancel.textContent = over ? 'Dismiss' : 'Cancel';
+    item.cancel.setAttribute('aria-label', (over ? 'Dismiss ' : 'Cancel ') + item.file.name);
+    if (state === 'failed' || state === 'lost') item.buttons.prepend(item.retry);
+    else item.retry.remove();
+    tell();
+  };
+
+  const drop = (item) => {
+    const next = item.li.nextElementSibling || item.li.previousElementSibling;
+    const focused = item.li.contains(document.activeElement);
+    item.li.remove();
+    items.splice(items.indexOf(item), 1);
+    if (focused) (next ? next.querySelector('button') : input)?.focus();
+    tell();
+  };
+
+  const counts = { filed: 0, refused: 0 };
+  const tell = () => {
+    const left = items.filter(active).length;
+    const parts = [];
+    if (left) parts.push(some(left, 'document', 'documents') + ' on the way');
+    if (counts.filed) parts.push(counts.filed + ' filed');
+    if (counts.refused) parts.push(counts.refused + ' not filed');
+    summary.textContent = parts.join(', ') + (parts.length ? '.' : '');
+    summary.hidden = !parts.length;
+  };
+  let announced = 0;
+  const ended = () => {
+    const left = items.filter(active).length;
+    if (left || announced === counts.filed + counts.refused) return;
+    announced = counts.filed + counts.refused;
+    say('All done: ' + counts.filed + ' filed, ' + counts.refused + ' not filed.');
+  };
+
+  // ---- sending
+
+  const fingerprint = (file) => Promise.resolve(['deedkeep', to, file.name, file.size, file.lastModified].join('|'));
+
+  const statusOf = (item, err) => {
+    if (err && err.originalResponse) return err.originalResponse.getStatus();
+    return (err && err.causingError && err.causingError.status) || 0;
+  };
+  const messageOf = (err) => {
+    try {
+      return JSON.parse(err.originalResponse.getBody()).message || '';
+    } catch {
+      return '';
+    }
+  };
+  const refusals = [400, 403, 412, 413, 415, 422];
+
+  const forgetStored = async (item) => {
+    for (const one of await item.upload.findPreviousUploads()) await stored.removeUpload(one.urlStorageKey);
+  };
+
+  const build = (item) => {
+    item.samples = [];
+    item.upload = new tus.Upload(item.file, {
+      endpoint,
+      fingerprint,
+      retryDelays: patience,
+      metadata: { filename: item.file.name, to, batch: item.batch, turn: String(item.turn) },
+      storeFingerprintForResuming: true,
+      removeFingerprintOnSuccess: false,
+      onUploadUrlAvailable: () => {
+        // Kept across an answer that makes the library forget it.
+        item.upload.options.uploadUrl = item.upload.url;
+      },
+      onAfterResponse: (req, res) => {
+        const status = res.getStatus();
+        // The library would begin anew where the server only has no time just now.
+        if (req.getMethod() === 'HEAD' && (status === 401 || status === 403 || status === 429 || status >= 500)) {
+          throw Object.assign(new Error('not now'), { status });
+        }
+      },
+      onProgress: (sent) => progress(item, sent),
+      onShouldRetry: (err) => {
+        const status = statusOf(item, err);
+        if (status === 401 || status === 507 || refusals.includes(status)) return false;
+        enter(item, 'lost');
+        show(item, navigator.onLine === false ? 'No connection; goes on by itself' : 'Waiting for the server');
+        return true;
+      },
+      onError: (err) => failed(item, err),
+      onSuccess: () => outcome(item),
+    });
+  };
+
+  const start = async (item) => {
+    enter(item, 'sending');
+    complain(item, '');
+    show(item, 'Starting');
+    if (!item.upload) {
+      build(item);
+      const before = await item.upload.findPreviousUploads();
+      if (item.state !== 'sending') return; // cancelled meanwhile
+      before.sort((a, b) => new Date(b.creationTime) - new Date(a.creationTime));
+      if (before.length) {
+        item.upload.resumeFromPreviousUpload(before[0]);
+        resumed(before[0]);
+      }
+    }
+    item.upload.start();
+  };
+
+  const progress = (item, sent) => {
+    const now = performance.now();
+    if (item.state === 'lost') enter(item, 'sending');
+    item.bar.value = sent;
+    item.samples.push([now, sent]);
+    while (item.samples.length > 2 && now - item.samples[0][0] > 4000) item.samples.shift();
+    if (item.shown && now - item.shown < 200 && sent < item.file.size) return;
+    item.shown = now;
+    const [since, from] = item.samples[0];
+    const rate = now > since ? (sent - from) / ((now - since) / 1000) : 0;
+    let text = bytes(sent) + ' of ' + bytes(item.file.size);
+    if (rate > 0 && sent < item.file.size) {
+      text += ' · ' + bytes(rate) + '/s · ' + lasting((item.file.size - sent) / rate) + ' left';
+    }
+    show(item, text);
+  };
+
+  const failed = (item, err) => {
+    const status = statusOf(item, err);
+    if (status === 401) {
+      signedOut(item);
+    } else if (refusals.includes(status)) {
+      refuse(item, messageOf(err) || 'It was refused.');
+    } else {
+      counts.refused++;
+      complain(item, messageOf(err) || 'It could not be sent. What arrived is kept; try again.');
+      say(item.file.name + ' could not be sent.');
+      show(item, '');
+      enter(item, 'failed');
+    }
+    pump();
+  };
+
+  const refuse = (item, why) => {
+    counts.refused++;
+    complain(item, why);
+    show(item, 'Not filed');
+    say(item.file.name + ' was not filed: ' + why);
+    enter(item, 'refused');
+    if (item.upload) forgetStored(item);
+    pump();
+  };
+
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  // outcome asks what became of a document whose bytes are all there.
+  const outcome = async (item) => {
+    enter(item, 'filing');
+    item.bar.value = item.bar.max;
+    show(item, 'Checking');
+    for (let tries = 0; item.state === 'filing'; tries++) {
+      let answer;
+      try {
+        const response = await fetch(item.upload.url, { headers: { Accept: 'application/json' }, cache: 'no-store' });
+        if (response.status === 401) return signedOut(item);
+        if (response.status === 404) {
+          // Nobody knows of it any more: it is sent again, from the start.
+          item.upload.url = item.upload.options.uploadUrl = null;
+          return start(item);
+        }
+        answer = await response.json();
+        if (!response.ok) answer = { message: answer.message };
+      } catch {
+        answer = {};
+      }
+      if (answer.state === 'filed') return filed(item, answer);
+      if (answer.state === 'refused') return refuse(item, answer.refusal);
+      if (answer.state === 'arriving' && answer.offset < answer.size) return start(item);
+      if (tries > 60) {
+        complain(item, answer.message || 'The server does not say what became of it.');
+        enter(item, 'failed');
+        return pump();
+      }
+      if (tries > 2) show(item, 'Waiting for the server');
+      await pause(Math.min(500 * 2 ** tries, 10000));
+    }
+  };
+
+  const filed = (item, answer) => {
+    counts.filed++;
+    const link = make('a', 'name', answer.name);
+    link.href = answer.path;
+    item.label.replaceWith(link);
+    item.label = link;
+    if (answer.note) {
+      if (answer.note_path) {
+        const other = make('a', '', answer.note);
+        other.href = answer.note_path;
+        item.note.replaceChildren(other);
+      } else {
+        item.note.textContent = answer.note;
+      }
+      item.note.hidden = false;
+      say(item.file.name + ': ' + answer.note);
+    }
+    show(item, 'Filed');
+    enter(item, 'filed');
+    forgetStored(item);
+    section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: answer }));
+    if (!answer.note) {
+      setTimeout(() => {
+        if (item.li.isConnected && !item.li.contains(document.activeElement)) drop(item);
+      }, 4000);
+    }
+    pump();
+  };
+
+  const cancel = async (item) => {
+    const was = item.state;
+    const url = item.upload && item.upload.url;
+    item.state = 'cancelled';
+    if (['sending', 'lost', 'signedout', 'failed', 'filing'].includes(was) && url) {
+      // What the server cannot be told now it forgets by itself.
+      item.upload.abort(true).catch(() => {});
+      forgetStored(item);
+    } else if (item.upload) {
+      item.upload.abort();
+    }
+    drop(item);
+    pump();
+  };
+
+  const again = (item) => {
+    if (item.state === 'failed') counts.refused--;
+    // With a patience of its own.
+    const url = item.upload.url;
+    item.upload.abort();
+    build(item);
+    item.upload.options.uploadUrl = url;
+    start(item);
+  };
+
+  const pump = () => {
+    const busy = items.filter((item) => ['sending', 'lost', 'filing'].includes(item.state)).length;
+    const waiting = items.filter((item) => item.state === 'waiting');
+    for (const item of waiting.slice(0, Math.max(0, atOnce - busy))) start(item);
+    ended();
+  };
+
+  // ---- when the session has ended
+
+  let asking = null;
+  const signedOut = (item) => {
+    show(item, 'Signed out');
+    enter(item, 'signedout');
+    if (!warned.hidden) return;
+    const link = make('a', '', 'Sign in again in a new tab');
+    link.href = '/sign-in';
+    link.target = '_blank';
+    link.rel = 'noopener';
+    warned.replaceChildren('Your session has ended. ', link, '; what is on its way then goes on by itself.');
+    warned.hidden = false;
+    asking = setInterval(signedInAgain, 5000);
+  };
+  const signedInAgain = async () => {
+    if (warned.hidden) return;
+    try {
+      const response = await fetch(endpoint + '/none', { cache: 'no-store' });
+      if (response.status === 401) return;
+    } catch {
+      return;
+    }
+    clearInterval(asking);
+    warned.hidden = true;
+    for (const item of items.filter((one) => one.state === 'signedout')) start(item);
+  };
+  window.addEventListener('focus', signedInAgain);
+
+  // A line that is back is used at once.
+  window.addEventListener('online', () => {
+    for (const item of items.filter((one) => one.state === 'lost')) again(item);
+  });
+
+  window.addEventListener('beforeunload', (event) => {
+    if (items.some(active)) {
+      event.preventDefault();
+      event.returnValue = '';
+    }
+  });
+
+  // ---- what is to be sent
+
+  let batches = 0;
+  const add = (files) => {
+    const found = [...files];
+    if (!found.length) return;
+    const batch = Date.now().toString(36) + '-' + batches++;
+    found.forEach((file, turn) => {
+      const item = { file, batch, turn, state: 'waiting' };
+      items.push(item);
+      row(item);
+      enter(item, 'waiting');
+    });
+    say(some(found.length, 'document is', 'documents are') + ' being sent.');
+    pump();
+  };
+  const inOrder = (files) => files.sort((a, b) => (a.webkitRelativePath || a.name).localeCompare(b.webkitRelativePath || b.name, 'en', { numeric: true }));
+
+  input.addEventListener('change', () => {
+    add(inOrder([...input.files]));
+    input.value = '';
+  });
+  folder.addEventListener('change', () => {
+    add(inOrder([...folder.files].filter((file) => !ignored.test(file.name))));
+    folder.value = '';
+    chooseFolder.focus();
+  });
+
+  const typing = (el) => el instanceof Element && el.closest('input:not([type=file]), textarea, [contenteditable]');
+  document.addEventListener('paste', (event) => {
+    const files = [...(event.clipboardData ? event.clipboardData.files : [])];
+    if (!files.length || typing(event.target) && event.clipboardData.getData('text')) return;
+    event.preventDefault();
+    const now = new Date();
+    const two = (n) => String(n).padStart(2, '0');
+    const stamp = now.getFullYear() + '-' + two(now.getMonth() + 1) + '-' + two(now.getDate()) + ' ' + two(now.getHours()) + '.' + two(now.getMinutes()) + '.' + two(now.getSeconds());
+    add(files.map((file) => (file.name === 'image.png' ? new File([file], 'Pasted ' + stamp + '.png', { type: file.type }) : file)));
+  });
+
+  const brings = (event) => event.dataTransfer && [...event.dataTransfer.types].includes('Files');
+  const over = make('div', 'drop-over', 'Drop documents or folders to file them here');
+  over.setAttribute('aria-hidden', 'true');
+  let inside = 0;
+  const cover = (on) => {
+    if (on) document.body.append(over);
+    else over.remove();
+  };
+  window.addEventListener('dragenter', (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    inside++;
+    cover(true);
+  });
+  window.addEventListener('dragover', (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = 'copy';
+  });
+  window.addEventListener('dragleave', (event) => {
+    if (!brings(event)) return;
+    inside = Math.max(0, inside - 1);
+    if (!inside) cover(false);
+  });
+  window.addEventListener('drop', async (event) => {
+    inside = 0;
+    cover(false);
+    if (!brings(event)) return;
+    event.preventDefault();
+    // The list of what was dropped is gone after the first wait.
+    const entries = [...event.dataTransfer.items].filter((one) => one.kind === 'file').map((one) => one.webkitGetAsEntry?.() || one.getAsFile());
+    const found = [];
+    for (const entry of entries) await gather(entry, found, '');
+    found.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
+    add(found.map((one) => one.file));
+    const unread = found.unread || 0;
+    if (unread) say(some(unread, 'file', 'files') + ' could not be read.');
+  });
+
+  // gather reads a dropped file, or a folder with all beneath it.
+  const gather = async (entry, found, path) => {
+    if (!entry) return;
+    if (entry instanceof File) {
+      found.push({ file: entry, path: entry.name });
+      return;
+    }
+    try {
+      if (entry.isFile) {
+        if (path && ignored.test(entry.name)) return;
+        const file = await new Promise((done, fail) => entry.file(done, fail));
+        found.push({ file, path: path + file.name });
+        return;
+      }
+      const reader = entry.createReader();
+      for (;;) { // it gives a hundred at a time
+        const next = await new Promise((done, fail) => reader.readEntries(done, fail));
+        if (!next.length) return;
+        for (const one of next) await gather(one, found, path + entry.name + '/');
+      }
+    } catch {
+      found.unread = (found.unread || 0) + 1;
+    }
+  };
+
+  // ---- what broke off when the page was closed
+
+  const rests = new Map(); // url → its line
+  const resumed = (previous) => {
+    for (const [key, li] of rests) {
+      if (key === previous.urlStorageKey) li.remove();
+    }
+  };
+  const remember = async () => {
+    for (const one of await stored.findAllUploads()) {
+      if (!one.metadata || one.metadata.to !== to || !one.uploadUrl) continue;
+      let answer = {};
+      try {
+        const response = await fetch(one.uploadUrl, { cache: 'no-store' });
+        if (response.ok) answer = await response.json();
+        else if (response.status !== 404) continue;
+      } catch {
+        continue;
+      }
+      if (answer.state === 'arrived') continue; // its end is near
+      if (answer.state !== 'arriving') { // over, filed by now, or another's
+        await stored.removeUpload(one.urlStorageKey);
+        if (answer.state === 'filed') section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: answer }));
+        continue;
+      }
+      const li = make('li', 'upload');
+      const name = make('span', 'name', one.metadata.filename);
+      const rate = make('output', 'rate', Math.floor(100 * answer.offset / answer.size) + '% arrived');
+      const note = remark('It broke off. Choose or drop the same document again, and it goes on from there.');
+      const forget = button('Forget', 'Forget ' + one.metadata.filename, async () => {
+        await stored.removeUpload(one.urlStorageKey);
+        rests.delete(one.urlStorageKey);
+        li.remove();
+        input.focus();
+        fetch(one.uploadUrl, { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' } }).catch(() => {});
+      });
+      li.append(name, rate, forget, note);
+      list.append(li);
+      rests.set(one.urlStorageKey, li);
+    }
+  };
+  remember();
+})();
