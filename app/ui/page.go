@@ -25,12 +25,12 @@ type page struct {
 type sheet struct {
 	page
 	Me       visitor
-	Path     string // the address without its query
-	Here     string // the address, to come back to
-	Query    string // what stands in the box for finding
-	Notice   string // what the last action came to
-	Warnings []warning
-	Undo     string // where that is taken back, "" where it cannot be
+	Path     string    // the address without its query
+	Here     string    // the address, to come back to
+	Query    string    // what stands in the box for finding
+	Notice   string    // what the last action came to
+	Undo     string    // where that is taken back, "" where it cannot be
+	Warnings []warning // what administrators must see to
 }
 
 // templates are the pages by file name, each with the layout and the parts.
