@@ -65,9 +65,13 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 	user := h.user(t, "somebody", title.RoleViewer)
 	folder := h.someFolder(t)
-	abstract, order := h.someAbstract(t), h.someOrder(t)
+	abstract, plat := h.someAbstract(t)
+	order := h.someOrder(t)
 	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1}
 	return func(path, name string) string {
+		if strings.HasPrefix(path, "/abstracts/{id}/documents/{n}") && name == "n" {
+			return strconv.FormatUint(plat, 10)
+		}
 		for place, id := range numbers {
 			if name == "n" && strings.Contains(path, "/"+place+"/{n}") {
 				return strconv.FormatUint(id, 10)
@@ -83,7 +87,7 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 }
 
-func (h *house) someAbstract(t *testing.T) string {
+func (h *house) someAbstract(t *testing.T) (path string, document uint64) {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -97,7 +101,7 @@ func (h *house) someAbstract(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed.Files[0].ID
 }
 
 func (h *house) someOrder(t *testing.T) string {

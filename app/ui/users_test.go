@@ -115,7 +115,7 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("%+v, %v", actor, err)
 	}
 	list := h.status(t, 200, "GET", "/admin/keys", cookie)
-	list.has(t, "Closing &lt;b&gt;", "Active", "api:v1:read, events", text[:12])
+	list.has(t, "Closing &lt;b&gt;", "Active", "<code>api:v1:read</code>, <code>events</code>", text[:12])
 	list.hasNot(t, text)
 	at := fmt.Sprintf("/admin/keys/%d", actor.ID)
 	page := h.status(t, 200, "GET", at, cookie)
