@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/config"
 	"deedkeep/app/doctor"
 	"deedkeep/app/wire"
 )
@@ -47,10 +48,7 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 	if through != "" && !strings.HasPrefix(through, "http://") && !strings.HasPrefix(through, "https://") {
 		return &usageError{fmt.Errorf("--through %q is no address; write it like https://vault.example.com", through)}
 	}
-	report, err := doctor.Look(ctx, doctor.Options{
-		Config: c, Assets: s.assets, Network: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
-		Ask: s.ask, Explain: message, Through: through, Key: key,
-	})
+	report, err := s.look(ctx, c, through, key)
 	if err != nil {
 		return err
 	}
@@ -63,6 +61,13 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 		return errUnwell
 	}
 	return err
+}
+
+func (s *shell) look(ctx context.Context, c config.Config, through, key string) (wire.Doctor, error) {
+	return doctor.Look(ctx, doctor.Options{
+		Config: c, Assets: s.assets, Network: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
+		Ask: s.ask, Explain: message, Through: through, Key: key,
+	})
 }
 
 func (s *shell) printFound(report wire.Doctor) error {

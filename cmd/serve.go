@@ -19,6 +19,7 @@ import (
 	"deedkeep/app/server"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/wire"
 )
 
 func (s *shell) serveCommand() *cobra.Command {
@@ -69,6 +70,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
+		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },
 		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})
 }

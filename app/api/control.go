@@ -18,6 +18,14 @@ import (
 // Build says what program this is.
 type Build struct{ Version, Commit string }
 
+// String is both in one line.
+func (b Build) String() string {
+	if b.Commit == "" {
+		return b.Version
+	}
+	return b.Version + " (" + b.Commit + ")"
+}
+
 // ControlOptions of Control. Listen is "", Certificate nil and StartedAt zero when no
 // server runs and a command has opened the vault itself.
 type ControlOptions struct {

@@ -30,7 +30,8 @@ type Options struct {
 	Build   api.Build
 	Log     *slog.Logger
 	Now     func() time.Time
-	Started func(Answering) // called once when it answers
+	Started func(Answering)                            // called once when it answers
+	Doctor  func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: nobody does
 }
 
 // Answering says where a server answers, and with what.
@@ -180,6 +181,7 @@ func Handler(opts Options) (http.Handler, error) {
 	pages, err := ui.New(ui.Options{
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), LinkTTL: c.Links.TTL,
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
+		Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Log: opts.Log,
 	})

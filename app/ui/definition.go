@@ -36,6 +36,9 @@ type editor struct {
 	Said                          string            // what a change came to, where only a part is shown
 }
 
+// Preview is the form that the fields make, empty.
+func (ed editor) Preview() []input { return stored(ed.Of.Fields, nil) }
+
 // fieldForm is the form of one field. Key is "" for a new one that takes its key from
 // its label; Options has one in each line.
 type fieldForm struct {

@@ -161,3 +161,12 @@ func changeText(field string, raw json.RawMessage, names map[string]vault.Record
 	}
 	return strings.Join(slices.Clip(values), ", ")
 }
+
+// cutRecord takes a record's name in the log apart.
+func cutRecord(of string) (noun string, id uint64, err error) {
+	noun, number, _ := strings.Cut(of, ":")
+	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
+		return noun, 0, title.Absent("record", of)
+	}
+	return noun, id, nil
+}

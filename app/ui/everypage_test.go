@@ -65,12 +65,15 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 	user := h.user(t, "somebody", title.RoleViewer)
 	folder := h.someFolder(t)
-	abstract, plat := h.someAbstract(t)
+	abstract, attached := h.someAbstract(t)
 	order := h.someOrder(t)
 	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1}
 	return func(path, name string) string {
-		if strings.HasPrefix(path, "/abstracts/{id}/documents/{n}") && name == "n" {
-			return strconv.FormatUint(plat, 10)
+		switch {
+		case name == "part":
+			return "now" // of the page of backups
+		case name == "n" && strings.HasPrefix(path, "/abstracts/"):
+			return strconv.FormatUint(attached, 10)
 		}
 		for place, id := range numbers {
 			if name == "n" && strings.Contains(path, "/"+place+"/{n}") {
@@ -87,7 +90,8 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 }
 
-func (h *house) someAbstract(t *testing.T) (path string, document uint64) {
+// someAbstract makes an abstract with a document, and gives its id and the document's number.
+func (h *house) someAbstract(t *testing.T) (string, uint64) {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/api"
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // house is a vault whose signed links are answered by a real HTTP server.
@@ -58,7 +58,7 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin:  func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
-		Event:   func(e title.Event) wire.Event { return wire.Event{Kind: e.Kind} },
+		Event:   api.EventShape(h.vault.Secrets),
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {

@@ -24,12 +24,13 @@ type page struct {
 // sheet is what the layout works with.
 type sheet struct {
 	page
-	Me     visitor
-	Path   string // the address without its query
-	Here   string // the address, to come back to
-	Query  string // what stands in the box for finding
-	Notice string // what the last action came to
-	Undo   string // where that is taken back, "" where it cannot be
+	Me       visitor
+	Path     string // the address without its query
+	Here     string // the address, to come back to
+	Query    string // what stands in the box for finding
+	Notice   string // what the last action came to
+	Warnings []warning
+	Undo     string // where that is taken back, "" where it cannot be
 }
 
 // templates are the pages by file name, each with the layout and the parts.
@@ -73,6 +74,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, who visitor, status
 	notice, undo := p.notice(w, r)
 	return p.render(w, status, name, "layout.html", sheet{
 		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: undo,
+		Warnings: p.warnings(r, who),
 	})
 }
 

@@ -45,6 +45,8 @@ func (p *pages) routes() []route {
 		{"POST /sign-in/code", anyone, p.code, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
 
+		{"GET /trash", mayWrite, p.trashList, false},
+		{"POST /trash", mayWrite, p.restoreTrash, false},
 		{"GET /admin/templates", mayAdminister, p.templateList, false},
 		{"POST /admin/templates", mayAdminister, p.createTemplate, false},
 		{"GET /admin/templates/{n}", mayAdminister, p.templatePage, false},
@@ -127,6 +129,12 @@ func (p *pages) routes() []route {
 		{"GET /admin/activity.csv", mayAdminister, p.activityCSV, false},
 		{"GET /admin/activity/verify", mayAdminister, p.activityCheck, false},
 		{"POST /admin/activity/verify", mayAdminister, p.verifyActivity, false},
+		{"GET /admin/backups", mayAdminister, p.backups, false},
+		{"GET /admin/backups/{part}", mayAdminister, p.backupPart, false},
+		{"POST /admin/backups", mayAdminister, p.runBackup, false},
+		{"POST /admin/backups/verify", mayAdminister, p.verifyBackup, false},
+		{"GET /admin/settings", mayAdminister, p.settings, false},
+		{"POST /admin/settings", mayAdminister, p.examine, false},
 	}
 }
 

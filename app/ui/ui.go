@@ -15,8 +15,10 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
+	"deedkeep/app/config"
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -27,16 +29,19 @@ import (
 // Options of New. Sizes are bytes.
 type Options struct {
 	Vault     *vault.Vault
-	Links     *secret.Links                       // of downloads
-	LinkTTL   time.Duration                       // how long one lives; 0: 5 minutes
-	Address   func(*http.Request) string          // of the client
-	Origin    func(*http.Request) (string, error) // the service's own address, as the request has it
-	Event     func(title.Event) wire.Event        // an entry of the log as programs see it
-	FormBytes int64                               // the largest form; 0: 8 MB
-	BodyBytes int64                               // the largest request with documents; 0: 10 GB
-	Parts     int                                 // of a request with documents; 0: 1,000
-	Stall     time.Duration                       // without a byte of one; 0: 30 seconds
-	MinRate   int64                               // bytes a second that a client must send or take at least
+	Links     *secret.Links                              // of downloads
+	LinkTTL   time.Duration                              // how long one lives; 0: 5 minutes
+	Address   func(*http.Request) string                 // of the client
+	Origin    func(*http.Request) (string, error)        // the service's own address, as the request has it
+	Event     func(title.Event) wire.Event               // an entry of the log as programs see it
+	Settings  []config.Setting                           // in force, secrets masked
+	Version   string                                     // of this program
+	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: nobody does
+	FormBytes int64                                      // the largest form; 0: 8 MB
+	BodyBytes int64                                      // the largest request with documents; 0: 10 GB
+	Parts     int                                        // of a request with documents; 0: 1,000
+	Stall     time.Duration                              // without a byte of one; 0: 30 seconds
+	MinRate   int64                                      // bytes a second that a client must send or take at least
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -63,6 +68,8 @@ type pages struct {
 	abstracts *secret.IDs
 	orders    *secret.IDs
 	mux       *http.ServeMux
+	health    health
+	examining sync.Mutex
 	origins   *http.CrossOriginProtection
 }
 

@@ -173,7 +173,7 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 				return err
 			}
 			for _, e := range page.Items {
-				if strings.HasPrefix(e.Kind, "file.filed") || strings.HasPrefix(e.Kind, "file.imported") {
+				if strings.HasPrefix(e.Kind, "file.filed") {
 					who[id] = e.Actor
 				}
 			}

@@ -91,7 +91,7 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 	if d.Status, err = v.Status(ctx); err != nil {
 		return d, err
 	}
-	d.LowDisk = d.Status.DiskFree < d.Status.DiskReserve+roomForFiles*uint64(max(v.set.FileSize, 0))
+	d.LowDisk = v.lowDisk(d.Status)
 	d.Backup, err = v.backupHealth(d.Status)
 	return d, err
 }

@@ -109,3 +109,6 @@ func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err er
 	})
 	return file, err
 }
+
+// Keep is how long what is in the trash stays there.
+func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }

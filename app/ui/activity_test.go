@@ -1,0 +1,184 @@
+package ui_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/ui"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+const formula = `=HYPERLINK("http://evil.example")`
+
+func (h *house) abstract(t *testing.T, actor title.Actor, address string) vault.Filed {
+	t.Helper()
+	tray, err := h.vault.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tray.Discard()
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given(address)}}, tray, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func TestActivity(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.clock.Move(24 * time.Hour)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	h.sit(t, formula, title.RoleStaff)
+	made := h.abstract(t, admin.actor, `12 <b>Mill</b> Road`)
+	id := made.Abstract.ID
+	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, title.AbstractPatch{PropertyPatch: title.PropertyPatch{County: title.Send(title.Given("Ada"))}}, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
+	h.vault.Events.Note(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
+	admin.change(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
+
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
+	all := admin.get(t, 200, "/admin/activity", `made abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`, `<span class="muted">County:</span> nothing`, "Ada",
+		`opened document <a href="/documents/1">deed &lt;1&gt;.pdf</a>`, "changed the statuses of orders", "signed in", "The operator of the machine", "deedkeep itself")
+	all.lacks(t, "<b>Mill", "abstract.created<")
+	for _, c := range []struct {
+		name, query  string
+		holds, lacks []string
+	}{
+		{"who", "who=operator", []string{"filed document"}, []string{"made abstract <a"}},
+		{"what", "kind=file.opened", []string{"opened document"}, []string{"filed document"}},
+		{"about, by address", "record=" + url.QueryEscape("https://vault.test"+path+"?x=1"), []string{"made abstract <a", "changed abstract <a"}, []string{"filed document"}},
+		{"about, by name", "record=file:1", []string{"filed document"}, []string{"made abstract <a"}},
+		{"about nothing", "record=%3Cscript%3E", []string{"no address of a page", `value="&lt;script&gt;"`}, []string{"<script>"}},
+		{"about another's id", "record=/abstracts/nothing", []string{"no address of a page"}, nil},
+		{"from", "from=2026-05-30", []string{"made abstract <a"}, []string{"made the vault"}},
+		{"to", "to=2026-05-29", []string{"made the vault"}, []string{"made abstract <a"}},
+		{"no date", "from=yesterday", []string{"This is no date"}, nil},
+		{"nothing fits", "who=user:99", []string{"No entry fits"}, nil},
+		{"two at once", "kind=abstract.changed&who=" + admin.actor.Record(), []string{"changed abstract"}, []string{"made abstract <a"}},
+		{"a place that is none", "at=AAAA", []string{"made abstract <a"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := admin.get(t, 200, "/admin/activity?"+c.query, c.holds...)
+			got.lacks(t, c.lacks...)
+		})
+	}
+}
+
+func TestActivityPaging(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	for i := range 120 {
+		h.vault.Events.Note(admin.actor, "file.downloaded", fmt.Sprint("file:", i+1000), nil)
+	}
+	number := regexp.MustCompile(`<b>(1\d\d\d)</b>`)
+	next, prev := regexp.MustCompile(`href="([^"]+)" rel="next"`), regexp.MustCompile(`href="([^"]+)" rel="prev"`)
+	seen, target, pages := map[string]int{}, "/admin/activity?kind=file.downloaded", 0
+	var last reply
+	for ; target != "" && pages < 9; pages++ {
+		last = admin.get(t, 200, target)
+		for _, m := range number.FindAllSubmatch(last.body, -1) {
+			seen[string(m[1])]++
+		}
+		target = ""
+		if m := next.FindSubmatch(last.body); m != nil {
+			target = strings.ReplaceAll(string(m[1]), "&amp;", "&")
+		}
+	}
+	if len(seen) != 120 || pages != 3 {
+		t.Errorf("%d entries on %d pages", len(seen), pages)
+	}
+	m := prev.FindSubmatch(last.body)
+	if m == nil {
+		t.Fatal("no way back")
+	}
+	admin.get(t, 200, strings.ReplaceAll(string(m[1]), "&amp;", "&"), "<b>1020</b>", "<b>1069</b>")
+}
+
+func TestActivityCSV(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	bad := h.sit(t, formula, title.RoleStaff)
+	for i := range 700 { // more than one stretch
+		h.vault.Events.Note(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
+	}
+	got := admin.get(t, 200, "/admin/activity.csv?kind=file.downloaded")
+	got.same(t, map[string]string{"Content-Type": "text/csv; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
+	text, marked := strings.CutPrefix(string(got.body), "\ufeff")
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || !marked || len(rows) != 701 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	if first := rows[1]; first[4] != "'"+formula || first[6] != "file.downloaded" || !strings.HasPrefix(first[7], "abstract:") || first[7] == "abstract:1" || len(first[11]) != 64 {
+		t.Errorf("%q", first)
+	}
+	for i, row := range rows {
+		for _, cell := range row {
+			if strings.IndexAny(cell, "=+-@\t\r") == 0 {
+				t.Errorf("row %d: %q", i, cell)
+			}
+		}
+	}
+	admin.get(t, 422, "/admin/activity.csv?from=never", "This is no date")
+	if none := admin.get(t, 200, "/admin/activity.csv?who=user:99"); strings.Count(string(none.body), "\n") != 1 {
+		t.Errorf("%q", none.body)
+	}
+}
+
+func TestActivityVerify(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin.get(t, 200, "/admin/activity", "Verify the log", "Every entry is sealed")
+	admin.post(t, 303, "/admin/activity/verify", nil)
+	for h.vault.Events.Verified().Running {
+		time.Sleep(time.Millisecond)
+	}
+	admin.get(t, 200, "/admin/activity", "The log holds: all", "with the hash <code>")
+	part := admin.house.status(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
+	part.holds(t, `id="log-check"`, "The log holds")
+	part.lacks(t, "<html", "hx-trigger")
+	admin.get(t, 303, "/admin/activity/verify")
+}
+
+var kindText = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|order_fields|order_statuses)\.[a-z_]{5,})"`)
+
+// Every kind of event that the vault writes has words.
+func TestEventWords(t *testing.T) {
+	t.Parallel()
+	known := ui.EventKinds()
+	for _, pattern := range []string{"../vault/*.go", "../store/buckets.go", "../api/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range kindText.FindAllSubmatch(text, -1) {
+				if kind := string(m[1]); !known[kind] {
+					t.Errorf("%s: %s has no words", name, kind)
+				}
+			}
+		}
+	}
+}

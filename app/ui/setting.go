@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"deedkeep/app/config"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+// settingPage is what is in force, and what there is to know of the service. Nothing of
+// it can be changed here: settings are read when the service starts.
+type settingPage struct {
+	Version, Home, File string
+	vault.Health
+	Database int64 // bytes
+	Trouble  string
+	Groups   []settingGroup
+	Examined bool
+	Findings []wire.Diagnosis // nil: nobody has looked
+	OK       bool
+	CanLook  bool
+}
+
+// settingGroup is the settings of one section of the file.
+type settingGroup struct {
+	Label    string
+	Settings []config.Setting
+}
+
+// settingLabels are the headings of the sections; "" is for what stands outside of all.
+var settingLabels = map[string]string{
+	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
+	"users": "Signing in", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
+	"previews": "Pictures of pages", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "idempotency": "Repeated requests",
+	"sweep": "Tidying up", "backup": "Backups",
+}
+
+func groups(all []config.Setting) (list []settingGroup) {
+	last := "-"
+	for _, s := range all {
+		section, _, nested := strings.Cut(s.Key, ".")
+		if !nested {
+			section = ""
+		}
+		if section != last {
+			label := settingLabels[section]
+			if label == "" {
+				label = section
+			}
+			list, last = append(list, settingGroup{Label: label}), section
+		}
+		of := &list[len(list)-1]
+		of.Settings = append(of.Settings, s)
+	}
+	return list
+}
+
+func (p *pages) settings(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.showSettings(w, r, who, nil)
+}
+
+func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, who visitor, found *wire.Doctor) error {
+	h, err := p.Vault.Health(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := settingPage{
+		Version: p.Version, Home: p.Vault.Dir(), File: filepath.Join(p.Vault.Dir(), config.FileName), Health: h, Trouble: diskWarning(h),
+		Groups: groups(p.Settings), CanLook: p.Doctor != nil,
+	}
+	if info, err := os.Stat(filepath.Join(p.Vault.Dir(), "vault.db")); err == nil {
+		shown.Database = info.Size()
+	}
+	if found != nil {
+		shown.Examined, shown.Findings, shown.OK = true, found.Findings, found.OK
+	}
+	return p.show(w, r, who, http.StatusOK, "settings.html", page{Heading: "Settings", Section: "admin", Data: shown})
+}
+
+// examineTime is how long an examination may take; it mostly takes a second.
+const examineTime = 30 * time.Second
+
+// examine has the doctor look at the installation, one at a time, and shows what was
+// found. It keeps nothing.
+func (p *pages) examine(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if p.Doctor == nil {
+		return absentPath(r)
+	}
+	if !p.examining.TryLock() {
+		return &title.Error{Kind: title.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
+	}
+	defer p.examining.Unlock()
+	ctx, cancel := context.WithTimeout(r.Context(), examineTime)
+	defer cancel()
+	found, err := p.Doctor(ctx)
+	if err != nil {
+		return err
+	}
+	return p.showSettings(w, r, who, &found)
+}

@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// trashPage is what is in the trash, what went there last first.
+type trashPage struct {
+	Nouns      []trashNoun
+	Items      []trashRow
+	Keep       int // days
+	Here       string
+	Problems   []string
+	Prev, Next string
+}
+
+// trashNoun is a choice of what is shown.
+type trashNoun struct {
+	Noun, Label, Path string
+	Chosen            bool
+}
+
+// trashRow is one record; Item is its name in the form.
+type trashRow struct {
+	vault.Trashed
+	Item, Label, Who string
+}
+
+const onTrash = 50
+
+var trashLabels = []struct{ noun, one, many string }{
+	{"", "", "Everything"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
+}
+
+func (p *pages) trashList(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.showTrash(w, r, who, http.StatusOK, nil)
+}
+
+func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, status int, problems []string) error {
+	asked := kept(r, "noun")
+	q := store.Query{Down: true, Limit: onTrash}
+	shown := trashPage{Keep: int(p.Vault.Trash.Keep() / (24 * time.Hour)), Problems: problems}
+	for _, l := range trashLabels {
+		chosen := asked.Get("noun") == l.noun
+		path := "/trash"
+		if l.noun != "" {
+			path += "?noun=" + l.noun
+			if chosen {
+				q.Where = []store.Where{{Column: store.ColumnKind, Value: l.noun}}
+			}
+		}
+		shown.Nouns = append(shown.Nouns, trashNoun{l.noun, l.many, path, chosen})
+	}
+	p.placed(r, asked, &q)
+	list, err := p.Vault.Trash.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	for _, item := range list.Items {
+		row := trashRow{Trashed: item, Item: p.spelled(item.Noun, item.ID), Label: item.Noun, Who: actorWords(item.By)}
+		for _, l := range trashLabels {
+			if l.noun == item.Noun {
+				row.Label = l.one
+			}
+		}
+		shown.Items = append(shown.Items, row)
+	}
+	shown.Here = r.URL.RequestURI()
+	shown.Prev, shown.Next = p.beside(r, asked, list.Prev, list.Next)
+	return p.show(w, r, who, status, "trash.html", page{Heading: "Trash", Section: "trash", Data: shown, Scripts: []string{"choose.js"}})
+}
+
+// spelled names a record as pages do: noun:id, with the id that others know it by.
+func (p *pages) spelled(noun string, id uint64) string {
+	if ids := p.idsOf(noun); ids != nil {
+		return noun + ":" + ids.Encode(id)
+	}
+	return record(noun, id)
+}
+
+// mostRestored is how many are restored by one form: each is a change of its own.
+const mostRestored = 200
+
+// restoreTrash restores what was chosen, each by itself: one that cannot come back
+// keeps none of the others. `only` is the button of one row.
+func (p *pages) restoreTrash(w http.ResponseWriter, r *http.Request, who visitor) error {
+	items := r.PostForm["item"]
+	if only := r.PostForm["only"]; len(only) > 0 {
+		items = only
+	}
+	var problems []string
+	restored := 0
+	for _, item := range items[:min(len(items), mostRestored)] {
+		heading, err := p.restoreOne(r.Context(), who.Actor, p.recordOf(item))
+		var named *title.Error
+		switch {
+		case err == nil:
+			restored++
+		case errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.Conflict, title.NotFound}, named.Kind):
+			problems = append(problems, problemOf(heading, named))
+		default:
+			return err
+		}
+	}
+	said := plural(restored, "was restored.", "were restored.")
+	switch {
+	case len(items) == 0:
+		return p.showTrash(w, r, who, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
+	case len(problems) > 0 && restored > 0:
+		return p.showTrash(w, r, who, http.StatusConflict, append(problems, "The others: "+said))
+	case len(problems) > 0:
+		return p.showTrash(w, r, who, http.StatusConflict, problems)
+	}
+	return p.see(w, r, back(r, "/trash"), said)
+}
+
+func problemOf(heading string, named *title.Error) string {
+	if named.Kind == title.NotFound {
+		return "One is in the trash no longer: somebody was quicker, or its time was over."
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, named.Message))
+}
+
+// restoreOne restores a record by its name in the log; heading is what people know it by.
+func (p *pages) restoreOne(ctx context.Context, actor title.Actor, of string) (heading string, err error) {
+	names, err := p.Vault.Names(ctx, []string{of})
+	if err != nil {
+		return "", err
+	}
+	heading = names[of].Text
+	noun, id, err := cutRecord(of)
+	if err != nil {
+		return heading, err
+	}
+	switch noun {
+	case "abstract":
+		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Keep[vault.Filed]{})
+	case "order":
+		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Keep[title.Order]{})
+	case "file":
+		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[title.File]{})
+	default:
+		err = title.Absent("record", of)
+	}
+	return heading, err
+}
