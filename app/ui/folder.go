@@ -36,6 +36,7 @@ type folderSheet struct {
 	OwnName    string
 	Open       string            // the form that is open: new, rename or move
 	Problems   map[string]string // of that form
+	Again      bool              // only what changes by itself is shown
 }
 
 // Path is where the folder is shown.
@@ -115,7 +116,8 @@ func (p *pages) folder(w http.ResponseWriter, r *http.Request, who visitor) erro
 		return err
 	}
 	if isPart(r) {
-		return p.part(w, r, who, http.StatusOK, "folder.html", "documents", sheet)
+		sheet.Again = true
+		return p.part(w, r, who, http.StatusOK, "folder.html", "again", sheet)
 	}
 	sheet.Open = r.URL.Query().Get("do")
 	return p.showFolder(w, r, who, http.StatusOK, sheet)

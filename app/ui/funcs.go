@@ -31,6 +31,8 @@ func (p *pages) functions() template.FuncMap {
 		"dict":         dict,
 		"last":         last,
 		"countAny":     countAny,
+		"pluralAny":    pluralAny,
+		"inDays":       inDays,
 		"kindLabel":    kindLabel,
 		"roleName":     roleName,
 		"roleText":     roleText,
@@ -123,6 +125,14 @@ func countAny(n any) string {
 		return count(v.Uint())
 	}
 	return ""
+}
+
+// pluralAny is plural for whole numbers of any type.
+func pluralAny(n any, one, many string) string {
+	if text := countAny(n); text != "1" {
+		return text + " " + many
+	}
+	return "1 " + one
 }
 
 // plural gives a number and the word for so many.
