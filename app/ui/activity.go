@@ -55,7 +55,7 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 	if shown.Events, err = p.eventRows(r.Context(), list.Items); err != nil {
 		return err
 	}
-	return p.show(w, r, who, http.StatusOK, "activity.html", page{Heading: "Activity", Section: "admin", Data: shown})
+	return p.show(w, r, who, http.StatusOK, "activity.html", page{Heading: "Activity", Section: "admin", Data: shown, Styles: adminStyles})
 }
 
 // someEvents goes on over pages that are empty because their steps were used up.

@@ -67,7 +67,7 @@ func TestActivity(t *testing.T) {
 		{"to", "to=2026-05-29", []string{"made the vault"}, []string{"made abstract <a"}},
 		{"no date", "from=yesterday", []string{"This is no date"}, nil},
 		{"nothing fits", "who=user:99", []string{"No entry fits"}, nil},
-		{"two at once", "kind=abstract.changed&who=" + admin.actor.Record(), []string{"changed abstract"}, []string{"made abstract <a"}},
+		{"two at once", fmt.Sprintf("who=user:%d&kind=abstract.changed", admin.actor.ID), []string{"changed abstract"}, []string{"made abstract <a"}},
 		{"a place that is none", "at=AAAA", []string{"made abstract <a"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (p *pages) backups(w http.ResponseWriter, r *http.Request, who visitor) err
 	if good := h.Backup.Good; good != nil {
 		shown.Age = age(p.Now().Sub(good.At))
 	}
-	return p.show(w, r, who, http.StatusOK, "backups.html", page{Heading: "Backups", Section: "admin", Data: shown})
+	return p.show(w, r, who, http.StatusOK, "backups.html", page{Heading: "Backups", Section: "admin", Data: shown, Styles: adminStyles})
 }
 
 func (p *pages) backupNow() backupNow {

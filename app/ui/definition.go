@@ -21,6 +21,9 @@ type bench struct {
 	key                           func(label string, defs []title.Field) string
 }
 
+// adminStyles are of the pages about running the service.
+var adminStyles = []string{"admin.css"}
+
 // editor is what the page of a bench shows.
 type editor struct {
 	Path, Noun, Seen              string
@@ -94,7 +97,7 @@ func (p *pages) showBench(w http.ResponseWriter, r *http.Request, who visitor, b
 func (p *pages) showEditor(w http.ResponseWriter, r *http.Request, who visitor, status int, b bench, ed editor) error {
 	if !isPart(r) {
 		return p.show(w, r, who, status, "definitions.html", page{
-			Heading: b.heading, Section: "admin", Data: ed, Scripts: []string{"sortable.min.js", "definitions.js"},
+			Heading: b.heading, Section: "admin", Data: ed, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
 		})
 	}
 	if status != http.StatusOK {

@@ -77,7 +77,11 @@ func (p *pages) eventRow(e title.Event, names map[string]vault.RecordName) event
 		row.In = p.eventRecord("abstract", in, "", names)
 	}
 	for _, d := range detailWords {
-		if value := e.Detail[d.name]; value != "" {
+		switch value := e.Detail[d.name]; {
+		case value == "1" && d.one == "-":
+		case value == "1" && d.one != "":
+			row.Details = append(row.Details, d.one)
+		case value != "":
 			row.Details = append(row.Details, fmt.Sprintf(d.words, value))
 		}
 	}
@@ -125,6 +129,8 @@ func (p *pages) recordPath(noun string, id uint64) string {
 		return folderPath(id)
 	case "template":
 		return templatePath(id)
+	case "user", "key":
+		return "/admin/" + noun + "s/" + strconv.FormatUint(id, 10)
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ var eventWords = []eventGroup{
 		{"folder.created", "made", "folder"}, {"folder.changed", "renamed or moved", "folder"}, {"folder.removed", "removed", "folder"},
 	}},
 	{"Signing in", []eventWord{
-		{"session.started", "signed in", ""}, {"session.ended", "was signed out", ""}, {"session.refused", "was refused at signing in", "as"},
+		{"session.started", "signed in", ""}, {"session.ended", "signed out", ""}, {"session.refused", "was refused at signing in", "as"},
 	}},
 	{"Users", []eventWord{
 		{"user.created", "added", "user"}, {"user.renamed", "renamed", "user"}, {"user.role_changed", "changed the role of", "user"},
@@ -106,9 +106,11 @@ func actorWords(a title.Actor) string {
 }
 
 // detailWords are the words for what an event says besides; a detail that is not in it
-// is not shown, since the words of the event or its record say it already.
-var detailWords = []struct{ name, words string }{
-	{"why", "%s"}, {"reason", "%s"}, {"tries", "%s tries"}, {"count", "and %s times more"}, {"files", "with %s documents"},
-	{"role", "as %s"}, {"by", "by %s"}, {"abilities", "may %s"}, {"snapshot", "snapshot %s"}, {"to", "to %s"}, {"from", "from %s"},
-	{"removed", "%s"}, {"recovery_codes_left", "by a recovery code; %s are left"}, {"sessions", "%s sessions ended"},
+// is not shown, since the words of the event or its record say it already. The last
+// text is for the number one, "-" for none, where the other would be wrong.
+var detailWords = []struct{ name, words, one string }{
+	{"reason", "%s", ""}, {"tries", "%s tries", ""}, {"count", "and %s times more", "and once more"},
+	{"files", "with %s documents", "with 1 document"}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "may %s", ""},
+	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
+	{"recovery_codes_left", "by a recovery code; %s are left", "by a recovery code; 1 is left"}, {"sessions", "%s sessions", "-"},
 }

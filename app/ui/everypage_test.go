@@ -51,7 +51,8 @@ var notByReading = []string{
 	"GET /documents/{n}/pages/{page}",       // the toy reader draws no pictures
 	"GET /documents/{n}/pages/{page}/marks", // nor does it place words
 	"GET /documents/{n}/thumbnail",
-	"GET /uploads/{id}", // nothing is under way
+	"GET /uploads/{id}",  // nothing is under way
+	"GET /vault/{n}/zip", // the folder is empty
 }
 
 // records makes one record of each noun, and gives what fills a page's path with it.

@@ -23,7 +23,7 @@ func (p *pages) functions() template.FuncMap {
 		"humane":       humane,
 		"date":         date,
 		"when":         when,
-		"day":          day,
+		"day":          onDay,
 		"badge":        statusClass,
 		"size":         size,
 		"count":        count[int],
@@ -31,6 +31,8 @@ func (p *pages) functions() template.FuncMap {
 		"dict":         dict,
 		"last":         last,
 		"countAny":     countAny,
+		"pluralAny":    pluralAny,
+		"inDays":       inDays,
 		"kindLabel":    kindLabel,
 		"roleName":     roleName,
 		"roleText":     roleText,
@@ -71,9 +73,9 @@ func when(at any) template.HTML {
 		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
 }
 
-// day gives the day of a moment in the zone of this machine, with the exact time for
+// onDay gives the day of a moment in the zone of this machine, with the exact time for
 // programs; nothing for the zero time.
-func day(moment time.Time) template.HTML {
+func onDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
@@ -123,6 +125,14 @@ func countAny(n any) string {
 		return count(v.Uint())
 	}
 	return ""
+}
+
+// pluralAny is plural for whole numbers of any type.
+func pluralAny(n any, one, many string) string {
+	if text := countAny(n); text != "1" {
+		return text + " " + many
+	}
+	return "1 " + one
 }
 
 // plural gives a number and the word for so many.

@@ -3,12 +3,14 @@ package ui_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +18,13 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/config"
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
 )
 
 // house is a vault whose signed links are answered by a real HTTP server.
@@ -57,8 +61,8 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	log := slog.New(slog.NewTextHandler(&h.log, nil))
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
-		Origin:  func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
-		Event:   api.EventShape(h.vault.Secrets),
+		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
+		Event:  api.EventShape(h.vault.Secrets), Settings: config.Default().Show(), Version: "9.9.9", Doctor: h.doctor,
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {
@@ -104,6 +108,11 @@ func (h *house) as(t *testing.T, name string) string {
 	return "Cookie: deedkeep=" + h.session(t, name, "")
 }
 
+// doctor finds what no installation has.
+func (h *house) doctor(context.Context) (wire.Doctor, error) {
+	return wire.Doctor{Findings: []wire.Diagnosis{{Check: "clock", State: "ok", Says: "right"}, {Check: "disk <1>", State: "bad", Says: "gone", Do: "buy one"}}}, nil
+}
+
 // put stores a document and gives its record.
 func (h *house) put(t *testing.T, filename string, content []byte) title.File {
 	t.Helper()
@@ -141,7 +150,7 @@ func (h *house) ask(t testing.TB, method, target string, header ...string) reply
 	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\n\r\n", method, target, strings.Join(lines, "\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method, URL: &url.URL{Path: target}})
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, target, err)
 	}

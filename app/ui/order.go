@@ -275,7 +275,7 @@ func orderLines(events []title.Event, defs []title.Field) (lines []historyLine) 
 		if what == "" {
 			what = strings.ReplaceAll(strings.TrimPrefix(e.Kind, "order."), "_", " ")
 		}
-		line := historyLine{Who: actorName(e.Actor), What: what, At: e.At, Changes: changeLines(e.Changes, kinds)}
+		line := historyLine{Who: byWhom(e.Actor), What: what, At: e.At, Changes: changeLines(e.Changes, kinds)}
 		for i, c := range line.Changes {
 			line.Changes[i].Label = orderLabel(c.Label, c.Label)
 			if c.Label == "due_date" {

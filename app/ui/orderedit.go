@@ -80,7 +80,7 @@ func (p *pages) tellOtherOrder(r *http.Request, s orderSheet, e *edited) error {
 			return slices.ContainsFunc(event.Changes, func(c title.Change) bool { return c.Field == in.Name })
 		})
 		if at >= 0 {
-			in.Others += " Changed by " + actorName(log.Items[at].Actor) + ", " + log.Items[at].At.Local().Format("Jan 2, 3:04 PM") + "."
+			in.Others += " Changed by " + byWhom(log.Items[at].Actor) + ", " + log.Items[at].At.Local().Format("Jan 2, 3:04 PM") + "."
 		}
 	}
 	return nil

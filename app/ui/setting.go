@@ -37,7 +37,7 @@ type settingGroup struct {
 // settingLabels are the headings of the sections; "" is for what stands outside of all.
 var settingLabels = map[string]string{
 	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
-	"users": "Signing in", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
+	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
 	"previews": "Pictures of pages", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "idempotency": "Repeated requests",
 	"sweep": "Tidying up", "backup": "Backups",
 }
@@ -62,6 +62,15 @@ func groups(all []config.Setting) (list []settingGroup) {
 	return list
 }
 
+// inDays says of a setting that is a long time, such as 720h, how many days that is; ""
+// of any other.
+func inDays(value string) string {
+	if d, err := time.ParseDuration(value); err == nil && d >= 48*time.Hour && d%(24*time.Hour) == 0 {
+		return plural(int(d/(24*time.Hour)), "day", "days")
+	}
+	return ""
+}
+
 func (p *pages) settings(w http.ResponseWriter, r *http.Request, who visitor) error {
 	return p.showSettings(w, r, who, nil)
 }
@@ -81,7 +90,7 @@ func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, who visitor
 	if found != nil {
 		shown.Examined, shown.Findings, shown.OK = true, found.Findings, found.OK
 	}
-	return p.show(w, r, who, http.StatusOK, "settings.html", page{Heading: "Settings", Section: "admin", Data: shown})
+	return p.show(w, r, who, http.StatusOK, "settings.html", page{Heading: "Settings", Section: "admin", Data: shown, Styles: adminStyles})
 }
 
 // examineTime is how long an examination may take; it mostly takes a second.

@@ -98,6 +98,9 @@ func (v *Vault) abstractHeading(t *store.Tx, a title.Abstract) string {
 // over reports whether the time in the trash has passed, to the microsecond.
 func (v *Vault) over(in title.Trashed) bool { return !v.now().Before(in.At.Add(v.set.TrashKeep)) }
 
+// Keep is how long what is in the trash stays there.
+func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }
+
 // Trashed reads a document that is in the trash; NotFound when there is none there.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
@@ -109,6 +112,3 @@ func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err er
 	})
 	return file, err
 }
-
-// Keep is how long what is in the trash stays there.
-func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }

@@ -1,0 +1,152 @@
+package ui_test
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+func openBackedUp(t *testing.T) (h *house, to string) {
+	t.Helper()
+	to = filepath.Join(t.TempDir(), "nas <1>")
+	h = openEmpty(t, func(opts *vault.Options) {
+		opts.Settings.Backup = vault.BackupSettings{To: to, Every: 24 * time.Hour}
+	})
+	return h, to
+}
+
+// ends waits until a piece of long work is over.
+func ends(t *testing.T, running func() bool) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); running(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("it does not end")
+		}
+	}
+}
+
+func TestBackupsWithoutPlace(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin.get(t, 200, "/admin/backups", "No directory is set", "config.yaml", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
+	admin.post(t, 409, "/admin/backups", nil).holds(t, "There is no directory to back up to")
+	admin.post(t, 409, "/admin/backups/verify", nil).holds(t, "There is no directory to back up to")
+	admin.get(t, 404, "/admin/backups/other")
+}
+
+func TestBackups(t *testing.T) {
+	t.Parallel()
+	h, to := openBackedUp(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
+	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost", "Back up now").lacks(t, "nas <1>")
+	admin.post(t, 409, "/admin/backups/verify", nil).holds(t, "no backup here")
+
+	admin.post(t, 303, "/admin/backups", nil)
+	ends(t, func() bool { return h.vault.Backups.Running().Running })
+	page := admin.get(t, 200, "/admin/backups", "The backup was made", "1 document, ", "0 minutes ago", `name="snapshot"`)
+	page.lacks(t, "There is no backup")
+	state, err := h.vault.Backups.State()
+	if err != nil || state.Good == nil {
+		t.Fatal(state, err)
+	}
+	admin.post(t, 303, "/admin/backups/verify", url.Values{"snapshot": {state.Good.Snapshot}})
+	ends(t, func() bool { return h.vault.Backups.Verified().Running })
+	admin.get(t, 200, "/admin/backups", "All is well", "1 backup, 1 document")
+	admin.post(t, 409, "/admin/backups/verify", url.Values{"snapshot": {"20990101T000000Z"}})
+
+	blobs, err := filepath.Glob(filepath.Join(to, "blobs", "*", "*"))
+	if err != nil || len(blobs) != 1 {
+		t.Fatal(blobs, err)
+	}
+	if err := os.Remove(blobs[0]); err != nil {
+		t.Fatal(err)
+	}
+	admin.post(t, 303, "/admin/backups/verify", nil)
+	ends(t, func() bool { return h.vault.Backups.Verified().Running })
+	admin.get(t, 200, "/admin/backups", "The backups are damaged", "1 finding")
+	part := h.status(t, 200, "GET", "/admin/backups/check", admin.cookie, "HX-Request: true")
+	part.holds(t, `id="backup-check"`)
+	part.lacks(t, "<html", "hx-trigger=\"load")
+	part.same(t, map[string]string{"Hx-Refresh": "true"})
+}
+
+// While one is made a second click says so, and every page says when none was made.
+func TestBackupTwice(t *testing.T) {
+	t.Parallel()
+	h, to := openBackedUp(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
+	held, release := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		first := true
+		_, err := h.vault.Backups.Create(t.Context(), title.Actor{Kind: "operator"}, "", func(vault.BackupProgress) {
+			if first {
+				first = false
+				close(held)
+				<-release
+			}
+		})
+		done <- err
+	}()
+	<-held
+	admin.get(t, 200, "/admin/backups", "A backup is being made since", "<progress", "This page may be left")
+	again := admin.post(t, 303, "/admin/backups", nil)
+	admin.house.status(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).holds(t, "A backup is being made already.")
+	part := h.status(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
+	part.holds(t, "load delay:1s")
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Move(time.Minute) // what is known is that old at most
+	staff := h.sit(t, "sue", title.RoleStaff)
+	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
+	h.clock.Move(50 * time.Hour)
+	admin, staff = h.sit(t, "ben", title.RoleAdmin), h.sit(t, "tom", title.RoleStaff)
+	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)
+	staff.get(t, 200, "/trash").lacks(t, "backup")
+	if err := os.RemoveAll(to); err != nil {
+		t.Fatal(err)
+	}
+	admin.post(t, 303, "/admin/backups", nil)
+	ends(t, func() bool { return h.vault.Backups.Running().Running })
+	admin.get(t, 200, "/admin/backups", "was not made", "the backups that were there are not there")
+	admin.get(t, 200, "/trash", "was not made")
+	admin.get(t, 200, "/admin/backups", `role="alert"`)
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir)
+	admin.post(t, 200, "/admin/settings", nil).holds(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
+	for _, role := range []title.Role{title.RoleStaff, title.RoleViewer} {
+		other := h.sit(t, string(role), role)
+		for _, target := range []string{"/admin/settings", "/admin/backups"} {
+			other.get(t, 403, target)
+			other.post(t, 403, target, nil)
+		}
+		other.post(t, 403, "/admin/backups/verify", nil)
+	}
+}
+
+// A disk that is nearly full is told on every page of an administrator.
+func TestDiskWarning(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(opts *vault.Options) { opts.Settings.FileSize = 1 << 56 })
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin.get(t, 200, "/trash", "The disk is nearly full", `href="/admin/settings"`)
+	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">The service</a>`)
+}
