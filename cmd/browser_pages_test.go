@@ -45,6 +45,7 @@ func (f *firm) screens() []screen {
 		{name: "orders", path: "/orders", as: staff},
 		{name: "orders-new", path: "/orders/new", as: staff},
 		{name: "order", path: order, as: staff},
+		{name: "order-history", path: order + "/history", as: staff},
 		{name: "vault", path: "/vault", as: staff},
 		{name: "folder", path: folder, as: staff},
 		{name: "document", path: document(chain[1].name) + "?in=abstract:" + f.abstract, as: staff},
