@@ -78,6 +78,7 @@ func (p *pages) eventRow(e title.Event, names map[string]vault.RecordName) event
 	}
 	for _, d := range detailWords {
 		switch value := e.Detail[d.name]; {
+		case value == "1" && d.one == "-":
 		case value == "1" && d.one != "":
 			row.Details = append(row.Details, d.one)
 		case value != "":

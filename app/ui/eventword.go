@@ -107,10 +107,10 @@ func actorWords(a title.Actor) string {
 
 // detailWords are the words for what an event says besides; a detail that is not in it
 // is not shown, since the words of the event or its record say it already. The last
-// text is for the number one, where the other would be wrong.
+// text is for the number one, "-" for none, where the other would be wrong.
 var detailWords = []struct{ name, words, one string }{
 	{"reason", "%s", ""}, {"tries", "%s tries", ""}, {"count", "and %s times more", "and once more"},
 	{"files", "with %s documents", "with 1 document"}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "may %s", ""},
 	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
-	{"recovery_codes_left", "by a recovery code; %s are left", "by a recovery code; 1 is left"}, {"sessions", "%s sessions", "1 session"},
+	{"recovery_codes_left", "by a recovery code; %s are left", "by a recovery code; 1 is left"}, {"sessions", "%s sessions", "-"},
 }

@@ -26,7 +26,7 @@ func TestFolderPages(t *testing.T) {
 	}
 	staff.get(t, 200, path).has(t, "<h1>Book &lt;10&gt;</h1>", "This folder is empty", `<a href="/vault/1" data-folder="1">Inbox</a>`, `data-to="folder:5"`, `aria-current="page"`)
 	staff.get(t, 200, "/vault/1").has(t, "Book &lt;10&gt;", "No documents")
-	staff.post(t, 422, "/vault", url.Values{"name": {"book <10>"}, "parent": {"1"}}).has(t, "has already been taken", `value="book &lt;10&gt;"`, "open")
+	staff.post(t, 422, "/vault", url.Values{"name": {"book <10>"}, "parent": {"1"}}).has(t, "has already been taken", `value="book &lt;10&gt;"`, `aria-invalid="true"`)
 	staff.post(t, 422, "/vault", url.Values{"name": {""}}).has(t, "The name field is required.")
 
 	for i, name := range []string{"Deed 10.pdf", "Deed 9.pdf", "<b>.pdf"} {
@@ -80,6 +80,9 @@ func TestFolderPages(t *testing.T) {
 	if got := staff.post(t, 303, path+"/remove", nil); got.Header.Get("Location") != "/vault/2" {
 		t.Errorf("leads to %s", got.Header.Get("Location"))
 	}
+	staff.get(t, 200, "/vault/1?do=move").has(t, "Move this folder into", "Plats &amp; Surveys")
+	staff.get(t, 200, "/vault?do=new").has(t, "Name of the new folder")
+	viewer.get(t, 200, "/vault?do=new").lacks(t, "Name of the new folder")
 	staff.get(t, 404, path)
 	staff.get(t, 404, "/vault/05")
 	viewer.post(t, 403, "/vault", url.Values{"name": {"x"}})

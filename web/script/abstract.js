@@ -94,7 +94,10 @@
 
   // A change that somebody else came before is answered with the form and both values.
   document.addEventListener('htmx:beforeSwap', (event) => {
-    if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) event.detail.shouldSwap = true;
+    if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) {
+      event.detail.shouldSwap = true;
+      event.detail.isError = false;
+    }
   });
 
   const ready = () => {

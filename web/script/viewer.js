@@ -98,6 +98,7 @@
   let turned = 0;
   let current = Math.min(Math.max(Number(viewer.dataset.page) || 1, 1), pages.length);
   let spread = { width: 0, height: 0 };
+  let ready = false; // the first page is where it belongs
 
   const still = one('[data-still]');
   const first = still.querySelector('img');
@@ -139,7 +140,7 @@
     for (const page of pages) page.left = Math.round((spread.width - page.w) / 2);
     if (anchor) hold(anchor);
     one('[data-percent]').textContent = `${Math.round(pages[current - 1].scale * 100)}%`;
-    draw();
+    if (ready) draw();
   };
 
   // where is a place within a page at a point of the pane, the middle unless told.
@@ -804,7 +805,6 @@
 
   // Begin
 
-  let ready = false;
   if (fit === 'none') scale = Number(kept('scale')) || 1;
   pressed();
   if (kept('strip') !== 'off' && innerWidth >= 1000 && pages.length > 1) showStrip(true);
