@@ -47,6 +47,12 @@ var chain = []filing{
 	{"09_Runsheet.xlsx", "title/runsheet.xlsx"},
 }
 
+// Documents that are not as they should be.
+const (
+	lost   = "Lost page.png"          // in the trash
+	broken = "Beyond all measure.pdf" // cannot be processed
+)
+
 // uploads opens the documents; they are closed with the test.
 func uploads(t *testing.T, filings []filing) []client.Upload {
 	t.Helper()
@@ -70,7 +76,7 @@ type firm struct {
 	abstract, bare, order, folder string
 	invited                       string           // the path of somebody's link
 	files                         map[string]int64 // documents by name
-	user, template                int64
+	user                          int64
 }
 
 // The people of the firm.
@@ -79,6 +85,15 @@ const (
 	staff  = "Sam Reyes"
 	viewer = "Vera Holt"
 )
+
+// staffed serves an empty vault that has an administrator and somebody of the staff.
+func (on *bench) staffed(t *testing.T) *house {
+	t.Helper()
+	h := on.house(t)
+	h.user(admin, "admin")
+	h.user(staff, "staff")
+	return h
+}
 
 // firm makes one, whose documents are processed.
 func (on *bench) firm(t *testing.T, settings ...string) *firm {
@@ -169,11 +184,11 @@ func (f *firm) folders(ctx context.Context) {
 	f.must(err)
 	done, err := f.client.Upload(ctx, &top.ID, uploads(f.t, []filing{
 		{"Index of deeds 1921-1950.pdf", "real/page_with_number.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
-		{"Lost page.png", "title/deed-page-2-legal-description.png"}, {"Beyond all measure.pdf", "real/bomb_giant.pdf"},
+		{lost, "title/deed-page-2-legal-description.png"}, {broken, "real/bomb_giant.pdf"},
 	}))
 	f.must(err)
 	f.filed(done.Files)
-	f.must(f.client.TrashFile(ctx, f.files["Lost page.png"]))
+	f.must(f.client.TrashFile(ctx, f.files[lost]))
 }
 
 // processed waits until no document is being processed.
@@ -182,7 +197,7 @@ func (f *firm) processed(ctx context.Context) {
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		busy := 0
 		for name, id := range f.files {
-			if name == "Lost page.png" {
+			if name == lost {
 				continue
 			}
 			file, err := f.client.File(ctx, id)

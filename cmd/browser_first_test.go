@@ -8,6 +8,14 @@ import "testing"
 func firstRun(t *testing.T, on *bench) {
 	h := on.house(t)
 	b := on.tab(t, h.origin)
+	for _, path := range []string{"/", "/sign-in", "/abstracts", "/nothing"} {
+		b.expect("status of 503")
+		b.goTo(path)
+		b.sees("h1 | deedkeep is not set up yet")
+		b.reads("look for a line with /join/")
+	}
+	b.noBarriers(t, "before the first administrator")
+	b.screenshot("scene-not-set-up")
 	b.goTo(h.firstLink())
 	b.sees("h1 | Make the first administrator")
 	b.fill("input[name=name]", admin)
@@ -19,8 +27,9 @@ func firstRun(t *testing.T, on *bench) {
 	b.fill("input[name=password]", password)
 	b.fill("input[name=again]", password)
 	b.follow("main button")
-	b.signIn(admin)
 	b.sees(".person | " + admin)
+	b.sees("h1 | Desk")
+	b.screenshot("scene-first-run")
 	b.expect("404")
 	b.goTo(h.firstLink())
 	b.sees("h1 | This link does not work")

@@ -19,8 +19,7 @@ import (
 // hostile document that is accepted is opened on every page that shows it, and in
 // every way in which it leaves; the watch sees a canary's dialog, request or breach.
 func nothingUploadedRuns(t *testing.T, on *bench) {
-	h := on.house(t)
-	h.user(staff, "staff")
+	h := on.staffed(t)
 	c := h.api()
 	folder, err := c.CreateFolder(t.Context(), `<script>alert("canary")</script>`, nil)
 	if err != nil {

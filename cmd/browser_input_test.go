@@ -5,6 +5,8 @@ package cmd_test
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
@@ -64,7 +66,8 @@ func (b *tab) sends(rate float64) {
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	b.sees(selector)
-	was := fmt.Sprintf(`document.activeElement === %s`, pick(selector))
+	css, text, _ := strings.Cut(selector, " | ")
+	was := fmt.Sprintf(`document.activeElement.matches(%s) && %s`, strconv.Quote(css), says("document.activeElement", text))
 	for range 80 {
 		if value[bool](b, was) {
 			if !value[bool](b, `(() => { const e = document.activeElement, own = getComputedStyle(e), r = e.getBoundingClientRect();

@@ -23,20 +23,61 @@ type screen struct {
 // screens is every page. A page of app/ui/routes.go that is missing here fails
 // TestEveryPageIsListed.
 func (f *firm) screens() []screen {
+	abstract, order, folder := "/abstracts/"+f.abstract, "/orders/"+f.order, "/vault/"+f.folder
+	document := func(name string) string { return fmt.Sprintf("/documents/%d", f.files[name]) }
 	return []screen{
 		{name: "sign-in", path: "/sign-in"},
+		{name: "sign-in-code", path: "/sign-in/code"},
 		{name: "join", path: f.invited},
 		{name: "join-gone", path: "/join/gone", status: 404},
+		{name: "nowhere", path: "/nowhere", as: staff, status: 404},
+		{name: "forbidden", path: "/admin/users", as: viewer, status: 403},
 		{name: "desk", path: "/", as: admin},
 		{name: "desk-viewer", path: "/", as: viewer},
-		{name: "nowhere", path: "/nowhere", as: staff, status: 404},
+		{name: "find", path: "/find?q=2026", as: staff},
+		{name: "find-nothing", path: "/find?q=nowhere+at+all", as: viewer},
+		{name: "abstracts", path: "/abstracts", as: staff},
+		{name: "abstracts-new", path: "/abstracts/new", as: staff},
+		{name: "abstract", path: abstract, as: staff},
+		{name: "abstract-viewer", path: abstract, as: viewer},
+		{name: "abstract-bare", path: "/abstracts/" + f.bare, as: staff},
+		{name: "abstract-history", path: abstract + "/history", as: staff},
+		{name: "orders", path: "/orders", as: staff},
+		{name: "orders-new", path: "/orders/new", as: staff},
+		{name: "order", path: order, as: staff},
+		{name: "vault", path: "/vault", as: staff},
+		{name: "folder", path: folder, as: staff},
+		{name: "document", path: document(chain[1].name) + "?in=abstract:" + f.abstract, as: staff},
+		{name: "document-of-words", path: document(chain[6].name), as: viewer},
+		{name: "document-sheet", path: document(chain[8].name), as: viewer},
+		{name: "document-text", path: document(chain[4].name) + "/text?find=grantors", as: staff},
+		{name: "document-print", path: document(chain[6].name) + "/print", as: staff},
+		{name: "document-broken", path: document(broken), as: staff},
+		{name: "document-trashed", path: document(lost), as: staff},
+		{name: "trash", path: "/trash", as: staff},
+		{name: "me", path: "/me", as: staff},
+		{name: "admin", path: "/admin", as: admin},
+		{name: "admin-templates", path: "/admin/templates", as: admin},
+		{name: "admin-template", path: "/admin/templates/1", as: admin},
+		{name: "admin-fields", path: "/admin/fields", as: admin},
+		{name: "admin-statuses", path: "/admin/statuses", as: admin},
+		{name: "admin-users", path: "/admin/users", as: admin},
+		{name: "admin-users-new", path: "/admin/users/new", as: admin},
+		{name: "admin-user", path: fmt.Sprintf("/admin/users/%d", f.user), as: admin},
+		{name: "admin-keys", path: "/admin/keys", as: admin},
+		{name: "admin-keys-new", path: "/admin/keys/new", as: admin},
+		{name: "admin-key", path: "/admin/keys/1", as: admin},
+		{name: "admin-activity", path: "/admin/activity", as: admin},
+		{name: "admin-activity-verify", path: "/admin/activity/verify", as: admin},
+		{name: "admin-backups", path: "/admin/backups", as: admin},
+		{name: "admin-settings", path: "/admin/settings", as: admin},
 	}
 }
 
 // noScreens are the routes that are no page, by how their pattern ends.
 var noScreens = map[string]string{
 	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
-	"/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
+	"/marks": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
 }
 
 // Every route that is looked at is among the screens: so no page goes untested.
@@ -61,7 +102,10 @@ func TestEveryPageIsListed(t *testing.T) {
 			}
 		}
 	}
-	some := &firm{invited: "/join/first", abstract: "ABCDEFGH", bare: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", user: 1, template: 1}
+	some := &firm{invited: "/join/first", abstract: "ABCDEFGH", bare: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", user: 1, files: map[string]int64{}}
+	for _, name := range []string{chain[1].name, chain[4].name, chain[6].name, chain[8].name, broken, lost} {
+		some.files[name] = 1
+	}
 	for _, s := range some.screens() {
 		r, err := http.NewRequest(http.MethodGet, s.path, http.NoBody)
 		if err != nil {

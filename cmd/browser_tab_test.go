@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a tab waits for what must come.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // tab is one page of the browser, with cookies of its own. What goes wrong in it fails
 // the test, whatever the test looks at: see watch.
@@ -155,8 +155,12 @@ func (b *tab) leave(act func()) {
 // text, label or value says.
 func pick(selector string) string {
 	css, text, _ := strings.Cut(selector, " | ")
-	return fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}) &&
-		[e.innerText, e.ariaLabel, e.value].some(s => (s || "").replace(/\s+/g, " ").includes(%s)))`, strconv.Quote(css), strconv.Quote(text))
+	return fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}) && %s)`, strconv.Quote(css), says("e", text))
+}
+
+// says is true where an element's text, label or value has the words.
+func says(element, words string) string {
+	return fmt.Sprintf(`[%[1]s.innerText, %[1]s.ariaLabel, %[1]s.value].some(s => (s || "").replace(/\s+/g, " ").includes(%s))`, element, strconv.Quote(words))
 }
 
 // sees waits for an element that can be seen.

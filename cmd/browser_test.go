@@ -35,6 +35,11 @@ func TestBrowser(t *testing.T) {
 		{"viewer turns", viewerTurns},
 		{"find in a document", findInDocument},
 		{"nothing uploaded runs", nothingUploadedRuns},
+		{"twelve dropped", twelveDropped},
+		{"progress moves", progressMoves},
+		{"server stops in mid-file", serverStopsInMidFile},
+		{"without scripts", withoutScripts},
+		{"keyboard only", keyboardOnly},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()

@@ -189,7 +189,7 @@ func Default() Config {
 		Log:            Log{Format: "text", Level: "info"},
 		Limits: Limits{
 			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
-			PicturePixels: 80_000_000, PictureWidth: 2600, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
+			PicturePixels: 80_000_000, PictureWidth: 5100, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
 			Page: 4 * MB, FilesPerAbstract: 2000, Connections: 1024, PerAddress: 128, HeaderBytes: 64 * KB,
 		},
 		Rate:    Rate{FailingKeys: 60},

@@ -42,7 +42,9 @@ func encode(img image.Image) (Picture, error) {
 
 func encodePNG(img *image.Paletted) (Picture, error) {
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, img); err != nil {
+	// Somebody waits for it: half of the time is worth a tenth of the size.
+	coder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := coder.Encode(&buf, img); err != nil {
 		return Picture{}, err
 	}
 	return Picture{img.Rect.Dx(), img.Rect.Dy(), buf.Bytes(), "image/png"}, nil

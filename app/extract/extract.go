@@ -88,7 +88,7 @@ func Pages(ctx context.Context, src Source, lim Limits) (int, error) {
 
 // Page returns page n, from 1, as a picture width pixels wide, upright, on
 // white. It is narrower where the limits say so, where the page is very long,
-// and where the document is itself a picture of less than half that width.
+// and where the document is itself a picture of less than that width.
 // It returns ErrUnsupported, ErrTooLarge, ErrDamaged or ErrNoPage.
 func Page(ctx context.Context, src Source, n, width int, lim Limits) (Picture, error) {
 	h, ok := handlers[src.MIME]

@@ -63,7 +63,7 @@ func TestImages(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, width := range []int{40, 20, 80, 400} {
 				img := picture(t, document(c.file, c.mime), 1, width)
-				if want := image.Pt(min(width, 80), min(width, 80)/2); img.Bounds().Size() != want {
+				if want := image.Pt(min(width, 40), min(width, 40)/2); img.Bounds().Size() != want {
 					t.Fatalf("%v, want %v", img.Bounds(), want)
 				}
 				for at, want := range map[image.Point]color.RGBA{

@@ -3,7 +3,7 @@ package extract
 // Limits bound what one call may take; a zero field means its default.
 type Limits struct {
 	Pixels    int64 `json:"pixels"`     // of a picture as it is stored; 80 million
-	Width     int   `json:"width"`      // pixels of a picture that is made; 2,600
+	Width     int   `json:"width"`      // pixels of a picture that is made; 5,100
 	TextBytes int64 `json:"text_bytes"` // of all text of a document; 32 MiB
 	PageText  int64 `json:"page_text"`  // bytes of the text of a page; 1 MiB
 	Pages     int   `json:"pages"`      // that are looked at; 1,000
@@ -13,7 +13,7 @@ type Limits struct {
 // DefaultLimits returns the defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Pixels: 80_000_000, Width: 2600, TextBytes: 32 << 20,
+		Pixels: 80_000_000, Width: 5100, TextBytes: 32 << 20,
 		PageText: 1 << 20, Pages: 1000, Unpacked: 64 << 20,
 	}
 }

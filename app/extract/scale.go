@@ -5,17 +5,26 @@ import (
 	"math"
 
 	"golang.org/x/image/draw"
+
+	"deedkeep/app/pdf"
 )
 
 // tallest is how much higher than lim.Width a picture may be.
 const tallest = 4
 
+// mostMade is how many pixels a picture has that is made, as those of pages of PDFs.
+const mostMade = pdf.MostPixels
+
 // size returns the size of a picture of that width, upright, of a picture of
-// w x h upright square pixels: not above twice its own size, nor higher than
-// the limits allow.
+// w x h upright square pixels: not above its own size, since whoever looks at it
+// can enlarge it as well, nor higher or with more pixels than the limits allow.
 func size(w, h float64, width int, lim Limits) (int, int) {
-	fw := min(float64(width), 2*w)
+	fw := min(float64(width), w)
 	fh := fw * h / w
+	if fw*fh > mostMade {
+		shrink := math.Sqrt(mostMade / (fw * fh))
+		fw, fh = fw*shrink, fh*shrink
+	}
 	if most := float64(tallest * lim.Width); fh > most {
 		fw, fh = fw*most/fh, most
 	}

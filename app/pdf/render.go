@@ -52,9 +52,10 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 // Render returns a picture of a page (from 1) that is width pixels wide, on
 // white, turned by its /Rotate, with annotations and the contents of form
 // fields. A page so long that it would take more than MostPixels is drawn
-// smaller. It returns ErrUnreadable when the page cannot be drawn.
-func (d *Document) Render(ctx context.Context, page, width int) (*image.RGBA, error) {
-	var picture *image.RGBA
+// smaller. It is an *image.Gray where nothing on the page has a colour, else an
+// opaque *image.RGBA. It returns ErrUnreadable when the page cannot be drawn.
+func (d *Document) Render(ctx context.Context, page, width int) (image.Image, error) {
+	var picture image.Image
 	err := d.do(ctx, func() error {
 		pw, ph, err := d.size(ctx, page)
 		if err != nil {
@@ -94,7 +95,7 @@ func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 }
 
 // draw draws a loaded page into a bitmap of PDFium's and copies that.
-func (d *Document) draw(ctx context.Context, page uint32, w, h int) (*image.RGBA, error) {
+func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image, error) {
 	width, height := uint32(w), uint32(h)
 	bitmap, err := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
 	if err != nil {
@@ -135,7 +136,7 @@ func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, fl
 }
 
 // copyBitmap takes the pixels out of the engine's memory and makes them opaque.
-func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (*image.RGBA, error) {
+func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (image.Image, error) {
 	buffer, err := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
 	if err != nil {
 		return nil, err
@@ -148,12 +149,29 @@ func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (*im
 	if !ok || stride != uint32(4*w) {
 		return nil, &faultError{"FPDFBitmap_GetBuffer", errors.New("not the bitmap that was asked for")}
 	}
+	if grey := greyOf(pixels, w, h); grey != nil {
+		return grey, nil
+	}
 	picture := image.NewRGBA(image.Rect(0, 0, w, h))
 	copy(picture.Pix, pixels)
 	for i := 3; i < len(picture.Pix); i += 4 {
 		picture.Pix[i] = 0xFF
 	}
 	return picture, nil
+}
+
+// greyOf makes a picture without colours of pixels of four bytes, nil where they
+// have any: most pages have none, and this is the quickest to find out and to keep.
+func greyOf(pixels []byte, w, h int) *image.Gray {
+	grey := image.NewGray(image.Rect(0, 0, w, h))
+	for i := range grey.Pix {
+		p := pixels[4*i:][:3:3]
+		if p[0] != p[1] || p[1] != p[2] {
+			return nil
+		}
+		grey.Pix[i] = p[0]
+	}
+	return grey
 }
 
 // openForm makes the form environment that drawing the fields needs, once, and

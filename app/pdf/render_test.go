@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	picture "image"
+	"image/color"
 	"strings"
 	"testing"
 
@@ -74,7 +75,7 @@ func TestRender(t *testing.T) {
 			x, y int
 			want uint8
 		}{{2, 2, 255}, {48, 55, 255}, {2, 65, 0}, {48, 98, 0}} {
-			got := img.RGBAAt(c.x, c.y)
+			got := color.RGBAModel.Convert(img.At(c.x, c.y)).(color.RGBA)
 			if got.R != c.want || got.G != c.want || got.B != c.want || got.A != 255 {
 				t.Errorf("%v at %d, %d, want %d", got, c.x, c.y, c.want)
 			}
@@ -96,7 +97,7 @@ func TestRenderColours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := img.RGBAAt(25, 90); got.R != 255 || got.G != 0 || got.B != 0 {
+	if got := img.(*picture.RGBA).RGBAAt(25, 90); got.R != 255 || got.G != 0 || got.B != 0 {
 		t.Errorf("%v", got)
 	}
 }

@@ -70,10 +70,10 @@ func (v Values) text(key string) string {
 }
 
 // FileNumber is the number of the firm's own file; "" where the abstract has none.
-func (a *Abstract) FileNumber() string { return a.Custom.text(keyFileNumber) }
+func (a Abstract) FileNumber() string { return a.Custom.text(keyFileNumber) }
 
 // Parcel is the tax map or parcel number; "" where the abstract has none.
-func (a *Abstract) Parcel() string {
+func (a Abstract) Parcel() string {
 	if a.TaxMap != "" {
 		return a.TaxMap
 	}
@@ -81,7 +81,7 @@ func (a *Abstract) Parcel() string {
 }
 
 // Parcel is the parcel number that came with the order; "" where it has none.
-func (o *Order) Parcel() string { return o.Custom.text(keyParcel) }
+func (o Order) Parcel() string { return o.Custom.text(keyParcel) }
 
 // Line is where the parcel lies as people write it, "12 Elm St, Troy, Rensselaer
 // County, NY", without what is not known.
@@ -122,7 +122,7 @@ func joined(by string, parts ...string) string {
 
 // Heading is what people know an abstract by: its file number, else where the parcel
 // lies, else the parcel's number; "" where it has none of them.
-func (a *Abstract) Heading() string {
+func (a Abstract) Heading() string {
 	if n := a.FileNumber(); n != "" {
 		return n
 	}
@@ -134,7 +134,7 @@ func (a *Abstract) Heading() string {
 
 // Under is the line below its Heading: where the parcel lies and its number, without
 // what the heading says.
-func (a *Abstract) Under() string {
+func (a Abstract) Under() string {
 	line, parcel, heading := a.Line(), a.Parcel(), a.Heading()
 	if line == heading {
 		line = ""
@@ -146,4 +146,4 @@ func (a *Abstract) Under() string {
 }
 
 // Under is the line below an order's number: where the parcel lies, and its number.
-func (o *Order) Under() string { return joined(" · ", o.Line(), o.Parcel()) }
+func (o Order) Under() string { return joined(" · ", o.Line(), o.Parcel()) }

@@ -91,9 +91,12 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 	if sheet.Alike, err = p.alike(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
+	var scripts []string
+	if who.MayWrite() {
+		scripts = []string{"sortable.min.js", "abstract.js", "tus.min.js", "upload.js"}
+	}
 	return p.show(w, r, who, http.StatusOK, "abstract.html", page{
-		Heading: sheet.Heading, Section: "abstracts", Data: sheet,
-		Scripts: []string{"sortable.min.js", "abstract.js"}, Styles: []string{"abstract.css"},
+		Heading: sheet.Heading, Section: "abstracts", Data: sheet, Scripts: scripts, Styles: []string{"abstract.css"},
 	})
 }
 

@@ -138,7 +138,7 @@ func (p *pages) tellOthers(ctx context.Context, a title.Abstract, e *edited) err
 		in.Focus, focused = !focused, true
 		for _, event := range log.Items {
 			if slices.ContainsFunc(event.Changes, func(c title.Change) bool { return c.Field == in.Name }) {
-				in.Others += " Changed by " + actorName(event.Actor) + ", " + event.At.Local().Format("Jan 2, 3:04 PM") + "."
+				in.Others += " Changed by " + byWhom(event.Actor) + ", " + event.At.Local().Format("Jan 2, 3:04 PM") + "."
 				break
 			}
 		}

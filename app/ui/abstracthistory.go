@@ -100,6 +100,7 @@ var doings = map[string]string{
 	"file.trashed":      "moved to the trash:",
 	"file.detached":     "moved to the trash:",
 	"file.restored":     "took out of the trash:",
+	"file.retried":      "had read again:",
 	"file.opened":       "read",
 	"file.downloaded":   "downloaded",
 	"file.printed":      "printed",
@@ -113,7 +114,7 @@ func linesOf(h vault.History, template title.Template) []historyLine {
 		if !told {
 			continue
 		}
-		line := historyLine{Who: actorName(e.Actor), What: what, At: e.At, event: e}
+		line := historyLine{Who: actorWords(e.Actor), What: what, At: e.At, event: e}
 		if strings.HasPrefix(e.Record, "file:") {
 			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
 		}
@@ -191,19 +192,11 @@ func labelOf(field string, template title.Template) (string, title.FieldType) {
 	return key, title.Text
 }
 
-// actorName is what people call who did something.
-func actorName(a title.Actor) string {
-	switch a.Kind {
-	case title.ByUser:
-		return cmp.Or(a.Name, "somebody")
-	case title.ByKey:
-		return "API key " + cmp.Or(a.Name, strconv.FormatUint(a.ID, 10))
-	case title.ByLink:
-		return "somebody with a link"
-	case "operator":
-		return "the operator"
-	case "system":
-		return "the service"
+// byWhom is actorWords within a sentence.
+func byWhom(a title.Actor) string {
+	words := actorWords(a)
+	if a.Name == "" && words != "" {
+		return strings.ToLower(words[:1]) + words[1:]
 	}
-	return "somebody"
+	return words
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
@@ -244,31 +243,28 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 			return nil, err
 		}
 		s.Place = place{Name: folder.Name, Path: folderPath(n), Section: "vault"}
-		return p.siblings(ctx, store.Where{Column: store.ColumnFolder, Value: id})
+		return p.inFolder(ctx, s)
 	case "none":
 		if s.File.FolderID != 0 || s.File.AbstractID != 0 {
 			return nil, errNowhere
 		}
 		s.Place = place{Name: "Vault", Path: "/vault", Section: "vault"}
-		return p.siblings(ctx, store.Where{Column: store.ColumnNowhere})
+		return p.inFolder(ctx, s)
 	}
 	return nil, errNowhere
 }
 
-// mostNeighbours is how many documents of a folder are read one after another.
-const mostNeighbours = 1000
-
-// siblings gives the documents of a folder by name, as a folder shows them; none where
-// there are too many.
-func (p *pages) siblings(ctx context.Context, where store.Where) ([]title.File, error) {
-	found, err := p.Vault.Files.List(ctx, store.Query{Where: []store.Where{where}, Limit: mostNeighbours})
-	if err != nil || found.Next != nil {
-		return nil, err
+// inFolder finds the documents before and after in a folder, which shows them by name.
+func (p *pages) inFolder(ctx context.Context, s *documentSheet) ([]title.File, error) {
+	around, err := p.Vault.Folders.Around(ctx, s.File)
+	s.Position, s.Count = around.Position, around.Count
+	if around.Previous != nil {
+		s.Previous = s.neighbour(*around.Previous)
 	}
-	slices.SortStableFunc(found.Items, func(a, b title.File) int {
-		return strings.Compare(strings.ToLower(a.Filename), strings.ToLower(b.Filename))
-	})
-	return found.Items, nil
+	if around.Next != nil {
+		s.Next = s.neighbour(*around.Next)
+	}
+	return nil, err
 }
 
 // still is the address of the document with one thing changed, for those without the

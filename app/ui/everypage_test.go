@@ -51,7 +51,8 @@ var notByReading = []string{
 	"GET /documents/{n}/pages/{page}",       // the toy reader draws no pictures
 	"GET /documents/{n}/pages/{page}/marks", // nor does it place words
 	"GET /documents/{n}/thumbnail",
-	"GET /uploads/{id}", // nothing is under way
+	"GET /uploads/{id}",  // nothing is under way
+	"GET /vault/{n}/zip", // the folder is empty
 }
 
 // records makes one record of each noun, and gives what fills a page's path with it.
@@ -65,9 +66,16 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 	user := h.user(t, "somebody", title.RoleViewer)
 	folder := h.someFolder(t)
-	abstract, order := h.someAbstract(t), h.someOrder(t)
+	abstract, attached := h.someAbstract(t)
+	order := h.someOrder(t)
 	numbers := map[string]uint64{"documents": file.ID, "vault": folder, "users": user.ID, "keys": key.ID, "templates": 1}
 	return func(path, name string) string {
+		switch {
+		case name == "part":
+			return "now" // of the page of backups
+		case name == "n" && strings.HasPrefix(path, "/abstracts/"):
+			return strconv.FormatUint(attached, 10)
+		}
 		for place, id := range numbers {
 			if name == "n" && strings.Contains(path, "/"+place+"/{n}") {
 				return strconv.FormatUint(id, 10)
@@ -83,7 +91,8 @@ func (h *house) records(t *testing.T) func(path, name string) string {
 	}
 }
 
-func (h *house) someAbstract(t *testing.T) string {
+// someAbstract makes an abstract with a document, and gives its id and the document's number.
+func (h *house) someAbstract(t *testing.T) (string, uint64) {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -97,7 +106,7 @@ func (h *house) someAbstract(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed.Files[0].ID
 }
 
 func (h *house) someOrder(t *testing.T) string {

@@ -23,7 +23,7 @@ func (p *pages) functions() template.FuncMap {
 		"humane":       humane,
 		"date":         date,
 		"when":         when,
-		"day":          day,
+		"day":          onDay,
 		"badge":        statusClass,
 		"size":         size,
 		"count":        count[int],
@@ -73,9 +73,9 @@ func when(at any) template.HTML {
 		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
 }
 
-// day gives the day of a moment in the zone of this machine, with the exact time for
+// onDay gives the day of a moment in the zone of this machine, with the exact time for
 // programs; nothing for the zero time.
-func day(moment time.Time) template.HTML {
+func onDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}

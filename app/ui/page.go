@@ -117,7 +117,7 @@ func (p *pages) render(w http.ResponseWriter, status int, name, block string, da
 func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- what a request named went through local
 }
 
 // noticeCookie carries one sentence to the next page.
@@ -145,7 +145,7 @@ func (p *pages) leaveUndo(w http.ResponseWriter, r *http.Request, notice, undo s
 	if notice == "" {
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
 		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 2000))), Path: "/", MaxAge: 60,
 		HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
 	})
@@ -157,7 +157,9 @@ func (p *pages) notice(w http.ResponseWriter, r *http.Request) (notice, undo str
 	if err != nil {
 		return "", ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- as in leaveNotice
+		Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
+	})
 	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil {
 		return "", ""

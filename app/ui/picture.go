@@ -71,6 +71,7 @@ func (p *pages) pagePicture(w http.ResponseWriter, r *http.Request, who visitor)
 	}
 	picture, err := p.Vault.Files.Page(r.Context(), who.Actor, file.ID, n, width)
 	if err != nil {
+		w.Header().Del("ETag")
 		return err
 	}
 	return p.sendPicture(w, r, picture, tag)

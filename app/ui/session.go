@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"deedkeep/app/title"
 )
@@ -57,8 +58,11 @@ func (p *pages) cookieName(r *http.Request, name string) string {
 }
 
 // token is the session's, as the browser showed it; "" for none.
-func (p *pages) token(r *http.Request) string {
-	cookie, err := r.Cookie(p.cookieName(r, sessionCookie))
+func (p *pages) token(r *http.Request) string { return p.shown(r, sessionCookie) }
+
+// shown is the value of a cookie that opens something; "" where the browser has none.
+func (p *pages) shown(r *http.Request, name string) string {
+	cookie, err := r.Cookie(p.cookieName(r, name))
 	if err != nil {
 		return "" // there is no such cookie
 	}
@@ -86,16 +90,19 @@ func (p *pages) visitor(r *http.Request) (visitor, error) {
 // setSession gives the browser a session's token; "" takes it away. It ends with the
 // browser: how long it lasts at most is the vault's to say.
 func (p *pages) setSession(w http.ResponseWriter, r *http.Request, token string) {
-	p.setCookie(w, r, &http.Cookie{Name: sessionCookie, Value: token, SameSite: http.SameSiteLaxMode})
+	p.setCookie(w, r, sessionCookie, token, 0, http.SameSiteLaxMode)
 }
 
-// setCookie sets a cookie that opens something, or takes away one without a value.
-func (p *pages) setCookie(w http.ResponseWriter, r *http.Request, cookie *http.Cookie) {
-	cookie.Name, cookie.Path, cookie.HttpOnly, cookie.Secure = p.cookieName(r, cookie.Name), "/", true, p.secure(r)
-	if cookie.Value == "" {
-		cookie.MaxAge = -1
+// setCookie sets a cookie that opens something, for so long or until the browser is
+// closed, or takes away one without a value.
+func (p *pages) setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration, site http.SameSite) {
+	age := int(life.Seconds())
+	if value == "" {
+		age = -1
 	}
-	http.SetCookie(w, cookie)
+	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
+		Name: p.cookieName(r, name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: p.secure(r), SameSite: site,
+	})
 }
 
 // local gives an address of this service as it is, and the desk for any other:

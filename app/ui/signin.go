@@ -72,7 +72,7 @@ func (p *pages) signIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 
 func (p *pages) codePage(w http.ResponseWriter, r *http.Request, who visitor) error {
 	to := local(r.URL.Query().Get("to"))
-	if _, err := r.Cookie(p.cookieName(r, stepCookie)); err != nil || who.Known() {
+	if p.shown(r, stepCookie) == "" || who.Known() {
 		redirect(w, r, signInPath(to)) // nothing waits for a code here
 		return nil
 	}
@@ -81,12 +81,12 @@ func (p *pages) codePage(w http.ResponseWriter, r *http.Request, who visitor) er
 
 // code takes the code of the second factor, in the step after the password.
 func (p *pages) code(w http.ResponseWriter, r *http.Request, who visitor) error {
-	cookie, err := r.Cookie(p.cookieName(r, stepCookie))
-	if err != nil || cookie.Value == "" {
+	step := p.shown(r, stepCookie)
+	if step == "" {
 		redirect(w, r, signInPath(local(r.PostForm.Get("to"))))
 		return nil
 	}
-	return p.letIn(w, r, who, vault.SignInDraft{Step: cookie.Value, Code: r.PostForm.Get("code")})
+	return p.letIn(w, r, who, vault.SignInDraft{Step: step, Code: r.PostForm.Get("code")})
 }
 
 // letIn begins a session, asks for the code, or says why not.
@@ -104,7 +104,7 @@ func (p *pages) letIn(w http.ResponseWriter, r *http.Request, who visitor, draft
 	again := signInForm{Name: shorten(draft.Name, title.MaxName), To: to, Problem: refused.Error(), Wait: int(refused.Wait.Seconds()), Code: draft.Step != ""}
 	switch refused.Reason {
 	case vault.CodeNeeded:
-		p.setCookie(w, r, &http.Cookie{Name: stepCookie, Value: refused.Step, MaxAge: int(vault.StepLife.Seconds()), SameSite: http.SameSiteStrictMode})
+		p.setCookie(w, r, stepCookie, refused.Step, vault.StepLife, http.SameSiteStrictMode)
 		redirect(w, r, withTo("/sign-in/code", to))
 		return nil
 	case vault.StepEnded, vault.WrongPassword:
@@ -146,8 +146,8 @@ func (p *pages) welcome(w http.ResponseWriter, r *http.Request, in vault.SignedI
 
 // leaveStep takes a step from the browser that leads no further.
 func (p *pages) leaveStep(w http.ResponseWriter, r *http.Request) {
-	if _, err := r.Cookie(p.cookieName(r, stepCookie)); err == nil {
-		p.setCookie(w, r, &http.Cookie{Name: stepCookie, SameSite: http.SameSiteStrictMode})
+	if p.shown(r, stepCookie) != "" {
+		p.setCookie(w, r, stepCookie, "", 0, http.SameSiteStrictMode)
 	}
 }
 

@@ -331,7 +331,8 @@ func noticeOf(t *testing.T, r reply) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return string(text)
+			_, notice, _ := strings.Cut(string(text), "\n") // before it stands how to undo it
+			return notice
 		}
 	}
 	return ""

@@ -112,7 +112,7 @@ func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in 
 	if !in.First {
 		name = in.Name
 	}
-	err := p.show(w, r, visitor{}, status, "join.html", page{Heading: heading, Data: struct {
+	err := p.show(w, r, visitor{}, status, "join.html", page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
 		Text, Name string
 		First      bool
 		Least      int

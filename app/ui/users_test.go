@@ -90,7 +90,7 @@ func TestLastAdministrator(t *testing.T) {
 	h.status(t, 200, "GET", "/admin/users", cookie)
 }
 
-func TestKeys(t *testing.T) {
+func TestMakeKey(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	cookie := h.as(t, "Owner")
@@ -115,13 +115,26 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("%+v, %v", actor, err)
 	}
 	list := h.status(t, 200, "GET", "/admin/keys", cookie)
-	list.has(t, "Closing &lt;b&gt;", "Active", "api:v1:read, events", text[:12])
+	list.has(t, "Closing &lt;b&gt;", "Active", "<code>api:v1:read</code>, <code>events</code>", text[:12])
 	list.hasNot(t, text)
 	at := fmt.Sprintf("/admin/keys/%d", actor.ID)
 	page := h.status(t, 200, "GET", at, cookie)
 	page.has(t, "Replace it", "Revoke it")
 	page.hasNot(t, text)
+	forever := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
+	forever.has(t, "It does not end by itself.")
+	forever.hasNot(t, "curl")
+}
 
+func TestReplaceAndRevokeKey(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	text, key, err := h.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: "closing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, next := fmt.Sprintf("/admin/keys/%d", key.ID), fmt.Sprintf("/admin/keys/%d", key.ID+1)
 	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Choose one of the list.")
 	fresh := h.post(t, 200, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).found(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
 	opens := func(text string, want bool) {
@@ -139,7 +152,6 @@ func TestKeys(t *testing.T) {
 	opens(fresh, true)
 	h.status(t, 200, "GET", at, cookie).hasNot(t, "Revoke it")
 	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
-	next := fmt.Sprintf("/admin/keys/%d", actor.ID+1)
 	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Tick this to revoke the key.")
 	opens(fresh, true)
 	h.post(t, 303, next+"/revoke", url.Values{"sure": {"yes"}}, cookie)
@@ -150,7 +162,4 @@ func TestKeys(t *testing.T) {
 		h.post(t, 404, none+"/rotate", url.Values{"overlap": {"0"}}, cookie)
 		h.post(t, 404, none+"/revoke", url.Values{"sure": {"yes"}}, cookie)
 	}
-	forever := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
-	forever.has(t, "It does not end by itself.")
-	forever.hasNot(t, "curl")
 }

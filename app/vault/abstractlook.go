@@ -76,7 +76,7 @@ func (a *Abstracts) History(ctx context.Context, id, before uint64, documents []
 		if documents == nil {
 			documents = abstract.Files
 		}
-		g := remembering{Tx: t, before: before, limit: limit, seen: map[uint64]bool{}}
+		g := remembering{Tx: t, before: before, limit: limit}
 		if h, err = g.history(ctx, abstract, documents); err != nil {
 			return err
 		}
@@ -91,26 +91,23 @@ type remembering struct {
 	before uint64
 	limit  int
 	events []title.Event
-	seen   map[uint64]bool
 }
 
 func (g *remembering) history(ctx context.Context, abstract title.Abstract, documents []uint64) (h History, err error) {
 	own := record("abstract", abstract.ID)
-	records := []string{own}
-	for _, file := range documents {
-		records = append(records, record("file", file))
+	records, err := g.left(own)
+	if err != nil {
+		return h, err
 	}
-	for _, r := range records {
+	records[own] = true
+	for _, file := range documents {
+		records[record("file", file)] = true
+	}
+	for r := range records {
 		if err := ctx.Err(); err != nil {
 			return h, err
 		}
-		if err := g.gather(store.Where{Column: store.ColumnRecord, Value: r}, g.limit+1, func(title.Event) bool { return true }); err != nil {
-			return h, err
-		}
-	}
-	for _, kind := range []string{"file.detached", "file.trashed", "file.restored"} {
-		of := func(e title.Event) bool { return e.Detail["abstract"] == own }
-		if err := g.gather(store.Where{Column: store.ColumnKind, Value: kind}, leftSteps, of); err != nil {
+		if err := g.gather(r); err != nil {
 			return h, err
 		}
 	}
@@ -123,26 +120,40 @@ func (g *remembering) history(ctx context.Context, abstract title.Abstract, docu
 	return h, nil
 }
 
-// gather takes the newest events of one part of the log that are wanted.
-func (g *remembering) gather(where store.Where, most int, wanted func(title.Event) bool) error {
-	q := store.Query{Where: []store.Where{where}, Down: true, Limit: most}
-	for found := 0; found < most; {
-		page, err := g.ListEvents(q)
+// left are the documents that were taken off an abstract lately.
+func (g *remembering) left(own string) (map[string]bool, error) {
+	records := map[string]bool{}
+	for _, kind := range []string{"file.detached", "file.trashed"} {
+		page, err := g.ListEvents(store.Query{Where: []store.Where{{Column: store.ColumnKind, Value: kind}}, Down: true, Limit: leftSteps})
 		if err != nil {
-			return fmt.Errorf("events of %s: %w", where.Value, err)
+			return nil, fmt.Errorf("events %s: %w", kind, err)
 		}
 		for _, e := range page.Items {
-			if (g.before == 0 || e.Seq < g.before) && !g.seen[e.Seq] && wanted(e) {
-				g.seen[e.Seq] = true
+			if e.Detail["abstract"] == own {
+				records[e.Record] = true
+			}
+		}
+	}
+	return records, nil
+}
+
+// gather takes the newest events of a record that are older than what was asked for.
+func (g *remembering) gather(of string) error {
+	q := store.Query{Where: []store.Where{{Column: store.ColumnRecord, Value: of}}, Down: true, Limit: g.limit + 1}
+	for found := 0; found <= g.limit; {
+		page, err := g.ListEvents(q)
+		if err != nil {
+			return fmt.Errorf("events of %s: %w", of, err)
+		}
+		for _, e := range page.Items {
+			if g.before == 0 || e.Seq < g.before {
 				g.events = append(g.events, e)
 				found++
 			}
 		}
-		// Only what is older than before counts, so that a busy document is read on.
-		if page.Next == nil || g.before == 0 || where.Column == store.ColumnKind {
+		if q.Position = page.Next; q.Position == nil {
 			return nil
 		}
-		q.Position = page.Next
 	}
 	return nil
 }
@@ -173,7 +184,7 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 				return err
 			}
 			for _, e := range page.Items {
-				if strings.HasPrefix(e.Kind, "file.filed") || strings.HasPrefix(e.Kind, "file.imported") {
+				if strings.HasPrefix(e.Kind, "file.filed") {
 					who[id] = e.Actor
 				}
 			}

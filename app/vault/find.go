@@ -231,7 +231,16 @@ func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []titl
 	return list[:min(len(list), MostFound)], len(list) > MostFound || page.Next != nil, err
 }
 
-// Browse reads a page of abstracts without the records of their documents.
-func (a *Abstracts) Browse(ctx context.Context, q Query) (Page[title.Abstract], error) {
-	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
+// Called gives at most limit orders whose number, parcel or address is a text or
+// begins with it, those that are it first, and whether there may be more.
+func (o *Orders) Called(ctx context.Context, text string, limit int) (list []title.Order, more bool, err error) {
+	err = o.v.store.View(ctx, func(t *store.Tx) error {
+		found, beyond, err := t.FindOrders(text, limit)
+		list, more = make([]title.Order, 0, len(found)), beyond
+		for _, f := range found {
+			list = append(list, f.Record)
+		}
+		return err
+	})
+	return list, more, err
 }

@@ -89,7 +89,7 @@ func (f *Files) keptSizes(file title.File) (sizes []extract.Size) {
 		return nil
 	}
 	defer kept.Close() //nolint:errcheck // it was only read
-	if json.NewDecoder(kept).Decode(&sizes) != nil {
+	if json.NewDecoder(kept).Decode(&sizes) != nil || len(sizes) == 0 {
 		return nil
 	}
 	for _, s := range sizes {

@@ -156,6 +156,43 @@ func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, 
 	return row, err
 }
 
+// Around is where a document stands in its folder by name, from 1, and what is before
+// and after it; Position 0: it is not there.
+type Around struct {
+	Position, Count int
+	Previous, Next  *title.File
+}
+
+// Around finds a document that belongs to no abstract among those of its folder.
+func (f *Folders) Around(ctx context.Context, file title.File) (a Around, err error) {
+	order, err := f.order(ctx, file.FolderID, ByName)
+	if err != nil {
+		return a, err
+	}
+	at := slices.Index(order, file.ID)
+	if at < 0 {
+		return a, nil
+	}
+	a.Position, a.Count = at+1, len(order)
+	err = f.v.store.View(ctx, func(t *store.Tx) error {
+		for i, to := range map[int]**title.File{at - 1: &a.Previous, at + 1: &a.Next} {
+			if i < 0 || i >= len(order) {
+				continue
+			}
+			one, err := t.File(order[i])
+			if title.KindOf(err) == title.NotFound {
+				continue // it went between the two looks
+			}
+			if err != nil {
+				return err
+			}
+			*to = &one
+		}
+		return nil
+	})
+	return a, err
+}
+
 // order gives the numbers of the documents of a folder, sorted; nobody may change it.
 func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
 	key := orderOf{id, by}

@@ -67,6 +67,25 @@ func TestShelf(t *testing.T) {
 	if list, err := v.Folders.Documents(t.Context(), 0, vault.ByName, false); err != nil || len(list) != 1 || list[0].Filename != "loose.pdf" {
 		t.Errorf("%v, %v", list, err)
 	}
+	middle, err := v.Folders.Documents(t.Context(), county.ID, vault.ByName, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"1 of 4: , plat 2.pdf", "2 of 4: a.pdf, Plat 002b.pdf", "3 of 4: plat 2.pdf, Plat 10.pdf", "4 of 4: Plat 002b.pdf, "} {
+		a, err := v.Folders.Around(t.Context(), middle[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := func(f *title.File) string {
+			if f == nil {
+				return ""
+			}
+			return f.Filename
+		}
+		if got := fmt.Sprintf("%d of %d: %s, %s", a.Position, a.Count, name(a.Previous), name(a.Next)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 	under, err := v.Folders.Under(t.Context(), plats.ID, 10)
 	if err != nil || len(under) != 4 || strings.Join(under[0].Way, "/") != "County" || under[0].File.Filename != "a.pdf" {
 		t.Errorf("%+v, %v", under, err)

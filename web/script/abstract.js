@@ -47,6 +47,17 @@
     });
   };
 
+  // When the list comes anew, rows that are as they were stay: no picture is loaded
+  // again, no form is closed.
+  document.addEventListener('htmx:oobBeforeSwap', (event) => {
+    const { target, fragment } = event.detail;
+    if (target.id !== 'document-list') return;
+    for (const row of fragment.querySelectorAll('[data-file]')) {
+      const shown = document.getElementById(row.id);
+      if (shown && shown.dataset.is === row.dataset.is) row.replaceWith(shown);
+    }
+  });
+
   // A click on a value opens the form of its group there; one that chooses text, or a
   // second click, does not.
   let opening = 0;
@@ -83,7 +94,10 @@
 
   // A change that somebody else came before is answered with the form and both values.
   document.addEventListener('htmx:beforeSwap', (event) => {
-    if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) event.detail.shouldSwap = true;
+    if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) {
+      event.detail.shouldSwap = true;
+      event.detail.isError = false;
+    }
   });
 
   const ready = () => {

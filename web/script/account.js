@@ -18,7 +18,7 @@
       box.checked = false;
       box.dispatchEvent(new Event('change'));
     });
-    input.closest('.field').append(label);
+    input.closest('.field').after(label);
   }
 
   for (const button of document.querySelectorAll('button[data-wait]')) {

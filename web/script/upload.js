@@ -62,6 +62,7 @@
   folder.webkitdirectory = true;
   const chooseFolder = button('Choose a folder', 'Choose a folder of documents', () => folder.click());
   chooseFolder.className = '';
+  chooseFolder.removeAttribute('aria-label');
   if ('webkitdirectory' in folder) tools.append(chooseFolder);
   form.append(folder);
   section.append(warned, summary, list, live);
@@ -137,11 +138,13 @@
     const focused = item.li.contains(document.activeElement);
     item.li.remove();
     items.splice(items.indexOf(item), 1);
+    if (!items.length) counts.filed = counts.refused = announced = 0;
     if (focused) (next ? next.querySelector('button') : input)?.focus();
     tell();
   };
 
   const counts = { filed: 0, refused: 0 };
+  let announced = 0;
   const tell = () => {
     const left = items.filter(active).length;
     const parts = [];
@@ -151,7 +154,6 @@
     summary.textContent = parts.join(', ') + (parts.length ? '.' : '');
     summary.hidden = !parts.length;
   };
-  let announced = 0;
   const ended = () => {
     const left = items.filter(active).length;
     if (left || announced === counts.filed + counts.refused) return;
@@ -380,7 +382,9 @@
     link.href = '/sign-in';
     link.target = '_blank';
     link.rel = 'noopener';
-    warned.replaceChildren('Your session has ended. ', link, '; what is on its way then goes on by itself.');
+    const words = make('span');
+    words.append('Your session has ended. ', link, '; what is on its way then goes on by itself.');
+    warned.replaceChildren(words);
     warned.hidden = false;
     asking = setInterval(signedInAgain, 5000);
   };

@@ -98,8 +98,10 @@
   let turned = 0;
   let current = Math.min(Math.max(Number(viewer.dataset.page) || 1, 1), pages.length);
   let spread = { width: 0, height: 0 };
+  let ready = false; // the first page is where it belongs
 
   const still = one('[data-still]');
+  const first = still.querySelector('img');
   const space = document.createElement('div');
   space.className = 'viewer-space';
   still.replaceWith(space);
@@ -138,7 +140,7 @@
     for (const page of pages) page.left = Math.round((spread.width - page.w) / 2);
     if (anchor) hold(anchor);
     one('[data-percent]').textContent = `${Math.round(pages[current - 1].scale * 100)}%`;
-    draw();
+    if (ready) draw();
   };
 
   // where is a place within a page at a point of the pane, the middle unless told.
@@ -171,7 +173,7 @@
   const pictures = new Map(); // address → { image, ready, pixels }
   const loading = new Map(); // address → image
   const failed = new Map(); // address → how often
-  let wanted = [];
+  let wanted = [], urgent = 0; // of which the first so many are seen
   const atOnce = 2;
   // What is known to be broken is not tried again and again.
   const retries = 'broken' in viewer.dataset ? 0 : 1;
@@ -192,8 +194,9 @@
       loading.delete(url);
       image.src = '';
     }
-    for (const url of wanted) {
-      if (loading.size >= atOnce) return;
+    for (const [i, url] of wanted.entries()) {
+      // What is seen comes first, alone: the server has its hands full with it.
+      if (loading.size >= atOnce || i >= urgent && wanted.slice(0, urgent).some((u) => loading.has(u))) return;
       if (pictures.has(url) || loading.has(url) || (failed.get(url) || 0) > retries) continue;
       fetchPicture(url);
     }
@@ -309,6 +312,7 @@
     const order = [];
     for (let n = first; n <= last; n++) order.push(n);
     order.sort((a, b) => Math.abs(a - current) - Math.abs(b - current));
+    urgent = order.length;
     for (const n of [last + 1, last + 2, first - 1, last + 3]) {
       if (n >= 1 && n <= pages.length) order.push(n);
     }
@@ -801,13 +805,24 @@
 
   // Begin
 
-  let ready = false;
   if (fit === 'none') scale = Number(kept('scale')) || 1;
   pressed();
   if (kept('strip') !== 'off' && innerWidth >= 1000 && pages.length > 1) showStrip(true);
   layout(null);
   goTo(current);
   ready = true;
+  // The picture that came with the page is shown until a sharper one is here.
+  if (first) {
+    const url = `${base}/pages/${viewer.dataset.page}?w=${new URL(first.src).searchParams.get('w')}`;
+    first.className = '';
+    first.alt = '';
+    for (const name of ['width', 'height', 'fetchpriority']) first.removeAttribute(name);
+    first.decode().then(() => {
+      if (pictures.has(url)) return;
+      pictures.set(url, first);
+      draw();
+    }, () => {});
+  }
   let room = { width: pane.clientWidth, height: pane.clientHeight };
   new ResizeObserver(() => {
     if (room.width === pane.clientWidth && room.height === pane.clientHeight) return;

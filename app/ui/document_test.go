@@ -1,0 +1,408 @@
+package ui_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/reader"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// drawer draws pages that tell their number and width by their size, and reads texts
+// that are written in the document.
+type drawer struct{ vaulttest.Reader }
+
+func (drawer) Picture(_ context.Context, r reader.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
+	if r.MIME != "application/pdf" {
+		return extract.Picture{}, extract.ErrUnsupported
+	}
+	if page > 3 {
+		return extract.Picture{}, extract.ErrNoPage
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, width, page))); err != nil {
+		return extract.Picture{}, err
+	}
+	return extract.Picture{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
+}
+
+func (d drawer) Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(int, string) error) error {
+	if r.MIME != "application/pdf" {
+		return d.Reader.Text(ctx, r, lim, emit)
+	}
+	for page := 1; page <= 3; page++ {
+		if err := emit(page, fmt.Sprintf("Page %d: GENERAL WARRANTY\nDEED\n", page)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (drawer) Marks(_ context.Context, r reader.Request, page int, _ string, _ extract.Limits) ([][]extract.Rect, error) {
+	if r.MIME != "application/pdf" {
+		return nil, extract.ErrUnsupported
+	}
+	return [][]extract.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
+}
+
+// library is a house with an abstract of three documents.
+func library(t *testing.T) (h *house, abstract string, files []title.File) {
+	t.Helper()
+	h = openEmpty(t, func(o *vault.Options) { o.Reader = drawer{} })
+	h.user(t, "Owner", title.RoleAdmin)
+	tray, err := h.vault.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tray.Discard()
+	for name, content := range map[string]string{"b Deed.pdf": string(vaulttest.PDF(3, "a")), "a Search.txt": "Judgments\nnone against <b>Smith</b>\n", "c.png": onePixel} {
+		if err := tray.Add(name, strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("118 Orchard <Lane>")}}
+	draft.Custom = title.Custom{}
+	filed, err := h.vault.Abstracts.Create(t.Context(), title.Actor{Kind: "operator"}, draft, tray, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = filed.Files
+	slices.SortFunc(files, func(a, b title.File) int { return strings.Compare(a.Filename, b.Filename) })
+	return h, h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), files
+}
+
+var onePixel = func() string {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		panic(err)
+	}
+	return b.String()
+}()
+
+func path(f title.File, rest string) string { return fmt.Sprintf("/documents/%d%s", f.ID, rest) }
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := library(t)
+	search, deed, picture := files[0], files[1], files[2]
+	g := h.visit(t, title.RoleViewer)
+	page := g.get(t, 200, path(deed, "?page=2"))
+	page.has(t, "b Deed.pdf", "118 Orchard &lt;Lane&gt;", "/abstracts/"+abstract, `data-as="pages"`, path(deed, "/pages/2?w=1275"),
+		path(deed, "?page=3"), path(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, "data-searchable")
+	page.lacks(t, "/trash\"", "style=", "onclick", "<script>", deed.Digest)
+	g.get(t, 200, path(deed, "?page=99&w=99999&turn=90")).has(t, path(deed, "/pages/3?w=5100"), "rotate(90)", `aria-disabled="true" role="link" aria-label="Next page"`)
+	g.get(t, 200, path(deed, "?page=x&w=-1&turn=45")).has(t, path(deed, "/pages/1?w=200"))
+	g.get(t, 200, path(search, "?find=judgments+NONE")).has(t, `<mark id="hit-1">Judgments
+none</mark>`, "&lt;b&gt;Smith", "1 hit")
+	g.get(t, 200, path(picture, "")).has(t, "cannot be shown", path(picture, "/download"))
+	for _, gone := range []string{"/documents/0", "/documents/99", "/documents/01", "/documents/x", "/documents/99999999999999999999"} {
+		g.get(t, 404, gone)
+	}
+	staff := h.visit(t, title.RoleStaff)
+	staff.get(t, 200, path(deed, "")).has(t, path(deed, "/trash"), path(deed, "/rename"))
+}
+
+// Where a document is read from says which come before and after it; a place that
+// has it not is not believed.
+func TestNeighbours(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := library(t)
+	g := h.visit(t, title.RoleViewer)
+	filed, err := h.vault.Abstracts.Get(t.Context(), files[0].AbstractID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, third := filed.Files[0], filed.Files[1], filed.Files[2]
+	got := g.get(t, 200, path(second, "?in=abstract:"+abstract))
+	got.has(t, "2 of 3", path(first, "?in=abstract%3A"+abstract), path(third, "?in=abstract%3A"+abstract), `rel="prev"`, `rel="next"`)
+	for _, in := range []string{"", "none", "folder:1", "abstract:nonsense", "abstract:", "folder:x", "desk"} {
+		got := g.get(t, 200, path(first, "?in="+in))
+		got.has(t, "1 of 3", `data-next="`+path(second, `"`))
+		got.lacks(t, `rel="prev"`)
+	}
+	loose := []title.File{h.put(t, "z.pdf", vaulttest.PDF(1, "z")), h.put(t, "Y.pdf", vaulttest.PDF(1, "y"))}
+	g.get(t, 200, path(loose[0], "")).has(t, "2 of 2", `data-previous="`+path(loose[1], `"`), `href="/vault"`)
+}
+
+func TestPagePictures(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleViewer)
+	for _, c := range []struct {
+		query string
+		width int
+	}{{"", 1275}, {"?w=1", 200}, {"?w=200", 200}, {"?w=201", 425}, {"?w=2550", 2550}, {"?w=2551", 5100}, {"?w=1000000", 5100}} {
+		got := g.get(t, 200, path(deed, "/pages/3"+c.query))
+		drawn, err := png.DecodeConfig(bytes.NewReader(got.body))
+		if err != nil || drawn.Width != c.width || drawn.Height != 3 {
+			t.Errorf("%s: %+v, %v", c.query, drawn, err)
+		}
+		got.same(t, map[string]string{
+			"Content-Type": "image/png", "Content-Length": fmt.Sprint(len(got.body)), "Cache-Control": "private, max-age=3600", "Vary": "Cookie",
+			"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox",
+		})
+		tag := got.Header.Get("ETag")
+		if len(tag) != 18 || strings.Contains(deed.Digest, strings.Trim(tag, `"`)) {
+			t.Errorf("tag %s", tag)
+		}
+		again := g.get(t, 304, path(deed, "/pages/3"+c.query), "If-None-Match", `"x", W/`+tag)
+		if len(again.body) != 0 || again.Header.Get("ETag") != tag {
+			t.Errorf("%s: %d bytes", c.query, len(again.body))
+		}
+	}
+	one, two := g.get(t, 200, path(deed, "/pages/1?w=200")).Header.Get("ETag"), g.get(t, 200, path(deed, "/pages/2?w=200")).Header.Get("ETag")
+	if one == two {
+		t.Error("two pages have one tag")
+	}
+	for _, bad := range []string{"/pages/0", "/pages/-1", "/pages/4", "/pages/01", "/pages/x", "/pages/1000001", "/pages/99999999999999999999", "/pages/1?w=0", "/pages/1?w=-5", "/pages/1?w=x", "/pages/1?w=1000001", "/pages/1?w=1e3"} {
+		got := g.get(t, 404, path(deed, bad))
+		if keep := got.Header.Get("Cache-Control"); keep != "no-store" || got.Header.Get("ETag") != "" {
+			t.Errorf("%s is kept: %s, %s", bad, keep, got.Header.Get("ETag"))
+		}
+	}
+	head := g.send(t, 200, http.MethodHead, path(deed, "/pages/2?w=850"), nil, nil)
+	if len(head.body) != 0 || head.Header.Get("Content-Length") == "" {
+		t.Errorf("HEAD: %d bytes, %v", len(head.body), head.Header)
+	}
+}
+
+// Who may not read sees nothing, signed in or not, and a picture that a browser has
+// is not confirmed to somebody else.
+func TestDocumentRights(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := library(t)
+	deed := files[1]
+	tag := h.visit(t, title.RoleViewer).get(t, 200, path(deed, "/pages/1")).Header.Get("ETag")
+	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/find?q=a", "/thumbnail", "/text", "/download", "/original", "/print"} {
+		got := h.ask(t, "GET", path(deed, address), "If-None-Match: "+tag)
+		if got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/sign-in") {
+			t.Errorf("%s: %d to %s", address, got.StatusCode, got.Header.Get("Location"))
+		}
+	}
+	if got := h.ask(t, "GET", "/abstracts/"+abstract+"/zip"); got.StatusCode != http.StatusSeeOther {
+		t.Errorf("zip: %d", got.StatusCode)
+	}
+	viewer := &guest{h: h, token: h.session(t, "Kim of viewer", ""), client: &http.Client{}}
+	for _, verb := range []string{"/rename", "/trash", "/restore", "/retry"} {
+		viewer.post(t, 403, path(deed, verb), url.Values{"name": {"x.pdf"}})
+	}
+	if file, err := h.vault.Files.Get(t.Context(), deed.ID); err != nil || file.Filename != deed.Filename {
+		t.Errorf("%+v, %v", file, err)
+	}
+}
+
+func TestThumbnail(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	g := h.visit(t, title.RoleViewer)
+	g.get(t, 200, path(files[1], "/thumbnail")).same(t, map[string]string{"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
+	h.vault.Start(1 << 40)
+	processed := func(f title.File) bool {
+		f, err := h.vault.Files.Get(t.Context(), f.ID)
+		return err == nil && !f.Processing
+	}
+	for until := time.Now().Add(20 * time.Second); !processed(files[0]) || !processed(files[1]); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("never processed")
+		}
+	}
+	drawn := func(f title.File) reply { return g.get(t, 200, path(f, "/thumbnail")) }
+	if got := drawn(files[1]); got.Header.Get("Content-Type") != "image/png" || got.Header.Get("ETag") == "" {
+		t.Errorf("%v", got.Header)
+	} else {
+		g.get(t, 304, path(files[1], "/thumbnail"), "If-None-Match", got.Header.Get("ETag"))
+	}
+	got := drawn(files[0])
+	got.has(t, "<svg", ">TXT<")
+	got.same(t, map[string]string{"Content-Type": "image/svg+xml", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
+	g.get(t, 404, "/documents/99/thumbnail")
+}
+
+func TestFindInDocument(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleViewer)
+	var found struct {
+		Hits []struct {
+			Page                 int
+			Before, Match, After string
+		}
+		More bool
+	}
+	answer := g.get(t, 200, path(deed, "/find?q="+url.QueryEscape("warranty  deed")))
+	if err := json.Unmarshal(answer.body, &found); err != nil || len(found.Hits) != 3 || found.More {
+		t.Fatalf("%s, %v", answer.body, err)
+	}
+	if hit := found.Hits[1]; hit.Page != 2 || hit.Match != "WARRANTY DEED" || hit.Before != "Page 2: GENERAL " {
+		t.Errorf("%+v", hit)
+	}
+	if got := g.get(t, 200, path(deed, "/find?q=")); string(got.body) != `{"hits":[],"more":false}` {
+		t.Errorf("%s", got.body)
+	}
+	if got := g.get(t, 200, path(deed, "/pages/2/marks?q=deed")); string(got.body) != `{"marks":[[[0.25,0.5,0.5,0.5]]]}` {
+		t.Errorf("%s", got.body)
+	}
+	if got := g.get(t, 200, path(files[0], "/pages/1/marks?q=deed")); string(got.body) != `{"marks":[]}` {
+		t.Errorf("%s", got.body)
+	}
+	g.get(t, 200, path(deed, "/text?find=deed")).has(t, "3 hits", path(deed, "?page=2&amp;find=deed"), `<mark id="hit-3">DEED</mark>`)
+	g.get(t, 200, path(deed, "/text?find=lien")).has(t, "is not in this text")
+	g.get(t, 404, "/documents/99/find?q=a")
+	g.get(t, 200, path(files[2], "/text")).has(t, "no text")
+}
+
+func TestOriginals(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	search, deed := files[0], files[1]
+	g := h.visit(t, title.RoleViewer)
+	for _, address := range []string{"/original", "/print"} {
+		to := g.get(t, 303, path(deed, address)).Header.Get("Location")
+		if got := g.get(t, 200, to); !strings.HasPrefix(to, "/dl/") || string(got.body) != string(vaulttest.PDF(3, "a")) {
+			t.Errorf("%s leads to %s", address, to)
+		}
+	}
+	got := g.get(t, 200, path(search, "/download"))
+	got.same(t, map[string]string{"Content-Disposition": `attachment; filename="a Search.txt"`, "Content-Type": "text/plain", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
+	if string(got.body) != "Judgments\nnone against <b>Smith</b>\n" {
+		t.Errorf("%q", got.body)
+	}
+	g.get(t, 200, path(search, "/print")).has(t, "&lt;b&gt;Smith")
+}
+
+func TestZipOfAbstract(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := library(t)
+	g := h.visit(t, title.RoleViewer)
+	got := g.get(t, 200, "/abstracts/"+abstract+"/zip")
+	got.same(t, map[string]string{"Content-Type": "application/zip", "Content-Disposition": `attachment; filename="118 Orchard _Lane_.zip"`})
+	z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body)))
+	if err != nil || len(z.File) != 3 {
+		t.Fatalf("%v", err)
+	}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil { // its checksum is looked at
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+	bytesOf, err := os.ReadFile(h.blob(files[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.lose(t, files[0])
+	defer func() {
+		if err := os.WriteFile(h.blob(files[0]), bytesOf, 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.server.URL+"/abstracts/"+abstract+"/zip", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.AddCookie(&http.Cookie{Name: "deedkeep", Value: g.token})
+	if answer, err := g.client.Do(req); err == nil {
+		body, broken := io.ReadAll(answer.Body)
+		if answer.StatusCode == 200 && broken == nil {
+			t.Errorf("a zip without a document is whole: %d bytes", len(body))
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.get(t, 404, "/abstracts/nonsense/zip")
+}
+
+func TestDocumentForms(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleStaff)
+	name := func() string {
+		f, err := h.vault.Files.Get(t.Context(), deed.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Filename
+	}
+	for _, c := range []struct {
+		typed, want string
+		status      int
+	}{
+		{"02 Deed.pdf", "02 Deed.pdf", 303}, {"03 Deed", "03 Deed.pdf", 303}, {"04_Deed Bk. 12", "04_Deed Bk. 12.pdf", 303},
+		{" ", "04_Deed Bk. 12.pdf", 422},
+	} {
+		got := g.post(t, c.status, path(deed, "/rename"), url.Values{"name": {c.typed}, "back": {path(deed, "?page=2")}})
+		if name() != c.want || c.status == 303 && got.Header.Get("Location") != path(deed, "?page=2") {
+			t.Errorf("%q: %q, to %s", c.typed, name(), got.Header.Get("Location"))
+		}
+	}
+	g.post(t, 303, path(deed, "/trash"), url.Values{})
+	g.get(t, 200, path(deed, "")).has(t, "is in the trash", path(deed, "/restore"))
+	h.visit(t, title.RoleViewer).get(t, 404, path(deed, ""))
+	g.get(t, 404, path(deed, "/pages/1"))
+	g.post(t, 404, path(deed, "/trash"), url.Values{})
+	g.post(t, 303, path(deed, "/restore"), url.Values{"back": {"https://elsewhere.example"}})
+	g.get(t, 200, path(deed, "")).has(t, "04_Deed Bk. 12.pdf")
+}
+
+// A view is one entry however many pages it has, by whoever is signed in; what a
+// browser fetches ahead without showing is none.
+func TestReadingIsNoted(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleViewer)
+	g.send(t, 200, http.MethodHead, path(deed, "/pages/1"), nil, nil)
+	g.get(t, 200, path(deed, "/thumbnail"))
+	noted := func() (list []string) {
+		err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error {
+			if strings.HasPrefix(e.Kind, "file.opened") || e.Kind == "file.downloaded" {
+				list = append(list, fmt.Sprintf("%s %s %s %v", e.Kind, e.Actor.Kind, e.Record, e.Detail))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if got := noted(); len(got) != 0 {
+		t.Errorf("before: %q", got)
+	}
+	g.get(t, 200, path(deed, ""))
+	for page := 1; page <= 3; page++ {
+		g.get(t, 200, path(deed, fmt.Sprintf("/pages/%d", page)))
+	}
+	g.get(t, 200, path(deed, "/find?q=deed"))
+	record := fmt.Sprintf("file:%d", deed.ID)
+	if got := noted(); !slices.Equal(got, []string{"file.opened user " + record + " map[]"}) {
+		t.Errorf("after reading: %q", got)
+	}
+	g.get(t, 200, path(files[2], "/download"))
+	g.get(t, 200, "/abstracts/"+abstract+"/zip")
+	if got := noted(); len(got) != 5 {
+		t.Errorf("after downloads: %q", got)
+	}
+}

@@ -1,0 +1,243 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// asked by a script, for a part of a page.
+var asPart = []string{"HX-Request", "true"}
+
+func TestOrderPages(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff, viewer := h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	viewer.get(t, 200, "/orders").has(t, "No orders yet")
+	viewer.get(t, 200, "/orders").lacks(t, "/orders/new")
+	viewer.get(t, 403, "/orders/new")
+	form := staff.get(t, 200, "/orders/new")
+	form.has(t, `name="order_number"`, `type="date"`, `name="custom_fields.rush"`, `<textarea id="custom_fields-notes"`, `<select id="custom_fields-product"`)
+	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindStringSubmatch(string(form.body))
+	if once == nil {
+		t.Fatal("the form has no token")
+	}
+	wrong := staff.post(t, 422, "/orders", url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
+	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is no date", `value="3/14"`, "1 &lt;Elm&gt;", "The selected product is invalid.")
+	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"2026-06-02"}, "address": {"12 Elm St"}, "city": {"Troy"},
+		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
+	made := staff.post(t, 303, "/orders", filled).Header.Get("Location")
+	if again := staff.post(t, 303, "/orders", filled).Header.Get("Location"); again != made {
+		t.Errorf("sent twice it leads to %s, then %s", made, again)
+	}
+	page := viewer.get(t, 200, made)
+	page.has(t, "<h1>26-&lt;1&gt;</h1>", "12 Elm St, Troy", "Jun 2, 2026", "Due in 4 days", "Rush", "made this order")
+	page.lacks(t, made+"/trash", "Edit", "other order", "<form method=\"post\" action=\""+made)
+	staff.get(t, 200, made).has(t, "Edit", made+"/trash", `aria-pressed="true"`)
+	viewer.post(t, 403, made, url.Values{"group": {"property"}, "city": {"Albany"}})
+	viewer.get(t, 404, "/orders/AAAAAAAAAAA")
+	viewer.get(t, 200, "/orders").has(t, made, "26-&lt;1&gt;", "Due in 4 days", "12.-3")
+}
+
+// groupForm is what the form of a group holds, as a browser would send it.
+func groupForm(t *testing.T, page reply) url.Values {
+	t.Helper()
+	form := url.Values{}
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`).FindAllStringSubmatch(string(page.body), -1) {
+		form.Set(m[1], m[2])
+	}
+	return form
+}
+
+func TestOrderIsChanged(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.visit(t, title.RoleStaff)
+	o := h.order(t, "26-1", 5, elm())
+	path := h.orderPath(o)
+	staff.get(t, 200, path+"?edit=property").has(t, `name="version" value="1"`, `value="12 Elm &lt;St&gt;"`, `name="was.city"`)
+	part := staff.get(t, 200, path+"?group=property&edit=1", asPart...)
+	part.lacks(t, "<html")
+	first, second := groupForm(t, part), groupForm(t, part)
+	for _, form := range []url.Values{first, second} {
+		form.Set("order_number", "26-1")
+		form.Set("address", "12 Elm <St>")
+		form.Set("city", "Troy")
+		form.Set("state", "NY")
+	}
+	first.Set("city", "Albany")
+	saved := staff.post(t, 200, path, first, asPart...)
+	saved.has(t, `id="group-property"`, "Albany", `id="order-top" class="stack" hx-swap-oob="true"`, "City from <q>Troy</q> to <q>Albany</q>")
+	saved.lacks(t, "<html", `name="city"`)
+	// Another field of the same form is saved without harm to the first.
+	second.Set("state", "VT")
+	staff.post(t, 303, path, second)
+	// The same field is not: both are shown.
+	second.Set("city", "Utica")
+	for _, header := range [][]string{nil, asPart} {
+		clash := staff.post(t, 412, path, second, header...)
+		clash.has(t, "Somebody changed this while you were at it", "It says “Albany” meanwhile. Changed by Kim of staff", `value="Utica"`)
+	}
+	now, err := h.vault.Orders.Get(t.Context(), o.ID)
+	if err != nil || now.City != "Albany" || now.State != "VT" || now.Version != 3 {
+		t.Errorf("%+v, %v", now, err)
+	}
+	first.Set("order_number", "")
+	staff.post(t, 422, path, first, asPart...).has(t, "The order number field is required.", `aria-invalid="true"`)
+	staff.post(t, 422, path, first).has(t, "<html", "The order number field is required.")
+	staff.post(t, 404, path, url.Values{"group": {"nothing"}})
+	staff.get(t, 404, path+"?group=nothing", asPart...)
+	staff.get(t, 200, path+"/history").has(t, "made this order", "State from <q>NY</q> to <q>VT</q>")
+}
+
+func TestOrderStatus(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.visit(t, title.RoleStaff)
+	path := h.orderPath(h.order(t, "26-1", -2, elm()))
+	staff.get(t, 200, path).has(t, "2 days overdue")
+	turned := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, asPart...)
+	turned.has(t, `value="on_hold" aria-pressed="true"`, "Status from <q>Active</q> to <q>On hold</q>", "2 days overdue")
+	staff.post(t, 303, path+"/status", url.Values{"status": {"completed"}}).same(t, map[string]string{"Location": path})
+	staff.get(t, 200, path).lacks(t, "overdue")
+	staff.post(t, 422, path+"/status", url.Values{"status": {"lost"}})
+}
+
+func TestOrderTrashAndUndo(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.visit(t, title.RoleStaff)
+	path := h.orderPath(h.order(t, "26-1", 2, elm()))
+	staff.post(t, 303, path+"/trash", nil).same(t, map[string]string{"Location": "/orders"})
+	staff.get(t, 404, path)
+	staff.get(t, 200, "/orders").has(t, "No orders yet")
+	staff.post(t, 303, path+"/restore", nil).same(t, map[string]string{"Location": path})
+	staff.get(t, 200, path).has(t, "took it out of the trash")
+}
+
+func TestOrderDuplicatesAndNeighbours(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	one, two := h.order(t, "26-1", 2, elm()), h.order(t, "26-1", 3, title.PropertyDraft{})
+	three := h.order(t, "26-3", 3, elm())
+	viewer := h.visit(t, title.RoleViewer)
+	page := viewer.get(t, 200, h.orderPath(one))
+	page.has(t, "Another order has the number 26-1", h.orderPath(two), "The same property", h.orderPath(three))
+	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
+}
+
+// listed are the numbers of orders in a page, in its order.
+func listed(page reply) string {
+	var list []string
+	for _, m := range regexp.MustCompile(`<a class="name" href="[^"]+">([^<]+)</a>`).FindAllStringSubmatch(string(page.body), -1) {
+		list = append(list, m[1])
+	}
+	return strings.Join(list, " ")
+}
+
+func TestOrderList(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	at := func(address, county string) title.PropertyDraft {
+		return title.PropertyDraft{Address: title.Given(address), County: title.Given(county), State: title.Given("NY")}
+	}
+	for i, o := range []struct {
+		number string
+		days   int
+		at     title.PropertyDraft
+		status string
+	}{
+		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"}, {"D", 40, at("", ""), ""},
+	} {
+		h.clock.Move(time.Second)
+		made := h.order(t, o.number, o.days, o.at)
+		if made.ID != uint64(i+1) {
+			t.Fatal(made.ID)
+		}
+		if o.status != "" {
+			if _, err := h.vault.Orders.Patch(t.Context(), title.Actor{Kind: "operator"}, made.ID, title.OrderPatch{Status: title.Send(title.Given(o.status))}, vault.Match{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	day := func(days int) string {
+		return h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
+	}
+	viewer := h.visit(t, title.RoleViewer)
+	for asked, want := range map[string]string{
+		"":                             "D A B C",
+		"?sort=created_at":             "C B A D",
+		"?sort=order_number":           "A B C D",
+		"?sort=-order_number":          "D C B A",
+		"?sort=address":                "B A C D",
+		"?sort=due_date":               "B C A D",
+		"?sort=nonsense&show=nonsense": "D A B C",
+		"?show=open":                   "C A D",
+		"?show=open&sort=-created_at":  "D A C",
+		"?show=open&sort=nonsense":     "C A D",
+		"?show=open&sort=due_date":     "C A D",
+		"?show=overdue":                "C",
+		"?status=ON_HOLD":              "A",
+		"?county=albany&state=ny":      "A C",
+		"?due_from=" + day(-5) + "&due_to=" + day(2): "A B C",
+		"?due_from=3/14":     "",
+		"?q=1+oak":           "B",
+		"?q=oak":             "",
+		"?q=1+oak&show=open": "",
+		"?q=a&county=Albany": "A",
+		"?q=a&county=Troy":   "",
+		"?county=nowhere":    "",
+	} {
+		if got := listed(viewer.get(t, 200, "/orders"+asked)); got != want {
+			t.Errorf("%s lists %q, want %q", asked, got, want)
+		}
+	}
+	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is no date")
+	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No order fits")
+	viewer.get(t, 200, "/orders?sort=due_date").has(t, `aria-sort="ascending"><a href="/orders?sort=-due_date">Due`)
+	part := viewer.get(t, 200, "/orders?show=open", asPart...)
+	part.lacks(t, "<html")
+	part.same(t, map[string]string{"HX-Push-Url": "/orders?show=open"})
+	viewer.get(t, 303, "/orders?go=1&q=3+oak&status=").same(t, map[string]string{"Location": h.orderPath(title.Order{ID: 1})})
+	viewer.get(t, 303, "/orders?go=1&q=&status=on_hold").same(t, map[string]string{"Location": "/orders?status=on_hold"})
+}
+
+func TestOrderListPages(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	var want []string
+	for n := range 120 {
+		h.order(t, fmt.Sprintf("N%03d", n), 3, title.PropertyDraft{})
+		want = append(want, fmt.Sprintf("N%03d", n))
+	}
+	viewer := h.visit(t, title.RoleViewer)
+	var seen []string
+	pages := []string{}
+	for path := "/orders?sort=order_number"; path != ""; {
+		page := viewer.get(t, 200, path)
+		seen = append(seen, listed(page))
+		pages = append(pages, path)
+		next := regexp.MustCompile(`href="([^"]+)" rel="next"`).FindStringSubmatch(string(page.body))
+		if path = ""; next != nil {
+			path = strings.ReplaceAll(next[1], "&amp;", "&")
+		}
+	}
+	if got := strings.Join(seen, " "); got != strings.Join(want, " ") || len(pages) != 3 {
+		t.Errorf("%d pages: %s", len(pages), got)
+	}
+	last := viewer.get(t, 200, pages[2])
+	prev := regexp.MustCompile(`href="([^"]+)" rel="prev"`).FindStringSubmatch(string(last.body))
+	if prev == nil || listed(viewer.get(t, 200, strings.ReplaceAll(prev[1], "&amp;", "&"))) != seen[1] {
+		t.Errorf("back from the last: %v", prev)
+	}
+	// A place belongs to the list that it was made for.
+	if got := listed(viewer.get(t, 200, strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1))); !strings.HasPrefix(got, "N119") {
+		t.Errorf("of another list: %s", got)
+	}
+}

@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// mostChosen is how many documents one form may name.
+const mostChosen = 1000
+
+// chosen are the documents that a form names.
+func chosen(r *http.Request) ([]uint64, error) {
+	var ids []uint64
+	for _, text := range r.PostForm["file"] {
+		id, err := strconv.ParseUint(text, 10, 63)
+		if err != nil || id == 0 {
+			return nil, title.Refusal("file", "Choose documents of the list.")
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) > mostChosen {
+		return nil, title.Refusal("file", fmt.Sprintf("Choose at most %s at a time.", count(mostChosen)))
+	}
+	return ids, nil
+}
+
+// moveDocuments puts the chosen documents into a folder.
+func (p *pages) moveDocuments(w http.ResponseWriter, r *http.Request, who visitor) error {
+	ids, err := chosen(r)
+	if err != nil {
+		return err
+	}
+	to, err := formFolder(r, "to")
+	if err != nil {
+		return err
+	}
+	home := back(r, "/vault")
+	switch {
+	case len(ids) == 0:
+		return p.see(w, r, home, "No document was chosen.")
+	case r.PostForm.Get("to") == "":
+		return p.see(w, r, home, "Choose the folder to move to.")
+	}
+	moved, left, err := p.Vault.Files.Move(r.Context(), who.Actor, ids, to)
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, home, severalNotice(moved, left, "moved"))
+}
+
+// trashDocuments moves the chosen documents into the trash.
+func (p *pages) trashDocuments(w http.ResponseWriter, r *http.Request, who visitor) error {
+	ids, err := chosen(r)
+	if err != nil {
+		return err
+	}
+	home := back(r, "/vault")
+	if len(ids) == 0 {
+		return p.see(w, r, home, "No document was chosen.")
+	}
+	trashed, left, err := p.Vault.Files.TrashSeveral(r.Context(), who.Actor, ids)
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, home, severalNotice(trashed, left, "moved to the trash"))
+}
+
+// severalNotice says what was done, and what was left and why.
+func severalNotice(n int, left []vault.Left, done string) string {
+	var b strings.Builder
+	if n > 0 || len(left) == 0 {
+		verb := "were"
+		if n == 1 {
+			verb = "was"
+		}
+		fmt.Fprintf(&b, "%s %s %s. ", plural(n, "document", "documents"), verb, done)
+	}
+	for _, one := range left {
+		name := one.File.Filename
+		if name == "" {
+			name = fmt.Sprintf("document %d", one.File.ID)
+		}
+		fmt.Fprintf(&b, "“%s” was left: %s ", name, one.Reason)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,141 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"deedkeep/app/derived"
+	"deedkeep/app/extract"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// Many who wait for one picture have it made once; one who leaves costs the others
+// nothing.
+func TestPictureIsMadeOnceForMany(t *testing.T) {
+	t.Parallel()
+	f := &fakeReader{}
+	v, _ := opened(t, faked(f))
+	file := upload(t, v, pdf("Deed.pdf", "a"))[0]
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	f.replies(func(context.Context, ask) error {
+		close(begun)
+		<-goOn
+		return nil
+	})
+	read := func(ctx context.Context) error {
+		picture, err := v.Files.Page(ctx, clerk, file.ID, 1, 850)
+		if err == nil {
+			err = picture.Close()
+		}
+		return err
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := read(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := read(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has left: %v", err)
+	}
+	for range 5 {
+		all.Go(func() {
+			if err := read(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(goOn)
+	all.Wait()
+	if n := f.count(pictures); n != 1 {
+		t.Errorf("made %d times", n)
+	}
+}
+
+func TestSizesAreKept(t *testing.T) {
+	t.Parallel()
+	f := &fakeReader{}
+	v, opts := opened(t, faked(f))
+	file := upload(t, v, doc{"Deed.pdf", vaulttest.PDF(7, "a")})[0]
+	for _, spoil := range []string{"", "gone", "[]", `[{"Width":-1,"Height":2}]`, "{", "[]x"} {
+		path := derivedFile(opts, file, derived.Sizes)
+		switch spoil {
+		case "":
+		case "gone":
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			if err := os.WriteFile(path, []byte(spoil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sizes, err := v.Files.Sizes(t.Context(), clerk, file.ID)
+		if err != nil || len(sizes) != 7 || sizes[6] != extract.Letter {
+			t.Errorf("%q: %v, %v", spoil, sizes, err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%q: %v", spoil, err)
+		}
+	}
+	words := upload(t, v, doc{"Search.txt", []byte("judgments")})[0]
+	_, err := v.Files.Sizes(t.Context(), clerk, words.ID)
+	kind(t, "a text", err, title.NotFound)
+	_, err = v.Files.Sizes(t.Context(), clerk, 99)
+	kind(t, "no file", err, title.NotFound)
+}
+
+func TestFindPhrase(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(*vault.Options) {})
+	long := strings.Repeat("x ", 40)
+	file := upload(t, v, doc{"Search.txt", []byte("The GRANTOR\n  and grantor's heirs. " + long + "Grantor" + strings.Repeat(" grantor", 1200))})[0]
+	spots, more, err := v.Files.Find(t.Context(), clerk, file.ID, " grantor ")
+	if err != nil || !more || len(spots) != 1000 {
+		t.Fatalf("%d, %v, %v", len(spots), more, err)
+	}
+	if s := spots[0]; s.Page != 1 || s.Before != "The " || s.Match != "GRANTOR" || !strings.HasPrefix(s.After, " and grantor's heirs. x x") || !strings.HasSuffix(s.After, "…") {
+		t.Errorf("%+v", s)
+	}
+	if s := spots[2]; !strings.HasPrefix(s.Before, "…") || s.Match != "Grantor" {
+		t.Errorf("%+v", s)
+	}
+	spots, more, err = v.Files.Find(t.Context(), clerk, file.ID, "grantor and")
+	if err != nil || more || len(spots) != 1 || spots[0].Match != "GRANTOR and" {
+		t.Errorf("%+v, %v", spots, err)
+	}
+	for _, nothing := range []string{"", "  ", "mortgage"} {
+		if spots, more, err := v.Files.Find(t.Context(), clerk, file.ID, nothing); err != nil || more || len(spots) != 0 {
+			t.Errorf("%q: %+v, %v", nothing, spots, err)
+		}
+	}
+	_, _, err = v.Files.Find(t.Context(), clerk, 99, "a")
+	kind(t, "no file", err, title.NotFound)
+	_, err = v.Files.Marks(t.Context(), clerk, file.ID, 1, "a")
+	kind(t, "no marks", err, title.NotFound)
+}
+
+func TestTrashedFile(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, faked(&fakeReader{}))
+	file := upload(t, v, pdf("Deed.pdf", "a"))[0]
+	_, err := v.Files.Trashed(t.Context(), file.ID)
+	kind(t, "live", err, title.NotFound)
+	if err := v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.Files.Trashed(t.Context(), file.ID); err != nil || got.Filename != "Deed.pdf" || got.Trashed == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = v.Files.Trashed(t.Context(), 99)
+	kind(t, "no file", err, title.NotFound)
+}

@@ -1,0 +1,141 @@
+// The folders of the vault: several documents are chosen at once, and documents and
+// folders dragged onto a folder. Without this script the forms do the same.
+(() => {
+  'use strict';
+
+  const list = () => document.querySelector('[data-files]');
+  const boxes = () => [...document.querySelectorAll('[data-files] input[name=file]')];
+
+  // ---- choosing
+
+  let last = null; // the box that was clicked before, for Shift
+  const tell = () => {
+    const all = boxes();
+    const chosen = all.filter((box) => box.checked).length;
+    const head = document.querySelector('[data-all]');
+    const bar = head && head.closest('.toolbar');
+    if (!bar) return;
+    head.checked = chosen > 0 && chosen === all.length;
+    head.indeterminate = chosen > 0 && chosen < all.length;
+    bar.querySelector('[data-chosen]').textContent = chosen ? chosen + ' chosen' : '';
+    bar.toggleAttribute('data-selected', chosen > 0);
+    for (const el of bar.querySelectorAll('[data-move], [data-trash], #to')) el.disabled = !chosen;
+    const trash = bar.querySelector('[data-trash]');
+    trash.dataset.confirm = chosen === 1 ? 'Move this document to the trash?' : 'Move these ' + chosen + ' documents to the trash?';
+  };
+  document.addEventListener('change', (event) => {
+    const box = event.target;
+    if (box.matches('[data-all]')) {
+      for (const one of boxes()) one.checked = box.checked;
+      tell();
+    } else if (box.matches('[data-files] input[name=file]')) {
+      tell();
+    }
+  });
+  document.addEventListener('click', (event) => {
+    const box = event.target;
+    if (!(box instanceof HTMLInputElement) || box.name !== 'file') return;
+    const all = boxes();
+    if (event.shiftKey && last && all.includes(last)) {
+      const [from, to] = [all.indexOf(last), all.indexOf(box)].sort((a, b) => a - b);
+      for (const one of all.slice(from, to + 1)) one.checked = box.checked;
+      tell();
+    }
+    last = box;
+  });
+
+  // What is chosen, or being written, is not taken away by a list that comes anew.
+  document.addEventListener('htmx:beforeRequest', (event) => {
+    const part = event.target;
+    if (part.id !== 'documents') return;
+    if (boxes().some((box) => box.checked) || part.querySelector('form.document-name') || dragging) event.preventDefault();
+  });
+  document.addEventListener('htmx:afterSettle', () => { prepare(); tell(); });
+
+  // ---- dragging
+
+  const files = 'application/x-deedkeep-files';
+  const folder = 'application/x-deedkeep-folder';
+  let dragging = null; // {files: […]} or {folder: 'N'}
+
+  const prepare = () => {
+    if (!document.getElementById('several') && !document.querySelector('[data-upload]')) return; // a viewer of roles
+    for (const li of document.querySelectorAll('[data-files] > li[data-file]')) li.draggable = true;
+    for (const link of document.querySelectorAll('.tree a[data-folder], .documents > li[data-folder]')) {
+      if (link.dataset.folder !== '0') link.draggable = true;
+    }
+    for (const link of document.querySelectorAll('[data-files] a, [data-files] img, .documents > li[data-folder] a')) link.draggable = false;
+  };
+
+  document.addEventListener('dragstart', (event) => {
+    const row = event.target instanceof Element && event.target.closest('[data-file], [data-folder]');
+    if (!row || !row.draggable) return;
+    if (row.dataset.file) {
+      const box = row.querySelector('input[name=file]');
+      // One of those that are chosen takes the others along.
+      const taken = box && box.checked ? boxes().filter((one) => one.checked).map((one) => one.value) : [row.dataset.file];
+      dragging = { files: taken };
+      event.dataTransfer.setData(files, taken.join(','));
+    } else {
+      dragging = { folder: row.dataset.folder };
+      event.dataTransfer.setData(folder, row.dataset.folder);
+    }
+    event.dataTransfer.effectAllowed = 'move';
+  });
+  document.addEventListener('dragend', () => {
+    dragging = null;
+    light(null);
+  });
+
+  const here = () => {
+    const current = document.querySelector('.tree a[aria-current]');
+    return current ? current.dataset.folder : '';
+  };
+  const target = (event) => {
+    if (!dragging || !(event.target instanceof Element)) return null;
+    const at = event.target.closest('[data-folder]');
+    if (!at) return null;
+    if (dragging.folder ? at.dataset.folder === dragging.folder : at.dataset.folder === here()) return null;
+    return at;
+  };
+  const light = (at) => {
+    for (const el of document.querySelectorAll('.over')) el.classList.remove('over');
+    const row = at && (at.closest('li') || at);
+    if (row) row.classList.add('over');
+  };
+  document.addEventListener('dragover', (event) => {
+    const at = target(event);
+    if (!dragging) return;
+    light(at);
+    if (at) {
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'move';
+    }
+  });
+  const send = (action, values) => {
+    const form = document.createElement('form');
+    form.method = 'post';
+    form.action = action;
+    for (const [name, value] of values) {
+      const input = document.createElement('input');
+      input.type = 'hidden';
+      input.name = name;
+      input.value = value;
+      form.append(input);
+    }
+    document.body.append(form);
+    form.requestSubmit();
+  };
+  document.addEventListener('drop', (event) => {
+    const at = target(event);
+    if (!at) return;
+    event.preventDefault();
+    const back = document.querySelector('#several input[name=back]');
+    const home = ['back', back ? back.value : location.pathname];
+    if (dragging.files) send('/documents/move', [...dragging.files.map((file) => ['file', file]), ['to', at.dataset.folder], home]);
+    else send('/vault/' + dragging.folder + '/move', [['parent', at.dataset.folder], home]);
+  });
+
+  if (list()) tell();
+  prepare();
+})();
