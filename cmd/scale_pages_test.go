@@ -110,8 +110,9 @@ func scalePages(t *testing.T, p *program) []string {
 	var files struct{ Data []struct{ ID uint64 } }
 	getList(t, p, key, "/file-vault/files", &files)
 	list := []string{
-		"/", "/abstracts", "/abstracts?status=Complete", "/abstracts?county=County+1&from=2021-01-01&to=2021-12-31", "/abstracts?sort=file_number", "/abstracts?sort=-address",
+		"/", "/abstracts", "/abstracts?status=Complete", "/abstracts?county=County+1&from=2021-01-01&to=2021-12-31", "/abstracts?sort=file", "/abstracts?sort=-address",
 		"/abstracts/new", "/orders", "/orders?status=active&sort=due_date", "/orders?sort=-order_number", "/orders?county=County+3&state=GA", "/orders/new",
+		"/orders?show=open", "/orders?show=overdue&sort=address", "/orders?due_from=2022-01-01&due_to=2022-03-31&sort=order_number", "/orders?q=2022",
 		"/find?q=2024-0001", "/find?q=nothing+of+this", "/vault", "/vault/2", "/trash", "/me", "/admin/templates", "/admin/activity", "/admin/activity?kind=order.created",
 		"/admin/users", "/admin/keys", "/admin/backups", "/admin/settings",
 	}

@@ -15,7 +15,8 @@ import (
 
 // gatherLimit is up to how many entries are gathered and sorted in memory; dueLimit
 // is of those within bounds of the due date, which other entries do not tell: each
-// that is out of them would be read for nothing.
+// that is out of them would be read for nothing. Of open orders, which they do tell,
+// few are.
 const (
 	gatherLimit = 500
 	dueLimit    = 4_000
@@ -84,7 +85,7 @@ func (l *listing[T]) source(t *Tx, q Query, j *judge) (source, error) {
 	if part, n := smallest(parts, few); n <= few && (!home.narrow || n < count(home, n+1)) {
 		return l.gather(t, &strip{j, part}, tag)
 	}
-	if j.due && tag != tagDue && !home.narrow && q.few == 0 && count(due, dueLimit+1) <= dueLimit {
+	if j.due && !j.open && tag != tagDue && !home.narrow && q.few == 0 && count(due, dueLimit+1) <= dueLimit {
 		return l.gather(t, &strip{j, due}, tag)
 	}
 	return &strip{j, home}, nil

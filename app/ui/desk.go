@@ -11,9 +11,10 @@ import (
 // deskView is the first page: what wants doing, and what came of the work.
 type deskView struct {
 	vault.Desk
-	New   bool   // nothing is stored yet
-	Busy  bool   // one of the latest documents is being processed
-	Steps []step // to begin with, on a new vault
+	Warnings []warning
+	New      bool   // nothing is stored yet
+	Busy     bool   // one of the latest documents is being processed
+	Steps    []step // to begin with, on a new vault
 }
 
 // step is one thing to do on a new vault.
@@ -33,6 +34,7 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 		return err
 	}
 	view := deskView{Desk: d, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
+	view.Warnings = deskWarnings(d, who, p.Now())
 	for _, f := range d.Latest {
 		view.Busy = view.Busy || f.Processing
 	}
@@ -42,6 +44,21 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 		}
 	}
 	return p.show(w, r, who, http.StatusOK, "desk.html", page{Heading: "Desk", Section: "desk", Data: view})
+}
+
+// deskWarnings are those for administrators, and for the others what keeps them from
+// their work.
+func deskWarnings(d vault.Desk, who visitor, now time.Time) []warning {
+	const tell = " Please tell whoever runs this service."
+	switch {
+	case who.MayAdminister():
+		return warningsOf(vault.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
+	case d.Status.ReadOnly:
+		return []warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + tell}}
+	case d.Status.DiskFree <= d.Status.DiskReserve:
+		return []warning{{Text: "The disk is full: no document can be filed." + tell}}
+	}
+	return nil
 }
 
 // steps are what the visitor can do first.

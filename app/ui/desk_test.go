@@ -48,7 +48,7 @@ func TestDesk(t *testing.T) {
 	h.put(t, "deed <1>.txt", []byte("words"))
 	page := h.visit(t, title.RoleStaff).get(t, 200, "/")
 	page.has(t, h.orderPath(late), "3 days overdue", h.orderPath(soon), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY", "deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`, "/abstracts?status=In%20Search")
-	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>")
+	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
 	h.visit(t, title.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
 }
 
