@@ -50,6 +50,7 @@ type documentRow struct {
 	Abstract string // the path of it
 	Path     string // of the page that shows the document
 	Place    int    // from 1
+	Total    int    // of them all
 	By       string // who filed it; "" where the log does not tell
 	Name     string // in the form that renames it
 	Renaming bool
@@ -88,9 +89,9 @@ func (d documentRow) PageCount() int {
 	return *d.Pages
 }
 
-func (p *pages) documentRow(abstract uint64, f title.File, place int) documentRow {
-	in := url.Values{"in": {"abstract:" + p.abstracts.Encode(abstract)}}
-	return documentRow{File: f, Abstract: p.abstractPath(abstract), Path: address(documentPath(f.ID), in), Place: place, Name: f.Filename}
+func (p *pages) documentRow(of title.Abstract, f title.File, place int) documentRow {
+	in := url.Values{"in": {"abstract:" + p.abstracts.Encode(of.ID)}}
+	return documentRow{File: f, Abstract: p.abstractPath(of.ID), Path: address(documentPath(f.ID), in), Place: place, Total: len(of.Files), Name: f.Filename}
 }
 
 // documentList gives the page of the documents that the address asks for, or the last.
@@ -105,7 +106,7 @@ func (p *pages) documentList(r *http.Request, filed vault.Filed) (documentList, 
 	renaming := asked.Get("rename")
 	numbers, waiting := make([]uint64, 0, len(files)), []string{}
 	for i, f := range files {
-		row := p.documentRow(filed.Abstract.ID, f, l.First+i)
+		row := p.documentRow(filed.Abstract, f, l.First+i)
 		row.Renaming = renaming != "" && renaming == strconv.FormatUint(f.ID, 10)
 		l.Rows, numbers = append(l.Rows, row), append(numbers, f.ID)
 		if f.Processing {
@@ -215,7 +216,7 @@ func (p *pages) abstractFile(r *http.Request) (filed vault.Filed, row documentRo
 	if at < 0 {
 		return filed, row, absentPath(r)
 	}
-	rows := []documentRow{p.documentRow(filed.Abstract.ID, filed.Files[at], at+1)}
+	rows := []documentRow{p.documentRow(filed.Abstract, filed.Files[at], at+1)}
 	err = p.filers(r.Context(), rows, []uint64{n})
 	return filed, rows[0], err
 }
@@ -261,6 +262,10 @@ func (p *pages) renameOfAbstract(w http.ResponseWriter, r *http.Request, who vis
 		return err
 	}
 	row.Focus = true
+	if to, err := strconv.Atoi(r.PostForm.Get("to")); err == nil && to != row.Place {
+		r.PostForm.Set("move", strconv.FormatUint(row.ID, 10))
+		return p.abstractOrder(w, r, who)
+	}
 	if !isPart(r) {
 		return p.see(w, r, fmt.Sprintf("%s#document-%d", back(r, p.abstractPath(filed.Abstract.ID)), row.ID), "It is called “"+row.Filename+"” now.")
 	}
@@ -304,7 +309,7 @@ func (p *pages) returnDocument(w http.ResponseWriter, r *http.Request, who visit
 	if !isPart(r) {
 		return p.see(w, r, fmt.Sprintf("%s#document-%d", p.abstractPath(id), n), "“"+file.Filename+"” is back.")
 	}
-	row := p.documentRow(id, file, 0)
+	row := p.documentRow(filed.Abstract, file, 0)
 	row.Focus = true
 	return p.rowAndState(w, r, who, id, &row)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 	if h.Before != 0 {
 		shown.Next = address(sheet.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
 	}
-	return p.show(w, r, who, http.StatusOK, "abstracthistory.html", page{Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown})
+	return p.show(w, r, who, http.StatusOK, "abstracthistory.html", page{Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown, Styles: []string{"abstract.css"}})
 }
 
 // shortHistory is the newest of it: of the documents that are shown, and of those that
@@ -142,9 +143,11 @@ func (l *historyLine) joins(earlier historyLine) bool {
 	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 || l.At.Sub(earlier.At) > filedTogether {
 		return false
 	}
-	if len(l.Names) < 3 {
+	switch {
+	case slices.Contains(l.Names, earlier.Names[0]):
+	case len(l.Names) < 3:
 		l.Names = append(l.Names, earlier.Names...)
-	} else {
+	default:
 		l.More++
 	}
 	return true

@@ -33,16 +33,22 @@ func (p *pages) abstractOrder(w http.ResponseWriter, r *http.Request, who visito
 			continue
 		case err != nil:
 			return err
-		case isPart(r):
+		case isPart(r) && form.Get("move") == "":
 			w.Header().Set("HX-Trigger", changedEvent)
 			return p.part(w, r, who, http.StatusOK, "abstract.html", "documents-state", p.listOf(r, filed))
 		}
-		place := slices.Index(filed.Abstract.Files, moved)
 		to := p.abstractPath(filed.Abstract.ID)
-		if page := place/documentsAPage + 1; page > 1 {
+		if page := slices.Index(filed.Abstract.Files, moved)/documentsAPage + 1; page > 1 {
 			to += "?page=" + strconv.Itoa(page)
 		}
-		return p.see(w, r, fmt.Sprintf("%s#document-%d", to, moved), "The order is saved.")
+		to += fmt.Sprintf("#document-%d", moved)
+		if isPart(r) {
+			p.leaveNotice(w, r, fmt.Sprintf("It is number %d now.", slices.Index(filed.Abstract.Files, moved)+1))
+			w.Header().Set("HX-Refresh", "true")
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return p.see(w, r, to, "The order is saved.")
 	}
 }
 

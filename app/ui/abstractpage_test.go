@@ -181,6 +181,11 @@ func TestAbstractDocuments(t *testing.T) {
 	h.status(t, 200, "GET", path+"/history", cookie).holds(t, "renamed", "<q>a.pdf</q>")
 	h.status(t, 200, "GET", fmt.Sprintf("%s/documents/%d?rename=1", path, a), cookie, "HX-Request: true").holds(t, "data-stem", `value="Deed 1022-311.pdf"`)
 
+	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})
+	order(a, c, b)
+	h.fill(t, 204, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"3"}}, "HX-Request: true").same(t, map[string]string{"HX-Refresh": "true"})
+	order(c, b, a)
+
 	gone := h.fill(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
 	gone.holds(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
 	h.status(t, 200, "GET", path+"/history", cookie).holds(t, "moved to the trash: c.pdf")

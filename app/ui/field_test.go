@@ -82,7 +82,7 @@ func TestFieldPart(t *testing.T) {
 		{"missing", newInput(everyField[0], nil), []string{`class="field missing"`}},
 		{"paragraph", newInput(everyField[1], []string{"\n" + hostile}), []string{"<textarea", ">\n\n&#34;&gt;&lt;script"}},
 		{"date", newInput(everyField[2], []string{"2026-03-14"}), []string{`type="date"`, `value="2026-03-14"`}},
-		{"radios", newInput(everyField[3], []string{"B"}), []string{`role="radiogroup"`, `value="B" checked`, "None"}},
+		{"radios", newInput(everyField[3], []string{"B"}), []string{`role="radiogroup"`, `value="B" checked`, "Not filled in"}},
 		{"dropdown", newInput(everyField[4], []string{"5"}), []string{"<select", "<option selected>5</option>"}},
 		{"an option that is gone", newInput(everyField[4], []string{"old"}), []string{"<option selected>old</option>"}},
 		{"multiselect", newInput(everyField[5], []string{"X", "Z"}), []string{`type="hidden" name="custom_fields.several" value=""`, `value="X" checked`, `value="Z" checked`}},

@@ -87,6 +87,7 @@ func (b *Backups) Begin(ctx context.Context, actor title.Actor) error {
 		}
 	})
 	if err != nil {
+		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Err = false, b.v.now(), err })
 		done()
 	}
 	return err
@@ -116,13 +117,13 @@ func (b *Backups) begin(asked context.Context, actor title.Actor, where string) 
 		b.one.Unlock()
 		return nil, "", nil, err
 	}
+	b.goes(func(p *Progress[Backup]) { *p = Progress[Backup]{Running: true, By: actor, Begun: b.v.now()} })
 	return ctx, to, func() { left(); b.one.Unlock() }, nil
 }
 
 // perform makes the snapshot, and takes down what came of it.
 func (b *Backups) perform(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (made Backup, err error) {
-	begun := b.v.now()
-	b.goes(func(p *Progress[Backup]) { *p = Progress[Backup]{Running: true, By: actor, Begun: begun} })
+	begun := b.Running().Begun
 	defer func() {
 		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.v.now(), made, err })
 	}()

@@ -76,9 +76,12 @@
   // Escape leaves a form as its Cancel does.
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || event.defaultPrevented) return;
-    const cancel = event.target.closest('[data-editing]')?.querySelector('[data-cancel]');
+    const form = event.target.closest('[data-editing]');
+    const cancel = form?.querySelector('[data-cancel]');
     if (!cancel) return;
     event.preventDefault();
+    if ('touched' in form.dataset && !window.confirm('Leave without saving what you wrote?')) return;
+    delete form.dataset.touched;
     cancel.click();
   });
 
@@ -87,7 +90,12 @@
     const form = event.target.closest('[data-editing]');
     if (form) form.dataset.touched = '';
   });
-  document.addEventListener('submit', (event) => { delete event.target.dataset.touched; });
+  for (const over of ['submit', 'click']) {
+    document.addEventListener(over, (event) => {
+      const form = over === 'submit' ? event.target : event.target.closest('[data-cancel]')?.closest('[data-editing]');
+      if (form) delete form.dataset.touched;
+    });
+  }
   window.addEventListener('beforeunload', (event) => {
     if (document.querySelector('[data-editing][data-touched]')) event.preventDefault();
   });
