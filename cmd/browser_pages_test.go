@@ -166,6 +166,28 @@ func TestScreens(t *testing.T) {
 // look looks at a page in every theme and at two widths.
 func (b *tab) look(s screen) {
 	b.t.Helper()
+	b.enter(s)
+	for _, theme := range []string{"light", "dark"} {
+		b.theme(theme)
+		b.noBarriers(b.t, theme)
+		b.screenshot(s.name + "-wide-" + theme)
+	}
+	b.size(360, 740)
+	b.enter(s) // as a phone does: some of it depends on the width when it begins
+	for _, theme := range []string{"dark", "light"} {
+		b.theme(theme)
+		b.fits(360)
+		b.screenshot(s.name + "-narrow-" + theme)
+	}
+	// With every menu and every fold open, as far as that can be at once.
+	value[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
+	b.noBarriers(b.t, "narrow, menus open")
+	b.fits(360)
+}
+
+// enter opens a page, which answers with its status, and waits until it is whole.
+func (b *tab) enter(s screen) {
+	b.t.Helper()
 	status := max(s.status, http.StatusOK)
 	if status != http.StatusOK {
 		b.expect(strconv.Itoa(status))
@@ -175,19 +197,6 @@ func (b *tab) look(s screen) {
 		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.state())
 	}
 	b.still()
-	for _, theme := range []string{"light", "dark"} {
-		b.theme(theme)
-		b.size(1280, 900)
-		b.noBarriers(b.t, theme)
-		b.screenshot(s.name + "-wide-" + theme)
-		b.size(360, 740)
-		b.fits(360)
-		b.screenshot(s.name + "-narrow-" + theme)
-	}
-	// With every menu and every fold open, as far as that can be at once.
-	value[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
-	b.noBarriers(b.t, "narrow, menus open")
-	b.fits(360)
 }
 
 // still waits until every picture that is to be seen is there.
