@@ -45,6 +45,7 @@ func (f *firm) screens() []screen {
 		{name: "orders", path: "/orders", as: staff},
 		{name: "orders-new", path: "/orders/new", as: staff},
 		{name: "order", path: order, as: staff},
+		{name: "order-history", path: order + "/history", as: staff},
 		{name: "vault", path: "/vault", as: staff},
 		{name: "folder", path: folder, as: staff},
 		{name: "document", path: document(chain[1].name) + "?in=abstract:" + f.abstract, as: staff},
@@ -77,7 +78,7 @@ func (f *firm) screens() []screen {
 // noScreens are the routes that are no page, by how their pattern ends.
 var noScreens = map[string]string{
 	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
-	"/marks": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
+	"/marks": "a part", "/{id}/documents/{n}": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
 }
 
 // Every route that is looked at is among the screens: so no page goes untested.
@@ -178,6 +179,10 @@ func (b *tab) look(s screen) {
 		b.fits(360)
 		b.screenshot(s.name + "-narrow-" + theme)
 	}
+	// With every menu and every fold open, as far as that can be at once.
+	value[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
+	b.noBarriers(b.t, "narrow, menus open")
+	b.fits(360)
 }
 
 // still waits until every picture that is to be seen is there.

@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -175,15 +176,23 @@ func (b *tab) reads(words string) {
 	b.until(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(words)))
 }
 
-// click presses the mouse in the middle of an element, which nothing may cover.
+// click presses the mouse in the middle of an element, which nothing may cover, once
+// it stands still.
 func (b *tab) click(selector string) {
 	b.t.Helper()
+	b.until(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")`)
 	b.sees(selector)
-	at := value[[]float64](b, `(() => { const e = `+pick(selector)+`; e.scrollIntoView({block: "center", behavior: "instant"});
-		const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
-		return top && (e.contains(top) || top.contains(e)) ? [x, y] : [] })()`)
-	if len(at) == 0 {
-		b.t.Fatalf("%s is covered\n%s", selector, b.state())
+	var at, before []float64
+	for end := time.Now().Add(patience); ; before = at {
+		at = value[[]float64](b, `(() => { const e = `+pick(selector)+`; if (!e) return []; e.scrollIntoView({block: "center", behavior: "instant"});
+			const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
+			return top && (e.contains(top) || top.contains(e)) ? [x, y] : [] })()`)
+		if len(at) > 0 && slices.Equal(at, before) {
+			break
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("%s is covered\n%s", selector, b.state())
+		}
 	}
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
 }

@@ -37,48 +37,49 @@ func (b *tab) shows(n int) facts {
 	})()`)
 }
 
-// The viewer turns to page 3 of a scanned TIFF and of a scanned PDF: each page has a
-// picture of its own, sharp enough to read, that is in the window when it is turned to.
-func viewerTurns(t *testing.T, on *bench) {
+// Reading: a firm's documents, by somebody who may only look.
+func reading(t *testing.T, on *bench) {
 	f := on.firm(t)
 	b := on.tab(t, f.origin)
 	b.signIn(viewer)
 	for _, name := range []string{chain[1].name, chain[2].name} {
-		t.Run(name, func(t *testing.T) {
-			b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[name], f.abstract))
-			pages := map[int]facts{}
-			for n := 1; n <= 4; n++ {
-				b.until(fmt.Sprintf(`document.querySelector("[data-number]").value == "%d"`, n))
-				b.until(`(() => { const i = ` + paper(n) + `; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
-				pages[n] = b.shows(n)
-				if p := pages[n]; !p.Seen || p.Width < 800 || p.Height < 1000 || p.Ink < 0.001 || p.Ink > 0.9 {
-					t.Errorf("page %d: %+v", n, p)
-				}
-				if n == 3 {
-					b.screenshot("scene-page-3-of-" + name)
-				}
-				b.press(kb.ArrowRight)
-			}
-			for n := 2; n <= 4; n++ {
-				if pages[n].Sum == pages[n-1].Sum {
-					t.Errorf("pages %d and %d look the same: %+v", n-1, n, pages[n])
-				}
-			}
-		})
+		t.Run(name, func(t *testing.T) { f.turns(t, b, name) })
 	}
 	// The next document and back, by keyboard.
 	b.leave(func() { b.press("n") })
 	b.sees("h1 | " + chain[3].name)
 	b.leave(func() { b.press("p") })
 	b.sees("h1 | " + chain[2].name)
+	t.Run("find", func(t *testing.T) { f.finds(t, b) })
 }
 
-// A phrase is found inside a scanned document that was read by a machine, and marked
-// on its page.
-func findInDocument(t *testing.T, on *bench) {
-	f := on.firm(t)
-	b := on.tab(t, f.origin)
-	b.signIn(viewer)
+// turns turns to each page of a scanned TIFF or PDF: each has a picture of its own,
+// sharp enough to read, that is in the window when it is turned to.
+func (f *firm) turns(t *testing.T, b *tab, name string) {
+	b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[name], f.abstract))
+	pages := map[int]facts{}
+	for n := 1; n <= 4; n++ {
+		b.until(fmt.Sprintf(`document.querySelector("[data-number]").value == "%d"`, n))
+		b.until(`(() => { const i = ` + paper(n) + `; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
+		pages[n] = b.shows(n)
+		if p := pages[n]; !p.Seen || p.Width < 800 || p.Height < 1000 || p.Ink < 0.001 || p.Ink > 0.9 {
+			t.Errorf("page %d: %+v", n, p)
+		}
+		if n == 3 {
+			b.screenshot("scene-page-3-of-" + name)
+		}
+		b.press(kb.ArrowRight)
+	}
+	for n := 2; n <= 4; n++ {
+		if pages[n].Sum == pages[n-1].Sum {
+			t.Errorf("pages %d and %d look the same: %+v", n-1, n, pages[n])
+		}
+	}
+}
+
+// finds finds a phrase inside a scanned document that was read by a machine, where it
+// is marked on its page.
+func (f *firm) finds(t *testing.T, b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chain[4].name]))
 	b.shows(1)
 	b.press("/")

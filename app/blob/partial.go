@@ -164,7 +164,7 @@ func (x *Partial) create() error {
 		return err
 	}
 	_, err = f.Write(x.last.note(x.Note))
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return files.Rename(x.path(freshEnd), x.path(noteEnd))
@@ -270,7 +270,7 @@ func (x *Partial) settleAt(f File, at int64) error {
 			err = syncError(err)
 		}
 	}
-	if err = errors.Join(err, note.Close()); err != nil {
+	if err := errors.Join(err, note.Close()); err != nil {
 		return err
 	}
 	x.mu.Lock()

@@ -22,6 +22,7 @@ type abstractSheet struct {
 	Missing                      []missingField // required values that are not there
 	Groups                       []fieldGroup
 	Alike                        []abstractRow
+	Ordered                      []vault.Hit // orders of the same property
 	Documents                    documentList
 	History                      []historyLine
 }
@@ -89,6 +90,9 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 		return err
 	}
 	if sheet.Alike, err = p.alike(r.Context(), filed.Abstract); err != nil {
+		return err
+	}
+	if sheet.Ordered, err = p.Vault.Abstracts.Ordered(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
 	var scripts []string

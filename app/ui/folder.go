@@ -157,7 +157,8 @@ func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err erro
 		return s, err
 	}
 	s.fill(row, asked.Get("rename"))
-	return s, p.folderTargets(r, &s)
+	err = p.folderTargets(r, &s)
+	return s, err
 }
 
 // fill takes a part of the documents, and makes the addresses of the others.

@@ -130,6 +130,18 @@ func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 	page := viewer.get(t, 200, h.orderPath(one))
 	page.has(t, "Another order has the number 26-1", h.orderPath(two), "The same property", h.orderPath(three))
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
+	tray, err := h.vault.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tray.Discard()
+	filed, err := h.vault.Abstracts.Create(t.Context(), title.Actor{Kind: "operator"}, title.AbstractDraft{PropertyDraft: elm()}, tray, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
+	viewer.get(t, 200, h.orderPath(one)).has(t, abstract)
 }
 
 // listed are the numbers of orders in a page, in its order.

@@ -17,16 +17,15 @@ const ordersAPage = 50
 
 // orderList is the list of orders as its page shows it.
 type orderList struct {
-	Asked              url.Values // what the list was asked for
-	Rows               []title.Order
-	Columns            []sortColumn
-	Statuses           []string
-	Views              []orderView
-	Filtered           bool // by more than the sort
-	DueFrom, DueTo     string
-	DueProblem         string
-	More               bool // of what begins with a text, not all is shown
-	Prev, Next, Newest string
+	Asked      url.Values // what the list was asked for
+	Rows       []title.Order
+	Columns    []sortColumn
+	Statuses   []string
+	Views      []orderView
+	Filtered   bool // by more than the sort
+	DueProblem string
+	More       bool // of what begins with a text, not all is shown
+	Prev, Next string
 }
 
 // orderView is a part of the orders that people ask for every day.

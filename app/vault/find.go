@@ -162,9 +162,15 @@ func (o *Orders) Related(ctx context.Context, order title.Order) (Found, error) 
 	return o.v.related(ctx, orderNoun.name, order.ID, order.Parcel(), order.Property)
 }
 
-// Related is Orders.Related for an abstract.
-func (a *Abstracts) Related(ctx context.Context, abstract title.Abstract) (Found, error) {
-	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
+// Ordered gives the orders of the same property as an abstract, as Orders.Related does.
+func (a *Abstracts) Ordered(ctx context.Context, abstract title.Abstract) ([]Hit, error) {
+	f, err := a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
+	for _, g := range f.Groups {
+		if g.Noun == orderNoun.name {
+			return g.Hits, err
+		}
+	}
+	return nil, err
 }
 
 func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at title.Property) (Found, error) {

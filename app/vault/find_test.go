@@ -126,12 +126,11 @@ func TestRelated(t *testing.T) {
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("%q, %v\nwant %q", said(f), err, want)
 	}
-	f, err = v.Abstracts.Related(t.Context(), parcel)
-	if err != nil || len(f.Groups) != 1 || len(f.Groups[0].Hits) != 3 {
-		t.Errorf("of an abstract: %q, %v", said(f), err)
+	if list, err := v.Abstracts.Ordered(t.Context(), parcel); err != nil || len(list) != 3 || list[0].ID != 1 {
+		t.Errorf("orders of an abstract: %+v, %v", list, err)
 	}
-	if f, err := v.Abstracts.Related(t.Context(), title.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
-		t.Errorf("of nothing: %q, %v", said(f), err)
+	if list, err := v.Abstracts.Ordered(t.Context(), title.Abstract{ID: 99}); err != nil || len(list) != 0 {
+		t.Errorf("orders of nothing: %+v, %v", list, err)
 	}
 }
 
