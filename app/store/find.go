@@ -57,7 +57,7 @@ func (l *listing[T]) known(t *Tx, text string, limit int) (list []Known[T], more
 		}
 	}
 	g.begins = slices.DeleteFunc(g.begins, func(k Known[T]) bool { return g.seen[l.card(&k.Record).id] })
-	list = append(g.exact, g.begins...)
+	list = slices.Concat(g.exact, g.begins)
 	return list[:min(len(list), limit)], g.more || len(list) > limit, nil
 }
 

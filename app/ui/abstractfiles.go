@@ -208,7 +208,7 @@ func (p *pages) abstractFile(r *http.Request) (filed vault.Filed, row documentRo
 	if filed, _, err = p.abstractRead(r); err != nil {
 		return filed, row, err
 	}
-	n, err := number(r, "n")
+	n, err := number(r)
 	if err != nil {
 		return filed, row, err
 	}
@@ -297,7 +297,7 @@ func (p *pages) returnDocument(w http.ResponseWriter, r *http.Request, who visit
 	if err != nil {
 		return err
 	}
-	n, err := number(r, "n")
+	n, err := number(r)
 	if err != nil {
 		return err
 	}

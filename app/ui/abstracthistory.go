@@ -119,11 +119,11 @@ func linesOf(h vault.History, template title.Template) []historyLine {
 		if strings.HasPrefix(e.Record, "file:") {
 			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
 		}
-		switch {
-		case e.Kind == "file.changed":
+		switch e.Kind {
+		case "file.changed":
 			line.Names = nil
 			line.Changes = changeLines(e.Changes, template)
-		case e.Kind == "abstract.changed":
+		case "abstract.changed":
 			line.Changes = changeLines(e.Changes, template)
 			if len(line.Changes) == 0 {
 				line.What = "put the documents into another order"

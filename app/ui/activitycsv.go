@@ -16,7 +16,7 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) e
 	problems := map[string]string{}
 	q := p.eventQuery(kept(r, activityFilters...), problems)
 	for _, problem := range problems {
-		return &errForm{http.StatusUnprocessableEntity, "This cannot be exported so", problem}
+		return &formError{http.StatusUnprocessableEntity, "This cannot be exported so", problem}
 	}
 	now := p.Now()
 	if q.To.IsZero() || q.To.After(now) {

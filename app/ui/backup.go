@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"deedkeep/app/archive"
 	"deedkeep/app/config"
@@ -151,12 +150,4 @@ func (p *pages) backupPart(w http.ResponseWriter, r *http.Request, who visitor) 
 		w.Header().Set("HX-Refresh", "true")
 	}
 	return p.part(w, r, who, http.StatusOK, "backups.html", name, data)
-}
-
-// rate is a number of bytes a second so far; "" while that cannot be told.
-func rate(done int64, since, now time.Time) string {
-	if passed := now.Sub(since).Seconds(); passed >= 1 && done > 0 {
-		return size(int64(float64(done)/passed)) + "/s"
-	}
-	return ""
 }

@@ -110,10 +110,10 @@ func TestBackupTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.clock.Move(time.Minute) // what is known is that old at most
-	staff := h.sit(t, "sue", title.RoleStaff)
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
 	h.clock.Move(50 * time.Hour)
-	admin, staff = h.sit(t, "ben", title.RoleAdmin), h.sit(t, "tom", title.RoleStaff)
+	admin = h.sit(t, "ben", title.RoleAdmin)
+	staff := h.sit(t, "tom", title.RoleStaff)
 	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)
 	staff.get(t, 200, "/trash").lacks(t, "backup")
 	if err := os.RemoveAll(to); err != nil {

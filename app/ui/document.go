@@ -60,7 +60,7 @@ type neighbour struct {
 
 // document shows a document to whoever reads it. To see it is noted once.
 func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // renameDocument gives a document another name. Its extension says what it is and
 // stays, whether it was typed or not.
 func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visit
 // trashDocument moves a document to the trash. Who comes from the document stays at
 // its address, which then says so and takes it back.
 func (p *pages) trashDocument(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (p *pages) trashDocument(w http.ResponseWriter, r *http.Request, who visito
 
 // restoreDocument takes a document out of the trash.
 func (p *pages) restoreDocument(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (p *pages) restoreDocument(w http.ResponseWriter, r *http.Request, who visi
 
 // retryDocument has a document processed again whose processing failed.
 func (p *pages) retryDocument(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

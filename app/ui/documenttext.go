@@ -33,7 +33,7 @@ var errEnough = errors.New("that is enough")
 
 // readText is the page of a document's text, with what was looked for marked.
 func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

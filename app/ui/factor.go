@@ -84,7 +84,7 @@ func (p *pages) saveCodes(w http.ResponseWriter, r *http.Request, who visitor) e
 	text.WriteString("Recovery codes of " + who.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
 	for _, code := range r.PostForm["code"] {
 		if !recoveryCode.MatchString(code) {
-			return &errForm{http.StatusUnprocessableEntity, "This cannot be saved", "These are no recovery codes."}
+			return &formError{http.StatusUnprocessableEntity, "This cannot be saved", "These are no recovery codes."}
 		}
 		text.WriteString(code + "\r\n")
 	}

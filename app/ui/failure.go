@@ -19,13 +19,13 @@ type failure struct {
 	heading, text string
 }
 
-// errForm is a failure of HTTP itself, such as a form that cannot be read.
-type errForm struct {
+// formError is a failure of HTTP itself, such as a form that cannot be read.
+type formError struct {
 	status        int
 	heading, text string
 }
 
-func (e *errForm) Error() string { return e.text }
+func (e *formError) Error() string { return e.text }
 
 // headings is the table of the failures that come from below; where the text is ""
 // the error's own sentence is shown.
@@ -44,7 +44,7 @@ var headings = map[title.Kind]failure{
 func explain(err error) failure {
 	var (
 		named *title.Error
-		form  *errForm
+		form  *formError
 		busy  *vault.SignInError
 	)
 	switch {
@@ -91,6 +91,7 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err er
 	if err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
 		http.Error(w, "Server error.", http.StatusInternalServerError)
+		return
 	}
 }
 
@@ -144,5 +145,6 @@ func (p *pages) say(w http.ResponseWriter, r *http.Request, status int, heading,
 	if err := p.show(w, r, visitor{}, status, "message.html", page{Heading: heading, Data: text}); err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
 		http.Error(w, "Server error.", http.StatusInternalServerError)
+		return
 	}
 }

@@ -102,7 +102,7 @@ func folderID(r *http.Request) (uint64, error) {
 	if r.PathValue("n") == "" {
 		return 0, nil
 	}
-	return number(r, "n")
+	return number(r)
 }
 
 // folder shows the vault, or one of its folders.
@@ -288,7 +288,7 @@ func formFolder(r *http.Request, name string) (uint64, error) {
 }
 
 func (p *pages) renameFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (p *pages) renameFolder(w http.ResponseWriter, r *http.Request, who visitor
 }
 
 func (p *pages) moveFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (p *pages) moveFolder(w http.ResponseWriter, r *http.Request, who visitor) 
 }
 
 func (p *pages) removeFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ const mostZipped = 20_000
 
 // zipFolder sends all documents of a folder and of those beneath it.
 func (p *pages) zipFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

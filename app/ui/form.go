@@ -21,7 +21,7 @@ const (
 func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		leaveForm(w, r)
-		return &errForm{http.StatusUnsupportedMediaType, "This cannot be read", "This is no form of a page. Open the page anew and fill in the form there."}
+		return &formError{http.StatusUnsupportedMediaType, "This cannot be read", "This is no form of a page. Open the page anew and fill in the form there."}
 	}
 	control := http.NewResponseController(w)
 	// Where deadlines are not supported there is no network that could stall.
@@ -30,9 +30,9 @@ func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	if err := r.ParseForm(); err != nil {
 		leaveForm(w, r)
 		if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return &errForm{http.StatusRequestEntityTooLarge, "This cannot be read", fmt.Sprintf("The form holds more than %s. Go back and shorten it.", size(long.Limit))}
+			return &formError{http.StatusRequestEntityTooLarge, "This cannot be read", fmt.Sprintf("The form holds more than %s. Go back and shorten it.", size(long.Limit))}
 		}
-		return &errForm{http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again."}
+		return &formError{http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again."}
 	}
 	// The server goes on reading the connection, to learn when the client leaves.
 	_ = control.SetReadDeadline(time.Time{})

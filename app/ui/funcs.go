@@ -68,8 +68,7 @@ func when(at any) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, // #nosec G203 -- a time has no markup
-		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006, 3:04 PM")))
+	return moments(moment, "Jan 2, 2006, 3:04 PM")
 }
 
 // onDay gives the day of a moment in the zone of this machine, with the exact time for
@@ -78,8 +77,12 @@ func onDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, // #nosec G203 -- a time has no markup
-		moment.UTC().Format(time.RFC3339), moment.Local().Format("Jan 2, 2006")))
+	return moments(moment, "Jan 2, 2006")
+}
+
+// moments gives a moment for people in that layout, and for programs.
+func moments(moment time.Time, layout string) template.HTML {
+	return template.HTML(`<time datetime="` + moment.UTC().Format(time.RFC3339) + `">` + moment.Local().Format(layout) + `</time>`) // #nosec G203 -- a time has no markup
 }
 
 // size gives a number of bytes in the unit that people think in.

@@ -186,7 +186,7 @@ func (p *pages) key(w http.ResponseWriter, r *http.Request, who visitor) error {
 
 // keyWith shows one key, with what was wrong in one of the forms.
 func (p *pages) keyWith(w http.ResponseWriter, r *http.Request, who visitor, status int, problems map[string]string) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (p *pages) keyWith(w http.ResponseWriter, r *http.Request, who visitor, sta
 }
 
 func (p *pages) rotateKey(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (p *pages) rotateKey(w http.ResponseWriter, r *http.Request, who visitor) e
 
 // revokeKey wants a tick besides: what was revoked never works again.
 func (p *pages) revokeKey(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const defaultLinkTTL = 5 * time.Minute
 // original sends the browser to the document itself, which it shows if it can. The
 // link that does so lives for minutes and is of no use to anybody later.
 func (p *pages) original(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (p *pages) toOriginal(w http.ResponseWriter, r *http.Request, who visitor, 
 
 // saved sends the document itself to be saved under its name, whatever its kind.
 func (p *pages) saved(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ const mostPrinted = 100
 // printed shows a document to be printed: a PDF as it is, pictures of the pages or
 // the text of what has none.
 func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

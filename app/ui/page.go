@@ -187,9 +187,9 @@ func back(r *http.Request, otherwise string) string {
 	return otherwise
 }
 
-// number reads a number of the path; NotFound for anything else.
-func number(r *http.Request, name string) (uint64, error) {
-	text := r.PathValue(name)
+// number reads the {n} of the path; NotFound for anything else.
+func number(r *http.Request) (uint64, error) {
+	text := r.PathValue("n")
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
 		return 0, absentPath(r)

@@ -79,7 +79,7 @@ func (p *pages) pagePicture(w http.ResponseWriter, r *http.Request, who visitor)
 
 // pageOf is the document and the page of an address.
 func (p *pages) pageOf(r *http.Request) (file title.File, page int, err error) {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return file, 0, err
 	}
@@ -150,7 +150,7 @@ func (p *pages) sendPicture(w http.ResponseWriter, r *http.Request, picture *os.
 // thumbnail answers a small picture of a document's first page, or a drawing of its
 // kind where there is none, or not yet. It is no view: lists are full of them.
 func (p *pages) thumbnail(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ type hitJSON struct {
 
 // findIn answers where a phrase stands in a document, for the script.
 func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

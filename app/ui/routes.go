@@ -156,7 +156,7 @@ func (p *pages) routes() []route {
 	}
 }
 
-func isAsset(path string) bool { return strings.HasPrefix(path, web.AssetPath) }
+func isAsset(address string) bool { return strings.HasPrefix(address, web.AssetPath) }
 
 // mount registers a table of pages.
 func (p *pages) mount(table []route) {
@@ -192,7 +192,7 @@ func (p *pages) nowhere(w http.ResponseWriter, r *http.Request, h http.Handler) 
 	case err != nil:
 	case said.status == http.StatusMethodNotAllowed:
 		w.Header()["Allow"] = said.header["Allow"]
-		err = &errForm{http.StatusMethodNotAllowed, "This cannot be done here", "This address is not used that way."}
+		err = &formError{http.StatusMethodNotAllowed, "This cannot be done here", "This address is not used that way."}
 	default:
 		err = absentPath(r)
 	}

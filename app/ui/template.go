@@ -81,7 +81,7 @@ func (p *pages) createTemplate(w http.ResponseWriter, r *http.Request, who visit
 }
 
 func (p *pages) templateBench(r *http.Request) (bench, error) {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return bench{}, err
 	}
@@ -109,12 +109,13 @@ func (p *pages) changeTemplate(w http.ResponseWriter, r *http.Request, who visit
 
 // useTemplate makes a template the default one, retires it, or brings it back.
 func (p *pages) useTemplate(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
-	ctx, said, verbs := r.Context(), "", p.Vault.Templates
+	ctx, verbs := r.Context(), p.Vault.Templates
 	var t title.Template
+	var said string
 	switch r.PathValue("use") {
 	case "default":
 		t, err = verbs.SetDefault(ctx, who.Actor, id)

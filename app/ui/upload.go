@@ -89,7 +89,7 @@ func (p *pages) mayUpload(r *http.Request, who visitor) error {
 		return err
 	}
 	if r.Method != http.MethodOptions && r.Method != http.MethodGet && r.Header.Get("Tus-Resumable") != tusVersion {
-		return &errForm{http.StatusPreconditionFailed, "", "This service speaks tus " + tusVersion + "."}
+		return &formError{http.StatusPreconditionFailed, "", "This service speaks tus " + tusVersion + "."}
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (p *pages) mayUpload(r *http.Request, who visitor) error {
 func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
 	var named *title.Error
-	var form *errForm
+	var form *formError
 	switch {
 	case errors.As(err, &form):
 		status, message = form.status, form.text
@@ -151,7 +151,7 @@ func (p *pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ visitor)
 func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor) error {
 	length, err := strconv.ParseInt(r.Header.Get("Upload-Length"), 10, 64)
 	if err != nil || length < 0 {
-		return &errForm{http.StatusBadRequest, "", "The Upload-Length header must say how many bytes there are."}
+		return &formError{http.StatusBadRequest, "", "The Upload-Length header must say how many bytes there are."}
 	}
 	meta, err := metadata(r.Header.Get("Upload-Metadata"))
 	if err != nil {
@@ -166,7 +166,7 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 	}
 	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
 	if title.KindOf(err) == title.Invalid && length > p.Vault.Uploads.Most() {
-		return &errForm{http.StatusRequestEntityTooLarge, "", sentence(err)}
+		return &formError{http.StatusRequestEntityTooLarge, "", sentence(err)}
 	}
 	if err != nil {
 		return placeGone(err)
@@ -180,7 +180,7 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 // placeGone says of what there is none.
 func placeGone(err error) error {
 	if title.KindOf(err) == title.NotFound {
-		return &errForm{http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there."}
+		return &formError{http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there."}
 	}
 	return err
 }
@@ -218,7 +218,7 @@ func metadata(header string) (map[string]string, error) {
 		name, coded, _ := strings.Cut(strings.TrimSpace(pair), " ")
 		value, err := base64.StdEncoding.DecodeString(coded)
 		if err != nil {
-			return nil, &errForm{http.StatusBadRequest, "", "The Upload-Metadata header cannot be read."}
+			return nil, &formError{http.StatusBadRequest, "", "The Upload-Metadata header cannot be read."}
 		}
 		meta[name] = string(value)
 	}
@@ -301,11 +301,11 @@ func (p *pages) documentIn(file title.File) string {
 
 func (p *pages) uploadWrite(w http.ResponseWriter, r *http.Request, who visitor) error {
 	if r.Header.Get("Content-Type") != tusContent {
-		return &errForm{http.StatusUnsupportedMediaType, "", "The Content-Type must be " + tusContent + "."}
+		return &formError{http.StatusUnsupportedMediaType, "", "The Content-Type must be " + tusContent + "."}
 	}
 	offset, err := strconv.ParseInt(r.Header.Get("Upload-Offset"), 10, 64)
 	if err != nil || offset < 0 {
-		return &errForm{http.StatusBadRequest, "", "The Upload-Offset header must say where the bytes begin."}
+		return &formError{http.StatusBadRequest, "", "The Upload-Offset header must say where the bytes begin."}
 	}
 	stop := p.interrupted(w)
 	up, err := p.Vault.Uploads.Write(r.Context(), who.Actor, r.PathValue("id"), offset, r.Body)

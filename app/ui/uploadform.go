@@ -37,7 +37,7 @@ func (p *pages) sendToAbstract(w http.ResponseWriter, r *http.Request, who visit
 func (p *pages) sendToFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
 	draft, to := title.UploadDraft{}, "/vault"
 	if r.PathValue("n") != "" {
-		id, err := number(r, "n")
+		id, err := number(r)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (p *pages) takeForm(w http.ResponseWriter, r *http.Request, to string, file
 func (p *pages) takeParts(w http.ResponseWriter, r *http.Request, tray *vault.Tray) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
-		return &errForm{http.StatusUnsupportedMediaType, "This cannot be read", "This is no form of a page. Open the page anew and choose the documents there."}
+		return &formError{http.StatusUnsupportedMediaType, "This cannot be read", "This is no form of a page. Open the page anew and choose the documents there."}
 	}
 	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
 	parts := body.NewReader(limited, params["boundary"], body.Limits{Parts: p.Parts, Fields: p.FormBytes})
@@ -121,13 +121,13 @@ func badBody(err error) error {
 	)
 	switch {
 	case errors.As(err, &long):
-		return &errForm{http.StatusRequestEntityTooLarge, heading, fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", size(long.Limit))}
+		return &formError{http.StatusRequestEntityTooLarge, heading, fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", size(long.Limit))}
 	case errors.As(err, &limit):
-		return &errForm{http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time."}
+		return &formError{http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time."}
 	case errors.As(err, &malformed), errors.Is(err, pace.ErrBrokeOff):
-		return &errForm{http.StatusBadRequest, heading, "The documents did not arrive whole, and none was filed. Go back and send them again."}
+		return &formError{http.StatusBadRequest, heading, "The documents did not arrive whole, and none was filed. Go back and send them again."}
 	case errors.Is(err, pace.ErrTooSlow):
-		return &errForm{http.StatusRequestTimeout, heading, "The documents arrived too slowly, and none was filed. Go back and send fewer at a time."}
+		return &formError{http.StatusRequestTimeout, heading, "The documents arrived too slowly, and none was filed. Go back and send fewer at a time."}
 	}
 	return err
 }

@@ -115,7 +115,7 @@ func (p *pages) user(w http.ResponseWriter, r *http.Request, who visitor) error 
 
 // userWith shows one user, with what was wrong in one of the forms.
 func (p *pages) userWith(w http.ResponseWriter, r *http.Request, who visitor, status int, problems map[string]string) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (p *pages) userWith(w http.ResponseWriter, r *http.Request, who visitor, st
 func (p *pages) changeUser(w http.ResponseWriter, r *http.Request, who visitor, notice string,
 	change func(ctx context.Context, id uint64) (title.User, error),
 ) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (p *pages) enableUser(w http.ResponseWriter, r *http.Request, who visitor) 
 
 // resetUser takes password and second factor away and shows a link for another.
 func (p *pages) resetUser(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r, "n")
+	id, err := number(r)
 	if err != nil {
 		return err
 	}

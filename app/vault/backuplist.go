@@ -51,7 +51,7 @@ func (b *Backups) Place(ctx context.Context, actor title.Actor, most int) (p Bac
 	names, err := a.Snapshots()
 	if err != nil {
 		p.Problem = err.Error()
-		return p, nil
+		return p, nil //nolint:nilerr // it is a finding about the place, and told as one
 	}
 	slices.Reverse(names)
 	if len(names) > most {
