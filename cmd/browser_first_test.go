@@ -12,7 +12,7 @@ func firstRun(t *testing.T, on *bench) {
 		b.expect("status of 503")
 		b.goTo(path)
 		b.sees("h1 | deedkeep is not set up yet")
-		b.reads("look for a line with /join/")
+		b.reads("look for “make the first administrator”")
 	}
 	b.noBarriers(t, "before the first administrator")
 	b.screenshot("scene-not-set-up")
