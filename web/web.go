@@ -2,8 +2,14 @@
 // not written here, the WebAssembly engines with the licences they come under.
 //
 // The engines' files are fetched by "go generate ./..." from the packages that
-// package-lock.json pins, and lie in folders that version control ignores:
+// package-lock.json pins, and lie in folders that version control ignores; the rest
+// is written here:
 //
+//	pages/layout.html           the frame of every page; part_*.html: parts of several
+//	style/base.css              colours, sizes, bare elements, the frame
+//	style/parts.css             what pages are put together from; the others: one place
+//	script/page.js              what every page does; the others: one place
+//	icons/<name>.svg            20 by 20, in strokes; picture/: whole pictures
 //	engine/PLACEHOLDER          committed, so that the package always builds
 //	library/PLACEHOLDER         the same
 //	library/<name>.min.js       scripts that pages load

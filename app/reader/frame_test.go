@@ -40,7 +40,7 @@ func TestBadFrames(t *testing.T) {
 		{"length zero", "\x00\x00\x00\x00d", errBreach},
 		{"too long", "\x00\x00\x10\x02d", errBreach},
 		{"greatest length", "\xff\xff\xff\xffd", errBreach},
-		{"unknown type", "\x00\x00\x00\x01z", errBreach},
+		{"unknown type", "\x00\x00\x00\x01?", errBreach},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var buf []byte

@@ -238,7 +238,7 @@ func (s *sampled) look(sample vaulttest.Sample, got outcome) {
 	}
 }
 
-// wide looks at the width: that of thumbnails, or twice that of a smaller image.
+// wide looks at the width: that of thumbnails, or its own of a smaller image.
 func (s *sampled) wide(sample vaulttest.Sample, thumbnail image.Config) {
 	s.t.Helper()
 	want := vault.ThumbnailWidth
@@ -249,7 +249,7 @@ func (s *sampled) wide(sample vaulttest.Sample, thumbnail image.Config) {
 		}
 		defer file.Close() //nolint:errcheck // only read
 		if natural, _, err := image.DecodeConfig(file); err == nil {
-			want = min(want, 2*natural.Width)
+			want = min(want, natural.Width)
 		}
 	}
 	if thumbnail.Width != want || thumbnail.Height < 1 {

@@ -55,11 +55,11 @@ var abstractSorts = []struct {
 	{"Address", "", "address", store.SortAddress},
 	{"County, state", "", "", ""},
 	{"Parcel", "", "parcel", store.SortParcel},
-	{"Template", "", "", ""},
+	{"Template", "aside", "", ""},
 	{"Status", "", "", ""},
 	{"Documents", "num", "", ""},
 	{"Created", "", "created", store.SortCreated},
-	{"Updated", "", "", ""},
+	{"Updated", "aside", "", ""},
 }
 
 // newestFirst is the sort of a list that was asked for none.

@@ -19,7 +19,6 @@ func (p *pages) functions() template.FuncMap {
 		"folderPath":   folderPath,
 		"icon":         p.icon,
 		"under":        under,
-		"tone":         tone,
 		"humane":       humane,
 		"date":         date,
 		"when":         when,

@@ -2,18 +2,6 @@ package ui
 
 import "testing"
 
-func TestTone(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[string]string{
-		"New": "neutral", "In Search": "neutral", "In Exam": "neutral", "Needs Curative": "warn", "Complete": "good", "Cancelled": "",
-		"active": "neutral", "on_hold": "warn", "completed": "good", "cancelled": "", "Incomplete": "warn", "Overdue": "bad", "": "neutral",
-	} {
-		if got := tone(status); got != want {
-			t.Errorf("tone(%q) = %q, want %q", status, got, want)
-		}
-	}
-}
-
 func TestHumane(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{
