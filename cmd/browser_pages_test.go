@@ -206,15 +206,20 @@ func (b *tab) still() {
 	value[bool](b, `document.fonts.ready.then(() => true)`)
 }
 
-// fits fails where the page as a whole scrolls sideways, and names what is too wide.
+// fits fails where the page as a whole scrolls sideways.
 func (b *tab) fits(width int) {
 	b.t.Helper()
-	wide := value[[]string](b, fmt.Sprintf(`(() => {
+	if wide := b.tooWide(width); len(wide) > 0 {
+		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
+	}
+}
+
+// tooWide names what makes the page wider than the window; nothing where it is not.
+func (b *tab) tooWide(width int) []string {
+	b.t.Helper()
+	return value[[]string](b, fmt.Sprintf(`(() => {
 		if (document.scrollingElement.scrollWidth <= %d) return [];
 		const found = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > %[1]d + 0.5 && e.getBoundingClientRect().width > 0);
 		return [document.scrollingElement.scrollWidth + " px wide"].concat(found.slice(0, 6).map(e => e.tagName.toLowerCase() + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)));
 	})()`, width))
-	if len(wide) > 0 {
-		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
-	}
 }
