@@ -245,17 +245,3 @@ func nameOf(templates []title.Template, id uint64) string {
 	}
 	return ""
 }
-
-// statusClass is the colour of a status, as far as its words tell.
-func statusClass(status string) string {
-	word := title.Fold(status)
-	switch {
-	case strings.HasPrefix(word, "cancel"), strings.HasPrefix(word, "void"), strings.HasPrefix(word, "withdrawn"):
-		return ""
-	case !title.OpenStatus(status):
-		return "good"
-	case strings.HasPrefix(word, "need"), strings.Contains(word, "hold"), strings.Contains(word, "curative"), strings.Contains(word, "problem"):
-		return "warn"
-	}
-	return "neutral"
-}

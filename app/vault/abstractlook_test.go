@@ -28,30 +28,12 @@ func fileNumbers(list []title.Abstract) (numbers []string) {
 	return numbers
 }
 
-// Abstracts of one parcel or address find each other, however it is written.
-func TestAbstractsAlike(t *testing.T) {
+func TestAbstractsCalled(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	one := abstractCalled(t, v, "1", "12-34-567", "9 Elm St")
-	abstractCalled(t, v, "2", "1234567", "")
+	abstractCalled(t, v, "1", "12-34-567", "9 Elm St")
 	abstractCalled(t, v, "3", "12-34-5678", "9 Elm Street")
 	abstractCalled(t, v, "4", "", "9 ELM ST.")
-	bare := abstractCalled(t, v, "5", "", "")
-	for _, c := range []struct {
-		name string
-		of   title.Abstract
-		most int
-		want string
-	}{
-		{"parcel and address", one.Abstract, 5, "[4 2]"},
-		{"no more than asked for", one.Abstract, 1, "[4]"},
-		{"nothing to go by", bare.Abstract, 5, "[]"},
-	} {
-		list, err := v.Abstracts.Alike(t.Context(), c.of, c.most)
-		if got := fmt.Sprint(fileNumbers(list)); err != nil || got != c.want {
-			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
-		}
-	}
 	found, more, err := v.Abstracts.Called(t.Context(), "9 elm", 2)
 	if err != nil || len(found) != 2 || !more {
 		t.Errorf("called: %v, %v, %v", fileNumbers(found), more, err)
