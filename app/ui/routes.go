@@ -40,6 +40,7 @@ type route struct {
 func (p *pages) routes() []route {
 	return []route{
 		{"GET /{$}", mayRead, p.desk, false},
+		{"GET /documents/latest", mayRead, p.deskLatest, false},
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"GET /sign-in/code", anyone, p.codePage, false},
