@@ -39,6 +39,8 @@ type changeRow struct{ Field, From, To, Words string }
 
 func record(noun string, id uint64) string { return noun + ":" + strconv.FormatUint(id, 10) }
 
+func fileRecord(id uint64) string { return record("file", id) }
+
 // idsOf is the permutation of a noun's numbers; nil where pages show the numbers.
 func (p *pages) idsOf(noun string) *secret.IDs {
 	switch noun {

@@ -16,6 +16,7 @@ type need string
 // The needs. A viewer has mayRead, staff mayWrite besides, an administrator all.
 const (
 	anyone        need = ""
+	invited       need = "invited"   // anyone, also before there is an administrator
 	signedIn      need = "signed in" // also while a second factor has to be set up first
 	mayRead            = need(title.MayRead)
 	mayWrite           = need(title.MayWrite)
@@ -39,11 +40,15 @@ type route struct {
 func (p *pages) routes() []route {
 	return []route{
 		{"GET /{$}", mayRead, p.desk, false},
+		{"GET /documents/latest", mayRead, p.deskLatest, false},
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"GET /sign-in/code", anyone, p.codePage, false},
 		{"POST /sign-in/code", anyone, p.code, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"GET " + title.LinkPath + "{token}", invited, p.joinPage, false},
+		{"POST " + title.LinkPath + "{token}", invited, p.join, true},
 
 		{"GET /trash", mayWrite, p.trashList, false},
 		{"POST /trash", mayWrite, p.restoreTrash, false},
@@ -224,7 +229,7 @@ func (p *pages) admit(to route) http.Handler {
 }
 
 func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visitor, err error) {
-	if who, err = p.whoever(r); err != nil {
+	if who, err = p.whoever(r); err != nil && (to.need != invited || !errors.Is(err, errClosed)) {
 		leaveForm(w, r)
 		return who, err
 	}
@@ -248,7 +253,7 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 // may is nil when the visitor may have a page of that need.
 func may(who visitor, need need) error {
 	switch {
-	case need == anyone:
+	case need == anyone, need == invited:
 		return nil
 	case !who.Known():
 		return errSignIn

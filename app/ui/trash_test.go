@@ -3,6 +3,7 @@ package ui_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,8 @@ func TestTrash(t *testing.T) {
 	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", ofOther}}).holds(t, "in the trash no longer", "The others: 1 was restored.")
 	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).holds(t, "in the trash no longer")
 	staff.get(t, 200, "/trash", "The trash is empty")
+	// More than one form may name are refused as a whole: none is left out without a word.
+	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{ofOther}, 201)}).holds(t, "Choose at most 200 at a time.")
 }
 
 // What lies there too long does not come back.

@@ -61,7 +61,6 @@ type pages struct {
 	Options
 	Files     documents
 	Events    views
-	Users     joiner
 	assets    *web.Assets
 	icons     map[string]string
 	templates templates
@@ -97,7 +96,7 @@ func open(opts Options) (*pages, error) {
 	}
 	v := opts.Vault
 	p := &pages{
-		Options: opts, Files: v.Files, Events: v.Events, Users: v.Users, assets: assets, icons: icons,
+		Options: opts, Files: v.Files, Events: v.Events, assets: assets, icons: icons,
 		abstracts: v.Secrets.IDs("abstracts"), orders: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
@@ -111,8 +110,6 @@ func (p *pages) route(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.EscapedPath(); {
 	case isLink(path):
 		p.only(w, r, p.download)
-	case isJoin(path):
-		p.joining(w, r)
 	case isAsset(path):
 		p.only(w, r, p.assets.ServeHTTP)
 	default:

@@ -12,7 +12,7 @@ import (
 
 // Desk is what somebody wants to know who sits down to work.
 type Desk struct {
-	Today             string // the YYYY-MM-DD that was asked for
+	Today, DueTo      string // the YYYY-MM-DD that was asked for, and the one DueDays later
 	Overdue           Work   // open orders that were due before
 	Due               Work   // and those that are, or will be within DueDays
 	Orders, Abstracts []StatusCount
@@ -75,10 +75,11 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 		return d, title.Refusal("today", "The day must be a date, like 2026-05-29.")
 	}
 	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
+	d.DueTo = date(DueDays)
 	err = v.store.View(ctx, func(t *store.Tx) error {
 		var errOver, errDue, errOrders, errAbstracts, errLatest, errFailed error
 		d.Overdue, errOver = work(t, "", date(-1))
-		d.Due, errDue = work(t, today, date(DueDays))
+		d.Due, errDue = work(t, today, d.DueTo)
 		d.Orders, errOrders = orderStatuses(t)
 		d.Abstracts, errAbstracts = abstractStatuses(t)
 		d.Latest, errLatest = v.latest(t)
@@ -149,6 +150,15 @@ func counted(tallies []store.Tally, names []string) (list []StatusCount) {
 		list = append(list, StatusCount{Status: t.Value, Count: t.Count})
 	}
 	return list
+}
+
+// Latest are the documents that came last, the newest first, as they stand on the desk.
+func (v *Vault) Latest(ctx context.Context) (list []Document, err error) {
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		list, err = v.latest(t)
+		return err
+	})
+	return list, err
 }
 
 func (v *Vault) latest(t *store.Tx) ([]Document, error) {
