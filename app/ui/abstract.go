@@ -140,7 +140,7 @@ func (p *pages) templateOf(ctx context.Context, a title.Abstract) (title.Templat
 // abstractSheet is what needs no more reading.
 func (p *pages) abstractSheet(a title.Abstract, template title.Template) abstractSheet {
 	s := abstractSheet{
-		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: cmp.Or(a.Heading(), "Untitled abstract"), Under: a.Under(),
+		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Under(),
 		Template: template, Statuses: template.Statuses, Groups: groupsOf(a, template),
 	}
 	if a.Status != "" && !slices.Contains(s.Statuses, a.Status) {
@@ -197,7 +197,7 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 func (p *pages) alike(ctx context.Context, a title.Abstract) (rows []abstractRow, err error) {
 	list, err := p.Vault.Abstracts.Alike(ctx, a, mostAlike)
 	for _, one := range list {
-		rows = append(rows, abstractRow{Abstract: one, Path: p.abstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"), Documents: len(one.Files)})
+		rows = append(rows, abstractRow{Abstract: one, Path: p.abstractPath(one.ID), Heading: p.Vault.Heading(one, title.Template{}), Documents: len(one.Files)})
 	}
 	return rows, err
 }
@@ -229,7 +229,7 @@ const changedEvent = "deedkeep:changed"
 
 // trashAbstract moves it to the trash with its documents.
 func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
-	filed, _, err := p.abstractRead(r)
+	filed, template, err := p.abstractRead(r)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visito
 	if err := p.Vault.Abstracts.Trash(r.Context(), who.Actor, id, vault.Match{}); err != nil {
 		return err
 	}
-	notice := "“" + cmp.Or(filed.Abstract.Heading(), "The abstract") + "” is in the trash"
+	notice := "“" + p.Vault.Heading(filed.Abstract, template) + "” is in the trash"
 	if n := len(filed.Files); n > 0 {
 		notice += ", with its " + plural(n, "document", "documents")
 	}
