@@ -247,5 +247,5 @@ func TestNewAbstract(t *testing.T) {
 	}
 	// What should be there may be missing, and then shows.
 	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}}).Header.Get("Location")
-	h.status(t, 200, "GET", bare, cookie).holds(t, "Untitled abstract", "Still missing:", `<span class="missing">Missing</span>`)
+	h.status(t, 200, "GET", bare, cookie).holds(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)
 }

@@ -83,9 +83,13 @@ func (p *pages) abstractList(w http.ResponseWriter, r *http.Request, who visitor
 		redirect(w, r, to)
 		return nil
 	}
-	for _, a := range found {
+	headings, err := p.Vault.Abstracts.Headings(r.Context(), found...)
+	if err != nil {
+		return err
+	}
+	for i, a := range found {
 		list.Rows = append(list.Rows, abstractRow{
-			Abstract: a, Path: p.abstractPath(a.ID), Heading: cmp.Or(a.Heading(), "Untitled"),
+			Abstract: a, Path: p.abstractPath(a.ID), Heading: headings[i],
 			Template: nameOf(list.Templates, a.TemplateID), Documents: len(a.Files),
 		})
 	}

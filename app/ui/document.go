@@ -239,8 +239,11 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(filed.Abstract.Address, filed.Abstract.TaxMap, "Abstract")
-		s.Place = place{Name: name, Path: p.abstractPath(n), Section: "abstracts"}
+		headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
+		if err != nil {
+			return nil, err
+		}
+		s.Place = place{Name: headings[0], Path: p.abstractPath(n), Section: "abstracts"}
 		return filed.Files, nil
 	case "folder":
 		n, err := strconv.ParseUint(id, 10, 63)

@@ -171,24 +171,6 @@ func (v *Vault) failed(t *store.Tx) ([]Document, error) {
 	return v.placed(t, files), err
 }
 
-// placed says where documents are. A place is worth no refusal.
-func (v *Vault) placed(t *store.Tx, files []title.File) (list []Document) {
-	for _, f := range files {
-		d := Document{File: f}
-		if f.AbstractID != 0 {
-			if a, err := t.Abstract(f.AbstractID); err == nil {
-				d.Place = v.Heading(&a)
-			}
-		} else if f.FolderID != 0 {
-			if folder, err := t.Folder(f.FolderID); err == nil {
-				d.Place = folder.Name
-			}
-		}
-		list = append(list, d)
-	}
-	return list
-}
-
 // weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).
 const weekOld = 7 * 24 * time.Hour
 
