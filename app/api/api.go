@@ -26,8 +26,8 @@ type Options struct {
 	Origins        []string       // that browsers may call from; none: CORS is off
 	Limits         Limits
 	Room           *Room // memory for the bodies of all requests together; nil: not limited
-	FailingKeys    int // failing keys a minute and address; 0: not limited
-	Requests       int // requests a minute and key; 0: not limited
+	FailingKeys    int   // failing keys a minute and address; 0: not limited
+	Requests       int   // requests a minute and key; 0: not limited
 	LinkTTL        time.Duration
 	Now            func() time.Time
 	Log            *slog.Logger
