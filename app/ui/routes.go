@@ -244,6 +244,11 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 		return who, &title.Error{Kind: title.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
 	if err := may(who, to.need); err != nil {
+		if errors.Is(err, errSignIn) {
+			if held := p.held(to, w, r); held != nil {
+				return who, held
+			}
+		}
 		leaveForm(w, r)
 		if errors.Is(err, errSignIn) && p.token(r) != "" {
 			err = errEnded
