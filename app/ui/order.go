@@ -132,7 +132,7 @@ func (p *pages) orderSheet(ctx context.Context, o title.Order) (s orderSheet, er
 // hold.
 func orderInputs(value func(name string) string, refused map[string]string) (list []input) {
 	for _, def := range title.CoreOrderFields() {
-		in := input{Name: def.Key, Label: orderLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: []string{value(def.Key)}}
+		in := input{Name: def.Key, Label: orderLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: sentTexts(def.Type, []string{value(def.Key)})}
 		in.Problem = spokenProblem(def.Type, refused[def.Key])
 		list = append(list, in)
 	}
