@@ -145,6 +145,9 @@ func TestAbstractList(t *testing.T) {
 			got.holds(t, "No abstract fits", `href="/abstracts"`)
 		}
 	}
+	h.status(t, 200, "GET", "/abstracts?status=in+exam", cookie).holds(t, `<option value="In Exam" selected>`)
+	first := h.clock.Now().Local()
+	h.status(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).same(t, map[string]string{"Location": "/abstracts?from=" + day(0)})
 	h.status(t, 200, "GET", "/abstracts?from=soon", cookie).holds(t, "This is no date", `id="from-problem"`)
 	h.status(t, 200, "GET", "/abstracts?sort=file", cookie).holds(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
 	// Sent as it is, the form leads to a short address, or to the only one there is.
@@ -156,6 +159,9 @@ func TestAbstractList(t *testing.T) {
 	part := h.status(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
 	part.same(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
+	part.holds(t, `<p id="results-said" hx-swap-oob="innerHTML">2 abstracts</p>`)
+	part.lacks(t, "aria-live")
+	h.status(t, 200, "GET", "/abstracts?county=nowhere", cookie, "HX-Request: true").holds(t, ">No abstract fits</p>")
 	h.status(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").holds(t, "<html")
 }
 

@@ -162,11 +162,12 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 	return who, err
 }
 
-// Called gives at most limit abstracts whose file number, parcel or address is a text
-// or begins with it, those that are it first, and whether there may be more.
-func (a *Abstracts) Called(ctx context.Context, text string, limit int) (list []title.Abstract, more bool, err error) {
+// Called gives the abstracts that a query leaves, at most its Limit, and whose file number,
+// parcel or address is a text or begins with it, those that are it first; and whether
+// there may be more. Of the query only its filters count.
+func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []title.Abstract, more bool, err error) {
 	err = a.v.store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.FindAbstracts(text, limit)
+		found, beyond, err := t.CalledAbstracts(text, q)
 		list, more = make([]title.Abstract, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -34,9 +36,24 @@ func TestAbstractsCalled(t *testing.T) {
 	abstractCalled(t, v, "1", "12-34-567", "9 Elm St")
 	abstractCalled(t, v, "3", "12-34-5678", "9 Elm Street")
 	abstractCalled(t, v, "4", "", "9 ELM ST.")
-	found, more, err := v.Abstracts.Called(t.Context(), "9 elm", 2)
+	found, more, err := v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 2})
 	if err != nil || len(found) != 2 || !more {
 		t.Errorf("called: %v, %v, %v", fileNumbers(found), more, err)
+	}
+	// However many begin so, the filters find the one among them.
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, title.AbstractPatch{Status: title.Send(title.Given("In Exam"))}, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	q := vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
+	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
+		t.Errorf("called, with a status: %v, %v, %v", fileNumbers(found), more, err)
+	}
+	q.To = found[0].CreatedAt.Add(-time.Hour)
+	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
+		t.Errorf("called, made before: %v, %v, %v", fileNumbers(found), more, err)
+	}
+	if _, _, err = v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 1, Open: true}); err == nil {
+		t.Error("abstracts have no due dates to filter by")
 	}
 }
 

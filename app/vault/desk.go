@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,7 +44,7 @@ type Work struct {
 
 // StatusCount is how many live records have a status.
 type StatusCount struct {
-	Status string // as the firm writes it; folded where it does no more; "" are those without one
+	Status string // as the firm writes or wrote it; folded where that is not known; "" are those without one
 	Count  uint64
 	Open   bool // of orders: see title.OpenStatus
 }
@@ -117,22 +118,38 @@ func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// abstractStatuses are those of the templates in use, in the order of the first that
-// has them, then what abstracts have besides.
+// Statuses gives the statuses of abstracts, and how many have each: those of the
+// templates in use, in the order of the first that has them, then what abstracts have
+// besides, written as a retired template writes it.
+func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
+	err = a.v.store.View(ctx, func(t *store.Tx) error {
+		list, err = abstractStatuses(t)
+		return err
+	})
+	return list, err
+}
+
+// abstractStatuses is Abstracts.Statuses.
 func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	templates, err := t.Templates()
 	var names []string
+	retired := map[string]string{}
 	for _, template := range templates {
-		if template.Retired {
-			continue
-		}
 		for _, name := range template.Statuses {
-			if !slices.ContainsFunc(names, func(known string) bool { return title.Fold(known) == title.Fold(name) }) {
+			switch fold := title.Fold(name); {
+			case template.Retired:
+				retired[fold] = name
+			case !slices.ContainsFunc(names, func(known string) bool { return title.Fold(known) == fold }):
 				names = append(names, name)
 			}
 		}
 	}
-	return counted(t.Tallies(abstractNoun.name, store.ColumnStatus), names), err
+	list := counted(t.Tallies(abstractNoun.name, store.ColumnStatus), names)
+	for i := range list[len(names):] {
+		c := &list[len(names)+i]
+		c.Status = cmp.Or(retired[c.Status], c.Status)
+	}
+	return list, err
 }
 
 // counted puts the names before what nobody named, which goes in alphabetical order.

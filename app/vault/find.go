@@ -235,11 +235,12 @@ func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []titl
 	return list[:min(len(list), MostFound)], len(list) > MostFound || page.Next != nil, err
 }
 
-// Called gives at most limit orders whose number, parcel or address is a text or
-// begins with it, those that are it first, and whether there may be more.
-func (o *Orders) Called(ctx context.Context, text string, limit int) (list []title.Order, more bool, err error) {
+// Called gives the orders that a query leaves, at most its Limit, and whose number,
+// parcel or address is a text or begins with it, those that are it first; and whether
+// there may be more. Of the query only its filters count.
+func (o *Orders) Called(ctx context.Context, text string, q Query) (list []title.Order, more bool, err error) {
 	err = o.v.store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.FindOrders(text, limit)
+		found, beyond, err := t.CalledOrders(text, q)
 		list, more = make([]title.Order, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)
