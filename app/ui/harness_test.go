@@ -110,6 +110,18 @@ func (h *house) as(t *testing.T, name string) string {
 	return "Cookie: deedkeep=" + h.session(t, name, "")
 }
 
+// newcomer makes a user of a role and signs in.
+func (h *house) newcomer(t *testing.T, name string, role title.Role) (token string, actor title.Actor) {
+	t.Helper()
+	h.user(t, name, role)
+	token = h.session(t, name, "")
+	actor, err := h.vault.Sessions.Authenticate(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, actor
+}
+
 // doctor finds what no installation has.
 func (h *house) doctor(context.Context) (wire.Doctor, error) {
 	return wire.Doctor{Findings: []wire.Diagnosis{{Check: "clock", State: "ok", Says: "right"}, {Check: "disk <1>", State: "bad", Says: "gone", Do: "buy one"}}}, nil
@@ -192,6 +204,26 @@ func (r reply) same(t testing.TB, want map[string]string) {
 	for name, value := range want {
 		if got := r.Header.Get(name); got != value {
 			t.Errorf("%s is %q, want %q", name, got, value)
+		}
+	}
+}
+
+// has wants texts in the answer.
+func (r reply) has(t testing.TB, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(string(r.body), text) {
+			t.Errorf("there is no %q in\n%s", text, r.main())
+		}
+	}
+}
+
+// lacks wants none of the texts in the answer.
+func (r reply) lacks(t testing.TB, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(string(r.body), text) {
+			t.Errorf("there is %q in\n%s", text, r.main())
 		}
 	}
 }

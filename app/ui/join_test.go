@@ -73,15 +73,6 @@ func (r reply) cookies() string {
 	return strings.Join(sent, "; ")
 }
 
-func (r reply) has(t testing.TB, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(string(r.body), text) {
-			t.Errorf("there is no %q in\n%s", text, r.body)
-		}
-	}
-}
-
 func twice(password string) url.Values {
 	return url.Values{"password": {password}, "again": {password}}
 }

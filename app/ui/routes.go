@@ -47,8 +47,8 @@ func (p *pages) routes() []route {
 		{"POST /sign-in/code", anyone, p.code, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
 
-		{"GET " + title.LinkPath + "{token}", invited, p.joinPage, false},
-		{"POST " + title.LinkPath + "{token}", invited, p.join, true},
+		{"GET /join/{token}", invited, p.joinPage, false},
+		{"POST /join/{token}", invited, p.join, true},
 
 		{"GET /trash", mayWrite, p.trashList, false},
 		{"POST /trash", mayWrite, p.restoreTrash, false},

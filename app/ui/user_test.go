@@ -25,7 +25,7 @@ func TestInvite(t *testing.T) {
 	link := made.found(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
 	list := h.status(t, 200, "GET", "/admin/users", cookie)
 	list.has(t, "Kim &amp; &lt;Lee&gt;", "Invited", "Never")
-	list.hasNot(t, "/join/")
+	list.lacks(t, "/join/")
 	path := strings.TrimPrefix(link, "http://vault.test")
 	h.status(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
 	h.clock.Move(title.LinkLife)
@@ -78,7 +78,7 @@ func TestLastAdministrator(t *testing.T) {
 	cookie := h.as(t, "Owner")
 	page := h.status(t, 200, "GET", "/admin/users/1", cookie)
 	page.has(t, "This is you")
-	page.hasNot(t, "Disable<", "Reset<")
+	page.lacks(t, "Disable<", "Reset<")
 	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "another administrator can")
 	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
 	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
@@ -116,14 +116,14 @@ func TestMakeKey(t *testing.T) {
 	}
 	list := h.status(t, 200, "GET", "/admin/keys", cookie)
 	list.has(t, "Closing &lt;b&gt;", "Active", "<code>api:v1:read</code>, <code>events</code>", text[:12])
-	list.hasNot(t, text)
+	list.lacks(t, text)
 	at := fmt.Sprintf("/admin/keys/%d", actor.ID)
 	page := h.status(t, 200, "GET", at, cookie)
 	page.has(t, "Replace it", "Revoke it")
-	page.hasNot(t, text)
+	page.lacks(t, text)
 	forever := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
 	forever.has(t, "It does not end by itself.")
-	forever.hasNot(t, "curl")
+	forever.lacks(t, "curl")
 }
 
 func TestReplaceAndRevokeKey(t *testing.T) {
@@ -150,7 +150,7 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	cookie = h.as(t, "Owner")
 	opens(text, false)
 	opens(fresh, true)
-	h.status(t, 200, "GET", at, cookie).hasNot(t, "Revoke it")
+	h.status(t, 200, "GET", at, cookie).lacks(t, "Revoke it")
 	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
 	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Tick this to revoke the key.")
 	opens(fresh, true)

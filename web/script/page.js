@@ -7,8 +7,12 @@
   statusLine.setAttribute('role', 'status');
   document.body.append(statusLine);
 
+  // typing reports whether keys that go to el write something, or belong to what is
+  // open: nobody else takes them then. The other scripts have it from here.
+  const typing = (el) => el instanceof Element && !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
+  window.deedkeep = Object.freeze({ typing });
+
   // "/" goes to the find box, Escape closes what is open.
-  const typing = (el) => el.closest('input, select, textarea, [contenteditable], dialog[open]');
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === '/' && !typing(event.target)) {
