@@ -180,7 +180,7 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), LinkTTL: c.Links.TTL,
+		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
 		Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), Room: room.Take, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
