@@ -274,6 +274,7 @@ func (p *pages) sendJSON(w http.ResponseWriter, what any) error {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", dataPolicy)
 	h.Set("Cache-Control", "no-store")
 	_, _ = w.Write(body) // whoever has gone needs nothing
 	return nil
