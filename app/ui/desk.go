@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"deedkeep/app/title"
@@ -13,6 +14,7 @@ type deskView struct {
 	vault.Desk
 	Warnings []warning
 	New      bool   // nothing is stored yet
+	MayRetry bool   // one of those whose processing failed may do better
 	Busy     bool   // one of the latest documents is being processed
 	Steps    []step // to begin with, on a new vault
 }
@@ -35,6 +37,7 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 	}
 	view := deskView{Desk: d, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = deskWarnings(d, who, p.Now())
+	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.MayPass() })
 	for _, f := range d.Latest {
 		view.Busy = view.Busy || f.Processing
 	}
