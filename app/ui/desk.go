@@ -15,6 +15,7 @@ type deskView struct {
 	Warnings []warning
 	DueDays  int    // how far ahead it looks
 	New      bool   // nothing is stored yet
+	MayRetry bool   // one of those whose processing failed may do better
 	Steps    []step // to begin with, on a new vault
 }
 
@@ -47,6 +48,7 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 	}
 	view := deskView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = deskWarnings(d, who, p.Now())
+	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.MayPass() })
 	if view.New {
 		if view.Steps, err = p.steps(r, who, d); err != nil {
 			return err

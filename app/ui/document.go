@@ -82,7 +82,7 @@ func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) er
 	}
 	p.opened(r, who, id)
 	return p.show(w, r, who, http.StatusOK, "document.html", page{
-		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewer.js"}, Styles: []string{"viewer.css"},
+		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewerline.js", "viewer.js"}, Styles: []string{"viewer.css"},
 	})
 }
 
@@ -90,7 +90,7 @@ func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) er
 func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, s.File.ID)
 	switch {
-	case err == nil && !blank(s.File):
+	case err == nil && !blank(s.File, len(sizes)):
 		return p.pictures(r, s, sizes)
 	case err == nil:
 		s.As, s.Broken = asNone, s.File.Failure
@@ -110,10 +110,10 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 	return nil
 }
 
-// blank reports an image of one page whose picture could not be made: the sheet would
-// stay empty.
-func blank(f title.File) bool {
-	return f.Failure != "" && strings.HasPrefix(f.MIME, "image/") && f.Pages == nil
+// blank reports a document of one page whose picture cannot be made, now or later: the
+// sheet would stay empty.
+func blank(f title.File, pages int) bool {
+	return pages <= 1 && f.Pictureless() && !f.MayPass()
 }
 
 // pictures takes what the address says about the page to look at.

@@ -17,7 +17,7 @@ func TestFolderPages(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	staff, viewer := h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
-	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "Every document lies in a folder", `data-to="none"`, `action="/vault/documents"`, "New folder")
+	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No document is outside a folder", `data-to="none"`, `action="/vault/documents"`, "New folder")
 
 	made := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}})
 	path := made.Header.Get("Location")

@@ -31,8 +31,8 @@ var findings = []struct {
 	{extract.ErrTooLarge, "the document is beyond the limits"},
 	{extract.ErrDamaged, "the document is damaged"},
 	{extract.ErrNoPage, "the document has no such page"},
-	{reader.ErrDeadline, "the document takes too long"},
-	{reader.ErrMemory, "the document takes too much memory"},
+	{reader.ErrDeadline, title.TooSlow},
+	{reader.ErrMemory, title.TooBig},
 }
 
 // finding is the sentence for what came of a part; final is false for trouble of
@@ -62,8 +62,8 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 		name string
 		make func(context.Context, title.File, string, reader.Class) error
 	}{
-		{"No text", derived.Text, v.deriveText},
-		{"No picture", derived.Thumbnail, v.deriveThumbnail},
+		{title.NoText, derived.Text, v.deriveText},
+		{title.NoPicture, derived.Thumbnail, v.deriveThumbnail},
 		{"", derived.Sizes, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derived.Has(file.Digest, part.name) {

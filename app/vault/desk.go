@@ -18,7 +18,7 @@ type Desk struct {
 	Due               Work   // and those that are, or will be within DueDays
 	Orders, Abstracts []StatusCount
 	Latest            []Document // the last that came, the newest first
-	Failed            []Document // whose processing failed; Status.Failed counts them all
+	Failed            []Document // whose processing failed, those for good a week long; Status.Failed counts them all
 	Status            Status
 	Backup            BackupHealth
 	LowDisk           bool // there is little room above the reserve
@@ -31,6 +31,8 @@ const (
 	MostCounted = 100
 
 	onDesk = 10 // of each kind
+	// failedLooked is among how many those are looked for whose processing failed.
+	failedLooked = 500
 	// roomForFiles is for how many of the largest documents the disk should have room.
 	roomForFiles = 10
 )
@@ -184,8 +186,11 @@ func (v *Vault) latest(t *store.Tx) ([]Document, error) {
 }
 
 func (v *Vault) failed(t *store.Tx) ([]Document, error) {
-	files, err := t.Failed(1, onDesk)
-	return v.placed(t, files), err
+	files, err := t.Failed(1, failedLooked)
+	// What nobody can mend is told for a week; after that only where it lies.
+	since := v.now().Add(-weekOld)
+	files = slices.DeleteFunc(files, func(f title.File) bool { return !f.MayPass() && f.CreatedAt.Before(since) })
+	return v.placed(t, files[:min(len(files), onDesk)]), err
 }
 
 // weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).

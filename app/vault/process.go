@@ -190,7 +190,7 @@ func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 	gone := title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !gone {
 		p.v.log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
-		failure = "It could not be opened here; it can be tried again."
+		failure = title.Unread
 	}
 	again := err != nil && !gone && task.Attempts+1 < processAttempts
 	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {

@@ -53,7 +53,8 @@
   list.setAttribute('aria-label', 'Documents on their way');
   plain.remove();
   input.required = false;
-  hint.prepend('Or drop documents and folders anywhere on this page, or paste them. ');
+  // On a phone nothing is dropped or pasted.
+  hint.prepend(make('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. '));
 
   const folder = make('input');
   folder.type = 'file';
@@ -158,7 +159,7 @@
     const left = items.filter(active).length;
     if (left || announced === counts.filed + counts.refused) return;
     announced = counts.filed + counts.refused;
-    say('All done: ' + counts.filed + ' filed, ' + counts.refused + ' not filed.');
+    say('All done: ' + counts.filed + ' filed' + (counts.refused ? ', ' + counts.refused + ' not filed.' : '.'));
   };
 
   // ---- sending

@@ -9,9 +9,7 @@
   const base = viewer.dataset.document;
   const pane = one('[data-pages]');
 
-  // What is kept from one document to the next.
-  const keep = (name, value) => { try { localStorage.setItem('viewer.' + name, value); } catch { /* not allowed here */ } };
-  const kept = (name) => { try { return localStorage.getItem('viewer.' + name); } catch { return null; } };
+  const { keep, kept, turnedBy, keepTurned, line: lineOf } = window.viewerLine;
 
   const saying = one('[data-said]');
   let sayTimer = 0;
@@ -33,7 +31,8 @@
 
   const another = (which) => {
     const to = viewer.dataset[which];
-    if (to) location.assign(to);
+    // Back leads to where the first of them was opened, not through them all.
+    if (to) location.replace(to);
     else say(which === 'next' ? 'This is the last document.' : 'This is the first document.');
   };
 
@@ -42,11 +41,14 @@
     rename: () => dialog('rename'),
     keys: () => dialog('keys'),
     close: (event) => event.target.closest('dialog').close(),
+    back: () => location.assign(viewer.dataset.back),
+    leave: () => (document.querySelector('details.menu[open]') ? false : actions.back()),
     'document-next': () => another('next'),
     'document-previous': () => another('previous'),
   };
   const keys = {
     n: 'document-next', ']': 'document-next', p: 'document-previous', '[': 'document-previous', '?': 'keys',
+    u: 'back', Escape: 'leave',
   };
 
   viewer.addEventListener('click', (event) => {
@@ -95,7 +97,7 @@
   const least = 0.1, most = 8;
   let fit = kept('fit') || 'auto'; // auto, width, page, or none: then scale is what was asked for
   let scale = 1;
-  let turned = 0;
+  let turned = turnedBy(base);
   let current = Math.min(Math.max(Number(viewer.dataset.page) || 1, 1), pages.length);
   let spread = { width: 0, height: 0 };
   let ready = false; // the first page is where it belongs
@@ -188,7 +190,19 @@
   };
   const address = (n, width) => `${base}/pages/${n}?w=${width}`;
 
+  // Pages that could not be had because nobody is signed in, or nobody answers, come
+  // when that is over.
+  const line = lineOf(one('.viewer-body'), () => {
+    failed.clear();
+    for (const image of strip.querySelectorAll('img')) {
+      if (image.complete && !image.naturalWidth) image.src = image.getAttribute('src');
+    }
+    draw();
+    if (finder && finder.elements.find.value && !hits.length) find(finder.elements.find.value);
+  });
+
   const pump = () => {
+    if (line.state()) return;
     for (const [url, image] of loading) {
       if (wanted.includes(url)) continue;
       loading.delete(url);
@@ -213,7 +227,8 @@
     } catch {
       if (loading.get(url) !== image) return; // left
       loading.delete(url);
-      failed.set(url, (failed.get(url) || 0) + 1);
+      if (!await line.look()) failed.set(url, (failed.get(url) || 0) + 1);
+      draw();
       await new Promise((resolve) => { setTimeout(resolve, 1500); });
       draw();
       return;
@@ -288,9 +303,10 @@
       el.prepend(image);
       el.classList.remove('failed');
     }
-    const url = address(n, step(page));
-    el.classList.toggle('waiting', !image && !failed.has(url));
-    el.classList.toggle('failed', !image && (failed.get(url) || 0) > retries);
+    const broken = (failed.get(address(n, step(page))) || 0) > retries;
+    el.classList.toggle('waiting', !image && !broken && !line.state());
+    el.classList.toggle('absent', !image && !broken && Boolean(line.state()));
+    el.classList.toggle('failed', !image && broken);
     for (const part of el.children) {
       part.style.width = `${flat.w}px`;
       part.style.height = `${flat.h}px`;
@@ -441,7 +457,10 @@
     const anchor = where();
     const page = pages[current - 1];
     if (single) page.turn = (page.turn + 1) % 4;
-    else turned = (turned + 1) % 4;
+    else {
+      turned = (turned + 1) % 4;
+      keepTurned(base, turned);
+    }
     layout(null);
     goTo(anchor.n);
     say(`Turned by ${turnOf(page) * 90} degrees`);
@@ -658,7 +677,7 @@
   const marksFor = async (n) => {
     if (marksOf.has(n)) return marksOf.get(n);
     const asked = phrase;
-    const promise = fetch(`${base}/pages/${n}/marks?q=${encodeURIComponent(asked)}`)
+    const promise = line.ask(`${base}/pages/${n}/marks?q=${encodeURIComponent(asked)}`)
       .then((r) => (r.ok ? r.json() : { marks: [] })).then((r) => r.marks).catch(() => []);
     marksOf.set(n, promise);
     const marks = await promise;
@@ -754,7 +773,7 @@
     one('[data-place]').textContent = '…';
     let answer;
     try {
-      const reply = await fetch(`${base}/find?q=${encodeURIComponent(asked)}`);
+      const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}`);
       if (!reply.ok && reply.status !== 404) throw new Error(reply.status);
       answer = reply.ok ? await reply.json() : { hits: [], more: false };
     } catch {
@@ -798,9 +817,12 @@
       'find-close': endFind,
       'hit-next': () => find(finder.elements.find.value),
       'hit-previous': () => { if (hits.length) toHit(hit - 1); },
-      leave: () => (phrase ? endFind() : false),
+      leave: () => {
+        if (document.querySelector('details.menu[open]')) return false;
+        return phrase || viewer.classList.contains('finding') ? endFind() : actions.back();
+      },
     });
-    Object.assign(keys, { '/': 'find', Escape: 'leave', Enter: 'hit-next' });
+    Object.assign(keys, { '/': 'find', Enter: 'hit-next' });
   }
 
   // Begin
@@ -859,6 +881,11 @@
       'hit-previous': () => toMark(now - 1),
     });
     Object.assign(keys, { '/': 'find' });
+    finder.elements.find.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      pane.focus({ preventScroll: true });
+    });
     if (viewer.dataset.find) viewer.classList.add('finding');
     toMark(0);
   }
