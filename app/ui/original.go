@@ -9,9 +9,6 @@ import (
 	"deedkeep/app/title"
 )
 
-// mimePDF is the one kind that browsers print by themselves.
-const mimePDF = "application/pdf"
-
 // defaultLinkTTL is how long a link lives where the settings do not say.
 const defaultLinkTTL = 5 * time.Minute
 
@@ -109,7 +106,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 	if err != nil {
 		return err
 	}
-	if file.MIME == mimePDF {
+	if file.MIME == title.MIMEPDF { // the one kind that browsers print by themselves
 		p.toOriginal(w, r, who, file)
 		return nil
 	}
