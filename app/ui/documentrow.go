@@ -113,8 +113,8 @@ func (p *pages) documentRow(w http.ResponseWriter, r *http.Request, who visitor)
 	return p.sendRow(w, r, who, http.StatusOK, documentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
 }
 
-// sendRow sends a row that says what it came to, and what else has changed of the
-// list that it is in.
+// sendRow sends a row that says what it came to and, after a change, what that made of
+// the list.
 func (p *pages) sendRow(w http.ResponseWriter, r *http.Request, who visitor, status int, said documentRow) error {
 	list := withValue(p.looksAt(r), "rename", "")
 	rows, err := p.documentRows(r.Context(), []title.File{said.File}, list, "")
@@ -123,8 +123,12 @@ func (p *pages) sendRow(w http.ResponseWriter, r *http.Request, who visitor, sta
 	}
 	row := rows[0]
 	row.Name, row.Renaming, row.Problem, row.Gone, row.Focus = said.Name, said.Renaming, said.Problem, said.Gone, said.Focus
-	if row.AbstractID != 0 {
-		return p.sendAbstractRow(w, r, who, status, row)
+	changed := r.Method == http.MethodPost && status == http.StatusOK
+	switch {
+	case row.AbstractID != 0:
+		return p.sendAbstractRow(w, r, who, status, row, changed)
+	case !changed:
+		return p.part(w, r, who, status, "folder.html", "document-alone", row)
 	}
 	sheet := folderSheet{Row: &row, Again: true}
 	if sheet.Shelf, err = p.Vault.Folders.Shelf(r.Context(), row.FolderID); err != nil {
@@ -137,18 +141,19 @@ func (p *pages) sendRow(w http.ResponseWriter, r *http.Request, who visitor, sta
 }
 
 // sendAbstractRow is sendRow where the documents have numbers.
-func (p *pages) sendAbstractRow(w http.ResponseWriter, r *http.Request, who visitor, status int, row documentRow) error {
+func (p *pages) sendAbstractRow(w http.ResponseWriter, r *http.Request, who visitor, status int, row documentRow, changed bool) error {
 	filed, err := p.Vault.Abstracts.Get(r.Context(), row.AbstractID)
 	if err != nil {
 		return err
 	}
 	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
+	if !changed {
+		return p.part(w, r, who, status, "abstract.html", "document-alone", row)
+	}
 	l, err := p.documentList(r, filed)
 	if err != nil {
 		return err
 	}
-	if r.Method == http.MethodPost && status == http.StatusOK {
-		w.Header().Set("HX-Trigger", changedEvent)
-	}
+	w.Header().Set("HX-Trigger", changedEvent)
 	return p.part(w, r, who, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
 }
