@@ -109,6 +109,7 @@ func folderIsWorkedOn(t *testing.T, on *bench) {
 	b.goTo(value[string](b, "location.pathname"))
 	value[bool](b, `window.stays = true`)
 	b.click("a | Rename " + chain[5].name)
+	b.expect("status of 422")
 	b.fill(".document-name input[name=name]", " ")
 	b.press(kb.Enter)
 	b.sees(".document-name .problem | is required")
