@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,29 @@ func folderIsWorkedOn(t *testing.T, on *bench) {
 	b.drop("h1", lay(t, []filing{{"Copy.txt", chain[6].sample}})...)
 	b.sees("li.upload | " + chain[6].name)
 	b.sees(".documents .document-name | Copy.txt")
+
+	// One is renamed where it stands, goes to the trash and comes back.
+	b.goTo(value[string](b, "location.pathname"))
+	value[bool](b, `window.stays = true`)
+	b.click("a | Rename " + chain[5].name)
+	b.expect("status of 422")
+	b.fill(".document-name input[name=name]", " ")
+	b.press(kb.Enter)
+	b.sees(".document-name .problem | is required")
+	b.noBarriers(t, "a name that is refused")
+	b.fill(".document-name input[name=name]", "Tax map")
+	b.press(kb.Enter)
+	renamed := "Tax map" + filepath.Ext(chain[5].name)
+	b.sees(".document-name a | " + renamed)
+	b.until(`document.activeElement.textContent == "` + renamed + `"`)
+	b.click("button | Move " + renamed + " to the trash")
+	b.sees(".document-name | is in the trash")
+	b.until(`document.activeElement.textContent == "Undo"`)
+	b.click("button | Undo")
+	b.sees(".document-name a | " + renamed)
+	if !value[bool](b, `window.stays`) {
+		t.Error("the page was loaded anew")
+	}
 
 	// Several at once, with the boxes, into another folder.
 	b.goTo(value[string](b, "location.pathname"))

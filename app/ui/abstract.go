@@ -61,6 +61,10 @@ func (s abstractSheet) Main() []fieldGroup { return s.Groups[1:] }
 
 // abstract shows one, or a part of its page.
 func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.showAbstract(w, r, who, nameRefusal{})
+}
+
+func (p *pages) showAbstract(w http.ResponseWriter, r *http.Request, who visitor, refused nameRefusal) error {
 	filed, template, err := p.abstractRead(r)
 	if err != nil {
 		return err
@@ -82,6 +86,7 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 	if sheet.Documents, err = p.documentList(r, filed); err != nil {
 		return err
 	}
+	refused.in(sheet.Documents.Rows)
 	if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 	if who.MayWrite() {
 		scripts = []string{"sortable.min.js", "abstract.js", "tus.min.js", "upload.js"}
 	}
-	return p.show(w, r, who, http.StatusOK, "abstract.html", page{
+	return p.show(w, r, who, refused.status(), "abstract.html", page{
 		Heading: sheet.Heading, Section: "abstracts", Data: sheet, Scripts: scripts, Styles: []string{"abstract.css"},
 	})
 }

@@ -47,8 +47,10 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 	}
 	sheet := p.abstractSheet(filed.Abstract, template)
 	if isPart(r) {
-		sheet.Documents = documentList{Rows: nil}
-		if sheet.History, err = p.shortHistory(r.Context(), filed, template, p.listOf(r, filed)); err != nil {
+		if sheet.Documents, err = p.documentList(r, filed); err != nil {
+			return err
+		}
+		if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
 			return err
 		}
 		return p.part(w, r, who, http.StatusOK, "abstract.html", "history", sheet)

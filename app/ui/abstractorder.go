@@ -15,84 +15,84 @@ import (
 // abstractOrder puts the documents into another order: one goes up, down or to a place,
 // or those that are named stand as named in the places that they have together.
 func (p *pages) abstractOrder(w http.ResponseWriter, r *http.Request, who visitor) error {
-	form := r.PostForm
-	for tries := 1; ; tries++ {
-		filed, _, err := p.abstractRead(r)
-		if err != nil {
-			return err
-		}
-		order, moved := newOrder(filed.Abstract.Files, form)
-		sent := title.Numbers{Array: true}
-		for _, id := range order {
-			sent.Items = append(sent.Items, title.Number{Present: true, Valid: true, Value: int64(id)}) // #nosec G115 -- from a sequence
-		}
-		match := vault.Match{Given: true, Versions: []uint64{filed.Abstract.Version}}
-		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, filed.Abstract.ID, title.AbstractPatch{Files: title.Send(sent)}, match)
-		switch {
-		case title.KindOf(err) == title.Stale && tries < mostTries:
-			continue
-		case err != nil:
-			return err
-		case isPart(r) && form.Get("move") == "":
-			w.Header().Set("HX-Trigger", changedEvent)
-			return p.part(w, r, who, http.StatusOK, "abstract.html", "documents-state", p.listOf(r, filed))
-		}
-		to := p.abstractPath(filed.Abstract.ID)
-		if page := slices.Index(filed.Abstract.Files, moved)/documentsAPage + 1; page > 1 {
-			to += "?page=" + strconv.Itoa(page)
-		}
-		to += fmt.Sprintf("#document-%d", moved)
-		if isPart(r) {
-			p.leaveNotice(w, r, fmt.Sprintf("It is number %d now.", slices.Index(filed.Abstract.Files, moved)+1))
-			w.Header().Set("HX-Refresh", "true")
-			w.WriteHeader(http.StatusNoContent)
-			return nil
-		}
-		return p.see(w, r, to, "The order is saved.")
+	id, err := p.abstractID(r)
+	if err != nil {
+		return err
 	}
+	move := moveAsked(r.PostForm)
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), who.Actor, id, move)
+	if err != nil {
+		return err
+	}
+	if !isPart(r) {
+		return p.see(w, r, p.numberedAt(filed, move.File), "The order is saved.")
+	}
+	l, err := p.documentList(r, filed)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("HX-Trigger", changedEvent)
+	return p.part(w, r, who, http.StatusOK, "abstract.html", "documents-state", l)
 }
 
-// newOrder gives the numbers in the order that a form asks for, and which of them it
-// is about. What it says of others is not looked at.
-func newOrder(files []uint64, form url.Values) (order []uint64, moved uint64) {
-	order = slices.Clone(files)
+// moveAsked is what a form asks for: up, down or move with the number of a document,
+// to where with to; or files, numbers with commas.
+func moveAsked(form url.Values) (move vault.Move) {
 	if named := form.Get("files"); named != "" {
-		return placedAs(order, named), 0
+		move.Named = []uint64{}
+		for text := range strings.SplitSeq(named, ",") {
+			if id, err := strconv.ParseUint(text, 10, 63); err == nil {
+				move.Named = append(move.Named, id)
+			}
+		}
+		return move
 	}
 	for _, way := range []struct {
 		name string
 		by   int
 	}{{"up", -1}, {"down", 1}, {"move", 0}} {
 		id, err := strconv.ParseUint(form.Get(way.name), 10, 63)
-		at := slices.Index(order, id)
-		if err != nil || at < 0 {
+		if err != nil {
 			continue
 		}
-		to := at + way.by
-		if n, err := strconv.Atoi(form.Get("to")); way.by == 0 && err == nil {
-			to = n - 1
+		move.File, move.By = id, way.by
+		if to, err := strconv.Atoi(form.Get("to")); err == nil && way.by == 0 {
+			move.To = max(to, 1)
 		}
-		order = slices.Insert(slices.Delete(order, at, at+1), min(max(to, 0), len(order)-1), id)
-		return order, id
+		break
 	}
-	return order, 0
+	return move
 }
 
-// placedAs puts the named numbers, as named, into the places that they have together.
-func placedAs(order []uint64, named string) []uint64 {
-	var list []uint64
-	for text := range strings.SplitSeq(named, ",") {
-		id, err := strconv.ParseUint(text, 10, 63)
-		if err == nil && slices.Contains(order, id) && !slices.Contains(list, id) {
-			list = append(list, id)
-		}
+// numberedAt is the row of a document on its page of the abstract's.
+func (p *pages) numberedAt(filed vault.Filed, id uint64) string {
+	list := p.abstractPath(filed.Abstract.ID)
+	if page := slices.Index(filed.Abstract.Files, id)/documentsAPage + 1; page > 1 {
+		list = withValue(list, "page", strconv.Itoa(page))
 	}
-	next := 0
-	for i, id := range order {
-		if slices.Contains(list, id) {
-			order[i] = list[next]
-			next++
-		}
+	return atRow(list, id)
+}
+
+// moveDocument gives a document, which was renamed just now, its number among those
+// of its abstract. Where that is another, the page is read anew.
+func (p *pages) moveDocument(w http.ResponseWriter, r *http.Request, who visitor, file title.File, to int) error {
+	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
+	if err != nil {
+		return err
 	}
-	return order
+	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
+		return p.sayRenamed(w, r, who, file)
+	}
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), who.Actor, file.AbstractID, vault.Move{File: file.ID, To: max(to, 1)})
+	if err != nil {
+		return err
+	}
+	notice := fmt.Sprintf("It is number %d now.", slices.Index(filed.Abstract.Files, file.ID)+1)
+	if !isPart(r) {
+		return p.see(w, r, p.numberedAt(filed, file.ID), notice)
+	}
+	p.leaveNotice(w, r, notice)
+	w.Header().Set("HX-Refresh", "true")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }

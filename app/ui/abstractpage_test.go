@@ -146,7 +146,7 @@ func TestAbstractDocuments(t *testing.T) {
 	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
 	page := h.status(t, 200, "GET", path, cookie)
 	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
-		fmt.Sprintf(`href="/documents/%d?in=abstract%%3A`, a))
+		fmt.Sprintf(`href="/documents/%d?in=abstract:`, a))
 	order := func(want ...uint64) {
 		t.Helper()
 		if got := h.read(t, filed.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
@@ -173,13 +173,13 @@ func TestAbstractDocuments(t *testing.T) {
 	h.fill(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t, `id="documents-state"`)
 	order(c, b, a) // those that were named change places; the one that was not stays
 
-	at := func(id uint64, verb string) string { return fmt.Sprintf("%s/documents/%d/%s", path, id, verb) }
+	at := func(id uint64, verb string) string { return fmt.Sprintf("/documents/%d/%s", id, verb) }
 	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
 	h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").has(t, `aria-invalid="true"`, "required")
 	h.fill(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").has(t, "&lt;img src=x&gt;.pdf")
 	h.status(t, 200, "GET", path, cookie).has(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
 	h.status(t, 200, "GET", path+"/history", cookie).has(t, "renamed", "<q>a.pdf</q>")
-	h.status(t, 200, "GET", fmt.Sprintf("%s/documents/%d?rename=1", path, a), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
+	h.status(t, 200, "GET", at(a, "row?rename=1"), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
 
 	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})
 	order(a, c, b)
@@ -197,8 +197,11 @@ func TestAbstractDocuments(t *testing.T) {
 	h.fill(t, 303, cookie, at(c, "restore"), nil)
 	h.fill(t, 409, cookie, at(c, "retry"), nil)
 	h.fill(t, 404, cookie, at(999, "trash"), nil)
-	elsewhere := h.put(t, "z.pdf", []byte("%PDF-1.7\n%toy pages=1 z\n%%EOF\n"))
-	h.fill(t, 404, cookie, at(elsewhere.ID, "trash"), nil)
+	h.status(t, 303, "GET", at(b, "row"), cookie).same(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, b)})
+	h.status(t, 303, "GET", at(b, "row?rename=1"), cookie).same(t, map[string]string{"Location": fmt.Sprintf("%s?rename=%d#document-%d", path, b, b)})
+	blank := h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {"  "}, "to": {"1"}, "back": {path}})
+	blank.has(t, "<h1>", "3 documents", `value="  "`, `aria-invalid="true"`, "The filename field is required.")
+	order(c, b, a)
 }
 
 // A page asks what has changed of its documents, and gets no more than that.
@@ -259,7 +262,7 @@ func TestAbstractForViewers(t *testing.T) {
 		page.has(t, "Wwwwwwwwww")
 	}
 	h.status(t, 403, "GET", "/abstracts/new", cookie)
-	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore", fmt.Sprintf("%s/documents/%d/trash", path, filed.Files[0].ID)} {
+	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore", fmt.Sprintf("/documents/%d/trash", filed.Files[0].ID)} {
 		h.fill(t, 403, cookie, at, url.Values{"status": {"Complete"}})
 	}
 	for _, at := range []string{path, path + "/history", "/abstracts"} {

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/title"
@@ -29,7 +27,7 @@ const (
 type documentSheet struct {
 	File            title.File
 	As              look
-	Place           place
+	Place           home
 	Position, Count int // of the document in its place, from 1; 0: unknown
 	Previous, Next  *neighbour
 	Page, Pages     int
@@ -43,6 +41,7 @@ type documentSheet struct {
 	Searchable, Cut bool
 	Broken          string // why there is nothing to see
 	QueryIn         string // "?in=…", or nothing
+	Rename          documentRow
 }
 
 // picture is the one that is shown without a script.
@@ -60,6 +59,10 @@ type neighbour struct {
 
 // document shows a document to whoever reads it. To see it is noted once.
 func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.showDocument(w, r, who, nameRefusal{})
+}
+
+func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, who visitor, refused nameRefusal) error {
 	id, err := number(r)
 	if err != nil {
 		return err
@@ -73,15 +76,21 @@ func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) er
 	if err != nil {
 		return err
 	}
-	sheet := documentSheet{File: file, As: asPages, Page: 1, Find: shorten(r.FormValue("find"), 400)}
+	sheet := documentSheet{File: file, As: asPages, Page: 1, Find: shorten(r.URL.Query().Get("find"), 400)}
+	sheet.Rename = documentRow{File: file, List: withValue(r.URL.RequestURI(), "rename", ""), Name: file.Filename, Renaming: r.URL.Query().Get("rename") != ""}
+	if refused.file != 0 {
+		sheet.Rename.Renaming, sheet.Rename.Name, sheet.Rename.Problem = true, refused.typed, refused.problem
+	}
 	if err := p.among(r, &sheet); err != nil {
 		return err
 	}
 	if err := p.content(r, who, &sheet); err != nil {
 		return err
 	}
-	p.opened(r, who, id)
-	return p.show(w, r, who, http.StatusOK, "document.html", page{
+	if refused.file == 0 { // else it goes on being read
+		p.opened(r, who, id)
+	}
+	return p.show(w, r, who, refused.status(), "document.html", page{
 		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewerline.js", "viewer.js"}, Styles: []string{"viewer.css"},
 	})
 }
@@ -99,7 +108,7 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 		return err
 	}
 	s.As = asText
-	if s.File.MIME != mimePDF && !strings.HasPrefix(s.File.MIME, "image/") {
+	if !s.File.Drawn() {
 		err = p.text(r, who, s)
 		if title.KindOf(err) != title.NotFound {
 			return err
@@ -123,7 +132,7 @@ func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.Size
 	s.Width = snap(asked(r, "w", defaultWidth))
 	s.Fit = !r.URL.Query().Has("w")
 	s.Sizes = packSizes(sizes)
-	s.Searchable = s.File.MIME == mimePDF
+	s.Searchable = s.File.MIME == title.MIMEPDF
 	size := sizes[s.Page-1]
 	turn := asked(r, "turn", 0)
 	if turn%90 != 0 || turn < 0 || turn > 270 {
@@ -166,108 +175,68 @@ func packSizes(sizes []extract.Size) string {
 
 func round(points float64) float64 { return max(float64(int64(points*10+0.5))/10, 0.1) }
 
-// place is where a document lies, and what its neighbours are counted in.
-type place struct {
+// home is the place that a document is in, as its page tells it.
+type home struct {
 	Name, Path, Section string
 	In                  string // as ?in= says it; "" where that is said by the document itself
 }
 
-// errNowhere is a place that has not this document.
-var errNowhere = errors.New("the document is not there")
-
-// among finds the place that the address names, or the document's own, and its
-// neighbours there. A place that is gone, or another's, is not used.
+// among finds the neighbours of a document in its place. An address that names the
+// place is believed where it has the document.
 func (p *pages) among(r *http.Request, s *documentSheet) error {
+	at := placeOf(s.File)
+	s.Place = home{Name: "Vault", Path: "/vault", Section: "vault"}
 	in := r.URL.Query().Get("in")
-	files, err := p.readPlace(r.Context(), in, s)
-	if errors.Is(err, errNowhere) || title.KindOf(err) == title.NotFound {
-		in = ""
-		files, err = p.readPlace(r.Context(), p.placeOf(s.File), s)
+	if named, ok := p.placeCalled(in); ok && in != "" && named == at {
+		s.Place.In = p.called(at)
+		s.QueryIn = "?in=" + s.Place.In
 	}
-	if err != nil && !errors.Is(err, errNowhere) && title.KindOf(err) != title.NotFound {
+	var err error
+	if at.abstract != 0 {
+		err = p.amongAbstract(r.Context(), s)
+	} else {
+		err = p.amongFolder(r.Context(), s)
+	}
+	if title.KindOf(err) == title.NotFound {
+		return nil // it is gone by now
+	}
+	return err
+}
+
+// amongAbstract finds the documents before and after in the order of the abstract.
+func (p *pages) amongAbstract(ctx context.Context, s *documentSheet) error {
+	filed, err := p.Vault.Abstracts.Get(ctx, s.File.AbstractID)
+	if err != nil {
 		return err
 	}
-	if s.Place.Path == "" {
-		s.Place = place{Name: "Vault", Path: "/vault", Section: "vault"}
+	headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
+	if err != nil {
+		return err
 	}
-	if s.Place.In = in; in != "" {
-		s.QueryIn = "?in=" + url.QueryEscape(in)
-	}
-	at := slices.IndexFunc(files, func(f title.File) bool { return f.ID == s.File.ID })
+	s.Place.Name, s.Place.Path, s.Place.Section = headings[0], p.abstractPath(filed.Abstract.ID), "abstracts"
+	at := slices.Index(filed.Abstract.Files, s.File.ID)
 	if at < 0 {
 		return nil
 	}
-	s.Position, s.Count = at+1, len(files)
+	s.Position, s.Count = at+1, len(filed.Files)
 	if at > 0 {
-		s.Previous = s.neighbour(files[at-1])
+		s.Previous = s.neighbour(filed.Files[at-1])
 	}
-	if at+1 < len(files) {
-		s.Next = s.neighbour(files[at+1])
+	if at+1 < len(filed.Files) {
+		s.Next = s.neighbour(filed.Files[at+1])
 	}
 	return nil
 }
 
-func (s *documentSheet) neighbour(f title.File) *neighbour {
-	n := &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
-	if f.Failure == "" && (f.MIME == mimePDF || strings.HasPrefix(f.MIME, "image/")) {
-		n.Warm = documentPath(f.ID) + "/pages/1"
-	}
-	return n
-}
-
-// placeOf is a document's own place, as ?in= would name it.
-func (p *pages) placeOf(f title.File) string {
-	switch {
-	case f.AbstractID != 0:
-		return "abstract:" + p.abstracts.Encode(f.AbstractID)
-	case f.FolderID != 0:
-		return "folder:" + strconv.FormatUint(f.FolderID, 10)
-	}
-	return "none"
-}
-
-// readPlace gives the documents of a place in their order.
-func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]title.File, error) {
-	kind, id, _ := strings.Cut(in, ":")
-	switch kind {
-	case "abstract":
-		n, ok := p.abstracts.Decode(id)
-		if !ok || n != s.File.AbstractID {
-			return nil, errNowhere
-		}
-		filed, err := p.Vault.Abstracts.Get(ctx, n)
+// amongFolder finds those before and after in a folder, which shows them by name.
+func (p *pages) amongFolder(ctx context.Context, s *documentSheet) error {
+	if id := s.File.FolderID; id != 0 {
+		folder, err := p.Vault.Folders.Get(ctx, id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
-		if err != nil {
-			return nil, err
-		}
-		s.Place = place{Name: headings[0], Path: p.abstractPath(n), Section: "abstracts"}
-		return filed.Files, nil
-	case "folder":
-		n, err := strconv.ParseUint(id, 10, 63)
-		if err != nil || n == 0 || n != s.File.FolderID {
-			return nil, errNowhere
-		}
-		folder, err := p.Vault.Folders.Get(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		s.Place = place{Name: folder.Name, Path: folderPath(n), Section: "vault"}
-		return p.inFolder(ctx, s)
-	case "none":
-		if s.File.FolderID != 0 || s.File.AbstractID != 0 {
-			return nil, errNowhere
-		}
-		s.Place = place{Name: "Vault", Path: "/vault", Section: "vault"}
-		return p.inFolder(ctx, s)
+		s.Place.Name, s.Place.Path = folder.Name, folderPath(id)
 	}
-	return nil, errNowhere
-}
-
-// inFolder finds the documents before and after in a folder, which shows them by name.
-func (p *pages) inFolder(ctx context.Context, s *documentSheet) ([]title.File, error) {
 	around, err := p.Vault.Folders.Around(ctx, s.File)
 	s.Position, s.Count = around.Position, around.Count
 	if around.Previous != nil {
@@ -276,7 +245,15 @@ func (p *pages) inFolder(ctx context.Context, s *documentSheet) ([]title.File, e
 	if around.Next != nil {
 		s.Next = s.neighbour(*around.Next)
 	}
-	return nil, err
+	return err
+}
+
+func (s *documentSheet) neighbour(f title.File) *neighbour {
+	n := &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
+	if f.Failure == "" && f.Drawn() {
+		n.Warm = documentPath(f.ID) + "/pages/1"
+	}
+	return n
 }
 
 // still is the address of the document with one thing changed, for those without the

@@ -130,7 +130,7 @@ func TestNeighbours(t *testing.T) {
 	}
 	first, second, third := filed.Files[0], filed.Files[1], filed.Files[2]
 	got := g.get(t, 200, path(second, "?in=abstract:"+abstract))
-	got.has(t, "2 of 3", path(first, "?in=abstract%3A"+abstract), path(third, "?in=abstract%3A"+abstract), `rel="prev"`, `rel="next"`)
+	got.has(t, "2 of 3", path(first, "?in=abstract:"+abstract), path(third, "?in=abstract:"+abstract), `rel="prev"`, `rel="next"`)
 	for _, in := range []string{"", "none", "folder:1", "abstract:nonsense", "abstract:", "folder:x", "desk"} {
 		got := g.get(t, 200, path(first, "?in="+in))
 		got.has(t, "1 of 3", `data-next="`+path(second, `"`))
@@ -365,6 +365,10 @@ func TestDocumentForms(t *testing.T) {
 			t.Errorf("%q: %q, to %s", c.typed, name(), got.Header.Get("Location"))
 		}
 	}
+	g.post(t, 422, path(deed, "/rename"), url.Values{"name": {" "}, "back": {path(deed, "?page=2")}}).has(t, `data-dialog="rename" aria-labelledby="rename-heading" open`,
+		`value=" "`, `aria-invalid="true"`, "field is required", path(deed, "/pages/2?w=1275"), `name="back" value="`+path(deed, "?page=2"))
+	g.get(t, 200, path(deed, "?page=2&rename=1")).has(t, ` open>`, `name="back" value="`+path(deed, `?page=2"`))
+	g.get(t, 200, path(deed, "?page=2")).lacks(t, ` open>`)
 	g.post(t, 303, path(deed, "/trash"), url.Values{})
 	g.get(t, 200, path(deed, "")).has(t, "is in the trash", path(deed, "/restore"))
 	h.visit(t, title.RoleViewer).get(t, 404, path(deed, ""))
@@ -372,6 +376,57 @@ func TestDocumentForms(t *testing.T) {
 	g.post(t, 404, path(deed, "/trash"), url.Values{})
 	g.post(t, 303, path(deed, "/restore"), url.Values{"back": {"https://elsewhere.example"}})
 	g.get(t, 200, path(deed, "")).has(t, "04_Deed Bk. 12.pdf")
+}
+
+// What the forms of a document do, and what the log says of it, does not depend on
+// where the document is, or on the page that they came from.
+func TestDocumentFormsAnywhere(t *testing.T) {
+	t.Parallel()
+	h, abstract, files := library(t)
+	g := h.visit(t, title.RoleStaff)
+	loose, foldered := h.put(t, "loose.pdf", vaulttest.PDF(1, "1")), h.put(t, "foldered.pdf", vaulttest.PDF(1, "2"))
+	if _, _, err := h.vault.Files.Move(t.Context(), title.Actor{Kind: "operator"}, []uint64{foldered.ID}, 2); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		file title.File
+		list string
+	}{{files[1], "/abstracts/" + abstract}, {foldered, "/vault/2?dir=down&sort=date"}, {loose, "/vault"}} {
+		script := []string{"HX-Request", "true", "HX-Current-URL", h.server.URL + c.list}
+		row := fmt.Sprintf(`id="document-%d"`, c.file.ID)
+		back := url.Values{"back": {c.list}}
+		at := func(verb string) string { return path(c.file, verb) }
+		last := func(want string) {
+			t.Helper()
+			kind := ""
+			if err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error { kind = e.Kind; return err }); err != nil || kind != want {
+				t.Errorf("%s: the log says %s, %v, want %s", c.file.Filename, kind, err, want)
+			}
+		}
+		got := g.send(t, 200, "GET", at("/row?rename=1"), nil, script)
+		got.has(t, row, "data-stem", `value="`+c.file.Filename+`"`, `name="back" value="`+strings.ReplaceAll(c.list, "&", "&amp;")+`"`)
+		got.lacks(t, "<html")
+		for _, headers := range [][]string{nil, script} {
+			got = g.send(t, 422, "POST", at("/rename"), url.Values{"name": {" "}, "back": {c.list}}, headers)
+			got.has(t, row, `value=" "`, `aria-invalid="true"`, "field is required")
+		}
+		g.send(t, 200, "POST", at("/rename"), url.Values{"name": {"New & name"}}, script).has(t, row, "New &amp; name.pdf", "autofocus")
+		last("file.changed")
+		gone := g.send(t, 200, "POST", at("/trash"), nil, script)
+		gone.has(t, row, "is in the trash.", `hx-post="`+at("/restore")+`"`, "autofocus")
+		last("file.trashed")
+		g.send(t, 200, "POST", at("/restore"), nil, script).has(t, row, "New &amp; name.pdf", "autofocus")
+		last("file.restored")
+		plain := g.post(t, 303, at("/trash"), back)
+		if to := plain.Header.Get("Location"); to != c.list {
+			t.Errorf("trash leads to %s", to)
+		}
+		last("file.trashed")
+		h.status(t, 200, "GET", c.list, "Cookie: deedkeep="+g.token+"; "+strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]).has(t, `action="`+at("/restore")+`"`, "is in the trash.")
+		if to := g.post(t, 303, at("/restore"), back).Header.Get("Location"); to != fmt.Sprintf("%s#document-%d", c.list, c.file.ID) {
+			t.Errorf("restore leads to %s", to)
+		}
+	}
 }
 
 // A view is one entry however many pages it has, by whoever is signed in; what a

@@ -19,9 +19,10 @@ const folderRows = 100
 // folderSheet is what the page of a folder works with.
 type folderSheet struct {
 	vault.Shelf
-	Files      []folderRow
-	Total      int // documents in it
-	From, To   int // of those shown, from 1
+	Files      []documentRow
+	Row        *documentRow // alone, as an answer
+	Total      int          // documents in it
+	From, To   int          // of those shown, from 1
 	Sort       vault.FolderSort
 	Down       bool
 	Sorts      []folderSort
@@ -42,42 +43,8 @@ type folderSheet struct {
 // Path is where the folder is shown.
 func (s folderSheet) Path() string { return folderOr(s.Folder.ID) }
 
-// RenameAt is where the name of a document is an input.
-func (s folderSheet) RenameAt(id uint64) string {
-	sign := "?"
-	if strings.Contains(s.Address, "?") {
-		sign = "&"
-	}
-	return fmt.Sprintf("%s%srename=%d#document-%d", s.Address, sign, id, id)
-}
-
 // Empty reports whether there is nothing in the folder at all.
 func (s folderSheet) Empty() bool { return s.Total == 0 && len(s.Inside) == 0 }
-
-// folderRow is a document of a folder.
-type folderRow struct {
-	title.File
-	Path     string
-	Renaming bool
-}
-
-// Pictured reports whether it has a thumbnail.
-func (f folderRow) Pictured() bool {
-	return !f.Processing && f.Failure == "" && (f.MIME == mimePDF || strings.HasPrefix(f.MIME, "image/"))
-}
-
-// PageCount is the number of its pages; 0 where it has none that are counted.
-func (f folderRow) PageCount() int {
-	if f.Pages == nil {
-		return 0
-	}
-	return *f.Pages
-}
-
-// Stem is its name without the extension, which stays.
-func (f folderRow) Stem() string {
-	return strings.TrimSuffix(f.Filename, f.Filename[strings.LastIndexByte(f.Filename, '.'):])
-}
 
 // folderSort is one way to sort, as a link.
 type folderSort struct {
@@ -111,20 +78,25 @@ func (p *pages) folder(w http.ResponseWriter, r *http.Request, who visitor) erro
 	if err != nil {
 		return err
 	}
+	return p.showFolder(w, r, who, id, nameRefusal{})
+}
+
+func (p *pages) showFolder(w http.ResponseWriter, r *http.Request, who visitor, id uint64, refused nameRefusal) error {
 	sheet, err := p.folderSheet(r, id)
 	if err != nil {
 		return err
 	}
+	refused.in(sheet.Files)
 	if isPart(r) {
 		sheet.Again = true
 		return p.part(w, r, who, http.StatusOK, "folder.html", "again", sheet)
 	}
 	sheet.Open = r.URL.Query().Get("do")
-	return p.showFolder(w, r, who, http.StatusOK, sheet)
+	return p.wholeFolder(w, r, who, refused.status(), sheet)
 }
 
-func (p *pages) showFolder(w http.ResponseWriter, r *http.Request, who visitor, status int, sheet folderSheet) error {
-	scripts := []string{"tus.min.js", "upload.js", "folder.js", "choose.js"}
+func (p *pages) wholeFolder(w http.ResponseWriter, r *http.Request, who visitor, status int, sheet folderSheet) error {
+	scripts := []string{"tus.min.js", "upload.js", "abstract.js", "folder.js", "choose.js"}
 	if !who.MayWrite() {
 		scripts = nil
 	}
@@ -137,7 +109,7 @@ func (p *pages) showFolder(w http.ResponseWriter, r *http.Request, who visitor, 
 
 func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err error) {
 	asked := r.URL.Query()
-	s = folderSheet{Sort: vault.FolderSort(asked.Get("sort")), Down: asked.Get("dir") == "down", In: "none"}
+	s = folderSheet{Sort: vault.FolderSort(asked.Get("sort")), Down: asked.Get("dir") == "down", In: p.called(place{folder: id})}
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
 		s.Sort = vault.ByName
 	}
@@ -145,9 +117,6 @@ func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err erro
 		return s, err
 	}
 	s.OwnName = s.Folder.Name
-	if id != 0 {
-		s.In = "folder:" + strconv.FormatUint(id, 10)
-	}
 	at, err := strconv.Atoi(asked.Get("page"))
 	if err != nil || at < 1 || at > 1<<20 {
 		at = 1
@@ -156,16 +125,18 @@ func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err erro
 	if err != nil {
 		return s, err
 	}
-	s.fill(row, asked.Get("rename"))
+	s.fill(row)
+	if s.Files, err = p.documentRows(r.Context(), row.Files, s.Address, asked.Get("rename")); err != nil {
+		return s, err
+	}
 	err = p.folderTargets(r, &s)
 	return s, err
 }
 
-// fill takes a part of the documents, and makes the addresses of the others.
-func (s *folderSheet) fill(row vault.Row, renaming string) {
+// fill tells which part of the documents it is, and makes the addresses of the others.
+func (s *folderSheet) fill(row vault.Row) {
 	s.Total, s.From, s.To = row.Total, row.From+1, row.From+len(row.Files)
 	for _, f := range row.Files {
-		s.Files = append(s.Files, folderRow{f, documentPath(f.ID) + "?in=" + s.In, strconv.FormatUint(f.ID, 10) == renaming})
 		if f.Processing {
 			s.Processing++
 		}
@@ -253,7 +224,7 @@ func (p *pages) refusedFolder(w http.ResponseWriter, r *http.Request, who visito
 		sheet.Problems = map[string]string{"": named.Message}
 	}
 	fill(&sheet)
-	return p.showFolder(w, r, who, http.StatusUnprocessableEntity, sheet)
+	return p.wholeFolder(w, r, who, http.StatusUnprocessableEntity, sheet)
 }
 
 // createFolder makes a folder in the one that the form names.

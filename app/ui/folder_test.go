@@ -41,7 +41,7 @@ func TestFolderPages(t *testing.T) {
 	if !(strings.Index(page, "&lt;b&gt;.pdf") < strings.Index(page, "Deed 9.pdf") && strings.Index(page, "Deed 9.pdf") < strings.Index(page, "Deed 10.pdf")) {
 		t.Error("not in the order of names")
 	}
-	staff.get(t, 200, path+"?sort=date&dir=down&rename=1").has(t, `name="name" value="Deed 10"`, `value="/vault/5?dir=down&amp;sort=date"`)
+	staff.get(t, 200, path+"?sort=date&dir=down&rename=1").has(t, `name="name" value="Deed 10.pdf"`, `value="/vault/5?dir=down&amp;sort=date"`)
 	part := staff.get(t, 200, path, "HX-Request", "true")
 	if strings.Contains(string(part.body), "<html") || !strings.Contains(string(part.body), "Deed 9.pdf") {
 		t.Errorf("the part is\n%s", part.body)

@@ -7,9 +7,6 @@ import (
 	"deedkeep/app/title"
 )
 
-// mimePDF is the one kind that browsers print by themselves.
-const mimePDF = "application/pdf"
-
 // original sends the document itself, which the browser shows if it can. It is no
 // signed link: what somebody reads ends with the session.
 func (p *pages) original(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -88,7 +85,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 	if err != nil {
 		return err
 	}
-	if file.MIME == mimePDF {
+	if file.MIME == title.MIMEPDF { // the one kind that browsers print by themselves
 		return p.original(w, r, who)
 	}
 	s := documentSheet{File: file, As: asPages}

@@ -159,9 +159,11 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 		return err
 	}
 	plan := vault.UploadPlan{Filename: body.Filename(meta["filename"]), Size: length}
-	if plan.Abstract, plan.Folder, err = p.place(meta["to"]); err != nil {
-		return err
+	to, ok := p.placeCalled(meta["to"])
+	if !ok {
+		return placeGone(title.Absent("place", meta["to"]))
 	}
+	plan.Abstract, plan.Folder = to.abstract, to.folder
 	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
 		plan.Batch, plan.Turn = meta["batch"], n
 	}
@@ -191,25 +193,6 @@ func sentence(err error) string {
 		return named.Message
 	}
 	return ""
-}
-
-// place reads where a document goes: "abstract:ID", "folder:N", or "none".
-func (p *pages) place(to string) (abstract, folder uint64, err error) {
-	if to == "" || to == "none" {
-		return 0, 0, nil
-	}
-	kind, id, _ := strings.Cut(to, ":")
-	switch kind {
-	case "abstract":
-		if n, ok := p.abstracts.Decode(id); ok {
-			return n, 0, nil
-		}
-	case "folder":
-		if n, err := strconv.ParseUint(id, 10, 63); err == nil && n > 0 {
-			return 0, n, nil
-		}
-	}
-	return 0, 0, placeGone(title.Absent("place", to))
 }
 
 // metadata reads Upload-Metadata: "name base64,name base64,…".
@@ -264,7 +247,7 @@ func (p *pages) uploadShow(w http.ResponseWriter, r *http.Request, who visitor) 
 
 // describeFiled tells of a document, and of another with the same bytes.
 func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file title.File) error {
-	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.documentIn(file)
+	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.reading(file)
 	if file.Digest == "" {
 		return nil // in the trash since
 	}
@@ -273,10 +256,10 @@ func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file title.
 		return err
 	}
 	twin := twins[0]
-	answer.Other = p.documentIn(twin.File)
+	answer.Other = p.reading(twin.File)
 	named := fmt.Sprintf("%q", twin.File.Filename)
 	switch {
-	case twin.File.AbstractID == file.AbstractID && twin.File.FolderID == file.FolderID:
+	case placeOf(twin.File) == placeOf(file):
 		answer.Note = "The same document is already here as " + named + "."
 	case twin.Heading != "":
 		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", twin.Heading, named)
@@ -286,18 +269,6 @@ func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file title.
 		answer.Note = "The same document is also in the vault as " + named + "."
 	}
 	return nil
-}
-
-// documentIn is the viewer's address of a document among those of its place.
-func (p *pages) documentIn(file title.File) string {
-	in := "none"
-	switch {
-	case file.AbstractID != 0:
-		in = "abstract:" + p.abstracts.Encode(file.AbstractID)
-	case file.FolderID != 0:
-		in = "folder:" + strconv.FormatUint(file.FolderID, 10)
-	}
-	return documentPath(file.ID) + "?in=" + in
 }
 
 func (p *pages) uploadWrite(w http.ResponseWriter, r *http.Request, who visitor) error {

@@ -49,45 +49,26 @@ func (f *Files) TrashSeveral(ctx context.Context, actor title.Actor, ids []uint6
 	})
 }
 
-// several does something to documents in one transaction.
+// several does something to documents in one transaction: to those that judge gives no
+// reason to leave and that are not the same already.
 func (f *Files) several(ctx context.Context, actor title.Actor, ids []uint64, check func(*store.Tx) error,
 	judge func(title.File) (reason string, same bool), do func(*store.Tx, title.File) error) (count int, left []Left, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	var some []title.File
-	err = f.v.change(ctx, actor, func(t *store.Tx) error {
-		some, left, count = nil, nil, 0
+	var found chosen
+	err = f.v.change(ctx, actor, func(t *store.Tx) (err error) {
 		if check != nil {
 			if err := check(t); err != nil {
 				return err
 			}
 		}
-		for _, id := range ids {
-			file, err := t.File(id)
-			if title.KindOf(err) == title.NotFound {
-				left = append(left, Left{title.File{ID: id}, "It is no longer there."})
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			reason, same := judge(file)
-			switch {
-			case reason != "":
-				left = append(left, Left{file, reason})
-			case same:
-				count++
-			default:
-				some = append(some, file)
-			}
+		if found, err = choose(t, ids, judge); err == nil && len(found.some) == 0 {
+			err = errSame
 		}
-		if len(some) == 0 {
-			return errSame
-		}
-		return nil
+		return err
 	}, func(t *store.Tx) error {
-		for _, file := range some {
+		for _, id := range found.some {
 			// An abstract may list several of them: each is read as it is by now.
-			now, err := t.File(file.ID)
+			now, err := t.File(id)
 			if err != nil {
 				return err
 			}
@@ -103,5 +84,35 @@ func (f *Files) several(ctx context.Context, actor title.Actor, ids []uint64, ch
 	if err != nil {
 		return 0, nil, err
 	}
-	return count + len(some), left, nil
+	return found.same + len(found.some), found.left, nil
+}
+
+// chosen is what is to be done to each of some documents.
+type chosen struct {
+	some []uint64 // something
+	left []Left   // nothing, for a reason
+	same int      // nothing, since it is done already
+}
+
+func choose(t *store.Tx, ids []uint64, judge func(title.File) (reason string, same bool)) (s chosen, err error) {
+	for _, id := range ids {
+		file, err := t.File(id)
+		if title.KindOf(err) == title.NotFound {
+			s.left = append(s.left, Left{title.File{ID: id}, "It is no longer there."})
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		reason, same := judge(file)
+		switch {
+		case reason != "":
+			s.left = append(s.left, Left{file, reason})
+		case same:
+			s.same++
+		default:
+			s.some = append(s.some, id)
+		}
+	}
+	return s, nil
 }

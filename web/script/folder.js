@@ -24,7 +24,8 @@
   document.addEventListener('htmx:beforeRequest', (event) => {
     const part = event.target;
     if (part.id !== 'documents') return;
-    if (boxes().some((box) => box.checked) || part.querySelector('form.document-name') || dragging) event.preventDefault();
+    const undoing = document.activeElement?.closest('.document [formaction$="/restore"]');
+    if (boxes().some((box) => box.checked) || part.querySelector('form.document-name') || undoing || dragging) event.preventDefault();
   });
   document.addEventListener('htmx:afterSettle', () => { prepare(); tell(); });
 
@@ -35,7 +36,7 @@
   let dragging = null; // {files: […]} or {folder: 'N'}
 
   const prepare = () => {
-    if (!document.getElementById('several') && !document.querySelector('[data-upload]')) return; // a viewer of roles
+    if (!document.getElementById('document-actions') && !document.querySelector('[data-upload]')) return; // a viewer of roles
     for (const li of document.querySelectorAll('[data-files] > li[data-file]')) li.draggable = true;
     for (const link of document.querySelectorAll('.tree a[data-folder], .documents > li[data-folder]')) {
       if (link.dataset.folder !== '0') link.draggable = true;
@@ -106,7 +107,7 @@
     const at = target(event);
     if (!at) return;
     event.preventDefault();
-    const back = document.querySelector('#several input[name=back]');
+    const back = document.querySelector('#document-actions input[name=back]');
     const home = ['back', back ? back.value : location.pathname];
     if (dragging.files) send('/documents/move', [...dragging.files.map((file) => ['file', file]), ['to', at.dataset.folder], home]);
     else send('/vault/' + dragging.folder + '/move', [['parent', at.dataset.folder], home]);

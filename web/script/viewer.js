@@ -21,6 +21,7 @@
   const dialog = (name) => {
     const box = one(`[data-dialog="${name}"]`);
     if (!box) return;
+    box.open = false; // as it is without this script
     box.showModal();
     const input = box.querySelector('input[name="name"]');
     if (!input) return;
@@ -79,6 +80,13 @@
     if (!act) return;
     if (act(event) !== false) event.preventDefault();
   }, true);
+
+  // A form that is open from the beginning was asked for, or refused.
+  const renaming = one('[data-dialog="rename"][open] form');
+  if (renaming) {
+    history.replaceState(null, '', renaming.elements.back.value);
+    dialog('rename');
+  }
 
   if (viewer.dataset.as !== 'pages') {
     text();
