@@ -80,10 +80,10 @@ func (p plan) addRow(cells []string) error {
 	return nil
 }
 
-// isLibrary tells an import path with a host name from a word of the purpose.
+// isLibrary tells an import path, of a host or of ours, from a word of the purpose.
 func isLibrary(word string) bool {
 	host, _, found := strings.Cut(word, "/")
-	return found && strings.Contains(host, ".")
+	return found && (strings.Contains(host, ".") || host == module)
 }
 
 // wrongFloors returns one sentence for every import in the tree that breaks the
@@ -126,10 +126,7 @@ func (p plan) refuses(name, imported string) string {
 	folder, isTest := path.Dir(name), strings.HasSuffix(name, "_test.go")
 	target, ours := folderOf(imported)
 	if !ours {
-		if isTest || p.floor[folder] == testFloor {
-			return ""
-		}
-		return p.refusesLibrary(folder, imported)
+		return p.refusesAlone(name, imported)
 	}
 	to, known := p.floor[target]
 	from := p.floor[folder]
@@ -139,14 +136,19 @@ func (p plan) refuses(name, imported string) string {
 	case to == testFloor && !isTest && from != testFloor:
 		return "only tests may import it"
 	case to == testFloor, to < from, isTest && to == from:
-		return ""
+		return p.refusesAlone(name, imported)
 	case to == from:
 		return fmt.Sprintf("sideways on floor %d", from)
 	}
 	return fmt.Sprintf("up from floor %d to floor %d", from, to)
 }
 
-func (p plan) refusesLibrary(folder, imported string) string {
+// refusesAlone keeps to the last column; tests need not.
+func (p plan) refusesAlone(name, imported string) string {
+	folder := path.Dir(name)
+	if strings.HasSuffix(name, "_test.go") || p.floor[folder] == testFloor {
+		return ""
+	}
 	for library, owners := range p.owners {
 		if !slices.Contains(owners, folder) && (imported == library || strings.HasPrefix(imported, library+"/")) {
 			return "alone may import it: " + strings.Join(owners, ", ")
@@ -217,9 +219,10 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 	const table = `
 	floor  package   purpose     alone may import
 	2      app/high  the roof    -
-	1      app/mid   the middle  example.org/db example.org/sql
+	1      app/mid   the middle  example.org/db example.org/sql deedkeep/app/own
 	0      app/low   the ground  -
 	0      app/side  also there  example.org/db
+	0      app/own   its own     -
 	test   app/help  for tests   -
 `
 	healthy := fstest.MapFS{
@@ -227,6 +230,9 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 		"app/mid/mid.go":          goFile("mid", "deedkeep/app/low", "example.org/db/errors", "fmt"),
 		"app/low/low.go":          goFile("low"),
 		"app/low/low_test.go":     goFile("low_test", "deedkeep/app/help", "deedkeep/app/side", "example.org/sql"),
+		"app/own/own.go":          goFile("own"),
+		"app/mid/own.go":          goFile("mid", "deedkeep/app/own"),
+		"app/high/own_test.go":    goFile("high", "deedkeep/app/own"),
 		"app/side/side.go":        goFile("side", "example.org/db", "example.org/dbx"),
 		"app/help/help.go":        goFile("help", "deedkeep/app/high", "example.org/sql"),
 		"app/mid/testdata/x/x.go": goFile("x", "deedkeep/app/nowhere"),
@@ -252,6 +258,8 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 			"app/high/db.go imports example.org/sql/driver: alone may import it: app/mid"},
 		{"a library of two others", "app/low/db.go", []string{"example.org/db"},
 			"app/low/db.go imports example.org/db: alone may import it: app/mid, app/side"},
+		{"a package of another's", "app/high/own.go", []string{"deedkeep/app/own"},
+			"app/high/own.go imports deedkeep/app/own: alone may import it: app/mid"},
 		{"test helper in shipped code", "app/high/help.go", []string{"deedkeep/app/help"},
 			"app/high/help.go imports deedkeep/app/help: only tests may import it"},
 		{"no row", "app/new/new.go", nil, "app/new/new.go: package app/new has no row in app/doc.go"},

@@ -133,7 +133,7 @@ func (p *pages) templateOf(ctx context.Context, a title.Abstract) (title.Templat
 // abstractSheet is what needs no more reading.
 func (p *pages) abstractSheet(a title.Abstract, template title.Template) abstractSheet {
 	s := abstractSheet{
-		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: cmp.Or(a.Heading(), "Untitled abstract"), Under: a.Under(),
+		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Under(),
 		Template: template, Statuses: template.Statuses, Groups: groupsOf(a, template),
 	}
 	if a.Status != "" && !slices.Contains(s.Statuses, a.Status) {
@@ -213,7 +213,7 @@ const changedEvent = "deedkeep:changed"
 
 // trashAbstract moves it to the trash with its documents.
 func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
-	filed, _, err := p.abstractRead(r)
+	filed, template, err := p.abstractRead(r)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visito
 	if err := p.Vault.Abstracts.Trash(r.Context(), who.Actor, id, vault.Match{}); err != nil {
 		return err
 	}
-	notice := "“" + cmp.Or(filed.Abstract.Heading(), "The abstract") + "” is in the trash"
+	notice := "“" + p.Vault.Heading(filed.Abstract, template) + "” is in the trash"
 	if n := len(filed.Files); n > 0 {
 		notice += ", with its " + plural(n, "document", "documents")
 	}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"net/http"
 	"strconv"
 
@@ -87,9 +86,16 @@ func (p *pages) abstractsAsked(r *http.Request, list *abstractList) (err error) 
 		found, err = onward(r.Context(), q, p.Vault.Abstracts.Rows)
 		list.Prev, list.Next = p.beside(r, list.Asked, found.Prev, found.Next)
 	}
-	for _, a := range found.Items {
+	if err != nil {
+		return err
+	}
+	headings, err := p.Vault.Abstracts.Headings(r.Context(), found.Items...)
+	if err != nil {
+		return err
+	}
+	for i, a := range found.Items {
 		list.Rows = append(list.Rows, abstractRow{
-			Abstract: a, Path: p.abstractPath(a.ID), Heading: cmp.Or(a.Heading(), "Untitled"),
+			Abstract: a, Path: p.abstractPath(a.ID), Heading: headings[i],
 			Template: nameOf(list.Templates, a.TemplateID), Documents: len(a.Files),
 		})
 	}

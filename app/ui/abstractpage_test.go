@@ -41,12 +41,12 @@ func TestEditAbstract(t *testing.T) {
 	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, title.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
 	id := filed.Abstract.ID
 	page := h.status(t, 200, "GET", path, cookie)
-	page.holds(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
+	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
 	page.lacks(t, "data-editing")
-	h.status(t, 200, "GET", path+"?edit=property", cookie).holds(t, `name="city"`, "autofocus", `action="`+path+`"`)
+	h.status(t, 200, "GET", path+"?edit=property", cookie).has(t, `name="city"`, "autofocus", `action="`+path+`"`)
 	part := h.status(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
-	part.holds(t, `id="city" name="city" autocomplete="off" value="Troy" autofocus`)
+	part.has(t, `id="city" name="city" autocomplete="off" value="Troy" autofocus`)
 
 	form := hidden(part)
 	change := func(want int, values map[string]string, header ...string) reply {
@@ -75,7 +75,7 @@ func TestEditAbstract(t *testing.T) {
 		t.Errorf("stored %+v", a)
 	}
 	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
-	stale.holds(t, "Somebody changed this while you were at it", `value="Ulster"`, "It says “Greene” meanwhile.", "Changed by Lee", "It says “Catskill” meanwhile", "Save mine", "Keep theirs")
+	stale.has(t, "Somebody changed this while you were at it", `value="Ulster"`, "It says “Greene” meanwhile.", "Changed by Lee", "It says “Catskill” meanwhile", "Save mine", "Keep theirs")
 	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
 	form = hidden(stale)
 	change(303, map[string]string{"city": "Hudson", "county": "Ulster"})
@@ -94,9 +94,9 @@ func TestEditAbstract(t *testing.T) {
 	}
 	form = hidden(h.status(t, 200, "GET", path+"?edit=details", cookie))
 	refused := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01", "custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
-	refused.holds(t, "This is no date", `value="2026-13-01"`, "must not be greater than 2000", `aria-invalid="true"`)
+	refused.has(t, "This is no date", `value="2026-13-01"`, "must not be greater than 2000", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
-	saved.holds(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
+	saved.has(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
 	saved.lacks(t, "Still missing", "<html")
 	saved.same(t, map[string]string{"HX-Trigger": "deedkeep:changed"})
 	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
@@ -110,7 +110,7 @@ func TestAbstractLife(t *testing.T) {
 	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, title.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
 	id := filed.Abstract.ID
 	h.fill(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
-	h.fill(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").holds(t, `value="Complete" aria-pressed="true"`)
+	h.fill(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t, `value="Complete" aria-pressed="true"`)
 	h.fill(t, 422, cookie, path+"/status", url.Values{"status": {"Sold"}})
 	if a := h.read(t, id).Abstract; a.Status != "Complete" {
 		t.Errorf("the status is %q", a.Status)
@@ -118,12 +118,12 @@ func TestAbstractLife(t *testing.T) {
 	gone := h.fill(t, 303, cookie, path+"/trash", nil)
 	gone.same(t, map[string]string{"Location": "/abstracts"})
 	notice := "Cookie: " + strings.TrimPrefix(cookie, "Cookie: ") + "; " + strings.Split(gone.Header.Get("Set-Cookie"), ";")[0]
-	h.status(t, 200, "GET", "/abstracts", notice).holds(t, "“2026-1” is in the trash, with its 2 documents.", `action="`+path+`/restore"`, "Undo")
+	h.status(t, 200, "GET", "/abstracts", notice).has(t, "“2026-1” is in the trash, with its 2 documents.", `action="`+path+`/restore"`, "Undo")
 	h.status(t, 404, "GET", path, cookie)
 	h.fill(t, 303, cookie, path+"/restore", nil).same(t, map[string]string{"Location": path})
-	h.status(t, 200, "GET", path, cookie).holds(t, "a.pdf", "b.pdf")
+	h.status(t, 200, "GET", path, cookie).has(t, "a.pdf", "b.pdf")
 	history := h.status(t, 200, "GET", path+"/history", cookie)
-	history.holds(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash", "took it out of the trash", "b.pdf, a.pdf")
+	history.has(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash", "took it out of the trash", "b.pdf, a.pdf")
 	for i := range 60 {
 		h.fill(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
 	}
@@ -133,7 +133,7 @@ func TestAbstractLife(t *testing.T) {
 	if next == nil {
 		t.Fatal("the history has no second page")
 	}
-	h.status(t, 200, "GET", string(next[1]), cookie).holds(t, "made this abstract")
+	h.status(t, 200, "GET", string(next[1]), cookie).has(t, "made this abstract")
 	h.status(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
@@ -145,7 +145,7 @@ func TestAbstractDocuments(t *testing.T) {
 	path, filed := h.abstractOf(t, actor, nil, title.Property{}, "a.pdf", "b.pdf", "c.pdf")
 	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
 	page := h.status(t, 200, "GET", path, cookie)
-	page.holds(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
+	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
 		fmt.Sprintf(`href="/documents/%d?in=abstract%%3A`, a))
 	order := func(want ...uint64) {
 		t.Helper()
@@ -170,16 +170,16 @@ func TestAbstractDocuments(t *testing.T) {
 	order(a, b, c)
 	h.fill(t, 303, cookie, path+"/order", one("up", 999))
 	order(a, b, c)
-	h.fill(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").holds(t, `id="documents-state"`)
+	h.fill(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t, `id="documents-state"`)
 	order(c, b, a) // those that were named change places; the one that was not stays
 
 	at := func(id uint64, verb string) string { return fmt.Sprintf("%s/documents/%d/%s", path, id, verb) }
 	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
-	h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").holds(t, `aria-invalid="true"`, "required")
-	h.fill(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").holds(t, "&lt;img src=x&gt;.pdf")
-	h.status(t, 200, "GET", path, cookie).holds(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
-	h.status(t, 200, "GET", path+"/history", cookie).holds(t, "renamed", "<q>a.pdf</q>")
-	h.status(t, 200, "GET", fmt.Sprintf("%s/documents/%d?rename=1", path, a), cookie, "HX-Request: true").holds(t, "data-stem", `value="Deed 1022-311.pdf"`)
+	h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {" "}}, "HX-Request: true").has(t, `aria-invalid="true"`, "required")
+	h.fill(t, 200, cookie, at(b, "rename"), url.Values{"name": {`<img src=x>.pdf`}}, "HX-Request: true").has(t, "&lt;img src=x&gt;.pdf")
+	h.status(t, 200, "GET", path, cookie).has(t, "Deed 1022-311.pdf", "&lt;img src=x&gt;.pdf")
+	h.status(t, 200, "GET", path+"/history", cookie).has(t, "renamed", "<q>a.pdf</q>")
+	h.status(t, 200, "GET", fmt.Sprintf("%s/documents/%d?rename=1", path, a), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
 
 	h.fill(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})
 	order(a, c, b)
@@ -187,13 +187,13 @@ func TestAbstractDocuments(t *testing.T) {
 	order(c, b, a)
 
 	gone := h.fill(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
-	gone.holds(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
-	h.status(t, 200, "GET", path+"/history", cookie).holds(t, "moved to the trash: c.pdf")
-	h.fill(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").holds(t, "c.pdf", "3 documents")
+	gone.has(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
+	h.status(t, 200, "GET", path+"/history", cookie).has(t, "moved to the trash: c.pdf")
+	h.fill(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").has(t, "c.pdf", "3 documents")
 	order(c, b, a)
 	plain := h.fill(t, 303, cookie, at(c, "trash"), nil)
 	notice := cookie + "; " + strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]
-	h.status(t, 200, "GET", path, notice).holds(t, `action="`+at(c, "restore")+`"`)
+	h.status(t, 200, "GET", path, notice).has(t, `action="`+at(c, "restore")+`"`)
 	h.fill(t, 303, cookie, at(c, "restore"), nil)
 	h.fill(t, 409, cookie, at(c, "retry"), nil)
 	h.fill(t, 404, cookie, at(999, "trash"), nil)
@@ -225,7 +225,7 @@ func TestDocumentsState(t *testing.T) {
 		t.Fatal(err)
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
-	came.holds(t, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
+	came.has(t, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
 	came.lacks(t, "a.pdf", "b.pdf")
 	h.vault.Start(time.Hour)
 	at = state(came)
@@ -235,13 +235,13 @@ func TestDocumentsState(t *testing.T) {
 	done := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
 	done.lacks(t, "every 2s", "Being processed")
 	for _, f := range filed.Files {
-		done.holds(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
+		done.has(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
 	}
 	at = state(done)
 	if err := h.vault.Abstracts.Detach(t.Context(), actor, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	h.status(t, 200, "GET", at, cookie, "HX-Request: true").holds(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
+	h.status(t, 200, "GET", at, cookie, "HX-Request: true").has(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
 	h.status(t, 303, "GET", at, cookie)
 }
 
@@ -256,7 +256,7 @@ func TestAbstractForViewers(t *testing.T) {
 	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
 		page := h.status(t, 200, "GET", at, cookie)
 		page.lacks(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
-		page.holds(t, "Wwwwwwwwww")
+		page.has(t, "Wwwwwwwwww")
 	}
 	h.status(t, 403, "GET", "/abstracts/new", cookie)
 	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore", fmt.Sprintf("%s/documents/%d/trash", path, filed.Files[0].ID)} {
@@ -282,6 +282,6 @@ func TestAlsoSearched(t *testing.T) {
 
 	path, _ := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, place)
 	page := h.status(t, 200, "GET", path, cookie)
-	page.holds(t, "Also searched", "1999-7")
+	page.has(t, "Also searched", "1999-7")
 	page.lacks(t, "1999-8", "1999-9")
 }

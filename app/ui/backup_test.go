@@ -37,8 +37,8 @@ func TestBackupsWithoutPlace(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", title.RoleAdmin)
 	admin.get(t, 200, "/admin/backups", "No directory is set", "config.yaml", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
-	admin.post(t, 409, "/admin/backups", nil).holds(t, "There is no directory to back up to")
-	admin.post(t, 409, "/admin/backups/verify", nil).holds(t, "There is no directory to back up to")
+	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
+	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
 	admin.get(t, 404, "/admin/backups/other")
 }
 
@@ -49,7 +49,7 @@ func TestBackups(t *testing.T) {
 	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
 	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost", "Back up now").lacks(t, "nas <1>")
-	admin.post(t, 409, "/admin/backups/verify", nil).holds(t, "no backup here")
+	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
 
 	admin.post(t, 303, "/admin/backups", nil)
 	ends(t, func() bool { return h.vault.Backups.Running().Running })
@@ -75,7 +75,7 @@ func TestBackups(t *testing.T) {
 	ends(t, func() bool { return h.vault.Backups.Verified().Running })
 	admin.get(t, 200, "/admin/backups", "The backups are damaged", "1 finding")
 	part := h.status(t, 200, "GET", "/admin/backups/check", admin.cookie, "HX-Request: true")
-	part.holds(t, `id="backup-check"`)
+	part.has(t, `id="backup-check"`)
 	part.lacks(t, "<html", "hx-trigger=\"load")
 	part.same(t, map[string]string{"Hx-Refresh": "true"})
 }
@@ -102,9 +102,9 @@ func TestBackupTwice(t *testing.T) {
 	<-held
 	admin.get(t, 200, "/admin/backups", "A backup is being made since", "<progress", "This page may be left")
 	again := admin.post(t, 303, "/admin/backups", nil)
-	admin.house.status(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).holds(t, "A backup is being made already.")
+	admin.house.status(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
 	part := h.status(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
-	part.holds(t, "load delay:1s")
+	part.has(t, "load delay:1s")
 	close(release)
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestSettings(t *testing.T) {
 	h := open(t)
 	admin := h.sit(t, "ada", title.RoleAdmin)
 	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir)
-	admin.post(t, 200, "/admin/settings", nil).holds(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
+	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
 	for _, role := range []title.Role{title.RoleStaff, title.RoleViewer} {
 		other := h.sit(t, string(role), role)
 		for _, target := range []string{"/admin/settings", "/admin/backups"} {

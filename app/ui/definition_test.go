@@ -107,13 +107,13 @@ func TestTemplateRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := h.vault.Templates.Get(t.Context(), 1)
-			admin.change(t, c.status, at, c.form...).holds(t, c.says...)
+			admin.change(t, c.status, at, c.form...).has(t, c.says...)
 			if after, _ := h.vault.Templates.Get(t.Context(), 1); after.Mark() != before.Mark() {
 				t.Errorf("it was changed: %+v", after)
 			}
 		})
 	}
-	admin.post(t, 422, "/admin/templates", url.Values{"name": {"residential abstract"}}).holds(t, "Another template has the name", `value="residential abstract"`)
+	admin.post(t, 422, "/admin/templates", url.Values{"name": {"residential abstract"}}).has(t, "Another template has the name", `value="residential abstract"`)
 	admin.get(t, 404, "/admin/templates/99")
 	admin.get(t, 404, "/admin/templates/x")
 }
@@ -133,9 +133,9 @@ func TestTemplateLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	const at = "/admin/templates/1"
-	admin.change(t, 409, at, "do", "field-remove", "field", "tax_status").holds(t, "1 abstract has a value for it", `role="alert"`)
-	admin.change(t, 409, at, "do", "status-remove", "status", "New").holds(t, "1 abstract is in it")
-	admin.change(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options", "Full").holds(t, "1 abstract has chosen it", ">Full</textarea>")
+	admin.change(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value for it", `role="alert"`)
+	admin.change(t, 409, at, "do", "status-remove", "status", "New").has(t, "1 abstract is in it")
+	admin.change(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options", "Full").has(t, "1 abstract has chosen it", ">Full</textarea>")
 	admin.change(t, 303, at, "do", "field-remove", "field", "borrower")
 	admin.get(t, 200, "/admin/templates", `<a href="/abstracts?template=1">1</a>`)
 }
@@ -149,11 +149,11 @@ func TestTemplateTwoAtOnce(t *testing.T) {
 		form := url.Values{"seen": {ben.seen(t, at)}, "do": {"field-save"}, "label": {"Of Ben"}, "type": {"text"}}
 		ada.change(t, 303, at, "do", "field-save", "label", "Of Ada", "type", "text")
 		got := ben.post(t, 412, at, form)
-		got.holds(t, "Somebody else changed this meanwhile", "Of Ada", `value="Of Ben"`)
+		got.has(t, "Somebody else changed this meanwhile", "Of Ada", `value="Of Ben"`)
 		form.Set("seen", string(seenMark.FindSubmatch(got.body)[1]))
 		ben.post(t, 303, at, form)
 		part := ben.post(t, 422, at, form, "HX-Request: true")
-		part.holds(t, `id="editor"`, "Of Ada")
+		part.has(t, `id="editor"`, "Of Ada")
 		part.lacks(t, "<html")
 	}
 }
@@ -162,17 +162,17 @@ func TestTemplateUse(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	admin := h.sit(t, "ada", title.RoleAdmin)
-	admin.post(t, 409, "/admin/templates/1/retire", nil).holds(t, "The default template cannot be retired")
+	admin.post(t, 409, "/admin/templates/1/retire", nil).has(t, "The default template cannot be retired")
 	admin.post(t, 303, "/admin/templates/2/default", nil)
 	admin.post(t, 303, "/admin/templates/1/retire", nil)
-	admin.post(t, 409, "/admin/templates/1/default", nil).holds(t, "A retired template cannot be the default")
+	admin.post(t, 409, "/admin/templates/1/default", nil).has(t, "A retired template cannot be the default")
 	admin.get(t, 200, "/admin/templates/1", "Retired", "Bring back")
 	list, err := h.vault.Templates.List(t.Context())
 	if err != nil || len(list) != 3 || !list[0].Default {
 		t.Errorf("%+v, %v", list, err)
 	}
 	admin.post(t, 303, "/admin/templates", url.Values{"name": {"Residential Abstract"}, "from": {"1"}})
-	admin.post(t, 409, "/admin/templates/1/return", nil).holds(t, "Another template has the name")
+	admin.post(t, 409, "/admin/templates/1/return", nil).has(t, "Another template has the name")
 	admin.post(t, 303, "/admin/templates/5/retire", nil)
 	admin.post(t, 303, "/admin/templates/1/return", nil)
 	admin.post(t, 404, "/admin/templates/1/burn", nil)
@@ -190,14 +190,14 @@ func TestOrderDefinitions(t *testing.T) {
 		t.Fatal(order, err)
 	}
 	admin.get(t, 200, "/admin/fields", "Transaction Type", "Every order has its number")
-	admin.change(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").holds(t, "1 order has a value for it")
+	admin.change(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value for it")
 	admin.change(t, 303, "/admin/fields", "do", "field-save", "label", "Order number", "type", "text")
 	fields, _ := h.vault.Orders.Fields(t.Context())
 	if !slices.Contains(keys(fields), "order_number_2") {
 		t.Errorf("%v", keys(fields))
 	}
 	admin.get(t, 200, "/admin/statuses", "On hold", "given to new orders")
-	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").holds(t, "1 order is in it")
+	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order is in it")
 	admin.change(t, 303, "/admin/statuses", "do", "status-up", "status", "on_hold")
 	for _, status := range []string{"completed", "cancelled"} {
 		admin.change(t, 303, "/admin/statuses", "do", "status-remove", "status", status)
@@ -205,7 +205,7 @@ func TestOrderDefinitions(t *testing.T) {
 	if err := h.vault.Orders.Trash(t.Context(), admin.actor, order.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").holds(t, "1 order")
+	admin.change(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order")
 	admin.change(t, 303, "/admin/statuses", "do", "status-rename", "status", "on_hold", "name", "waiting")
 	admin.change(t, 412, "/admin/statuses", "do", "name", "name", "x")
 	admin.change(t, 412, "/admin/statuses", "do", "field-save", "label", "x", "type", "text")

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"deedkeep/app/title"
@@ -12,10 +13,21 @@ import (
 type deskView struct {
 	vault.Desk
 	Warnings []warning
+	DueDays  int    // how far ahead it looks
 	New      bool   // nothing is stored yet
-	Busy     bool   // one of the latest documents is being processed
 	Steps    []step // to begin with, on a new vault
 }
+
+// latest are the documents that came last.
+type latest []vault.Document
+
+// Busy reports whether one of them is being processed: the list comes anew then.
+func (l latest) Busy() bool {
+	return slices.ContainsFunc(l, func(d vault.Document) bool { return d.Processing })
+}
+
+// Latest is in the place of the desk's own.
+func (v deskView) Latest() latest { return v.Desk.Latest }
 
 // step is one thing to do on a new vault.
 type step struct {
@@ -33,17 +45,28 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 	if err != nil {
 		return err
 	}
-	view := deskView{Desk: d, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
+	view := deskView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = deskWarnings(d, who, p.Now())
-	for _, f := range d.Latest {
-		view.Busy = view.Busy || f.Processing
-	}
 	if view.New {
 		if view.Steps, err = p.steps(r, who, d); err != nil {
 			return err
 		}
 	}
 	return p.show(w, r, who, http.StatusOK, "desk.html", page{Heading: "Desk", Section: "desk", Data: view})
+}
+
+// deskLatest is the part of the desk that a script asks for again while one of the
+// latest documents is being processed.
+func (p *pages) deskLatest(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if !isPart(r) {
+		redirect(w, r, "/")
+		return nil
+	}
+	list, err := p.Vault.Latest(r.Context())
+	if err != nil {
+		return err
+	}
+	return p.part(w, r, who, http.StatusOK, "desk.html", "latest", latest(list))
 }
 
 // deskWarnings are those for administrators, and for the others what keeps them from

@@ -1,7 +1,10 @@
 package ui_test
 
 import (
+	"fmt"
+	"html"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,11 +48,29 @@ func TestDesk(t *testing.T) {
 	h := open(t)
 	late, soon := h.order(t, "L-1", -3, elm()), h.order(t, "S-1", 1, elm())
 	h.order(t, "F-1", 40, elm())
+	for n := range 10 { // more than stand on the desk
+		h.order(t, fmt.Sprintf("M-%d", n), 7, elm())
+	}
 	h.put(t, "deed <1>.txt", []byte("words"))
-	page := h.visit(t, title.RoleStaff).get(t, 200, "/")
+	staff := h.visit(t, title.RoleStaff)
+	page := staff.get(t, 200, "/")
 	page.has(t, h.orderPath(late), "3 days overdue", h.orderPath(soon), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY", "deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`, "/abstracts?status=In%20Search")
+	page.has(t, "Due within 7 days")
+	_, all, _ := strings.Cut(string(page.body), `<a href="/orders?show=open&amp;due_from=`)
+	all, _, _ = strings.Cut(all, `"`)
+	all = "/orders?show=open&due_from=" + html.UnescapeString(all)
+	staff.get(t, 200, all).has(t, "S-1", "M-9")
+	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
 	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
 	h.visit(t, title.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
+	// What comes anew is the list alone, and it leaves the notice to the page.
+	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")
+	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")
+	part.lacks(t, "<h1", "L-1")
+	if len(part.Cookies()) > 0 {
+		t.Errorf("the list sets %v", part.Cookies())
+	}
+	staff.get(t, 303, "/documents/latest").same(t, map[string]string{"Location": "/"})
 }
 
 func TestRetryOfAll(t *testing.T) {

@@ -2,16 +2,16 @@ package ui
 
 import "strings"
 
-// mark is a word in what browsers call themselves, and what people call it.
-type mark struct{ sign, name string }
+// sign is a word in what browsers call themselves, and what people call it.
+type sign struct{ word, name string }
 
 // Each calls itself after those that it wants to be taken for: the first that fits counts.
 var (
-	browsers = []mark{
+	browsers = []sign{
 		{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Vivaldi/", "Vivaldi"},
 		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"HeadlessChrome/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
 	}
-	systems = []mark{
+	systems = []sign{
 		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"CrOS", "Chromebook"},
 		{"Mac OS X", "Mac"}, {"Macintosh", "Mac"}, {"Linux", "Linux"}, {"X11", "Linux"},
 	}
@@ -32,10 +32,10 @@ func deviceName(agent string) string {
 	return browser + " on " + article(system)
 }
 
-func first(marks []mark, agent string) string {
-	for _, m := range marks {
-		if strings.Contains(agent, m.sign) {
-			return m.name
+func first(signs []sign, agent string) string {
+	for _, s := range signs {
+		if strings.Contains(agent, s.word) {
+			return s.name
 		}
 	}
 	return ""

@@ -104,7 +104,7 @@ func TestDocument(t *testing.T) {
 	g := h.visit(t, title.RoleViewer)
 	page := g.get(t, 200, path(deed, "?page=2"))
 	page.has(t, "b Deed.pdf", "118 Orchard &lt;Lane&gt;", "/abstracts/"+abstract, `data-as="pages"`, path(deed, "/pages/2?w=1275"),
-		path(deed, "?page=3"), path(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, "data-searchable")
+		path(deed, "?page=3"), path(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, `data-widths="[200,`)
 	page.lacks(t, "/trash\"", "style=", "onclick", "<script>", deed.Digest)
 	g.get(t, 200, path(deed, "?page=99&w=99999&turn=90")).has(t, path(deed, "/pages/3?w=5100"), "rotate(90)", `aria-disabled="true" role="link" aria-label="Next page"`)
 	g.get(t, 200, path(deed, "?page=x&w=-1&turn=45")).has(t, path(deed, "/pages/1?w=200"))

@@ -34,6 +34,8 @@ type eventRecord struct {
 
 func record(noun string, id uint64) string { return noun + ":" + strconv.FormatUint(id, 10) }
 
+func fileRecord(id uint64) string { return record("file", id) }
+
 // idsOf is the permutation of a noun's numbers; nil where pages show the numbers.
 func (p *pages) idsOf(noun string) *secret.IDs {
 	switch noun {

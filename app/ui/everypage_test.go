@@ -52,6 +52,7 @@ var notByReading = []string{
 	"GET /documents/{n}/pages/{page}/marks", // nor does it place words
 	"GET /documents/{n}/thumbnail",
 	"GET /uploads/{id}",  // nothing is under way
+	"GET /join/{token}",  // nobody has that link
 	"GET /vault/{n}/zip", // the folder is empty
 }
 

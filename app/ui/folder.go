@@ -124,7 +124,7 @@ func (p *pages) folder(w http.ResponseWriter, r *http.Request, who visitor) erro
 }
 
 func (p *pages) showFolder(w http.ResponseWriter, r *http.Request, who visitor, status int, sheet folderSheet) error {
-	scripts := []string{"tus.min.js", "upload.js", "folder.js"}
+	scripts := []string{"tus.min.js", "upload.js", "folder.js", "choose.js"}
 	if !who.MayWrite() {
 		scripts = nil
 	}

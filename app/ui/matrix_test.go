@@ -33,6 +33,8 @@ func expected(pattern string) string {
 	switch {
 	case within("/sign-in"):
 		return ""
+	case within("/join"):
+		return "invited"
 	case within("/sign-out"), within("/me"):
 		return "signed in"
 	case within("/admin"):
@@ -75,9 +77,9 @@ type matrix struct {
 
 // may are the rights of the roles, written down once more.
 var may = map[title.Role][]string{
-	title.RoleViewer: {"", "signed in", "read"},
-	title.RoleStaff:  {"", "signed in", "read", "write"},
-	title.RoleAdmin:  {"", "signed in", "read", "write", "administer"},
+	title.RoleViewer: {"", "invited", "signed in", "read"},
+	title.RoleStaff:  {"", "invited", "signed in", "read", "write"},
+	title.RoleAdmin:  {"", "invited", "signed in", "read", "write", "administer"},
 }
 
 func newMatrix(t *testing.T, required bool) *matrix {
@@ -114,7 +116,7 @@ func (m *matrix) ask(t *testing.T, method, path string, header http.Header) *htt
 
 // nobody is led to the page of signing in, from a page that one looks at with the way back.
 func nobody(_, need string) (int, string) {
-	if need == "" {
+	if need == "" || need == "invited" {
 		return ui.Reached, ""
 	}
 	return http.StatusSeeOther, "/sign-in"
@@ -212,19 +214,25 @@ func TestMatrixEnrolment(t *testing.T) {
 	m := newMatrix(t, true)
 	m.user(t, "admin", title.RoleAdmin)
 	m.hold(t, []asker{{"must enrol", m.cookie(t, "admin"), func(_, need string) (int, string) {
-		if need == "" || need == "signed in" {
+		if need == "" || need == "invited" || need == "signed in" {
 			return ui.Reached, ""
 		}
 		return http.StatusSeeOther, "/me"
 	}}})
 }
 
-// Until there is an administrator nothing answers but the page that says so.
+// Until there is an administrator nothing answers but the page that says so, and the
+// link of the first one.
 func TestMatrixClosed(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, false)
 	m.user(t, "viewer", title.RoleViewer)
-	m.hold(t, []asker{{"nobody", nil, func(string, string) (int, string) { return http.StatusServiceUnavailable, "" }}})
+	m.hold(t, []asker{{"nobody", nil, func(_, need string) (int, string) {
+		if need == "invited" {
+			return ui.Reached, ""
+		}
+		return http.StatusServiceUnavailable, ""
+	}}})
 }
 
 // What speaks tus asks by itself, with statuses that a script understands.
@@ -290,7 +298,9 @@ func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
 	header.Set("HX-Request", "true")
 	header.Set("HX-Current-URL", "http://vault.test/abstracts?status=open")
 	got := m.ask(t, method, address(pattern), header)
-	if strings.HasPrefix(to, "/sign-in") {
+	if strings.HasPrefix(to, "/sign-in") && !safe(method) {
+		to = "" // what was typed stays in the page
+	} else if strings.HasPrefix(to, "/sign-in") {
 		to = "/sign-in?to=%2Fabstracts%3Fstatus%3Dopen"
 	}
 	if got.StatusCode != http.StatusUnauthorized || got.Header.Get("HX-Redirect") != to {

@@ -71,7 +71,7 @@ func TestAccountSecondFactor(t *testing.T) {
 	offer := h.post(t, 200, "/me/second-factor", shows(goodPassword), cookie)
 	offer.same(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
 	offer.has(t, `<svg viewBox="0 0 `, `role="img"`, `fill="#fff"`)
-	offer.hasNot(t, "otpauth:", "data:", "<img")
+	offer.lacks(t, "otpauth:", "data:", "<img")
 	typed := offer.found(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0]
 	if groups := strings.Fields(typed); len(groups) != 8 || len(groups[0]) != 4 {
 		t.Errorf("the secret is shown as %q", typed)
@@ -79,7 +79,7 @@ func TestAccountSecondFactor(t *testing.T) {
 	plain := strings.ReplaceAll(typed, " ", "")
 	wrong := h.post(t, 422, "/me/second-factor/confirm", url.Values{"code": {"000000"}}, cookie)
 	wrong.has(t, "This code is wrong.", `aria-describedby="code-problem"`)
-	wrong.hasNot(t, typed, "<rect")
+	wrong.lacks(t, typed, "<rect")
 	shown := h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.code(t, plain)}}, cookie)
 	shown.same(t, map[string]string{"Cache-Control": "no-store"})
 	codes := shown.found(t, `name="code" value="([a-z2-7-]+)"`)
@@ -89,7 +89,7 @@ func TestAccountSecondFactor(t *testing.T) {
 	page := h.status(t, 200, "GET", "/me", cookie)
 	page.has(t, "10 recovery codes are left")
 	for _, secret := range append(codes, plain, typed) {
-		page.hasNot(t, secret)
+		page.lacks(t, secret)
 	}
 	saved := h.post(t, 200, "/me/second-factor/codes.txt", url.Values{"code": codes}, cookie)
 	saved.same(t, map[string]string{
@@ -108,7 +108,7 @@ func TestAccountWithoutSecondFactor(t *testing.T) {
 	_, codes := h.factor(t, "Owner")
 	cookie := "Cookie: deedkeep=" + h.session(t, "Owner", codes[9])
 	again := h.post(t, 200, "/me/second-factor/codes", shows(goodPassword), cookie)
-	again.hasNot(t, codes[0])
+	again.lacks(t, codes[0])
 	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
 		t.Error("an old code lets in")
 	}
@@ -135,13 +135,13 @@ func TestEnrol(t *testing.T) {
 	h.post(t, 303, "/admin/users", url.Values{"name": {"x"}, "role": {"admin"}}, cookie).same(t, map[string]string{"Location": "/me"})
 	page := h.status(t, 200, "GET", "/me", cookie)
 	page.has(t, "A second factor is required here.")
-	page.hasNot(t, `href="/admin`, `href="/orders"`)
+	page.lacks(t, `href="/admin`, `href="/orders"`)
 	offer := h.post(t, 200, "/me/second-factor", shows(goodPassword), cookie)
 	plain := strings.ReplaceAll(offer.found(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0], " ", "")
 	h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.code(t, plain)}}, cookie).has(t, `href="/orders"`)
 	h.status(t, 200, "GET", "/", cookie)
 	settled := h.status(t, 200, "GET", "/me", cookie)
-	settled.hasNot(t, "Remove it", "is required here")
+	settled.lacks(t, "Remove it", "is required here")
 	h.post(t, 409, "/me/second-factor/remove", shows(goodPassword), cookie).has(t, "A second factor is required here; set up another one in its place.")
 }
 

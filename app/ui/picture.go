@@ -22,6 +22,9 @@ var widths = []int{200, 425, 850, 1275, 1700, 2550, 5100}
 
 const defaultWidth = 1275
 
+// Widths tells the viewer's script of them: [200, …].
+func (documentSheet) Widths() string { return strings.ReplaceAll(fmt.Sprint(widths), " ", ",") }
+
 // snap gives the least of widths that is not less.
 func snap(width int) int {
 	for _, w := range widths {

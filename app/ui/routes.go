@@ -16,6 +16,7 @@ type need string
 // The needs. A viewer has mayRead, staff mayWrite besides, an administrator all.
 const (
 	anyone        need = ""
+	invited       need = "invited"   // anyone, also before there is an administrator
 	signedIn      need = "signed in" // also while a second factor has to be set up first
 	mayRead            = need(title.MayRead)
 	mayWrite           = need(title.MayWrite)
@@ -39,11 +40,15 @@ type route struct {
 func (p *pages) routes() []route {
 	return []route{
 		{"GET /{$}", mayRead, p.desk, false},
+		{"GET /documents/latest", mayRead, p.deskLatest, false},
 		{"GET /sign-in", anyone, p.signInPage, false},
 		{"POST /sign-in", anyone, p.signIn, false},
 		{"GET /sign-in/code", anyone, p.codePage, false},
 		{"POST /sign-in/code", anyone, p.code, false},
 		{"POST /sign-out", signedIn, p.signOut, false},
+
+		{"GET /join/{token}", invited, p.joinPage, false},
+		{"POST /join/{token}", invited, p.join, true},
 
 		{"GET /trash", mayWrite, p.trashList, false},
 		{"POST /trash", mayWrite, p.restoreTrash, false},
@@ -214,6 +219,12 @@ func (v *verdict) WriteHeader(status int)      { v.status = status }
 func (p *pages) admit(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := p.let(to, w, r)
+		if err == nil && to.form(r) {
+			var done func()
+			if done, err = p.form(w, r, to.need); err == nil {
+				defer done()
+			}
+		}
 		if err == nil {
 			err = to.handle(w, r, who)
 		}
@@ -224,7 +235,7 @@ func (p *pages) admit(to route) http.Handler {
 }
 
 func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visitor, err error) {
-	if who, err = p.whoever(r); err != nil {
+	if who, err = p.whoever(r); err != nil && (to.need != invited || !errors.Is(err, errClosed)) {
 		leaveForm(w, r)
 		return who, err
 	}
@@ -233,22 +244,29 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 		return who, &title.Error{Kind: title.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
 	if err := may(who, to.need); err != nil {
+		if errors.Is(err, errSignIn) {
+			if held := p.held(to, w, r); held != nil {
+				return who, held
+			}
+		}
 		leaveForm(w, r)
 		if errors.Is(err, errSignIn) && p.token(r) != "" {
 			err = errEnded
 		}
 		return who, err
 	}
-	if to.raw || r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return who, nil
-	}
-	return who, readForm(w, r, p.FormBytes)
+	return who, nil
+}
+
+// form reports whether a request brings a form that is read for its handler.
+func (to route) form(r *http.Request) bool {
+	return !to.raw && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
 // may is nil when the visitor may have a page of that need.
 func may(who visitor, need need) error {
 	switch {
-	case need == anyone:
+	case need == anyone, need == invited:
 		return nil
 	case !who.Known():
 		return errSignIn

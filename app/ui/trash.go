@@ -100,7 +100,10 @@ func (p *pages) restoreTrash(w http.ResponseWriter, r *http.Request, who visitor
 	}
 	var problems []string
 	restored := 0
-	for _, item := range items[:min(len(items), mostRestored)] {
+	if len(items) > mostRestored {
+		return title.Refusal("item", fmt.Sprintf("Choose at most %s at a time.", count(mostRestored)))
+	}
+	for _, item := range items {
 		heading, err := p.restoreOne(r.Context(), who.Actor, p.recordOf(item))
 		var named *title.Error
 		switch {

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func TestTrash(t *testing.T) {
 	staff.get(t, 200, "/trash", "1 &lt;i&gt;Elm&lt;/i&gt; Street", "2026-7", "a.pdf", "b.pdf", "sue", ofAbstract, ofOrder, "with its documents").lacks(t, "<i>Elm")
 	staff.get(t, 200, "/trash?noun=order", "2026-7").lacks(t, "a.pdf", "Elm")
 
-	staff.post(t, 422, "/trash", nil).holds(t, "Nothing was chosen")
+	staff.post(t, 422, "/trash", nil).has(t, "Nothing was chosen")
 	// The button of a row means that row, whatever else is ticked.
 	got := staff.post(t, 303, "/trash", url.Values{"only": {ofFile}, "item": {ofOrder, ofAbstract}, "back": {"/trash?noun=file"}})
 	got.same(t, map[string]string{"Location": "/trash?noun=file"})
@@ -48,9 +49,11 @@ func TestTrash(t *testing.T) {
 	if _, err := h.vault.Abstracts.Get(t.Context(), abstract); err != nil {
 		t.Error(err)
 	}
-	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", ofOther}}).holds(t, "in the trash no longer", "The others: 1 was restored.")
-	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).holds(t, "in the trash no longer")
+	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", ofOther}}).has(t, "in the trash no longer", "The others: 1 was restored.")
+	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "in the trash no longer")
 	staff.get(t, 200, "/trash", "The trash is empty")
+	// More than one form may name are refused as a whole: none is left out without a word.
+	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{ofOther}, 201)}).has(t, "Choose at most 200 at a time.")
 }
 
 // What lies there too long does not come back.
@@ -65,5 +68,5 @@ func TestTrashOver(t *testing.T) {
 	admin.get(t, 200, "/trash", "a.pdf")
 	h.clock.Move(30*24*time.Hour + time.Minute)
 	again := h.sit(t, "ben", title.RoleStaff)
-	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).holds(t, "in the trash no longer")
+	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
 }

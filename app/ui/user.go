@@ -2,142 +2,207 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"net/url"
-	"strings"
+	"time"
 
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
-// joiner opens one-time links.
-type joiner interface {
-	Invitation(ctx context.Context, token string) (vault.Invitation, error)
-	Accept(ctx context.Context, token string, draft vault.AcceptDraft) (title.User, error)
+// roleNames are the roles as people call them, and what each may do.
+var roleNames = map[title.Role][2]string{
+	title.RoleViewer: {"Viewer", "Reads, searches and downloads; changes nothing."},
+	title.RoleStaff:  {"Staff", "Files, changes and moves to the trash as well."},
+	title.RoleAdmin:  {"Administrator", "Runs the service as well: users, keys, templates, backups."},
 }
 
-func isJoin(path string) bool { return strings.HasPrefix(path, title.LinkPath) }
+func roleName(role title.Role) string { return roleNames[role][0] }
 
-// mostForm is the largest form that somebody fills in here.
-const mostForm = 16 << 10
+func roleText(role title.Role) string { return roleNames[role][1] }
 
-// joining shows the form behind a one-time link, and takes it. To look at it changes
-// nothing: programs that preview links use none up.
-func (p *pages) joining(w http.ResponseWriter, r *http.Request) {
-	token := strings.TrimPrefix(r.URL.EscapedPath(), title.LinkPath)
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		in, err := p.Users.Invitation(r.Context(), token)
-		if err != nil {
-			p.failJoin(w, r, err)
-			return
-		}
-		p.joinForm(w, r, http.StatusOK, in, "", nil)
-	case http.MethodPost:
-		p.joins(w, r, token)
-	default:
-		w.Header().Set("Allow", "GET, HEAD, POST")
-		p.say(w, r, http.StatusMethodNotAllowed, "This cannot be done here", "This address can only be looked at and filled in.")
-	}
+// person is a user as administrators see one.
+type person struct {
+	title.User
+	You   bool
+	State string // active, invited, lapsed (the link has ended), disabled
+	Until time.Time
 }
 
-// joins takes the filled form.
-func (p *pages) joins(w http.ResponseWriter, r *http.Request, token string) {
-	if err := p.origins.Check(r); err != nil {
-		leaveForm(w, r)
-		p.say(w, r, http.StatusForbidden, "This was not sent from here", "Open the link that you were given and fill in the form there.")
-		return
-	}
-	// Before the form is read: whoever has no link that works sends it to nobody.
-	in, err := p.Users.Invitation(r.Context(), token)
-	if err != nil {
-		leaveForm(w, r)
-		p.failJoin(w, r, err)
-		return
-	}
-	if err := readForm(w, r, mostForm); err != nil {
-		p.fail(w, r, visitor{}, err)
-		return
-	}
-	form := r.PostForm
-	if form.Get("password") != form.Get("again") {
-		p.joinForm(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
-		return
-	}
-	user, err := p.Users.Accept(r.Context(), token, vault.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
-	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
-		p.joinForm(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), problems(named.Fields))
-		return
-	}
-	if err != nil {
-		p.failJoin(w, r, err)
-		return
-	}
-	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", requestID(w))
-	p.joined(w, r, user.Name, form.Get("password"))
-}
-
-// joined lets somebody in who has just chosen a password, through the same door as
-// everybody; where that does not open at once, the name is filled in there.
-func (p *pages) joined(w http.ResponseWriter, r *http.Request, name, password string) {
-	in, err := p.Vault.Users.SignIn(r.Context(), vault.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
-	if err == nil {
-		p.leaveNotice(w, r, "Your password is set. From now on you sign in as "+name+".")
-		err = p.welcome(w, r, in, "/")
-	} else if errors.As(err, new(*vault.SignInError)) {
-		err = p.see(w, r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
-	}
-	if err != nil {
-		p.fail(w, r, visitor{}, err)
-	}
-}
-
-func problems(fields title.Fields) map[string]string {
-	found := map[string]string{}
-	for _, f := range fields {
-		found[f.Field] = strings.Join(f.Sentences, " ")
-	}
-	return found
-}
-
-func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in vault.Invitation, name string, problems map[string]string) {
-	heading, text := "Choose a password", "This link works once."
+func (p *pages) person(user title.User, who visitor) person {
+	one := person{User: user, You: user.ID == who.ID, State: "active"}
 	switch {
-	case in.First:
-		heading, text = "Make the first administrator", "Whoever signs in with this name and password runs this vault and lets the others in."
-	case in.Reset:
-		heading, text = "Choose a new password", "The one before works no more."
+	case !user.Enabled():
+		one.State = "disabled"
+	case user.Joined():
+	case user.Link.Live(p.Now()):
+		one.State, one.Until = "invited", user.Link.ExpiresAt
+	default:
+		one.State = "lapsed"
 	}
-	if !in.First {
-		name = in.Name
-	}
-	err := p.show(w, r, visitor{}, status, "join.html", page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
-		Text, Name string
-		First      bool
-		Least      int
-		Problems   map[string]string
-	}{text, name, in.First, title.LeastPassword, problems}})
-	if err != nil {
-		p.fail(w, r, visitor{}, err)
-	}
+	return one
 }
 
-// failJoin is the page of what went wrong, and how to go on.
-func (p *pages) failJoin(w http.ResponseWriter, r *http.Request, err error) {
-	var refused *vault.SignInError
-	switch kind := title.KindOf(err); {
-	case errors.As(err, &refused):
-		retryAfter(w, err)
-		p.say(w, r, http.StatusServiceUnavailable, "One moment, please", "Many people are signing in at this moment. Go back and send the form again in a few seconds.")
-	case kind == title.NotFound, kind == title.Conflict:
-		p.say(w, r, http.StatusNotFound, "This link does not work", "It was used already, has ended after 24 hours, or was cut on its way. Ask your administrator for a new one.")
-	case kind == title.Closing, kind == title.Full:
-		p.say(w, r, http.StatusServiceUnavailable, "This cannot be done now", "The service takes no changes at this moment. Please tell whoever runs it; the link still works.")
-	case r.Context().Err() != nil:
-		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", requestID(w))
-	default:
-		p.Log.ErrorContext(r.Context(), "join", "error", err, "request_id", requestID(w))
-		p.say(w, r, http.StatusInternalServerError, "Something went wrong here", "The password was not set. Please tell whoever runs this service.")
+func (p *pages) users(w http.ResponseWriter, r *http.Request, who visitor) error {
+	list, err := p.Vault.Users.List(r.Context())
+	if err != nil {
+		return err
 	}
+	people := make([]person, 0, len(list))
+	for _, user := range list {
+		people = append(people, p.person(user, who))
+	}
+	return p.show(w, r, who, http.StatusOK, "users.html", page{Heading: "Users", Section: "admin", Data: people})
+}
+
+// newUserForm is what the page of inviting somebody shows.
+type newUserForm struct {
+	Name     string
+	Role     title.Role
+	Roles    []title.Role
+	Problems map[string]string
+}
+
+func (p *pages) newUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.newUserForm(w, r, who, http.StatusOK, newUserForm{Role: title.RoleStaff})
+}
+
+func (p *pages) newUserForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form newUserForm) error {
+	form.Roles = title.Roles()
+	return p.show(w, r, who, status, "usernew.html", page{Heading: "Invite somebody", Section: "admin", Data: form})
+}
+
+// invite makes a user and shows the link to hand over, once.
+func (p *pages) invite(w http.ResponseWriter, r *http.Request, who visitor) error {
+	draft := title.UserDraft{Name: r.PostForm.Get("name"), Role: title.Role(r.PostForm.Get("role"))}
+	token, user, err := p.Vault.Users.Create(r.Context(), who.Actor, draft)
+	if err == nil {
+		return p.linked(w, r, who, user, token)
+	}
+	status, problems := refusal(err)
+	if problems == nil {
+		return err
+	}
+	return p.newUserForm(w, r, who, status, newUserForm{Name: draft.Name, Role: draft.Role, Problems: problems})
+}
+
+// linkPage is a one-time link to be handed over.
+type linkPage struct {
+	User    title.User
+	Address string
+	Reset   bool
+}
+
+// linked shows a one-time link; it is told here and kept nowhere.
+func (p *pages) linked(w http.ResponseWriter, r *http.Request, who visitor, user title.User, token string) error {
+	origin, err := p.Origin(r)
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, who, http.StatusOK, "userlink.html", page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
+		User: user, Address: origin + title.LinkPath + token, Reset: user.Link.Reset,
+	}})
+}
+
+// personPage is what the page of one user shows.
+type personPage struct {
+	person
+	Roles    []title.Role
+	Problems map[string]string
+}
+
+func (p *pages) user(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.userWith(w, r, who, http.StatusOK, nil)
+}
+
+// userWith shows one user, with what was wrong in one of the forms.
+func (p *pages) userWith(w http.ResponseWriter, r *http.Request, who visitor, status int, problems map[string]string) error {
+	id, err := number(r)
+	if err != nil {
+		return err
+	}
+	user, err := p.Vault.Users.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, who, status, "user.html", page{Heading: user.Name, Section: "admin", Data: personPage{
+		person: p.person(user, who), Roles: title.Roles(), Problems: problems,
+	}})
+}
+
+// changeUser is what all forms of one user have in common.
+func (p *pages) changeUser(w http.ResponseWriter, r *http.Request, who visitor, notice string,
+	change func(ctx context.Context, id uint64) (title.User, error),
+) error {
+	id, err := number(r)
+	if err != nil {
+		return err
+	}
+	user, err := change(r.Context(), id)
+	if err == nil {
+		return p.see(w, r, "/admin/users", user.Name+notice)
+	}
+	status, problems := refusal(err)
+	if problems == nil {
+		return err
+	}
+	return p.userWith(w, r, who, status, problems)
+}
+
+func (p *pages) renameUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeUser(w, r, who, " is the name to sign in with from now on.", func(ctx context.Context, id uint64) (title.User, error) {
+		return p.Vault.Users.Rename(ctx, who.Actor, id, r.PostForm.Get("name"))
+	})
+}
+
+func (p *pages) setRole(w http.ResponseWriter, r *http.Request, who visitor) error {
+	role := title.Role(r.PostForm.Get("role"))
+	return p.changeUser(w, r, who, " has the role "+roleName(role)+" now.", func(ctx context.Context, id uint64) (title.User, error) {
+		if err := notSelf(who, id, "You cannot take your own role away; another administrator can."); err != nil {
+			return title.User{}, err
+		}
+		return p.Vault.Users.SetRole(ctx, who.Actor, id, role)
+	})
+}
+
+func (p *pages) disableUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeUser(w, r, who, " is signed out everywhere and can sign in no more.", func(ctx context.Context, id uint64) (title.User, error) {
+		if err := notSelf(who, id, "You cannot disable yourself; another administrator can."); err != nil {
+			return title.User{}, err
+		}
+		return p.Vault.Users.Disable(ctx, who.Actor, id)
+	})
+}
+
+func (p *pages) enableUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.changeUser(w, r, who, " can sign in again.", func(ctx context.Context, id uint64) (title.User, error) {
+		return p.Vault.Users.Enable(ctx, who.Actor, id)
+	})
+}
+
+// resetUser takes password and second factor away and shows a link for another.
+func (p *pages) resetUser(w http.ResponseWriter, r *http.Request, who visitor) error {
+	id, err := number(r)
+	if err != nil {
+		return err
+	}
+	var token string
+	var user title.User
+	if err = notSelf(who, id, "You change your own password on your account's page."); err == nil {
+		token, user, err = p.Vault.Users.Reset(r.Context(), who.Actor, id)
+	}
+	if err == nil {
+		return p.linked(w, r, who, user, token)
+	}
+	status, problems := refusal(err)
+	if problems == nil {
+		return err
+	}
+	return p.userWith(w, r, who, status, problems)
+}
+
+// notSelf keeps an administrator from shutting themselves out by a slip.
+func notSelf(who visitor, id uint64, sentence string) error {
+	if id == who.ID {
+		return &title.Error{Kind: title.Conflict, Message: sentence}
+	}
+	return nil
 }

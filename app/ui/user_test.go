@@ -1,199 +1,165 @@
 package ui_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
-const goodPassword = "Canary on the courthouse steps"
-
-// invite makes a user who has to choose a password, and gives the path of the link.
-func (h *house) invite(t *testing.T) string {
-	t.Helper()
-	token, _, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: "Kim <Lee>", Role: title.RoleAdmin})
+func TestInvite(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Owner", "(you)", "Administrator", "Active", "Invite somebody")
+	h.status(t, 200, "GET", "/admin/users/new", cookie).has(t, `value="staff" required checked`)
+	h.post(t, 422, "/admin/users", url.Values{"role": {"staff"}}, cookie).has(t, "The name field is required.", `aria-describedby="name-problem"`)
+	h.post(t, 422, "/admin/users", url.Values{"name": {"kim"}, "role": {"king"}}, cookie).has(t, "The selected role is invalid.", `value="kim"`)
+	h.post(t, 422, "/admin/users", url.Values{"name": {"OWNER"}, "role": {"staff"}}, cookie).has(t, "name-problem")
+	made := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}}, cookie)
+	made.has(t, "One-time link for Kim &amp; &lt;Lee&gt;, Viewer", "May 30, 2026", `data-copy="#link"`)
+	made.same(t, map[string]string{"Cache-Control": "no-store"})
+	link := made.found(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
+	list := h.status(t, 200, "GET", "/admin/users", cookie)
+	list.has(t, "Kim &amp; &lt;Lee&gt;", "Invited", "Never")
+	list.lacks(t, "/join/")
+	path := strings.TrimPrefix(link, "http://vault.test")
+	h.status(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
+	h.clock.Move(title.LinkLife)
+	h.status(t, 404, "GET", path)
+	cookie = h.as(t, "Owner")
+	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
+	user, err := h.vault.Users.Named(t.Context(), "Kim & <Lee>")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "/join/" + token
+	another := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).found(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
+	in := h.post(t, 303, another, twice(goodPassword))
+	h.status(t, 403, "GET", "/admin/users", "Cookie: "+in.cookies()).has(t, "Your role does not allow this.")
 }
 
-// post sends a form as a browser does.
-func (h *house) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
-	t.Helper()
-	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	body := form.Encode()
-	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprint("Content-Length: ", len(body))}, header...)
-	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%s\r\n\r\n%s", target, strings.Join(lines, "\r\n"), body); err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodPost, URL: &url.URL{Path: target}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := reply{response, content}
-	if got.StatusCode != want {
-		t.Errorf("POST %s: status %d, want %d\n%s", target, got.StatusCode, want, got.body)
-	}
-	if strings.Contains(string(got.body), "Canary") {
-		t.Errorf("the page shows a password:\n%s", got.body)
-	}
-	return got
-}
-
-// cookies are what a browser sends after this answer.
-func (r reply) cookies() string {
-	var sent []string
-	for _, cookie := range r.Cookies() {
-		if cookie.MaxAge >= 0 {
-			sent = append(sent, cookie.Name+"="+cookie.Value)
+func TestChangeUser(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	kim := h.user(t, "kim", title.RoleAdmin)
+	cookie, theirs := h.as(t, "Owner"), h.as(t, "kim")
+	at := fmt.Sprintf("/admin/users/%d", kim.ID)
+	h.status(t, 200, "GET", at, cookie).has(t, "Change the role", "Reset", "Disable", `value="admin" required checked`)
+	for _, none := range []string{"/admin/users/99", "/admin/users/0", "/admin/users/x", "/admin/users/01"} {
+		h.status(t, 404, "GET", none, cookie)
+		for _, verb := range []string{"/name", "/role", "/reset", "/disable", "/enable"} {
+			h.post(t, 404, none+verb, url.Values{"name": {"x"}, "role": {"staff"}}, cookie)
 		}
 	}
-	return strings.Join(sent, "; ")
+	h.post(t, 422, at+"/name", url.Values{"name": {"owner"}}, cookie).has(t, `aria-describedby="name-problem"`)
+	h.post(t, 303, at+"/name", url.Values{"name": {"Kim Lee"}}, cookie)
+	h.post(t, 422, at+"/role", url.Values{"role": {"king"}}, cookie).has(t, "The selected role is invalid.")
+	h.post(t, 303, at+"/role", url.Values{"role": {"viewer"}}, cookie)
+	h.status(t, 403, "GET", "/admin/users", theirs) // from the next request on
+	done := h.post(t, 303, at+"/disable", nil, cookie)
+	h.status(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t, "Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
+	h.status(t, 303, "GET", "/", theirs)
+	h.post(t, 409, at+"/reset", nil, cookie).has(t, "The user is disabled; enable the user first.")
+	h.status(t, 200, "GET", at, cookie).has(t, "Enable")
+	h.post(t, 303, at+"/enable", nil, cookie)
+	h.as(t, "Kim Lee")
+	link := h.post(t, 200, at+"/reset", nil, cookie).found(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
+	h.post(t, 422, "/sign-in", credentials("Kim Lee", goodPassword, ""))
+	h.status(t, 200, "GET", link).has(t, "Choose a new password")
 }
 
-func (r reply) has(t testing.TB, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(string(r.body), text) {
-			t.Errorf("there is no %q in\n%s", text, r.body)
-		}
-	}
-}
-
-func twice(password string) url.Values {
-	return url.Values{"password": {password}, "again": {password}}
-}
-
-func TestJoin(t *testing.T) {
+// An administrator shuts neither themselves out by a slip, nor the last one by intent.
+func TestLastAdministrator(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	link := h.invite(t)
-	for range 3 { // to look at it uses nothing up
-		page := h.status(t, 200, "GET", link)
-		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
-		page.same(t, map[string]string{
-			"Content-Security-Policy": policy,
-			"Cache-Control":           "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
-		})
-		h.status(t, 200, "HEAD", link)
-	}
-	h.post(t, 422, link, twice("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
-	h.post(t, 422, link, twice("Canary")).has(t, "at least 10 characters")
-	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The two passwords differ.")
-	in := h.post(t, 303, link, twice(goodPassword))
-	in.same(t, map[string]string{"Location": "/"})
-	h.status(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
-	h.post(t, 404, link, twice(goodPassword)).has(t, "This link does not work")
-	h.status(t, 404, "GET", link).has(t, "Ask your administrator")
-	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
-		t.Error(err)
-	}
+	cookie := h.as(t, "Owner")
+	page := h.status(t, 200, "GET", "/admin/users/1", cookie)
+	page.has(t, "This is you")
+	page.lacks(t, "Disable<", "Reset<")
+	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "another administrator can")
+	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
+	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
+	// Two administrators who shut each other out at once: one stays, and is told why.
+	kim := h.user(t, "kim", title.RoleAdmin)
+	other := h.as(t, "kim")
+	h.post(t, 303, fmt.Sprintf("/admin/users/%d/role", kim.ID), url.Values{"role": {"staff"}}, cookie)
+	h.post(t, 403, "/admin/users/1/role", url.Values{"role": {"staff"}}, other)
+	h.status(t, 200, "GET", "/admin/users", cookie)
 }
 
-func TestJoinFirst(t *testing.T) {
+func TestMakeKey(t *testing.T) {
 	t.Parallel()
-	h := openEmpty(t, nil)
-	token, err := h.vault.Users.FirstLink(t.Context())
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	h.status(t, 200, "GET", "/admin/keys", cookie).has(t, "No program has a key yet")
+	h.status(t, 200, "GET", "/admin/keys/new", cookie).has(t, `value="api:v1" checked`, "90 days", "Never")
+	form := url.Values{"name": {"Closing <b>"}, "ability": {"api:v1:read", "events"}, "life": {"90"}}
+	for field, wrong := range map[string]string{"name": "", "ability": "all", "life": "7"} {
+		bad := url.Values{"name": form["name"], "ability": form["ability"], "life": form["life"]}
+		bad.Set(field, wrong)
+		h.post(t, 422, "/admin/keys", bad, cookie).has(t, `class="problem"`)
+	}
+	h.post(t, 422, "/admin/keys", url.Values{"name": {"x"}, "life": {"90"}}, cookie).has(t, "Choose what the key may do.")
+	made := h.post(t, 200, "/admin/keys", form, cookie)
+	made.same(t, map[string]string{"Cache-Control": "no-store"})
+	made.has(t, "Closing &lt;b&gt;", "Aug 2", `curl -H "Authorization: Bearer $DEEDKEEP_KEY" "http://vault.test/v1/abstracts"`)
+	text := made.found(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
+	if strings.Count(string(made.body), text) != 1 {
+		t.Error("the key is shown more than once")
+	}
+	actor, err := h.vault.Keys.Authenticate(t.Context(), text)
+	if err != nil || len(actor.Abilities) != 2 {
+		t.Fatalf("%+v, %v", actor, err)
+	}
+	list := h.status(t, 200, "GET", "/admin/keys", cookie)
+	list.has(t, "Closing &lt;b&gt;", "Active", "<code>api:v1:read</code>, <code>events</code>", text[:12])
+	list.lacks(t, text)
+	at := fmt.Sprintf("/admin/keys/%d", actor.ID)
+	page := h.status(t, 200, "GET", at, cookie)
+	page.has(t, "Replace it", "Revoke it")
+	page.lacks(t, text)
+	forever := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
+	forever.has(t, "It does not end by itself.")
+	forever.lacks(t, "curl")
+}
+
+func TestReplaceAndRevokeKey(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie := h.as(t, "Owner")
+	text, key, err := h.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := "/join/" + token
-	h.status(t, 200, "GET", link).has(t, "Make the first administrator", `value="" required`)
-	form := twice(goodPassword)
-	h.post(t, 422, link, form).has(t, "The name field is required.", `aria-describedby="name-problem"`)
-	form.Set("name", `"><script>`)
-	form.Set("again", "other")
-	h.post(t, 422, link, form).has(t, `value="&#34;&gt;&lt;script&gt;"`)
-	form.Set("name", "kim")
-	form.Set("again", goodPassword)
-	h.post(t, 303, link, form)
-	h.post(t, 404, link, form)
-}
-
-func TestJoinRefuses(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	link := h.invite(t)
-	for _, path := range []string{"/join/", "/join/x", link + "0", link[:len(link)-1], link + "/", "/join/%2e%2e", "/JOIN/" + link[6:]} {
-		h.status(t, 404, "GET", path)
+	at, next := fmt.Sprintf("/admin/keys/%d", key.ID), fmt.Sprintf("/admin/keys/%d", key.ID+1)
+	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Choose one of the list.")
+	fresh := h.post(t, 200, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).found(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
+	opens := func(text string, want bool) {
+		t.Helper()
+		if _, err := h.vault.Keys.Authenticate(t.Context(), text); (err == nil) != want {
+			t.Errorf("it opens: %v", err)
+		}
 	}
-	h.status(t, 405, "PUT", link).same(t, map[string]string{"Allow": "GET, HEAD, POST"})
-	// A page elsewhere cannot send the form.
-	h.post(t, 403, link, twice(goodPassword), "Sec-Fetch-Site: cross-site")
-	h.post(t, 403, link, twice(goodPassword), "Origin: https://elsewhere.example")
-	h.post(t, 403, link, twice(goodPassword), "Origin: null")
-	// What is in the address is no form, and a form has a bound.
-	h.post(t, 422, link+"?password=Canary-in-the-address&again=Canary-in-the-address", nil)
-	h.post(t, 413, link, twice(strings.Repeat("Canary ", 4000)))
-	h.status(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
-	h.post(t, 303, link, twice(goodPassword), "Origin: http://vault.test")
-}
-
-// Whoever has no link that works is answered before the form is there, and whoever has
-// one does not hold the connection without it.
-func TestJoinWithoutForm(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	path := h.invite(t)
-	for _, row := range []struct {
-		target string
-		header string
-		status int
-		least  time.Duration
-	}{
-		{"/join/x", "Content-Type: application/x-www-form-urlencoded", 404, 0},
-		{path, "Content-Type: text/plain", 415, 0},
-		{path, "Content-Type: application/x-www-form-urlencoded", 400, 4 * time.Second},
-	} {
-		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
-			t.Parallel()
-			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
-			began := time.Now()
-			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\nContent-Length: 50\r\n\r\n", row.target, row.header); err != nil {
-				t.Fatal(err)
-			}
-			from := bufio.NewReader(conn)
-			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer response.Body.Close()
-			took := time.Since(began)
-			if response.StatusCode != row.status || !response.Close || took < row.least || took > row.least+8*time.Second {
-				t.Errorf("status %d, close %v, after %s", response.StatusCode, response.Close, took)
-			}
-			if _, err := io.Copy(io.Discard, from); err != nil {
-				t.Errorf("the connection stays: %v", err)
-			}
-		})
+	opens(text, true)
+	opens(fresh, true)
+	h.status(t, 200, "GET", "/admin/keys", cookie).has(t, "Ends soon")
+	h.clock.Move(7 * 24 * time.Hour)
+	cookie = h.as(t, "Owner")
+	opens(text, false)
+	opens(fresh, true)
+	h.status(t, 200, "GET", at, cookie).lacks(t, "Revoke it")
+	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
+	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Tick this to revoke the key.")
+	opens(fresh, true)
+	h.post(t, 303, next+"/revoke", url.Values{"sure": {"yes"}}, cookie)
+	opens(fresh, false)
+	h.status(t, 200, "GET", "/admin/keys", cookie).has(t, "Revoked", "Ended")
+	for _, none := range []string{"/admin/keys/99", "/admin/keys/0", "/admin/keys/x"} {
+		h.status(t, 404, "GET", none, cookie)
+		h.post(t, 404, none+"/rotate", url.Values{"overlap": {"0"}}, cookie)
+		h.post(t, 404, none+"/revoke", url.Values{"sure": {"yes"}}, cookie)
 	}
 }

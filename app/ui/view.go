@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -39,7 +38,7 @@ func (p *pages) watched(w http.ResponseWriter, r *http.Request, file title.File)
 		return w
 	}
 	return viewing{w, func() {
-		actor, record := p.reader(w, r), fmt.Sprintf("file:%d", file.ID)
+		actor, record := p.reader(w, r), fileRecord(file.ID)
 		if part := w.Header().Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
 			p.Events.GoesOn(actor, fileOpened, record)
 			return

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
 // guest is a browser with a session.
@@ -22,16 +21,8 @@ type guest struct {
 // visit signs a new user of a role in. Redirects are not followed.
 func (h *house) visit(t *testing.T, role title.Role) *guest {
 	t.Helper()
-	name, password := "Kim of "+string(role), goodPassword
-	_, user, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: name, Role: role, Password: &password})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: name, Password: password, Address: "192.0.2.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &guest{h: h, token: in.Token, actor: title.Actor{Kind: "operator", ID: user.ID}, client: &http.Client{
+	token, actor := h.newcomer(t, "Kim of "+string(role), role)
+	return &guest{h: h, token: token, actor: actor, client: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -105,8 +105,6 @@ func (p *pages) zipFile(ctx context.Context, z *zip.Writer, who visitor, name st
 	return nil
 }
 
-func fileRecord(id uint64) string { return fmt.Sprintf("file:%d", id) }
-
 // zipNames gives each document a name in the zip: one that every system can unpack,
 // unlike any other whatever the case. Where their names do not sort as the documents
 // are ordered, a number goes before each, so that they stay in order when unpacked.

@@ -13,7 +13,7 @@ import (
 
 // Desk is what somebody wants to know who sits down to work.
 type Desk struct {
-	Today             string // the YYYY-MM-DD that was asked for
+	Today, DueTo      string // the YYYY-MM-DD that was asked for, and the one DueDays later
 	Overdue           Work   // open orders that were due before
 	Due               Work   // and those that are, or will be within DueDays
 	Orders, Abstracts []StatusCount
@@ -76,10 +76,11 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 		return d, title.Refusal("today", "The day must be a date, like 2026-05-29.")
 	}
 	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
+	d.DueTo = date(DueDays)
 	err = v.store.View(ctx, func(t *store.Tx) error {
 		var errOver, errDue, errOrders, errAbstracts, errLatest, errFailed error
 		d.Overdue, errOver = work(t, "", date(-1))
-		d.Due, errDue = work(t, today, date(DueDays))
+		d.Due, errDue = work(t, today, d.DueTo)
 		d.Orders, errOrders = orderStatuses(t)
 		d.Abstracts, errAbstracts = abstractStatuses(t)
 		d.Latest, errLatest = v.latest(t)
@@ -168,6 +169,15 @@ func counted(tallies []store.Tally, names []string) (list []StatusCount) {
 	return list
 }
 
+// Latest are the documents that came last, the newest first, as they stand on the desk.
+func (v *Vault) Latest(ctx context.Context) (list []Document, err error) {
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		list, err = v.latest(t)
+		return err
+	})
+	return list, err
+}
+
 func (v *Vault) latest(t *store.Tx) ([]Document, error) {
 	page, err := t.ListFiles(store.Query{Down: true, Limit: onDesk})
 	return v.placed(t, page.Items), err
@@ -176,24 +186,6 @@ func (v *Vault) latest(t *store.Tx) ([]Document, error) {
 func (v *Vault) failed(t *store.Tx) ([]Document, error) {
 	files, err := t.Failed(1, onDesk)
 	return v.placed(t, files), err
-}
-
-// placed says where documents are. A place is worth no refusal.
-func (v *Vault) placed(t *store.Tx, files []title.File) (list []Document) {
-	for _, f := range files {
-		d := Document{File: f}
-		if f.AbstractID != 0 {
-			if a, err := t.Abstract(f.AbstractID); err == nil {
-				d.Place = v.Heading(&a)
-			}
-		} else if f.FolderID != 0 {
-			if folder, err := t.Folder(f.FolderID); err == nil {
-				d.Place = folder.Name
-			}
-		}
-		list = append(list, d)
-	}
-	return list
 }
 
 // weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).

@@ -119,7 +119,7 @@ func orderHit(o *title.Order, by store.Sort) Hit {
 }
 
 func (v *Vault) abstractHit(a *title.Abstract, by store.Sort) Hit {
-	h := Hit{ID: a.ID, Heading: v.Heading(a), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+	h := Hit{ID: a.ID, Heading: v.Heading(*a, title.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFile:
 		h.Value = a.FileNumber()
@@ -147,15 +147,6 @@ func marked(value, text string, by store.Sort) int {
 		}
 	}
 	return len(value)
-}
-
-// Heading is what people know an abstract by: title.Abstract.Heading, else its opaque
-// id, as addresses have it.
-func (v *Vault) Heading(a *title.Abstract) string {
-	if heading := a.Heading(); heading != "" {
-		return heading
-	}
-	return "Abstract " + v.Secrets.IDs("abstracts").Encode(a.ID)
 }
 
 // mostRelated bounds what is shown beside a record.

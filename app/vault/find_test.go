@@ -101,11 +101,13 @@ func TestHeadingOfAnAbstractWithoutAny(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	made := filedAbstract(t, v, "", "", title.PropertyDraft{})
-	if heading, want := v.Heading(&made), "Abstract "+v.Secrets.IDs("abstracts").Encode(made.ID); heading != want {
-		t.Errorf("%q, want %q", heading, want)
+	other := filedAbstract(t, v, "26-1", "", title.PropertyDraft{})
+	headings, err := v.Abstracts.Headings(t.Context(), made, other)
+	if want := []string{"Abstract " + v.Secrets.IDs("abstracts").Encode(made.ID), "26-1"}; err != nil || !slices.Equal(headings, want) {
+		t.Fatalf("%q, %v, want %q", headings, err, want)
 	}
 	done(t, v.Abstracts.Trash(t.Context(), clerk, made.ID, vault.Match{}))
-	wantTrash(t, v, "abstract 1 "+v.Heading(&made))
+	wantTrash(t, v, "abstract 1 "+headings[0])
 }
 
 func TestRelated(t *testing.T) {

@@ -295,12 +295,6 @@ func (v *Vault) room() error {
 	return nil
 }
 
-// Query asks for a page of a list.
-type Query = store.Query
-
-// Page is a page of a list, and how to go on from it.
-type Page[T any] = store.Page[T]
-
 // write is change for what makes the vault grow.
 func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {

@@ -1,18 +1,46 @@
-// [data-all] ticks every box of its form, or none.
+// [data-all] ticks every box of its form, or none; with Shift a click takes along all
+// boxes since the one before. The form tells by the event deedkeep:chosen.
 (() => {
   'use strict';
 
-  document.addEventListener('change', (event) => {
-    const form = event.target.form;
-    if (!form) return;
-    const all = form.querySelector('[data-all]');
-    const boxes = [...form.querySelectorAll('input[type="checkbox"]:not([data-all])')];
-    if (!all) return;
-    if (event.target === all) {
-      for (const box of boxes) box.checked = all.checked;
-    }
+  const headOf = (form) => [...form.elements].find((el) => el.matches('[data-all]'));
+  const boxesOf = (form) => [...form.elements].filter((el) => el.type === 'checkbox' && !el.matches('[data-all]'));
+
+  const tell = (form) => {
+    const head = headOf(form);
+    if (!head) return;
+    const boxes = boxesOf(form);
     const ticked = boxes.filter((box) => box.checked).length;
-    all.checked = ticked > 0 && ticked === boxes.length;
-    all.indeterminate = ticked > 0 && ticked < boxes.length;
+    head.checked = ticked > 0 && ticked === boxes.length;
+    head.indeterminate = ticked > 0 && ticked < boxes.length;
+    form.dispatchEvent(new CustomEvent('deedkeep:chosen', { bubbles: true }));
+  };
+  const tellAll = () => {
+    for (const form of document.forms) tell(form);
+  };
+
+  document.addEventListener('change', (event) => {
+    const box = event.target;
+    if (box.type !== 'checkbox' || !box.form) return;
+    if (box.matches('[data-all]')) {
+      for (const one of boxesOf(box.form)) one.checked = box.checked;
+    }
+    tell(box.form);
   });
+
+  let last = null; // the box that was clicked before
+  document.addEventListener('click', (event) => {
+    const box = event.target;
+    if (!(box instanceof HTMLInputElement) || box.type !== 'checkbox' || !box.form || box.matches('[data-all]')) return;
+    const boxes = boxesOf(box.form);
+    if (event.shiftKey && last && boxes.includes(last)) {
+      const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+      for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
+      tell(box.form);
+    }
+    last = box;
+  });
+
+  document.addEventListener('htmx:afterSettle', tellAll);
+  tellAll();
 })();

@@ -8,41 +8,17 @@
 
   // ---- choosing
 
-  let last = null; // the box that was clicked before, for Shift
   const tell = () => {
-    const all = boxes();
-    const chosen = all.filter((box) => box.checked).length;
-    const head = document.querySelector('[data-all]');
-    const bar = head && head.closest('.toolbar');
+    const chosen = boxes().filter((box) => box.checked).length;
+    const bar = document.querySelector('.toolbar:has([data-chosen])');
     if (!bar) return;
-    head.checked = chosen > 0 && chosen === all.length;
-    head.indeterminate = chosen > 0 && chosen < all.length;
     bar.querySelector('[data-chosen]').textContent = chosen ? chosen + ' chosen' : '';
     bar.toggleAttribute('data-selected', chosen > 0);
     for (const el of bar.querySelectorAll('[data-move], [data-trash], #to')) el.disabled = !chosen;
     const trash = bar.querySelector('[data-trash]');
     trash.dataset.confirm = chosen === 1 ? 'Move this document to the trash?' : 'Move these ' + chosen + ' documents to the trash?';
   };
-  document.addEventListener('change', (event) => {
-    const box = event.target;
-    if (box.matches('[data-all]')) {
-      for (const one of boxes()) one.checked = box.checked;
-      tell();
-    } else if (box.matches('[data-files] input[name=file]')) {
-      tell();
-    }
-  });
-  document.addEventListener('click', (event) => {
-    const box = event.target;
-    if (!(box instanceof HTMLInputElement) || box.name !== 'file') return;
-    const all = boxes();
-    if (event.shiftKey && last && all.includes(last)) {
-      const [from, to] = [all.indexOf(last), all.indexOf(box)].sort((a, b) => a - b);
-      for (const one of all.slice(from, to + 1)) one.checked = box.checked;
-      tell();
-    }
-    last = box;
-  });
+  document.addEventListener('deedkeep:chosen', tell); // see choose.js
 
   // What is chosen, or being written, is not taken away by a list that comes anew.
   document.addEventListener('htmx:beforeRequest', (event) => {

@@ -70,8 +70,9 @@
 
   const say = (text) => { live.textContent = text; };
 
+  const some = (n, one, many) => n + ' ' + (n === 1 ? one : many);
   const bytes = (n) => {
-    if (n < 1000) return n + ' bytes';
+    if (n < 1000) return some(n, 'byte', 'bytes');
     let unit = '';
     for (unit of ['KB', 'MB', 'GB']) {
       n /= 1000;
@@ -84,7 +85,6 @@
     if (seconds < 3600) return Math.round(seconds / 60) + ' min';
     return Math.round(seconds / 3600) + ' h';
   };
-  const some = (n, one, many) => n + ' ' + (n === 1 ? one : many);
 
   // ---- one document
 
@@ -442,7 +442,7 @@
     chooseFolder.focus();
   });
 
-  const typing = (el) => el instanceof Element && el.closest('input:not([type=file]), textarea, [contenteditable]');
+  const { typing } = window.deedkeep;
   document.addEventListener('paste', (event) => {
     const files = [...(event.clipboardData ? event.clipboardData.files : [])];
     if (!files.length || typing(event.target) && event.clipboardData.getData('text')) return;

@@ -60,7 +60,7 @@
     act(event);
   });
 
-  const typing = (el) => el.closest && el.closest('input, select, textarea, [contenteditable], dialog[open], details.menu[open]');
+  const { typing } = window.deedkeep;
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey || typing(event.target)) return;
     if (event.ctrlKey || event.metaKey) {
@@ -90,7 +90,7 @@
   for (const [times, width, height, pixels] of JSON.parse(viewer.dataset.sizes)) {
     for (let i = 0; i < times; i++) pages.push({ width: width * 96 / 72, height: height * 96 / 72, pixels, turn: 0 });
   }
-  const widths = [200, 425, 850, 1275, 1700, 2550, 5100];
+  const widths = JSON.parse(viewer.dataset.widths); // of pictures that there are
   const gap = 12;
   const least = 0.1, most = 8;
   let fit = kept('fit') || 'auto'; // auto, width, page, or none: then scale is what was asked for

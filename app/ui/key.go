@@ -114,7 +114,7 @@ func (p *pages) newKey(w http.ResponseWriter, r *http.Request, who visitor) erro
 }
 
 func (p *pages) newKeyForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form newKeyForm) error {
-	return p.show(w, r, who, status, "key_new.html", page{Heading: "Make an API key", Section: "admin", Data: form})
+	return p.show(w, r, who, status, "keynew.html", page{Heading: "Make an API key", Section: "admin", Data: form})
 }
 
 // createKey makes a key and shows it, once.
@@ -168,7 +168,7 @@ func (p *pages) keyShown(w http.ResponseWriter, r *http.Request, who visitor, he
 	case has(title.AbilityEvents):
 		example = origin + "/v1/events"
 	}
-	return p.show(w, r, who, http.StatusOK, "key_shown.html", page{Heading: heading, Section: "admin", Data: shownKey{key, text, example}})
+	return p.show(w, r, who, http.StatusOK, "keyshown.html", page{Heading: heading, Section: "admin", Data: shownKey{key, text, example}})
 }
 
 // keyPage is what the page of one key shows.

@@ -1,0 +1,190 @@
+package ui_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+const goodPassword = "Canary on the courthouse steps"
+
+// invite makes a user who has to choose a password, and gives the path of the link.
+func (h *house) invite(t *testing.T) string {
+	t.Helper()
+	token, _, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: "Kim <Lee>", Role: title.RoleAdmin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/join/" + token
+}
+
+// post sends a form as a browser does.
+func (h *house) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
+	t.Helper()
+	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	body := form.Encode()
+	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprint("Content-Length: ", len(body))}, header...)
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%s\r\n\r\n%s", target, strings.Join(lines, "\r\n"), body); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodPost, URL: &url.URL{Path: target}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reply{response, content}
+	if got.StatusCode != want {
+		t.Errorf("POST %s: status %d, want %d\n%s", target, got.StatusCode, want, got.body)
+	}
+	if strings.Contains(string(got.body), "Canary") {
+		t.Errorf("the page shows a password:\n%s", got.body)
+	}
+	return got
+}
+
+// cookies are what a browser sends after this answer.
+func (r reply) cookies() string {
+	var sent []string
+	for _, cookie := range r.Cookies() {
+		if cookie.MaxAge >= 0 {
+			sent = append(sent, cookie.Name+"="+cookie.Value)
+		}
+	}
+	return strings.Join(sent, "; ")
+}
+
+func twice(password string) url.Values {
+	return url.Values{"password": {password}, "again": {password}}
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	link := h.invite(t)
+	for range 3 { // to look at it uses nothing up
+		page := h.status(t, 200, "GET", link)
+		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
+		page.same(t, map[string]string{
+			"Content-Security-Policy": policy,
+			"Cache-Control":           "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
+		})
+		h.status(t, 200, "HEAD", link)
+	}
+	h.post(t, 422, link, twice("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
+	h.post(t, 422, link, twice("Canary")).has(t, "at least 10 characters")
+	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The two passwords differ.")
+	in := h.post(t, 303, link, twice(goodPassword))
+	in.same(t, map[string]string{"Location": "/"})
+	h.status(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
+	h.post(t, 404, link, twice(goodPassword)).has(t, "This link does not work")
+	h.status(t, 404, "GET", link).has(t, "Ask your administrator")
+	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestJoinFirst(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, nil)
+	token, err := h.vault.Users.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := "/join/" + token
+	h.status(t, 200, "GET", link).has(t, "Make the first administrator", `value="" required`)
+	form := twice(goodPassword)
+	h.post(t, 422, link, form).has(t, "The name field is required.", `aria-describedby="name-problem"`)
+	form.Set("name", `"><script>`)
+	form.Set("again", "other")
+	h.post(t, 422, link, form).has(t, `value="&#34;&gt;&lt;script&gt;"`)
+	form.Set("name", "kim")
+	form.Set("again", goodPassword)
+	h.post(t, 303, link, form)
+	h.post(t, 404, link, form)
+}
+
+func TestJoinRefuses(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	link := h.invite(t)
+	for _, path := range []string{"/join/", "/join/x", link + "0", link[:len(link)-1], link + "/", "/join/%2e%2e", "/JOIN/" + link[6:]} {
+		h.status(t, 404, "GET", path)
+	}
+	h.status(t, 405, "PUT", link).same(t, map[string]string{"Allow": "GET, HEAD, POST"})
+	// A page elsewhere cannot send the form.
+	h.post(t, 403, link, twice(goodPassword), "Sec-Fetch-Site: cross-site")
+	h.post(t, 403, link, twice(goodPassword), "Origin: https://elsewhere.example")
+	h.post(t, 403, link, twice(goodPassword), "Origin: null")
+	// What is in the address is no form, and a form has a bound.
+	h.post(t, 422, link+"?password=Canary-in-the-address&again=Canary-in-the-address", nil)
+	h.post(t, 413, link, twice(strings.Repeat("Canary ", 4000)))
+	h.status(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
+	h.post(t, 303, link, twice(goodPassword), "Origin: http://vault.test")
+}
+
+// Whoever has no link that works is answered before the form is there, and whoever has
+// one does not hold the connection without it.
+func TestJoinWithoutForm(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	path := h.invite(t)
+	for _, row := range []struct {
+		target string
+		header string
+		status int
+		least  time.Duration
+	}{
+		{"/join/x", "Content-Type: application/x-www-form-urlencoded", 404, 0},
+		{path, "Content-Type: text/plain", 415, 0},
+		{path, "Content-Type: application/x-www-form-urlencoded", 400, 4 * time.Second},
+	} {
+		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\nContent-Length: 50\r\n\r\n", row.target, row.header); err != nil {
+				t.Fatal(err)
+			}
+			from := bufio.NewReader(conn)
+			response, err := http.ReadResponse(from, &http.Request{Method: http.MethodPost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			took := time.Since(began)
+			if response.StatusCode != row.status || !response.Close || took < row.least || took > row.least+8*time.Second {
+				t.Errorf("status %d, close %v, after %s", response.StatusCode, response.Close, took)
+			}
+			if _, err := io.Copy(io.Discard, from); err != nil {
+				t.Errorf("the connection stays: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package vault
+
+import "deedkeep/app/store"
+
+// What lists are asked with and answer is the store's, under names of the vault: the
+// voices speak to the vault alone. Which list takes which columns and sorts is said at
+// its verb.
+type (
+	// Query asks for a page of a list.
+	Query = store.Query
+	// Page is a page of a list, and how to go on from it.
+	Page[T any] = store.Page[T]
+	// Where is one filter of a list.
+	Where = store.Where
+	// Column is a property by which lists are filtered.
+	Column = store.Column
+	// Sort is what a list is sorted by.
+	Sort = store.Sort
+)
+
+// The columns.
+const (
+	ColumnStatus     = store.ColumnStatus
+	ColumnTemplate   = store.ColumnTemplate
+	ColumnCounty     = store.ColumnCounty
+	ColumnState      = store.ColumnState
+	ColumnNumber     = store.ColumnNumber
+	ColumnFolder     = store.ColumnFolder
+	ColumnAbstract   = store.ColumnAbstract
+	ColumnNowhere    = store.ColumnNowhere
+	ColumnProcessing = store.ColumnProcessing
+	ColumnActor      = store.ColumnActor
+	ColumnKind       = store.ColumnKind
+	ColumnRecord     = store.ColumnRecord
+)
+
+// The sorts.
+const (
+	SortCreated = store.SortCreated
+	SortDue     = store.SortDue
+	SortNumber  = store.SortNumber
+	SortFile    = store.SortFile
+	SortParcel  = store.SortParcel
+	SortAddress = store.SortAddress
+)
