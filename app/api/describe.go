@@ -48,6 +48,7 @@ func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, er
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Security-Policy", dataPolicy)
 		w.WriteHeader(status)
 		// A reader that has gone needs no answer.
 		_ = json.NewEncoder(w).Encode(body)

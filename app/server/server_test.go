@@ -213,6 +213,12 @@ func TestMounted(t *testing.T) {
 			if id := answer.Header.Get("X-Request-Id"); len(id) != 20 {
 				t.Errorf("request id %q", id)
 			}
+			if policy := answer.Header.Get("Content-Security-Policy"); row.status != 204 && row.status != 303 && !strings.HasPrefix(policy, "default-src 'none'") {
+				t.Errorf("policy %q", policy)
+			}
+			if sniffing := answer.Header.Get("X-Content-Type-Options"); row.status != 204 && sniffing != "nosniff" {
+				t.Errorf("sniffing %q", sniffing)
+			}
 			if row.method == http.MethodHead && body != "" {
 				t.Errorf("a body for HEAD: %q", body)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -178,5 +179,22 @@ func TestEventWords(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// However long it is, it has the time that it takes: only the parts have an end.
+func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	for i := range 1100 {
+		h.vault.Events.Note(title.Actor{Kind: title.ByKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
+	}
+	w := &slow{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/admin/activity.csv?kind=file.downloaded", nil)
+	r.Header.Set("Cookie", strings.TrimPrefix(admin.cookie, "Cookie: "))
+	h.server.Config.Handler.ServeHTTP(w, r)
+	if w.Code != http.StatusOK || strings.Count(w.Body.String(), "\n") != 1101 || w.moved < 3 {
+		t.Errorf("status %d, %d lines, put off %d times", w.Code, strings.Count(w.Body.String(), "\n"), w.moved)
 	}
 }

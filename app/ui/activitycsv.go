@@ -9,6 +9,9 @@ import (
 	"deedkeep/app/wire"
 )
 
+// csvStretch is more bytes than the entries of one reading have as a rule.
+const csvStretch = 1 << 20
+
 // activityCSV streams what the filters of the page leave, the oldest entry first, in
 // the form of "deedkeep events export". One that was cut off is seen as such: the
 // connection ends without the end of the answer.
@@ -38,6 +41,7 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) e
 	}
 	table := wire.NewEventTable(w)
 	for {
+		p.pace(w, csvStretch) // the whole may take an hour, no part of it may
 		for _, e := range list.Items {
 			if err := table.Write(p.Event(e)); err != nil {
 				return p.cut(r, err)

@@ -80,7 +80,7 @@ func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) er
 	if err := p.content(r, who, &sheet); err != nil {
 		return err
 	}
-	p.Events.Note(who.Actor, fileOpened, fileRecord(id), nil)
+	p.opened(r, who, id)
 	return p.show(w, r, who, http.StatusOK, "document.html", page{
 		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewer.js"}, Styles: []string{"viewer.css"},
 	})

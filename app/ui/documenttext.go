@@ -48,7 +48,7 @@ func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) er
 	if err := p.text(r, who, &s); err != nil && title.KindOf(err) != title.NotFound {
 		return err
 	}
-	p.Events.Note(who.Actor, fileOpened, fileRecord(id), nil)
+	p.opened(r, who, id)
 	return p.show(w, r, who, http.StatusOK, "document_text.html", page{
 		Heading: file.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
 	})

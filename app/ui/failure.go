@@ -132,10 +132,16 @@ func (p *pages) elsewhere(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if errors.Is(err, errEnded) {
 		p.setSession(w, r, "")
+		forget(w, `"cache"`) // whoever comes back goes on with the uploads
 		p.leaveNotice(w, r, "You were signed out meanwhile. Sign in to go on.")
 	}
 	if isPart(r) {
-		w.Header().Set("HX-Redirect", to)
+		h := w.Header()
+		h.Set("HX-Redirect", to)
+		h.Set("Cache-Control", "no-store")
+		h.Set("Vary", "HX-Request")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", dataPolicy)
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}

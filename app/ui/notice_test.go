@@ -25,12 +25,12 @@ func TestNoticeIsWrittenHere(t *testing.T) {
 	text, proof, _ := strings.Cut(value, ".")
 	forged := base64.RawURLEncoding.EncodeToString([]byte(path + "/restore\nCanary"))
 	for _, other := range []string{text, text + ".", forged, forged + "." + proof, text + "A." + proof, "." + proof, "x", "."} {
-		show(other).hasNot(t, "/restore", "is in the trash", "Canary", "Undo")
+		show(other).lacks(t, "/restore", "is in the trash", "Canary", "Undo")
 	}
 	// Over https its name holds it to this host.
 	h.scheme = "https://"
 	cookie = strings.Replace(cookie, "deedkeep=", "__Host-deedkeep=", 1)
-	h.status(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value).hasNot(t, "is in the trash")
+	h.status(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value).lacks(t, "is in the trash")
 	h.status(t, 200, "GET", "/abstracts", cookie+"; __Host-deedkeep_notice="+value).has(t, "is in the trash")
 }
 

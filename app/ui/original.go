@@ -3,45 +3,30 @@ package ui
 import (
 	"mime"
 	"net/http"
-	"time"
 
-	"deedkeep/app/secret"
 	"deedkeep/app/title"
 )
 
 // mimePDF is the one kind that browsers print by themselves.
 const mimePDF = "application/pdf"
 
-// defaultLinkTTL is how long a link lives where the settings do not say.
-const defaultLinkTTL = 5 * time.Minute
-
-// original sends the browser to the document itself, which it shows if it can. The
-// link that does so lives for minutes and is of no use to anybody later.
+// original sends the document itself, which the browser shows if it can. It is no
+// signed link: what somebody reads ends with the session.
 func (p *pages) original(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := number(r)
-	if err != nil {
-		return err
-	}
-	file, err := p.Vault.Files.Get(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	p.toOriginal(w, r, who, file)
-	return nil
-}
-
-func (p *pages) toOriginal(w http.ResponseWriter, r *http.Request, who visitor, file title.File) {
-	ttl := p.LinkTTL
-	if ttl <= 0 {
-		ttl = defaultLinkTTL
-	}
-	p.Events.Note(who.Actor, fileDownloaded, fileRecord(file.ID), nil)
-	link := p.Links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: p.Now().Add(ttl)}) // #nosec G115 -- numbers of files count from 1
-	redirect(w, r, link)
+	return p.send(w, r, who, describe)
 }
 
 // saved sends the document itself to be saved under its name, whatever its kind.
 func (p *pages) saved(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.send(w, r, who, func(h http.Header, file title.File, name string) {
+		describe(h, file, name)
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+		h.Set("Content-Security-Policy", elsePolicy)
+	})
+}
+
+// send sends the document of an address as told says what it is.
+func (p *pages) send(w http.ResponseWriter, r *http.Request, who visitor, told func(http.Header, title.File, string)) error {
 	id, err := number(r)
 	if err != nil {
 		return err
@@ -51,16 +36,10 @@ func (p *pages) saved(w http.ResponseWriter, r *http.Request, who visitor) error
 		return err
 	}
 	defer content.Close() //nolint:errcheck // it was only read
-	h := w.Header()
-	describe(h, file, file.Filename)
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": file.Filename}))
-	h.Set("Content-Security-Policy", elsePolicy)
-	h.Del("ETag") // it would tell the digest
+	told(w.Header(), file, file.Filename)
+	w.Header().Del("ETag") // it would tell the digest
 	p.pace(w, file.Size)
-	if r.Method == http.MethodGet {
-		p.Events.Note(who.Actor, fileDownloaded, fileRecord(id), nil)
-	}
-	http.ServeContent(w, r, "", file.CreatedAt, content)
+	http.ServeContent(p.noted(w, r, who.Actor, fileDownloaded, file), r, "", file.CreatedAt, content)
 	return nil
 }
 
@@ -110,8 +89,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 		return err
 	}
 	if file.MIME == mimePDF {
-		p.toOriginal(w, r, who, file)
-		return nil
+		return p.original(w, r, who)
 	}
 	s := documentSheet{File: file, As: asPages}
 	if err := p.content(r, who, &s); err != nil {
@@ -125,7 +103,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 			what.Pages = append(what.Pages, picture{Source: picturePath(id, n, 2550)})
 		}
 	}
-	p.Events.Note(who.Actor, fileOpened, fileRecord(id), nil)
+	p.opened(r, who, id)
 	return p.show(w, r, who, http.StatusOK, "document_print.html", page{
 		Heading: file.Filename, Section: "vault", Data: what, Scripts: []string{"print.js"}, Styles: []string{"viewer.css"},
 	})

@@ -68,6 +68,10 @@ func parse(files fs.FS, functions template.FuncMap) (templates, error) {
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
+// dataPolicy is for answers that no browser shows: should one do so, it runs and loads
+// nothing (OWASP, "REST Security Cheat Sheet", security headers).
+const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
+
 // show renders a page whole, in the layout, before the first byte goes out.
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who visitor, status int, name string, what page) error {
 	notice, undo := p.notice(w, r)

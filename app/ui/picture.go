@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 // widths are the pictures of pages that are made, in pixels: few, so that readers
@@ -151,7 +152,8 @@ func (p *pages) sendPicture(w http.ResponseWriter, r *http.Request, picture *os.
 }
 
 // thumbnail answers a small picture of a document's first page, or a drawing of its
-// kind where there is none, or not yet. It is no view: lists are full of them.
+// kind where there is none, or not yet. It is no view, for lists are full of them, unless
+// it can be read.
 func (p *pages) thumbnail(w http.ResponseWriter, r *http.Request, who visitor) error {
 	id, err := number(r)
 	if err != nil {
@@ -176,7 +178,28 @@ func (p *pages) thumbnail(w http.ResponseWriter, r *http.Request, who visitor) e
 	if err != nil {
 		return err
 	}
+	if r.Method == http.MethodGet && p.readable(r, who, id) {
+		p.Events.GoesOn(who.Actor, fileOpened, fileRecord(id))
+	}
 	return p.sendPicture(w, r, picture, tag)
+}
+
+// A thumbnail can be read of a picture of less than this many pixels, or a page of less
+// than so many points, across: it is hardly smaller.
+const (
+	smallPicture = 2 * vault.ThumbnailWidth
+	smallPage    = 72 * vault.ThumbnailWidth / 100
+)
+
+// readable reports whether to see a document's thumbnail is to read it; where nobody
+// can tell, it is.
+func (p *pages) readable(r *http.Request, who visitor, id uint64) bool {
+	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, id)
+	if err != nil {
+		return true
+	}
+	first := sizes[0]
+	return first.Pixels > 0 && first.Pixels < smallPicture || first.Pixels == 0 && first.Width < smallPage
 }
 
 // sendDrawing sends a sheet of paper with the kind of a document on it.
@@ -229,6 +252,7 @@ func (p *pages) marks(w http.ResponseWriter, r *http.Request, who visitor) error
 	if err != nil {
 		return err
 	}
+	p.Events.GoesOn(who.Actor, fileOpened, fileRecord(file.ID))
 	marks, err := p.Vault.Files.Marks(r.Context(), who.Actor, file.ID, n, shorten(r.URL.Query().Get("q"), 1000))
 	if err != nil && title.KindOf(err) != title.NotFound {
 		return err
@@ -253,6 +277,7 @@ func (p *pages) sendJSON(w http.ResponseWriter, what any) error {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", dataPolicy)
 	h.Set("Cache-Control", "no-store")
 	_, _ = w.Write(body) // whoever has gone needs nothing
 	return nil

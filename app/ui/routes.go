@@ -255,6 +255,9 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 		}
 		return who, err
 	}
+	if to.reads() {
+		return who, p.tooFast(w, who)
+	}
 	return who, nil
 }
 

@@ -76,7 +76,11 @@ func (p *pages) visitor(r *http.Request) (visitor, error) {
 	if token == "" {
 		return nobody, nil
 	}
-	actor, err := p.Vault.Sessions.Authenticate(r.Context(), token)
+	look := p.Vault.Sessions.Authenticate
+	if isPart(r) && r.Method == http.MethodGet {
+		look = p.Vault.Sessions.Glance // a page that asks by itself keeps nobody signed in
+	}
+	actor, err := look(r.Context(), token)
 	switch {
 	case title.KindOf(err) == title.Unauthenticated:
 		return nobody, nil

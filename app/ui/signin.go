@@ -161,5 +161,11 @@ func (p *pages) signOut(w http.ResponseWriter, r *http.Request, who visitor) err
 // gone takes the session from a browser in which it has ended.
 func (p *pages) gone(w http.ResponseWriter, r *http.Request, notice string) error {
 	p.setSession(w, r, "")
+	forget(w, `"cache", "storage"`)
 	return p.see(w, r, "/sign-in", notice)
 }
+
+// forget has the browser drop what it keeps of this service: pictures of pages in its
+// cache, and in its storage the names of documents whose upload has not ended. Browsers
+// do so over https alone (W3C, "Clear Site Data"); page.js forgets the names in any case.
+func forget(w http.ResponseWriter, what string) { w.Header().Set("Clear-Site-Data", what) }

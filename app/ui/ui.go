@@ -30,7 +30,6 @@ import (
 type Options struct {
 	Vault     *vault.Vault
 	Links     *secret.Links                                                      // of downloads
-	LinkTTL   time.Duration                                                      // how long one lives; 0: 5 minutes
 	Address   func(*http.Request) string                                         // of the client
 	Origin    func(*http.Request) (string, error)                                // the service's own address, as the request has it
 	Event     func(title.Event) wire.Event                                       // an entry of the log as programs see it
@@ -56,6 +55,7 @@ type documents interface {
 type views interface {
 	Note(actor title.Actor, kind, record string, detail map[string]string)
 	GoesOn(actor title.Actor, kind, record string)
+	Fast(actor title.Actor) bool
 }
 
 type pages struct {

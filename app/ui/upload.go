@@ -131,6 +131,7 @@ func (p *pages) sayJSON(w http.ResponseWriter, status int, what any) {
 		status, raw = http.StatusInternalServerError, []byte("{}")
 	}
 	h := w.Header()
+	h.Set("Content-Security-Policy", dataPolicy)
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(status)

@@ -23,7 +23,9 @@ const logStretch = 500
 // Note takes down what changes nothing: a view or a download. It never waits and
 // never fails: the event is written at most a second later, together with others,
 // and a crash may lose it. One that looks at the same document again within a minute
-// is counted, and the count written when the minute is over.
+// is counted, and the count written when the minute is over; so is a download by a user.
+// Reading goes on where the log cannot be written, as on a full disk: an office must get
+// at its documents. What was lost so is counted, and told in the log of the program.
 func (e *Events) Note(actor title.Actor, kind, record string, detail map[string]string) {
 	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
 }
@@ -32,6 +34,12 @@ func (e *Events) Note(actor title.Actor, kind, record string, detail map[string]
 // It counts only where no view of the same began within ten minutes.
 func (e *Events) GoesOn(actor title.Actor, kind, record string) {
 	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record}, true)
+}
+
+// Fast reports whether a user has written so much to the log by reading in the last
+// minute that whoever asks should wait for the next. Zips do not count.
+func (e *Events) Fast(actor title.Actor) bool {
+	return actor.Kind == title.ByUser && e.v.notes.fast(actor.Record())
 }
 
 // flush writes the views that wait; a vault that takes no writes still shows its log.

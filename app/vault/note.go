@@ -21,11 +21,26 @@ type notes struct {
 	lost    int
 	reason  error
 	told    time.Time
-	swept   time.Time // when views were last looked through for those that are over
+	paces   map[string]*paced // of users, by record
 }
 
-// view is what counts once a minute.
-type view struct{ kind, record, actor, address string }
+// view is what counts once a minute. Of a user it is the same from every address: of
+// those somebody may have thousands.
+type view struct{ kind, as, record, actor, address string }
+
+func viewOf(e title.Event) view {
+	v := view{e.Kind, e.Detail["as"], e.Record, e.Actor.Record(), e.Actor.Address}
+	if e.Actor.Kind == title.ByUser {
+		v.address = ""
+	}
+	return v
+}
+
+// paced is how much a user wrote to the log by reading, in the minute that began then.
+type paced struct {
+	began time.Time
+	count int
+}
 
 // viewed is how a view went on since it was last written.
 type viewed struct {
@@ -40,14 +55,25 @@ const (
 	viewMinute    = time.Minute      // in which a view counts once
 	viewGoesOn    = 10 * time.Minute // in which ranges belong to it; links live shorter
 	toldLossEvery = time.Minute
+	// mostRead is how many entries a user may write by reading in a minute: more than
+	// anybody reads, and little enough that nobody fills the disk with them.
+	mostRead = 600
 )
 
 func newNotes(v *Vault) *notes {
-	return &notes{v: v, wake: make(chan struct{}, 1), views: map[view]*viewed{}}
+	return &notes{v: v, wake: make(chan struct{}, 1), views: map[view]*viewed{}, paces: map[string]*paced{}}
 }
 
-// opened is the kind of event that counts once a minute.
-const opened = "file.opened"
+// The kinds of events that count once a minute: views, and downloads on pages. What a
+// program asks for with its key is counted one by one.
+const (
+	opened     = "file.opened"
+	downloaded = "file.downloaded"
+)
+
+func countable(e title.Event) bool {
+	return e.Kind == opened || e.Kind == downloaded && e.Actor.Kind == title.ByUser
+}
 
 // note takes down what happened now, or counts it with what is known already.
 // goesOn is set for the later part of a view, which counts only where none began.
@@ -55,9 +81,36 @@ func (n *notes) note(e title.Event, goesOn bool) {
 	e.At = n.v.now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if e.Kind == opened && n.counted(e, goesOn) {
+	if countable(e) && n.counted(e, goesOn) {
 		return
 	}
+	if e.Actor.Kind == title.ByUser && e.Detail["as"] == "" {
+		n.pace(e.Actor.Record(), e.At).count++
+	}
+	n.add(e)
+}
+
+// pace is how much a user wrote in the minute that goes on.
+func (n *notes) pace(user string, now time.Time) *paced {
+	at := n.paces[user]
+	if at == nil || !within(at.began, now, time.Minute) {
+		at = &paced{began: now}
+		n.paces[user] = at
+	}
+	return at
+}
+
+// fast reports whether a user has written as much as is allowed.
+func (n *notes) fast(user string) bool {
+	now := n.v.now()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := n.paces[user]
+	return at != nil && within(at.began, now, time.Minute) && at.count >= mostRead
+}
+
+// add lets an event wait, if there is room for it.
+func (n *notes) add(e title.Event) {
 	if len(n.waiting) >= mostNotes {
 		n.lost++
 	} else {
@@ -73,12 +126,10 @@ func (n *notes) note(e title.Event, goesOn bool) {
 
 // counted reports whether an event is one more of a view that is written.
 func (n *notes) counted(e title.Event, goesOn bool) bool {
-	key := view{e.Kind, e.Record, e.Actor.Record(), e.Actor.Address}
+	key := viewOf(e)
 	seen, known := n.views[key]
 	if !known {
-		if n.forget(e.At); len(n.views) >= mostNotes {
-			return goesOn // nobody can tell whether it began
-		}
+		n.makeRoom()
 		seen = &viewed{}
 		n.views[key] = seen
 	}
@@ -93,7 +144,7 @@ func (n *notes) counted(e title.Event, goesOn bool) bool {
 		return true
 	}
 	if seen.again > 0 {
-		n.sum(key, seen)
+		n.add(sum(key, seen))
 	}
 	seen.written = e.At
 	return false
@@ -105,25 +156,39 @@ func within(from, now time.Time, less time.Duration) bool {
 	return passed >= 0 && passed < less
 }
 
-// forget makes room among the views when there is none, not more often than each
-// second: nobody shall wait for it.
-func (n *notes) forget(now time.Time) {
-	if len(n.views) < mostNotes || within(n.swept, now, gatherEvery) {
+// makeRoom takes one of the views out that went on longest ago, of some: the next part
+// of it is written once more, and none is ever left out.
+func (n *notes) makeRoom() {
+	if len(n.views) < mostNotes {
 		return
 	}
-	n.swept = now
-	for key, seen := range n.views {
-		if seen.again == 0 && !within(seen.last, now, viewGoesOn) {
-			delete(n.views, key)
+	var oldest view
+	looked := 0
+	for key, seen := range n.views { // in no order
+		if looked == 0 || seen.last.Before(n.views[oldest].last) {
+			oldest = key
+		}
+		if looked++; looked == sample {
+			break
 		}
 	}
+	if seen := n.views[oldest]; seen.again > 0 {
+		n.add(sum(oldest, seen))
+	}
+	delete(n.views, oldest)
 }
 
+// sample is how many views are looked at for the oldest one: nobody shall wait for it.
+const sample = 32
+
 // sum makes the entry of those of a minute that were not written one by one.
-func (n *notes) sum(key view, seen *viewed) {
+func sum(key view, seen *viewed) title.Event {
 	e := title.Event{At: seen.last, Actor: seen.actor, Kind: key.kind, Record: key.record, Detail: map[string]string{"count": strconv.Itoa(seen.again)}}
-	n.waiting = append(n.waiting, e)
+	if key.as != "" {
+		e.Detail["as"] = key.as
+	}
 	seen.again, seen.written = 0, time.Time{}
+	return e
 }
 
 // due reports whether take has something to give.
@@ -150,9 +215,14 @@ func (n *notes) take(all bool) []title.Event {
 	for key, seen := range n.views {
 		switch {
 		case seen.again > 0 && (all || !within(seen.written, now, viewMinute)):
-			n.sum(key, seen)
+			n.waiting = append(n.waiting, sum(key, seen))
 		case seen.again == 0 && !within(seen.last, now, viewGoesOn):
 			delete(n.views, key)
+		}
+	}
+	for user, at := range n.paces {
+		if !within(at.began, now, time.Minute) {
+			delete(n.paces, user)
 		}
 	}
 	waiting := n.waiting

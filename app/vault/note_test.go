@@ -266,3 +266,69 @@ func TestViewsOfADamagedLog(t *testing.T) {
 		t.Errorf("%q", lost)
 	}
 }
+
+// However many views are remembered, none goes on without having begun in the log.
+func TestNoViewIsLeftOut(t *testing.T) {
+	t.Parallel()
+	v, _ := clocked(t)
+	many := title.Actor{Kind: title.ByUser, ID: 7}
+	for i := range 4096 + 500 {
+		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
+		if i%1000 == 999 {
+			seqs(t, v, 2) // they are written
+		}
+	}
+	seqs(t, v, 2)
+	v.Events.GoesOn(many, "file.opened", "file:2")
+	v.Events.GoesOn(many, "file.opened", "file:2")
+	list := seqs(t, v, 2)
+	if last := list[len(list)-1]; len(list) != 4096+500+1 || last.Record != "file:2" || last.Actor.ID != 7 {
+		t.Errorf("%d entries, the last %+v", len(list), last)
+	}
+}
+
+// What a user reads from several addresses, or downloads again, counts once a minute.
+func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
+	t.Parallel()
+	v, clock := clocked(t)
+	kim := title.Actor{Kind: title.ByUser, ID: 7}
+	for i := range 1000 {
+		kim.Address = fmt.Sprint("192.0.2.", i)
+		v.Events.Note(kim, "file.opened", "file:1", nil)
+		v.Events.GoesOn(kim, "file.opened", "file:1")
+		v.Events.Note(kim, "file.downloaded", "file:1", nil)
+		v.Events.Note(kim, "file.downloaded", "file:1", map[string]string{"as": "zip"})
+	}
+	clock.Move(time.Minute)
+	var got []string
+	for _, e := range seqs(t, v, 2) {
+		got = append(got, fmt.Sprint(e.Kind, e.Detail))
+	}
+	slices.Sort(got)
+	want := []string{"file.downloadedmap[]", "file.downloadedmap[as:zip count:999]", "file.downloadedmap[as:zip]", "file.downloadedmap[count:999]", "file.openedmap[]", "file.openedmap[count:999]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Who writes the log full by reading is fast, for a minute, and nobody else is.
+func TestReadingHasAPace(t *testing.T) {
+	t.Parallel()
+	v, clock := clocked(t)
+	kim, lee := title.Actor{Kind: title.ByUser, ID: 7}, title.Actor{Kind: title.ByUser, ID: 8}
+	for i := range 600 {
+		if v.Events.Fast(kim) {
+			t.Fatalf("after %d", i)
+		}
+		v.Events.Note(kim, "file.opened", fmt.Sprint("file:", i), nil)
+		v.Events.Note(kim, "file.opened", fmt.Sprint("file:", i), nil)
+		v.Events.Note(lee, "file.downloaded", fmt.Sprint("file:", i), map[string]string{"as": "zip"})
+	}
+	if !v.Events.Fast(kim) || v.Events.Fast(lee) || v.Events.Fast(clerk) {
+		t.Errorf("%v, %v", v.Events.Fast(kim), v.Events.Fast(lee))
+	}
+	clock.Move(time.Minute)
+	if v.Events.Fast(kim) {
+		t.Error("still")
+	}
+}

@@ -34,9 +34,24 @@ const mostSessions = 50
 // disabling and another role count from the next request on. Actor.Role is "" while
 // the settings want a second factor that the user does not have yet.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (title.Actor, error) {
+	actor, session, err := s.speaks(ctx, token)
+	if err == nil {
+		s.note(session, s.v.now())
+	}
+	return actor, err
+}
+
+// Glance is Authenticate for what a page asks by itself, which nobody may be looking at:
+// the session was not seen by that.
+func (s *Sessions) Glance(ctx context.Context, token string) (title.Actor, error) {
+	actor, _, err := s.speaks(ctx, token)
+	return actor, err
+}
+
+func (s *Sessions) speaks(ctx context.Context, token string) (title.Actor, title.Session, error) {
 	hash, ok := secret.HashToken(token)
 	if !ok {
-		return title.Actor{}, errUnauthenticated
+		return title.Actor{}, title.Session{}, errUnauthenticated
 	}
 	var user title.User
 	var session title.Session
@@ -45,15 +60,14 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (title.Actor,
 		return err
 	})
 	if err != nil {
-		return title.Actor{}, err
+		return title.Actor{}, session, err
 	}
-	s.note(session, s.v.now())
 	actor := userActor(user)
 	actor.Session = session.Hash
 	if !s.v.mustEnrol(user) {
 		actor.Role = user.Role
 	}
-	return actor, nil
+	return actor, session, nil
 }
 
 func userActor(user title.User) title.Actor {

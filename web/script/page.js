@@ -111,6 +111,14 @@
     setTimeout(() => sent.delete(form), 5000);
   });
 
+  // Whoever comes after somebody who signed out does not see what was being uploaded.
+  document.addEventListener('submit', (event) => {
+    if (event.defaultPrevented || new URL(event.target.action).pathname !== '/sign-out') return;
+    try {
+      for (const key of Object.keys(localStorage)) if (key.startsWith('tus::')) localStorage.removeItem(key);
+    } catch { /* not allowed here */ }
+  });
+
   // [data-copy] copies its text, or what the element it names ("#id") holds.
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);

@@ -1,0 +1,120 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/reader"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// readings are the views and downloads in the log.
+func (h *house) readings(t *testing.T) (list []string) {
+	t.Helper()
+	err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error {
+		if e.Kind == "file.opened" || e.Kind == "file.downloaded" {
+			list = append(list, fmt.Sprintf("%s %s %s %v", e.Kind, e.Actor.Kind, e.Record, e.Detail))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Whatever tells of the content of a document is in the log, where no view has begun.
+func TestEveryWayToReadIsNoted(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleViewer)
+	for _, address := range []string{"", "/text", "/pages/1", "/pages/1/marks?q=deed", "/find?q=deed", "/original", "/print", "/download"} {
+		before := len(h.readings(t))
+		h.clock.Move(11 * time.Minute)
+		g.get(t, 200, path(deed, address))
+		if got := h.readings(t); len(got) != before+1 || !strings.Contains(got[before], fmt.Sprintf(" user file:%d ", deed.ID)) {
+			t.Errorf("%s: %q", address, got)
+		}
+	}
+}
+
+// Whoever fills the log by reading waits for the next minute, and others do not.
+func TestNobodyReadsTooFast(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	g := h.visit(t, title.RoleViewer)
+	in, err := h.vault.Sessions.Authenticate(t.Context(), g.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 600 {
+		h.vault.Events.Note(in, "file.opened", fmt.Sprint("file:", 1000+i), nil)
+	}
+	for _, address := range []string{"", "/pages/1", "/original", "/thumbnail"} {
+		g.get(t, http.StatusTooManyRequests, path(files[1], address)).same(t, map[string]string{"Retry-After": "60"})
+	}
+	g.get(t, 200, "/abstracts")
+	h.status(t, 200, "GET", path(files[1], ""), h.as(t, "Owner"))
+	h.clock.Move(time.Minute)
+	g.get(t, 200, path(files[1], ""))
+}
+
+// measured gives each document the size that it names.
+type measured struct{ drawer }
+
+func (measured) Sizes(_ context.Context, r reader.Request, _ extract.Limits) ([]extract.Size, error) {
+	content := make([]byte, r.Size)
+	if _, err := r.Doc.ReadAt(content, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	size := extract.Letter
+	switch text := string(content); {
+	case strings.Contains(text, "receipt"):
+		size.Width = 200
+	case strings.Contains(text, "photo"):
+		size.Pixels = 640
+	case strings.Contains(text, "scan"):
+		size.Pixels = 2550
+	}
+	return []extract.Size{size}, nil
+}
+
+// A thumbnail that can be read is a view.
+func TestReadableThumbnailsAreNoted(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Reader = measured{} })
+	h.user(t, "Owner", title.RoleAdmin)
+	var files []title.File
+	for _, name := range []string{"letter.pdf", "receipt.pdf", "photo.pdf", "scan.pdf"} {
+		files = append(files, h.put(t, name, vaulttest.PDF(1, name)))
+	}
+	h.vault.Start(1 << 40)
+	g := h.visit(t, title.RoleViewer)
+	for _, file := range files {
+		for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+			if now, err := h.vault.Files.Get(t.Context(), file.ID); err == nil && !now.Processing {
+				break
+			}
+			if time.Now().After(until) {
+				t.Fatal("never processed")
+			}
+		}
+		g.send(t, 200, http.MethodHead, path(file, "/thumbnail"), nil, nil)
+		g.get(t, 200, path(file, "/thumbnail")).same(t, map[string]string{"Content-Type": "image/png"})
+	}
+	want := []string{fmt.Sprintf("file.opened user file:%d map[]", files[1].ID), fmt.Sprintf("file.opened user file:%d map[]", files[2].ID)}
+	if got := h.readings(t); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
