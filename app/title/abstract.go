@@ -1,6 +1,9 @@
 package title
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Abstract is a title abstract: the search of one property, and its documents.
 type Abstract struct {
@@ -11,10 +14,31 @@ type Abstract struct {
 	TaxMap    string    `json:"tax_map,omitempty"`
 	Custom    Values    `json:"custom,omitempty"`
 	Files     []uint64  `json:"files,omitempty"` // in the order attached
+	Gone      []uint64  `json:"gone,omitempty"`  // documents that were taken off it, the last one last; at most MostGone
 	Version   uint64    `json:"version"`         // moves with UpdatedAt
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	Trashed   *Trashed  `json:"trashed,omitempty"`
+}
+
+// MostGone is how many of the documents that were taken off an abstract it knows; of
+// more it forgets the first.
+const MostGone = 1_000
+
+// Drop takes a document off, and gives its place; 0 for one that it does not have.
+func (a *Abstract) Drop(file uint64) (place int) {
+	place = max(0, slices.Index(a.Files, file))
+	a.Files = slices.DeleteFunc(a.Files, func(id uint64) bool { return id == file })
+	a.Gone = append(a.Gone, file)
+	a.Gone = slices.Clone(a.Gone[max(0, len(a.Gone)-MostGone):])
+	return place
+}
+
+// TakeBack puts a document that was dropped at a place, or at the end where there are
+// fewer.
+func (a *Abstract) TakeBack(file uint64, place int) {
+	a.Gone = slices.DeleteFunc(a.Gone, func(id uint64) bool { return id == file })
+	a.Files = slices.Insert(a.Files, min(place, len(a.Files)), file)
 }
 
 // AbstractDraft is an abstract as it arrived, before any rule was applied.

@@ -95,10 +95,10 @@ func (p *pages) showAbstract(w http.ResponseWriter, r *http.Request, who visitor
 	}
 	var scripts []string
 	if who.MayWrite() {
-		scripts = []string{"sortable.min.js", "abstract.js", "tus.min.js", "upload.js"}
+		scripts = []string{"sortable.min.js", "record.js", "abstract.js", "tus.min.js", "upload.js"}
 	}
 	return p.show(w, r, who, refused.status(), "abstract.html", page{
-		Heading: sheet.Heading, Section: "abstracts", Data: sheet, Scripts: scripts, Styles: []string{"abstract.css"},
+		Heading: sheet.Heading, Section: "abstracts", Data: sheet, Scripts: scripts, Styles: []string{"record.css"},
 	})
 }
 

@@ -151,7 +151,7 @@ func (p *pages) editAgain(w http.ResponseWriter, r *http.Request, who visitor, s
 	if isPart(r) {
 		return p.part(w, r, who, status, "abstract.html", "group", g)
 	}
-	return p.show(w, r, who, status, "abstractedit.html", page{Heading: sheet.Heading, Section: "abstracts", Data: g, Scripts: []string{"abstract.js"}, Styles: []string{"abstract.css"}})
+	return p.show(w, r, who, status, "abstractedit.html", page{Heading: sheet.Heading, Section: "abstracts", Data: g, Scripts: []string{"record.js"}, Styles: []string{"record.css"}})
 }
 
 // savedGroup shows the group as it is now, and what else of the page it changes.

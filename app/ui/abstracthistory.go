@@ -64,7 +64,7 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 	if h.Before != 0 {
 		shown.Next = address(sheet.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
 	}
-	return p.show(w, r, who, http.StatusOK, "abstracthistory.html", page{Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown, Styles: []string{"abstract.css"}})
+	return p.show(w, r, who, http.StatusOK, "abstracthistory.html", page{Heading: "History of " + sheet.Heading, Section: "abstracts", Data: shown, Styles: []string{"record.css"}})
 }
 
 // shortHistory is the newest of it: of the documents that are shown, and of those that

@@ -69,7 +69,7 @@ func (p *pages) abstractList(w http.ResponseWriter, r *http.Request, who visitor
 		w.Header().Set("HX-Push-Url", list.with())
 		return p.part(w, r, who, http.StatusOK, "abstracts.html", "results-anew", list)
 	}
-	return p.show(w, r, who, http.StatusOK, "abstracts.html", page{Heading: "Abstracts", Section: "abstracts", Data: list, Styles: []string{"abstract.css"}})
+	return p.show(w, r, who, http.StatusOK, "abstracts.html", page{Heading: "Abstracts", Section: "abstracts", Data: list, Styles: []string{"record.css"}})
 }
 
 // abstractsAsked reads the page that was asked for.

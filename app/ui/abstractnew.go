@@ -2,8 +2,6 @@ package ui
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -105,7 +103,7 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 	defer tray.Discard()
 	line := func(name string) title.Input { return title.Given(form.Get(name)) }
 	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // none: the default one
-	keep := p.onceAbstract(who, form)
+	keep := once(who, form, "/abstracts", func(made vault.Filed) string { return p.abstractPath(made.Abstract.ID) })
 	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, title.AbstractDraft{
 		TemplateID:    title.Number{Present: number > 0, Valid: true, Value: number},
 		Custom:        sentCustom(template.Fields, form),
@@ -127,20 +125,4 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	return p.see(w, r, p.abstractPath(made.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
-}
-
-// onceAbstract keeps where a form led to, under its token and what was filled in: one
-// that somebody went back to and filled in otherwise is another.
-func (p *pages) onceAbstract(who visitor, form url.Values) vault.Keep[vault.Filed] {
-	if form.Get("once") == "" {
-		return vault.Keep[vault.Filed]{}
-	}
-	content := sha256.Sum256([]byte(form.Encode()))
-	return vault.Keep[vault.Filed]{
-		Slot:    sha256.Sum256([]byte("page\n" + who.Record() + "\nPOST /abstracts\n" + form.Encode())),
-		Request: hex.EncodeToString(content[:]),
-		Render: func(made vault.Filed) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": p.abstractPath(made.Abstract.ID)}, nil, nil
-		},
-	}
 }

@@ -85,7 +85,7 @@ func (p *pages) orderShow(w http.ResponseWriter, r *http.Request, who visitor, s
 		return err
 	}
 	return p.show(w, r, who, status, "order.html", page{
-		Heading: "Order " + s.Number, Section: "orders", Data: s, Scripts: []string{"abstract.js"}, Styles: []string{"abstract.css"},
+		Heading: "Order " + s.Number, Section: "orders", Data: s, Scripts: []string{"record.js"}, Styles: []string{"record.css"},
 	})
 }
 
@@ -259,5 +259,5 @@ func (p *pages) orderHistory(w http.ResponseWriter, r *http.Request, who visitor
 	}{orderSheet: s}
 	view.History = linesOf(vault.History{Events: log.Items}, s.Fields)
 	view.Prev, view.Next = p.beside(r, url.Values{}, log.Prev, log.Next)
-	return p.show(w, r, who, http.StatusOK, "orderhistory.html", page{Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"abstract.css"}})
+	return p.show(w, r, who, http.StatusOK, "orderhistory.html", page{Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"record.css"}})
 }

@@ -64,7 +64,7 @@ func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) e
 		w.Header().Set("HX-Push-Url", list.with())
 		return p.part(w, r, who, http.StatusOK, "orders.html", "order-results-anew", list)
 	}
-	return p.show(w, r, who, http.StatusOK, "orders.html", page{Heading: "Orders", Section: "orders", Data: list, Styles: []string{"abstract.css"}})
+	return p.show(w, r, who, http.StatusOK, "orders.html", page{Heading: "Orders", Section: "orders", Data: list, Styles: []string{"record.css"}})
 }
 
 // ordersAsked reads the page that was asked for.

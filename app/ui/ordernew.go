@@ -2,8 +2,6 @@ package ui
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -53,7 +51,7 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 		return err
 	}
 	line := func(name string) title.Input { return title.Given(form.Get(name)) }
-	keep := p.onceOrder(who, form)
+	keep := once(who, form, "/orders", func(made title.Order) string { return p.orderPath(made.ID) })
 	made, err := p.Vault.Orders.Create(r.Context(), who.Actor, title.OrderDraft{
 		Number: line("order_number"), DueDate: title.Given(dateText(form.Get("due_date"))),
 		PropertyDraft: title.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
@@ -74,19 +72,4 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 		return err
 	}
 	return p.see(w, r, p.orderPath(made.ID), "The order is made.")
-}
-
-// onceOrder keeps where a form led to, under its token and what was filled in.
-func (p *pages) onceOrder(who visitor, form url.Values) vault.Keep[title.Order] {
-	if form.Get("once") == "" {
-		return vault.Keep[title.Order]{}
-	}
-	content := sha256.Sum256([]byte(form.Encode()))
-	return vault.Keep[title.Order]{
-		Slot:    sha256.Sum256([]byte("page\n" + who.Record() + "\nPOST /orders\n" + form.Encode())),
-		Request: hex.EncodeToString(content[:]),
-		Render: func(made title.Order) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": p.orderPath(made.ID)}, nil, nil
-		},
-	}
 }

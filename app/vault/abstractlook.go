@@ -24,13 +24,14 @@ type History struct {
 	Before uint64            // the History.Before that goes on; 0: there is no more
 }
 
-// leftSteps is how many of the newest removals of documents, of all abstracts, are
-// looked through for those of one.
-const leftSteps = 500
+// lastGone is how many of the documents that left an abstract a part of its history
+// tells of.
+const lastGone = 50
 
 // History reads what was done to an abstract, and to the documents that are among its
-// own or left it lately: at most limit events before number before (0: the newest).
-// Its cost grows with the number of documents given, of which nil is all. NotFound when
+// own or left it (title.Abstract.Gone): at most limit events before number before (0:
+// the newest). Its cost grows with the number of documents given, to which the last that
+// left are added; nil is all of them. NotFound when
 // there is no such abstract.
 func (a *Abstracts) History(ctx context.Context, id, before uint64, documents []uint64, limit int) (h History, err error) {
 	if err := a.v.Events.flush(ctx); err != nil {
@@ -41,14 +42,15 @@ func (a *Abstracts) History(ctx context.Context, id, before uint64, documents []
 		if err != nil {
 			return err
 		}
+		gone := abstract.Gone
 		if documents == nil {
 			documents = abstract.Files
+		} else {
+			gone = gone[max(0, len(gone)-lastGone):]
 		}
 		g := remembering{Tx: t, before: before, limit: limit}
-		if h, err = g.history(ctx, abstract, documents); err != nil {
-			return err
-		}
-		return nil
+		h, err = g.history(ctx, record("abstract", id), slices.Concat(documents, gone))
+		return err
 	})
 	return h, err
 }
@@ -61,13 +63,8 @@ type remembering struct {
 	events []title.Event
 }
 
-func (g *remembering) history(ctx context.Context, abstract title.Abstract, documents []uint64) (h History, err error) {
-	own := record("abstract", abstract.ID)
-	records, err := g.left(own)
-	if err != nil {
-		return h, err
-	}
-	records[own] = true
+func (g *remembering) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
+	records := map[string]bool{own: true}
 	for _, file := range documents {
 		records[record("file", file)] = true
 	}
@@ -86,23 +83,6 @@ func (g *remembering) history(ctx context.Context, abstract title.Abstract, docu
 	}
 	h.Names = g.names(h.Events)
 	return h, nil
-}
-
-// left are the documents that were taken off an abstract lately.
-func (g *remembering) left(own string) (map[string]bool, error) {
-	records := map[string]bool{}
-	for _, kind := range []string{"file.detached", "file.trashed"} {
-		page, err := g.ListEvents(store.Query{Where: []store.Where{{Column: store.ColumnKind, Value: kind}}, Down: true, Limit: leftSteps})
-		if err != nil {
-			return nil, fmt.Errorf("events %s: %w", kind, err)
-		}
-		for _, e := range page.Items {
-			if e.Detail["abstract"] == own {
-				records[e.Record] = true
-			}
-		}
-	}
-	return records, nil
 }
 
 // gather takes the newest events of a record that are older than what was asked for.

@@ -89,6 +89,14 @@ func TestAbstractHistory(t *testing.T) {
 	if name := whole.Names[fmt.Sprintf("file:%d", filed.Files[1].ID)]; name != "b.pdf" {
 		t.Errorf("the document in the trash is called %q", name)
 	}
+	// A part of it tells of the document that left, too; back again, it is there once.
+	part, err := v.Abstracts.History(t.Context(), id, 0, []uint64{}, 100)
+	if err != nil || len(part.Events) != 8 || part.Events[0].Kind != "file.detached" {
+		t.Errorf("of no documents: %+v, %v", part.Events, err)
+	}
+	if now, err := v.Abstracts.Get(t.Context(), id); err != nil || !slices.Equal(now.Abstract.Gone, []uint64{filed.Files[1].ID}) {
+		t.Errorf("gone are %v, %v", now.Abstract.Gone, err)
+	}
 	var paged []uint64
 	for before := uint64(0); ; {
 		part, err := v.Abstracts.History(t.Context(), id, before, nil, 2)
@@ -119,5 +127,30 @@ func TestAbstractHistory(t *testing.T) {
 	page, err := v.Abstracts.Rows(t.Context(), vault.Query{Limit: 1, Down: true})
 	if err != nil || len(page.Items) != 1 || page.Items[0].FileNumber() != "2" || len(page.Items[0].Files) != 1 {
 		t.Errorf("rows %+v, %v", page.Items, err)
+	}
+}
+
+// A document that came back is where it was, and gone no more.
+func TestGoneDocuments(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	filed := abstractCalled(t, v, "1", "", "", pdf("a.pdf", "a"), pdf("b.pdf", "b"), pdf("c.pdf", "c"))
+	id, b := filed.Abstract.ID, filed.Files[1].ID
+	if _, _, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{b, filed.Files[2].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Files.Restore(t.Context(), clerk, b, vault.Keep[title.File]{}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := v.Abstracts.Get(t.Context(), id)
+	if err != nil || !slices.Equal(now.Abstract.Files, []uint64{filed.Files[0].ID, b}) || !slices.Equal(now.Abstract.Gone, []uint64{filed.Files[2].ID}) {
+		t.Errorf("%+v, %v", now.Abstract, err)
+	}
+	one := title.Abstract{Files: []uint64{1}}
+	for n := range uint64(title.MostGone + 5) {
+		one.Drop(n + 2)
+	}
+	if len(one.Gone) != title.MostGone || one.Gone[0] != 7 || len(one.Files) != 1 {
+		t.Errorf("%d are gone, the first %d", len(one.Gone), one.Gone[0])
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"deedkeep/app/blob"
@@ -119,8 +118,7 @@ func trashFile(t *store.Tx, live title.File, in title.Trashed) (map[string]strin
 		if err != nil {
 			return nil, err
 		}
-		in.Place = max(0, slices.Index(abstract.Files, live.ID))
-		abstract.Files = slices.DeleteFunc(abstract.Files, func(id uint64) bool { return id == live.ID })
+		in.Place = abstract.Drop(live.ID)
 		if err := t.PutAbstract(touched(abstract, in.At)); err != nil {
 			return nil, err
 		}
@@ -164,7 +162,7 @@ func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[stri
 		case err != nil:
 			return out, nil, err
 		default:
-			abstract.Files = slices.Insert(abstract.Files, min(place, len(abstract.Files)), out.ID)
+			abstract.TakeBack(out.ID, place)
 			if err := t.PutAbstract(touched(abstract, at)); err != nil {
 				return out, nil, err
 			}

@@ -1,5 +1,5 @@
-// One abstract: fields edited where they stand, documents put into order. Without this
-// script each of it is a form or a link.
+// The documents of one abstract put into order, and renamed. Without this script each of
+// it is a form or a link; record.js has the fields.
 (() => {
   'use strict';
 
@@ -58,59 +58,8 @@
     }
   });
 
-  // A click on a value opens the form of its group there; one that chooses text, or a
-  // second click, does not.
-  let opening = 0;
-  document.addEventListener('click', (event) => {
-    clearTimeout(opening);
-    const value = event.target.closest('.group dd[data-field]');
-    const way = value?.closest('.group').querySelector('[id^="edit-"]');
-    if (!way || !window.htmx || event.detail !== 1 || event.target.closest('a, button')) return;
-    opening = setTimeout(() => {
-      if (String(window.getSelection())) return;
-      const url = `${way.getAttribute('hx-get')}&field=${encodeURIComponent(value.dataset.field)}`;
-      window.htmx.ajax('GET', url, { target: way.getAttribute('hx-target'), swap: 'outerHTML' });
-    }, 250);
-  });
-
-  // Escape leaves a form as its Cancel does.
-  document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    const form = event.target.closest('[data-editing]');
-    const cancel = form?.querySelector('[data-cancel]');
-    if (!cancel) return;
-    event.preventDefault();
-    if ('touched' in form.dataset && !window.confirm('Leave without saving what you wrote?')) return;
-    delete form.dataset.touched;
-    cancel.click();
-  });
-
-  // What was typed and not saved is not lost without a question.
-  document.addEventListener('input', (event) => {
-    const form = event.target.closest('[data-editing]');
-    if (form) form.dataset.touched = '';
-  });
-  for (const over of ['submit', 'click']) {
-    document.addEventListener(over, (event) => {
-      const form = over === 'submit' ? event.target : event.target.closest('[data-cancel]')?.closest('[data-editing]');
-      if (form) delete form.dataset.touched;
-    });
-  }
-  window.addEventListener('beforeunload', (event) => {
-    if (document.querySelector('[data-editing][data-touched]')) event.preventDefault();
-  });
-
-  // A change that somebody else came before is answered with the form and both values.
-  document.addEventListener('htmx:beforeSwap', (event) => {
-    if (event.detail.xhr.status === 412 && event.detail.target.matches('.group')) {
-      event.detail.shouldSwap = true;
-      event.detail.isError = false;
-    }
-  });
-
   const ready = () => {
     drag();
-    for (const group of document.querySelectorAll('.group')) group.classList.toggle('opens', Boolean(group.querySelector('[id^="edit-"]')));
     const name = document.querySelector('[data-stem]:not([data-ready])');
     if (name) {
       name.dataset.ready = '';
