@@ -50,7 +50,7 @@ var chain = []filing{
 // Documents that are not as they should be.
 const (
 	lost   = "Lost page.png"          // in the trash
-	broken = "Beyond all measure.pdf" // cannot be processed
+	broken = "Beyond all measure.png" // cannot be processed
 )
 
 // uploads opens the documents; they are closed with the test.
@@ -184,7 +184,7 @@ func (f *firm) folders(ctx context.Context) {
 	f.must(err)
 	done, err := f.client.Upload(ctx, &top.ID, uploads(f.t, []filing{
 		{"Index of deeds 1921-1950.pdf", "real/page_with_number.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
-		{lost, "title/deed-page-2-legal-description.png"}, {broken, "real/bomb_giant.pdf"},
+		{lost, "title/deed-page-2-legal-description.png"}, {broken, "refuse/image-bomb-60000x60000.png"},
 	}))
 	f.must(err)
 	f.filed(done.Files)

@@ -166,21 +166,16 @@ func TestScreens(t *testing.T) {
 // look looks at a page in every theme and at two widths.
 func (b *tab) look(s screen) {
 	b.t.Helper()
-	status := max(s.status, http.StatusOK)
-	if status != http.StatusOK {
-		b.expect(strconv.Itoa(status))
-	}
-	b.goTo(s.path)
-	if got := value[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
-		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.state())
-	}
-	b.still()
+	b.enter(s)
 	for _, theme := range []string{"light", "dark"} {
 		b.theme(theme)
-		b.size(1280, 900)
 		b.noBarriers(b.t, theme)
 		b.screenshot(s.name + "-wide-" + theme)
-		b.size(360, 740)
+	}
+	b.size(360, 740)
+	b.enter(s) // as a phone does: some of it depends on the width when it begins
+	for _, theme := range []string{"dark", "light"} {
+		b.theme(theme)
 		b.fits(360)
 		b.screenshot(s.name + "-narrow-" + theme)
 	}
@@ -190,6 +185,20 @@ func (b *tab) look(s screen) {
 	b.fits(360)
 }
 
+// enter opens a page, which answers with its status, and waits until it is whole.
+func (b *tab) enter(s screen) {
+	b.t.Helper()
+	status := max(s.status, http.StatusOK)
+	if status != http.StatusOK {
+		b.expect(strconv.Itoa(status))
+	}
+	b.goTo(s.path)
+	if got := value[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
+		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.state())
+	}
+	b.still()
+}
+
 // still waits until every picture that is to be seen is there.
 func (b *tab) still() {
 	b.t.Helper()
@@ -197,15 +206,20 @@ func (b *tab) still() {
 	value[bool](b, `document.fonts.ready.then(() => true)`)
 }
 
-// fits fails where the page as a whole scrolls sideways, and names what is too wide.
+// fits fails where the page as a whole scrolls sideways.
 func (b *tab) fits(width int) {
 	b.t.Helper()
-	wide := value[[]string](b, fmt.Sprintf(`(() => {
+	if wide := b.tooWide(width); len(wide) > 0 {
+		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
+	}
+}
+
+// tooWide names what makes the page wider than the window; nothing where it is not.
+func (b *tab) tooWide(width int) []string {
+	b.t.Helper()
+	return value[[]string](b, fmt.Sprintf(`(() => {
 		if (document.scrollingElement.scrollWidth <= %d) return [];
 		const found = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > %[1]d + 0.5 && e.getBoundingClientRect().width > 0);
 		return [document.scrollingElement.scrollWidth + " px wide"].concat(found.slice(0, 6).map(e => e.tagName.toLowerCase() + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)));
 	})()`, width))
-	if len(wide) > 0 {
-		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
-	}
 }

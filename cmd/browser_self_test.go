@@ -65,7 +65,7 @@ func watchSees(t *testing.T, on *bench) {
 	}
 }
 
-// So are the barriers, in both themes.
+// So are the barriers in both themes, and what is too wide.
 func barriersAreFound(t *testing.T, on *bench) {
 	b := on.tab(t, servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
 		`<style>@media (prefers-color-scheme: dark) { p { color: #777; background: #666 } }</style><p>Words</p><p><input name="a"></p>`))
@@ -82,6 +82,14 @@ func barriersAreFound(t *testing.T, on *bench) {
 		if got := strings.Join(found, " "); got != c.want {
 			t.Errorf("%s: found %q, want %q", c.theme, got, c.want)
 		}
+	}
+	b.size(360, 740)
+	if wide := b.tooWide(360); len(wide) > 0 {
+		t.Errorf("too wide: %q", wide)
+	}
+	value[bool](b, `document.querySelector("p").style.width = "500px"; true`)
+	if wide := b.tooWide(360); len(wide) != 2 || !strings.HasPrefix(wide[1], "p.") {
+		t.Errorf("not seen to be too wide: %q", wide)
 	}
 }
 

@@ -176,12 +176,18 @@ func (b *tab) reads(words string) {
 	b.until(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(words)))
 }
 
+// settled waits for an element, and for a part of the page that is being put into its
+// place: that moves the focus.
+func (b *tab) settled(selector string) {
+	b.t.Helper()
+	b.until(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added") && ` + pick(selector))
+}
+
 // click presses the mouse in the middle of an element, which nothing may cover, once
 // it stands still.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.until(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")`)
-	b.sees(selector)
+	b.settled(selector)
 	var at, before []float64
 	for end := time.Now().Add(patience); ; before = at {
 		at = value[[]float64](b, `(() => { const e = `+pick(selector)+`; if (!e) return []; e.scrollIntoView({block: "center", behavior: "instant"});
@@ -206,7 +212,7 @@ func (b *tab) follow(selector string) {
 // fill types a text into a field, or picks it in one that is not typed into.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
-	b.sees(selector)
+	b.settled(selector)
 	typed := value[bool](b, fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center"}); e.focus();
 		if (e.matches("textarea, input:not([type=date], [type=number], [type=datetime-local])")) { e.select(); return true }
 		e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return false })()`,

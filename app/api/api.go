@@ -25,8 +25,9 @@ type Options struct {
 	TrustedProxies []netip.Prefix // whose forwarding headers are believed
 	Origins        []string       // that browsers may call from; none: CORS is off
 	Limits         Limits
-	FailingKeys    int // failing keys a minute and address; 0: not limited
-	Requests       int // requests a minute and key; 0: not limited
+	Room           *Room // memory for the bodies of all requests together; nil: not limited
+	FailingKeys    int   // failing keys a minute and address; 0: not limited
+	Requests       int   // requests a minute and key; 0: not limited
 	LinkTTL        time.Duration
 	Now            func() time.Time
 	Log            *slog.Logger
@@ -40,8 +41,6 @@ type Limits struct {
 	RequestBody int64         // a multipart body as a whole
 	Stall       time.Duration // without a byte
 	MinRate     int64         // bytes a second, over any Stall
-	Bodies      int64         // in memory, of all requests together; 0: not limited
-	Wait        time.Duration // for that memory
 	Page        int64         // of the records on a page of a list, in bytes; 0: 4 MB
 }
 
@@ -55,7 +54,7 @@ func New(opts Options) (http.Handler, error) {
 		links:     v.Secrets.Links(),
 		cursors:   v.Secrets.Cursors(),
 		etags:     etags{},
-		room:      newRoom(opts.Limits.Bodies, opts.Limits.Wait),
+		room:      opts.Room,
 		running:   &running{slots: map[slot]bool{}},
 	}
 	for _, noun := range []string{abstractNoun, orderNoun, fileNoun, folderNoun} {
@@ -217,6 +216,6 @@ type edge struct {
 	links             *secret.Links
 	cursors           *secret.Cursors
 	etags             etags
-	room              *room
+	room              *Room
 	running           *running
 }

@@ -69,7 +69,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace(), secret: vaulttest.Chance()}
 	s.vault.Now, s.vault.Log = h.clock.Now, log
 	s.api = api.Options{
-		Limits:      api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1, Bodies: 64 << 20, Wait: 10 * time.Second},
+		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1}, Room: api.NewRoom(64<<20, 10*time.Second),
 		FailingKeys: 60, LinkTTL: 5 * time.Minute, Now: h.clock.Now, Log: log,
 	}
 	for _, change := range changes {

@@ -2,19 +2,22 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"deedkeep/app/title"
 )
 
-// room is the memory that the bodies of all requests may take together. An eighth
+// Room is the memory that the bodies of all requests may take together. An eighth
 // of it is for small bodies alone, which so never wait behind large ones:
 //
 //	|  small: 1/8  |  large: 7/8                                    |
 //
 // Who needs more than is left waits, and is then told to come back.
-type room struct {
+type Room struct {
 	small, large *semaphore.Weighted
 	most         int64 // of large
 	wait         time.Duration
@@ -23,20 +26,21 @@ type room struct {
 // smallBody is the most a request takes of the room for small bodies, in bytes.
 const smallBody = 64 << 10
 
-// newRoom makes room for so many bytes; none or less is no limit.
-func newRoom(bytes int64, wait time.Duration) *room {
+// NewRoom makes room for so many bytes, for which a request waits so long; none or less
+// is no limit, and a nil Room.
+func NewRoom(bytes int64, wait time.Duration) *Room {
 	if bytes <= 0 {
 		return nil
 	}
 	small := bytes / 8
-	return &room{small: semaphore.NewWeighted(max(small, smallBody)), large: semaphore.NewWeighted(bytes - small), most: bytes - small, wait: wait}
+	return &Room{small: semaphore.NewWeighted(max(small, smallBody)), large: semaphore.NewWeighted(bytes - small), most: bytes - small, wait: wait}
 }
 
 var errBusy = &refusal{status: http.StatusServiceUnavailable, message: "Too many large requests at once; try again in a moment."}
 
 // share is what one request has taken of the room, which it must release.
 type share struct {
-	room         *room // nil: no limit
+	room         *Room // nil: no limit
 	small, large int64
 }
 
@@ -70,4 +74,17 @@ func (s *share) release() {
 	s.room.small.Release(s.small)
 	s.room.large.Release(s.large)
 	s.small, s.large = 0, 0
+}
+
+// Take takes n bytes for the body of a request that is not of /v1, until release is
+// called. It is ctx's error when that ends first, and title.Closing when nothing was
+// free in time.
+func (r *Room) Take(ctx context.Context, n int64) (release func(), err error) {
+	s := &share{room: r}
+	if err := s.take(ctx, n, n); errors.Is(err, errBusy) {
+		return nil, &title.Error{Kind: title.Closing, Message: errBusy.message, Err: err}
+	} else if err != nil {
+		return nil, err
+	}
+	return s.release, nil
 }

@@ -9,12 +9,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"deedkeep/app/api"
+	"deedkeep/app/title"
 )
 
 // tight leaves room for one large body at a time.
 func tight(wait time.Duration) func(*setup) {
 	return func(s *setup) {
-		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Limits.Bodies, s.api.Limits.Wait = 1<<20, 1<<20, 2<<20, wait
+		s.api.Limits.JSON, s.api.Limits.FormFields, s.api.Room = 1<<20, 1<<20, api.NewRoom(2<<20, wait)
 	}
 }
 
@@ -110,4 +113,26 @@ func TestRoomIsGivenBack(t *testing.T) {
 		h.ask(t, large("T-3", 60<<10))
 		h.ask(t, abstract(201, "", field("custom_fields", strings.Repeat(" ", 60<<10))))
 	}
+}
+
+// What is not of /v1 takes from the same room.
+func TestRoomIsTakenByOthers(t *testing.T) {
+	t.Parallel()
+	room := api.NewRoom(2<<20, 10*time.Millisecond)
+	release, err := room.Take(t.Context(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := room.Take(t.Context(), 1<<20); title.KindOf(err) != title.Closing {
+		t.Errorf("with the room taken: %v", err)
+	}
+	release()
+	if release, err = room.Take(t.Context(), 1<<20); err != nil {
+		t.Fatalf("with the room released: %v", err)
+	}
+	release()
+	if release, err = (*api.Room)(nil).Take(t.Context(), 1<<40); err != nil {
+		t.Errorf("without a limit: %v", err)
+	}
+	release()
 }

@@ -14,7 +14,7 @@ import (
 // The text of a document is a gzip stream of its pages in order, pages without text
 // left out:
 //
-//	"deedkeep-text-2\n"
+//	"deedkeep-text-3\n"
 //	page number   uvarint
 //	length        uvarint, bytes
 //	checksum      CRC-32C of the text, big-endian
@@ -23,7 +23,7 @@ import (
 //
 // The checksum of gzip comes after the last page, when the first ones have long
 // been given away.
-const textMagic = "deedkeep-text-2\n"
+const textMagic = "deedkeep-text-3\n"
 
 func checksum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 

@@ -24,9 +24,11 @@ func docxText(doc *source, out *writer) error {
 }
 
 // prose reads the paragraphs of WordprocessingML and of DrawingML, which name
-// what matters alike: p, t, tab, br.
+// what matters alike: p, t, tab, br, tbl, tr, tc. A row of a table is a line, its
+// cells parted by tabs, as those of a sheet are.
 func (p *ooxmlPackage) prose(doc *source, part string, out *writer) error {
 	skipped, inText := 0, false
+	in := grid{out: out}
 	return p.walk(doc, part, func(e element) error {
 		if out.pageFull() {
 			out.cut = true
@@ -42,18 +44,19 @@ func (p *ooxmlPackage) prose(doc *source, part string, out *writer) error {
 		}
 		switch {
 		case skipped > 0:
+		case in.table(e):
 		case e.name == "t":
 			inText = e.start
-		case e.end && (e.name == "p" || e.name == "tr"):
-			out.line()
+		case e.end && e.name == "p":
+			in.line()
 		case e.start && (e.name == "br" || e.name == "cr"):
-			out.text("\n")
+			in.space("\n")
 		case e.start && e.name == "tab" && len(e.attrs) == 0: // with attributes it is a tab stop
-			out.text("\t")
+			in.space("\t")
 		case e.start && e.name == "noBreakHyphen":
-			out.text("-")
+			in.text("-")
 		case e.text != nil && inText:
-			out.text(string(e.text))
+			in.text(string(e.text))
 		}
 		return nil
 	})

@@ -59,6 +59,15 @@ func TestOOXML(t *testing.T) {
 		`<w:delText>gone</w:delText><w:instrText>PAGE</w:instrText><w:t>vested</w:t></w:r></w:p>` +
 		`<mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:t>box</w:t></w:p></w:txbxContent></mc:Choice>` +
 		`<mc:Fallback><w:txbxContent><w:p><w:t>box again</w:t></w:p></w:txbxContent></mc:Fallback></mc:AlternateContent>`
+	cell := func(texts ...string) string {
+		return "<w:tc><w:p><w:r><w:t>" + strings.Join(texts, "</w:t></w:r></w:p><w:p><w:r><w:t>") + "</w:t></w:r></w:p></w:tc>"
+	}
+	row := func(cells ...string) string { return "<w:tr>" + strings.Join(cells, "") + "</w:tr>" }
+	table := func(columns int, rows ...string) string {
+		return "<w:tbl><w:tblGrid>" + strings.Repeat("<w:gridCol/>", columns) + "</w:tblGrid>" + strings.Join(rows, "") + "</w:tbl>"
+	}
+	const before = "<w:p><w:t>Before</w:t></w:p>"
+	const foot = "see Book 7\nWexcombe County\n"
 	utf16 := docxParts("")
 	utf16["word/document.xml"] = "\xff\xfe" + string(wide(`<?xml version="1.0" encoding="utf-16"?><w:p><w:t>Ibáñez</w:t></w:p>`))
 	for _, c := range []struct {
@@ -68,6 +77,11 @@ func TestOOXML(t *testing.T) {
 	}{
 		{"docx", mimeDOCX, docxParts(body), "1: Title\t is &\nvested\nbox\nsee Book 7\nWexcombe County\n"},
 		{"docx in UTF-16", mimeDOCX, utf16, "1: Ibáñez\nsee Book 7\nWexcombe County\n"},
+		{"docx with a table", mimeDOCX, docxParts(before + table(3, row(cell("Name"), cell(""), cell("Book", "Page")), row(cell(""), cell("b"), cell(""))) + before),
+			"1: Before\nName\t\tBook Page\n\tb\nBefore\n" + foot},
+		{"docx with a table for its frame", mimeDOCX, docxParts(table(1, row(cell("One", "Two")), row("<w:tc>"+table(2, row(cell("a"), cell("b")))+"</w:tc>"))), "1: One\nTwo\na\tb\n" + foot},
+		{"docx with a table in a cell", mimeDOCX, docxParts(table(2, row(cell("a"), "<w:tc>"+table(2, row(cell("x"), cell("y")))+"<w:p><w:t>b</w:t><w:tab/><w:t>c</w:t><w:br/></w:p></w:tc>"))), "1: a\tx y b c\n" + foot},
+		{"docx with a table without a grid", mimeDOCX, docxParts("<w:tbl>" + row(cell("a"), cell("b")) + "</w:tbl></w:tbl></w:tr></w:tc>" + before), "1: a\tb\nBefore\n" + foot},
 		{"docx with a bare main part", mimeDOCX, map[string]string{`WORD\Document.xml`: `<p><t>bare</t></p>`}, "1: bare\n"},
 		{"xlsx", mimeXLSX, xlsxParts(), "1: Second\n0.3\t2019-04-17\t2019-04-17 12:00\t0.25\t1E+20\t#REF!\n2: First\nplain\tRich text\ninline\tresult\tTRUE\n"},
 		{"pptx", mimePPTX, pptxParts(), "1: shown first\n2: shown last\na note\n"},

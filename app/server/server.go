@@ -166,14 +166,15 @@ const bodiesWait = 10 * time.Second
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
 func Handler(opts Options) (http.Handler, error) {
 	c := opts.Config
+	room := api.NewRoom(int64(c.Limits.BodiesInMemory), bodiesWait)
 	v1, err := api.New(api.Options{
 		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
-			Bodies: int64(c.Limits.BodiesInMemory), Wait: bodiesWait, Page: int64(c.Limits.Page),
+			Page: int64(c.Limits.Page),
 		},
-		FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
+		Room: room, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -182,7 +183,7 @@ func Handler(opts Options) (http.Handler, error) {
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL), LinkTTL: c.Links.TTL,
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
 		Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor,
-		FormBytes: int64(c.Limits.FormFields), BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
+		FormBytes: int64(c.Limits.FormFields), Room: room.Take, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 // are called by a text.
 const findSteps = 200
 
+// siftSteps is findSteps where filters may leave few of them.
+const siftSteps = 2_000
+
 // Known is a record that is called by a text: by all of it, or it begins so.
 type Known[T any] struct {
 	Record T
@@ -27,13 +30,24 @@ type Known[T any] struct {
 // is a text or begins with it, those that are it first, and whether there may be
 // more. A text without a letter or digit finds nothing.
 func (t *Tx) FindAbstracts(text string, limit int) (list []Known[title.Abstract], more bool, err error) {
-	return abstracts.known(t, text, limit)
+	return abstracts.known(t, text, Query{Limit: limit})
+}
+
+// CalledAbstracts is FindAbstracts among those that a query leaves, at most its Limit:
+// of a query only the filters of ListAbstracts count.
+func (t *Tx) CalledAbstracts(text string, q Query) (list []Known[title.Abstract], more bool, err error) {
+	return abstracts.known(t, text, q)
 }
 
 // FindOrders is FindAbstracts for order number, parcel and address of orders. An order
 // number is compared with its punctuation.
 func (t *Tx) FindOrders(text string, limit int) (list []Known[title.Order], more bool, err error) {
-	return orders.known(t, text, limit)
+	return orders.known(t, text, Query{Limit: limit})
+}
+
+// CalledOrders is CalledAbstracts for FindOrders, with the filters of ListOrders.
+func (t *Tx) CalledOrders(text string, q Query) (list []Known[title.Order], more bool, err error) {
+	return orders.known(t, text, q)
 }
 
 // called is one way to call records of a list.
@@ -46,11 +60,18 @@ type called[T any] struct {
 	several bool // ways to write all of it
 }
 
-func (l *listing[T]) known(t *Tx, text string, limit int) (list []Known[T], more bool, err error) {
+func (l *listing[T]) known(t *Tx, text string, q Query) (list []Known[T], more bool, err error) {
 	if t.rebuilding() {
 		return nil, false, errRebuilding
 	}
-	g := gathering[T]{limit: limit, seen: map[uint64]bool{}}
+	j, possible, err := l.judgeOf(t, q)
+	if err != nil || !possible {
+		return nil, false, err
+	}
+	g := gathering[T]{limit: q.Limit, steps: findSteps, judge: &j, seen: map[uint64]bool{}}
+	if len(q.Where) > 0 || j.due || j.open || !q.From.IsZero() || !q.To.IsZero() {
+		g.steps = siftSteps
+	}
 	for _, way := range l.ways(t, text) {
 		if err := g.walk(t, l, &way); err != nil {
 			return nil, false, err
@@ -58,12 +79,13 @@ func (l *listing[T]) known(t *Tx, text string, limit int) (list []Known[T], more
 	}
 	g.begins = slices.DeleteFunc(g.begins, func(k Known[T]) bool { return g.seen[l.card(&k.Record).id] })
 	list = slices.Concat(g.exact, g.begins)
-	return list[:min(len(list), limit)], g.more || len(list) > limit, nil
+	return list[:min(len(list), q.Limit)], g.more || len(list) > q.Limit, nil
 }
 
 // gathering is what was found so far.
 type gathering[T any] struct {
-	limit         int
+	limit, steps  int
+	judge         *judge
 	exact, begins []Known[T]
 	seen          map[uint64]bool // true: among the exact ones
 	more          bool
@@ -75,7 +97,7 @@ func (g *gathering[T]) walk(t *Tx, l *listing[T], w *called[T]) error {
 	prefix := append([]byte{w.tag}, w.prefix...)
 	c, found := w.bucket.Cursor(), 0
 	k, _ := c.Seek(prefix)
-	for steps := findSteps; bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+	for steps := g.steps; bytes.HasPrefix(k, prefix); k, _ = c.Next() {
 		if steps--; steps < 0 || !w.several && found > g.limit {
 			g.more = true
 			return nil
@@ -91,6 +113,9 @@ func (g *gathering[T]) walk(t *Tx, l *listing[T], w *called[T]) error {
 		starts, whole := w.begins(&v)
 		if !ok || !starts {
 			continue // Check reports it, or the key is only as long as it is
+		}
+		if at := l.card(&v).created; at < g.judge.from || at > g.judge.to || !l.holds(&v, g.judge) {
+			continue
 		}
 		found++
 		exact, known := g.seen[id]

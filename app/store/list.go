@@ -309,16 +309,21 @@ func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
 	if err != nil || !ok {
 		return v, false
 	}
-	for i := range p.l.columns {
-		if p.judge.asked[i] && p.l.columns[i].of(&v) != p.judge.where[i] {
-			return v, false
+	return v, p.l.holds(&v, p.judge)
+}
+
+// holds reports whether a record has what is asked of its columns, and of its due date.
+func (l *listing[T]) holds(v *T, j *judge) bool {
+	for i := range l.columns {
+		if j.asked[i] && l.columns[i].of(v) != j.where[i] {
+			return false
 		}
 	}
-	if p.judge.due || p.judge.open {
-		c := p.l.card(&v)
-		return v, (!p.judge.open || c.open) && (!p.judge.due || c.due >= p.judge.dueFrom && c.due <= p.judge.dueTo)
+	if !j.due && !j.open {
+		return true
 	}
-	return v, true
+	c := l.card(v)
+	return (!j.open || c.open) && (!j.due || c.due >= j.dueFrom && c.due <= j.dueTo)
 }
 
 // weight is how many bytes are read to show a record.

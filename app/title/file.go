@@ -30,6 +30,62 @@ func (f File) Type() string {
 	return strings.ToLower(f.Filename[at+1:])
 }
 
+// extension is how the name ends, with its dot; "" without one.
+func (f File) extension() string {
+	if at := strings.LastIndexByte(f.Filename, '.'); at >= 0 {
+		return f.Filename[at:]
+	}
+	return ""
+}
+
+// Renamed is the name that somebody means who typed one: the extension says what the
+// document is and stays, whether it was typed or not. Of blanks it is "", which Check refuses.
+func (f File) Renamed(typed string) string {
+	typed = strings.TrimSpace(typed)
+	if typed == "" || extensionKind(File{Filename: typed}.Type()) == extensionKind(f.Type()) && strings.Contains(typed, ".") {
+		return typed
+	}
+	return typed + f.extension()
+}
+
+// Kind is what people call its type.
+func (f File) Kind() string {
+	switch ext := f.Type(); ext {
+	case "jpg", "jpeg":
+		return "JPEG"
+	case "tif", "tiff":
+		return "TIFF"
+	case "doc", "docx":
+		return "Word"
+	case "xls", "xlsx":
+		return "Excel"
+	case "ppt", "pptx":
+		return "PowerPoint"
+	case "txt":
+		return "Text"
+	default:
+		return strings.ToUpper(ext)
+	}
+}
+
+// MIMEPDF is the type of a PDF document.
+const MIMEPDF = "application/pdf"
+
+// Drawn reports a kind whose pages are shown as pictures; the others are shown as text.
+func (f File) Drawn() bool { return f.MIME == MIMEPDF || strings.HasPrefix(f.MIME, "image/") }
+
+// Pictured reports whether there is a picture of it: its kind has some, and its
+// processing has come to a good end.
+func (f File) Pictured() bool { return f.Drawn() && !f.Processing && f.Failure == "" }
+
+// PageCount is the number of its pages; 0 where there are none to count.
+func (f File) PageCount() int {
+	if f.Pages == nil {
+		return 0
+	}
+	return *f.Pages
+}
+
 // FileFailure is a file that was refused, and why.
 type FileFailure struct{ Filename, Reason string }
 

@@ -10,9 +10,6 @@ import (
 	"deedkeep/app/vault"
 )
 
-// mostAlike is how many other abstracts of the same parcel are shown.
-const mostAlike = 5
-
 // abstractSheet is one abstract as its page shows it.
 type abstractSheet struct {
 	title.Abstract
@@ -21,8 +18,7 @@ type abstractSheet struct {
 	Statuses                     []string       // to choose from, and the one it has
 	Missing                      []missingField // required values that are not there
 	Groups                       []fieldGroup
-	Alike                        []abstractRow
-	Ordered                      []vault.Hit // orders of the same property
+	Related                      vault.Found // of the same property
 	Documents                    documentList
 	History                      []historyLine
 }
@@ -89,10 +85,7 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 	if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
 		return err
 	}
-	if sheet.Alike, err = p.alike(r.Context(), filed.Abstract); err != nil {
-		return err
-	}
-	if sheet.Ordered, err = p.Vault.Abstracts.Ordered(r.Context(), filed.Abstract); err != nil {
+	if sheet.Related, err = p.Vault.Abstracts.Related(r.Context(), filed.Abstract); err != nil {
 		return err
 	}
 	var scripts []string
@@ -140,7 +133,7 @@ func (p *pages) templateOf(ctx context.Context, a title.Abstract) (title.Templat
 // abstractSheet is what needs no more reading.
 func (p *pages) abstractSheet(a title.Abstract, template title.Template) abstractSheet {
 	s := abstractSheet{
-		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: cmp.Or(a.Heading(), "Untitled abstract"), Under: a.Under(),
+		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Under(),
 		Template: template, Statuses: template.Statuses, Groups: groupsOf(a, template),
 	}
 	if a.Status != "" && !slices.Contains(s.Statuses, a.Status) {
@@ -193,15 +186,6 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 	return groups
 }
 
-// alike are other abstracts of the same parcel or address.
-func (p *pages) alike(ctx context.Context, a title.Abstract) (rows []abstractRow, err error) {
-	list, err := p.Vault.Abstracts.Alike(ctx, a, mostAlike)
-	for _, one := range list {
-		rows = append(rows, abstractRow{Abstract: one, Path: p.abstractPath(one.ID), Heading: cmp.Or(one.Heading(), "Untitled"), Documents: len(one.Files)})
-	}
-	return rows, err
-}
-
 // abstractStatus gives it another status.
 func (p *pages) abstractStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
 	id, err := p.abstractID(r)
@@ -214,7 +198,7 @@ func (p *pages) abstractStatus(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	if !isPart(r) {
-		return p.see(w, r, p.abstractPath(id), "The status is "+filed.Abstract.Status+" now.")
+		return p.see(w, r, p.abstractPath(id), "The status is “"+humane(filed.Abstract.Status)+"” now.")
 	}
 	template, err := p.templateOf(r.Context(), filed.Abstract)
 	if err != nil {
@@ -229,7 +213,7 @@ const changedEvent = "deedkeep:changed"
 
 // trashAbstract moves it to the trash with its documents.
 func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
-	filed, _, err := p.abstractRead(r)
+	filed, template, err := p.abstractRead(r)
 	if err != nil {
 		return err
 	}
@@ -237,7 +221,7 @@ func (p *pages) trashAbstract(w http.ResponseWriter, r *http.Request, who visito
 	if err := p.Vault.Abstracts.Trash(r.Context(), who.Actor, id, vault.Match{}); err != nil {
 		return err
 	}
-	notice := "“" + cmp.Or(filed.Abstract.Heading(), "The abstract") + "” is in the trash"
+	notice := "“" + p.Vault.Heading(filed.Abstract, template) + "” is in the trash"
 	if n := len(filed.Files); n > 0 {
 		notice += ", with its " + plural(n, "document", "documents")
 	}

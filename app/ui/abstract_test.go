@@ -127,6 +127,9 @@ func TestAbstractList(t *testing.T) {
 			got.has(t, "No abstract fits", `href="/abstracts"`)
 		}
 	}
+	h.status(t, 200, "GET", "/abstracts?status=in+exam", cookie).has(t, `<option value="In Exam" selected>`)
+	first := h.clock.Now().Local()
+	h.status(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).same(t, map[string]string{"Location": "/abstracts?from=" + day(0)})
 	h.status(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is no date", `id="from-problem"`)
 	h.status(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
 	// Sent as it is, the form leads to a short address, or to the only one there is.
@@ -138,6 +141,9 @@ func TestAbstractList(t *testing.T) {
 	part := h.status(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
 	part.same(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
+	part.has(t, `<p id="results-said" hx-swap-oob="innerHTML">2 abstracts</p>`)
+	part.lacks(t, "aria-live")
+	h.status(t, 200, "GET", "/abstracts?county=nowhere", cookie, "HX-Request: true").has(t, ">No abstract fits</p>")
 	h.status(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").has(t, "<html")
 }
 
@@ -229,5 +235,5 @@ func TestNewAbstract(t *testing.T) {
 	}
 	// What should be there may be missing, and then shows.
 	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}}).Header.Get("Location")
-	h.status(t, 200, "GET", bare, cookie).has(t, "Untitled abstract", "Still missing:", `<span class="missing">Missing</span>`)
+	h.status(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)
 }

@@ -85,7 +85,7 @@ func merged(g fieldGroup, form url.Values) edited {
 			in.Values = mine
 		default:
 			in.Values = mine
-			e.sent[in.Name] = values
+			e.sent[in.Name] = mine
 		}
 	}
 	e.group.Conflict = e.conflict

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,8 +19,6 @@ const (
 	historyAPage = 50
 	// filedTogether is how long a run of documents may take that is told as one.
 	filedTogether = 10 * time.Minute
-	// mostValue is how many bytes of a value the history shows.
-	mostValue = 240
 )
 
 // historyLine is one thing that was done, in words.
@@ -33,9 +30,6 @@ type historyLine struct {
 	At        time.Time
 	event     title.Event
 }
-
-// changeLine is what became of one field; "" is no value.
-type changeLine struct{ Label, From, To string }
 
 // historySheet is the page of a history.
 type historySheet struct {
@@ -64,7 +58,7 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 	if err != nil {
 		return err
 	}
-	shown := historySheet{Path: sheet.Path, Heading: sheet.Heading, Lines: linesOf(h, template)}
+	shown := historySheet{Path: sheet.Path, Heading: sheet.Heading, Lines: linesOf(h, template.Fields)}
 	if h.Before != 0 {
 		shown.Next = address(sheet.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
 	}
@@ -85,47 +79,30 @@ func (p *pages) shortHistory(ctx context.Context, filed vault.Filed, template ti
 	if err != nil {
 		return nil, err
 	}
-	lines := linesOf(h, template)
+	lines := linesOf(h, template.Fields)
 	return lines[:min(len(lines), historyBrief)], nil
 }
 
-// doings are the events of an abstract and its documents in words; those that are not
-// here are not shown.
-var doings = map[string]string{
-	"abstract.created":  "made this abstract",
-	"abstract.changed":  "changed",
-	"abstract.trashed":  "moved it to the trash",
-	"abstract.restored": "took it out of the trash",
-	"file.filed":        "filed",
-	"file.changed":      "renamed",
-	"file.trashed":      "moved to the trash:",
-	"file.detached":     "moved to the trash:",
-	"file.restored":     "took out of the trash:",
-	"file.retried":      "had read again:",
-	"file.opened":       "read",
-	"file.downloaded":   "downloaded",
-	"file.printed":      "printed",
-}
-
 // linesOf tells events in words, documents that came together as one.
-func linesOf(h vault.History, template title.Template) []historyLine {
+func linesOf(h vault.History, defs []title.Field) []historyLine {
 	var lines []historyLine
 	for _, e := range h.Events {
-		what, told := doings[e.Kind]
-		if !told {
+		what := wordOf(e.Kind).brief
+		if what == "" {
 			continue
 		}
 		line := historyLine{Who: actorWords(e.Actor), What: what, At: e.At, event: e}
 		if strings.HasPrefix(e.Record, "file:") {
 			line.Names = []string{cmp.Or(h.Names[e.Record], "a document")}
 		}
-		switch e.Kind {
-		case "file.changed":
+		if strings.HasSuffix(e.Kind, ".changed") {
 			line.Names = nil
-			line.Changes = changeLines(e.Changes, template)
-		case "abstract.changed":
-			line.Changes = changeLines(e.Changes, template)
-			if len(line.Changes) == 0 {
+			for _, c := range e.Changes {
+				if c.Field != "files" { // their order has no values to show
+					line.Changes = append(line.Changes, changeWords(c, defs, nil))
+				}
+			}
+			if len(line.Changes) == 0 && e.Kind == "abstract.changed" {
 				line.What = "put the documents into another order"
 			}
 		}
@@ -151,48 +128,6 @@ func (l *historyLine) joins(earlier historyLine) bool {
 		l.More++
 	}
 	return true
-}
-
-// changeLines are changes by the names that people know the fields by. The order of
-// documents has no values to show.
-func changeLines(changes []title.Change, template title.Template) []changeLine {
-	var lines []changeLine
-	for _, c := range changes {
-		label, kind := labelOf(c.Field, template)
-		if c.Field == "files" {
-			continue
-		}
-		lines = append(lines, changeLine{label, valueOf(kind, c.From), valueOf(kind, c.To)})
-	}
-	return lines
-}
-
-func valueOf(kind title.FieldType, raw json.RawMessage) string {
-	return shorten(shown(kind, texts(raw)), mostValue)
-}
-
-// labelOf is what people call a field.
-func labelOf(field string, template title.Template) (string, title.FieldType) {
-	for _, f := range propertyLabels {
-		if f.name == field {
-			return f.label, title.Text
-		}
-	}
-	key, custom := strings.CutPrefix(field, "custom_fields.")
-	for _, def := range template.Fields {
-		if custom && def.Key == key {
-			return def.Label, def.Type
-		}
-	}
-	switch field {
-	case "status":
-		return "Status", title.Text
-	case "filename":
-		return "Name", title.Text
-	case "folder_id":
-		return "Folder", title.Text
-	}
-	return key, title.Text
 }
 
 // byWhom is actorWords within a sentence.

@@ -278,8 +278,10 @@ func TestAlsoSearched(t *testing.T) {
 	place := title.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
 	h.abstractOf(t, actor, map[string]string{"file_number": "1999-7"}, place)
 	h.abstractOf(t, actor, map[string]string{"file_number": "1999-8"}, title.Property{Address: "9 Elm Street Rear"})
+	h.abstractOf(t, actor, map[string]string{"file_number": "1999-9"}, title.Property{Address: "9 Elm St", City: "Utica"}) // another city
+
 	path, _ := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, place)
 	page := h.status(t, 200, "GET", path, cookie)
 	page.has(t, "Also searched", "1999-7")
-	page.lacks(t, "1999-8")
+	page.lacks(t, "1999-8", "1999-9")
 }

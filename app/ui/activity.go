@@ -1,16 +1,13 @@
 package ui
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
-	"time"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
 // activityFilters are the parameters of the page's address, and of the CSV's.
@@ -33,10 +30,7 @@ const onActivity = 50
 
 func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) error {
 	asked := kept(r, activityFilters...)
-	shown := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: eventWords, Check: p.logCheck(), CSV: address("/admin/activity.csv", asked)}
-	for name := range asked {
-		shown.Asked[name] = asked.Get(name)
-	}
+	shown := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: eventWords, Check: p.logCheck()}
 	var err error
 	if shown.Users, err = p.Vault.Users.List(r.Context()); err != nil {
 		return err
@@ -45,9 +39,13 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 		return err
 	}
 	q := p.eventQuery(asked, shown.Problems)
+	for name := range asked {
+		shown.Asked[name] = asked.Get(name)
+	}
+	shown.CSV = address("/admin/activity.csv", asked)
 	q.Down, q.Limit = true, onActivity
 	p.placed(r, asked, &q)
-	list, err := p.someEvents(r.Context(), q)
+	list, err := onward(r.Context(), q, p.Vault.Events.List)
 	if err != nil {
 		return err
 	}
@@ -56,18 +54,6 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 		return err
 	}
 	return p.show(w, r, who, http.StatusOK, "activity.html", page{Heading: "Activity", Section: "admin", Data: shown, Styles: adminStyles})
-}
-
-// someEvents goes on over pages that are empty because their steps were used up.
-func (p *pages) someEvents(ctx context.Context, q store.Query) (list vault.Page[title.Event], err error) {
-	for range 10 {
-		list, err = p.Vault.Events.List(ctx, q)
-		if err != nil || len(list.Items) > 0 || q.Back || list.Next == nil {
-			break
-		}
-		q.Position = list.Next
-	}
-	return list, err
 }
 
 // eventQuery reads the filters; what is wrong with one is put beside it, and the list
@@ -90,21 +76,7 @@ func (p *pages) eventQuery(asked url.Values, problems map[string]string) store.Q
 			problems["record"] = "This is no address of a page about a record."
 		}
 	}
-	for name, bound := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
-		v := asked.Get(name)
-		if v == "" {
-			continue
-		}
-		day, err := time.ParseInLocation(time.DateOnly, v, time.Local)
-		switch {
-		case err != nil:
-			problems[name] = "This is no date. Write it as year, month and day: 2026-03-14."
-		case name == "to":
-			*bound = day.AddDate(0, 0, 1).Add(-time.Microsecond)
-		default:
-			*bound = day
-		}
-	}
+	q.From, q.To = askedDays(asked, problems)
 	return q
 }
 

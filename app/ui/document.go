@@ -90,8 +90,11 @@ func (p *pages) document(w http.ResponseWriter, r *http.Request, who visitor) er
 func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 	sizes, err := p.Vault.Files.Sizes(r.Context(), who.Actor, s.File.ID)
 	switch {
-	case err == nil:
+	case err == nil && !blank(s.File):
 		return p.pictures(r, s, sizes)
+	case err == nil:
+		s.As, s.Broken = asNone, s.File.Failure
+		return nil
 	case title.KindOf(err) != title.NotFound:
 		return err
 	}
@@ -105,6 +108,12 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 	s.As = asNone
 	s.Broken = cmp.Or(s.File.Failure, "There is no picture of this document here.")
 	return nil
+}
+
+// blank reports an image of one page whose picture could not be made: the sheet would
+// stay empty.
+func blank(f title.File) bool {
+	return f.Failure != "" && strings.HasPrefix(f.MIME, "image/") && f.Pages == nil
 }
 
 // pictures takes what the address says about the page to look at.
@@ -230,8 +239,11 @@ func (p *pages) readPlace(ctx context.Context, in string, s *documentSheet) ([]t
 		if err != nil {
 			return nil, err
 		}
-		name := cmp.Or(filed.Abstract.Address, filed.Abstract.TaxMap, "Abstract")
-		s.Place = place{Name: name, Path: p.abstractPath(n), Section: "abstracts"}
+		headings, err := p.Vault.Abstracts.Headings(ctx, filed.Abstract)
+		if err != nil {
+			return nil, err
+		}
+		s.Place = place{Name: headings[0], Path: p.abstractPath(n), Section: "abstracts"}
 		return filed.Files, nil
 	case "folder":
 		n, err := strconv.ParseUint(id, 10, 63)

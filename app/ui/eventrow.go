@@ -2,9 +2,7 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +21,7 @@ type eventRow struct {
 	Record       *eventRecord // nil: the words say it all
 	In           *eventRecord // the abstract that a document belongs to
 	Details      []string
-	Changes      []changeRow
+	Changes      []changeLine
 }
 
 // eventRecord is a record that an entry names. Path is "" where there is no page of it,
@@ -33,9 +31,6 @@ type eventRecord struct {
 	Gone             bool // for good
 	Trashed          bool
 }
-
-// changeRow is what became of one field; a change of definitions is in Words alone.
-type changeRow struct{ Field, From, To, Words string }
 
 func record(noun string, id uint64) string { return noun + ":" + strconv.FormatUint(id, 10) }
 
@@ -90,9 +85,9 @@ func (p *pages) eventRow(e title.Event, names map[string]vault.RecordName) event
 	definitions := strings.HasPrefix(e.Kind, "template.") || strings.HasPrefix(e.Kind, "order_")
 	for _, c := range e.Changes {
 		if definitions {
-			row.Changes = append(row.Changes, changeRow{Words: c.DefinitionWords()})
+			row.Changes = append(row.Changes, changeLine{Words: c.DefinitionWords()})
 		} else {
-			row.Changes = append(row.Changes, changeRow{Field: fieldWord(c.Field), From: changeText(c.Field, c.From, names), To: changeText(c.Field, c.To, names)})
+			row.Changes = append(row.Changes, changeWords(c, nil, names))
 		}
 	}
 	return row
@@ -135,39 +130,6 @@ func (p *pages) recordPath(noun string, id uint64) string {
 		return "/admin/" + noun + "s/" + strconv.FormatUint(id, 10)
 	}
 	return ""
-}
-
-// fieldWord is the name of a field as people say it.
-func fieldWord(field string) string {
-	field = strings.TrimSuffix(strings.TrimPrefix(field, "custom_fields."), "_id")
-	return humane(strings.ReplaceAll(field, ".", " "))
-}
-
-// referred is the record that a changed field names by its number.
-func referred(field string, raw json.RawMessage) string {
-	noun, is := map[string]string{"folder_id": "folder", "parent_id": "folder", "abstract_id": "abstract"}[field]
-	if !is {
-		return ""
-	}
-	return noun + ":" + string(raw)
-}
-
-// changeText is the value of a field as people read it.
-func changeText(field string, raw json.RawMessage, names map[string]vault.RecordName) string {
-	if name, is := names[referred(field, raw)]; is {
-		return name.Text
-	}
-	values := texts(raw)
-	switch {
-	case len(values) == 0:
-		return "nothing"
-	case field == "files":
-		return plural(len(values), "document", "documents") + " (" + strings.Join(values[:min(len(values), 20)], ", ") + ")"
-	}
-	for i, v := range values {
-		values[i] = date(v)
-	}
-	return strings.Join(slices.Clip(values), ", ")
 }
 
 // cutRecord takes a record's name in the log apart.

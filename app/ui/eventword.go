@@ -8,8 +8,9 @@ import (
 )
 
 // eventWord says what a kind of event is in words: somebody "filed" the document.
-// Record is the noun before the name of the record; "" where the words say it all.
-type eventWord struct{ kind, words, record string }
+// Record is the noun before the name of the record; "" where the words say it all. Brief
+// is what is said in the record's own history; "" where that does not tell of it.
+type eventWord struct{ kind, words, record, brief string }
 
 // eventGroup is some of them under a heading.
 type eventGroup struct {
@@ -21,42 +22,45 @@ type eventGroup struct {
 // kind that is not in it is shown as it is.
 var eventWords = []eventGroup{
 	{"Documents", []eventWord{
-		{"file.filed", "filed", "document"}, {"file.opened", "opened", "document"}, {"file.downloaded", "downloaded", "document"},
-		{"file.changed", "renamed or moved", "document"}, {"file.detached", "took off its abstract, into the trash,", "document"},
-		{"file.trashed", "moved to the trash", "document"}, {"file.restored", "restored from the trash", "document"},
-		{"file.retried", "had read again", "document"}, {"file.purged", "removed for good, after its time in the trash,", "document"},
+		{"file.filed", "filed", "document", "filed"}, {"file.opened", "opened", "document", "read"}, {"file.downloaded", "downloaded", "document", "downloaded"},
+		{"file.changed", "renamed or moved", "document", "renamed"}, {"file.detached", "took off its abstract, into the trash,", "document", "moved to the trash:"},
+		{"file.trashed", "moved to the trash", "document", "moved to the trash:"}, {"file.restored", "restored from the trash", "document", "took out of the trash:"},
+		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "removed for good, after its time in the trash,", "document", ""},
 	}},
 	{"Abstracts", []eventWord{
-		{"abstract.created", "made", "abstract"}, {"abstract.changed", "changed", "abstract"}, {"abstract.trashed", "moved to the trash", "abstract"},
-		{"abstract.restored", "restored from the trash", "abstract"}, {"abstract.purged", "removed for good, after its time in the trash,", "abstract"},
+		{"abstract.created", "made", "abstract", "made this abstract"}, {"abstract.changed", "changed", "abstract", "changed"},
+		{"abstract.trashed", "moved to the trash", "abstract", "moved it to the trash"},
+		{"abstract.restored", "restored from the trash", "abstract", "took it out of the trash"},
+		{"abstract.purged", "removed for good, after its time in the trash,", "abstract", ""},
 	}},
 	{"Orders", []eventWord{
-		{"order.created", "made", "order"}, {"order.changed", "changed", "order"}, {"order.trashed", "moved to the trash", "order"},
-		{"order.restored", "restored from the trash", "order"}, {"order.purged", "removed for good, after its time in the trash,", "order"},
+		{"order.created", "made", "order", "made this order"}, {"order.changed", "changed", "order", "changed"},
+		{"order.trashed", "moved to the trash", "order", "moved it to the trash"},
+		{"order.restored", "restored from the trash", "order", "took it out of the trash"}, {"order.purged", "removed for good, after its time in the trash,", "order", ""},
 	}},
 	{"Folders", []eventWord{
-		{"folder.created", "made", "folder"}, {"folder.changed", "renamed or moved", "folder"}, {"folder.removed", "removed", "folder"},
+		{"folder.created", "made", "folder", ""}, {"folder.changed", "renamed or moved", "folder", ""}, {"folder.removed", "removed", "folder", ""},
 	}},
 	{"Signing in", []eventWord{
-		{"session.started", "signed in", ""}, {"session.ended", "signed out", ""}, {"session.refused", "was refused at signing in", "as"},
+		{"session.started", "signed in", "", ""}, {"session.ended", "signed out", "", ""}, {"session.refused", "was refused at signing in", "as", ""},
 	}},
 	{"Users", []eventWord{
-		{"user.created", "added", "user"}, {"user.renamed", "renamed", "user"}, {"user.role_changed", "changed the role of", "user"},
-		{"user.disabled", "disabled", "user"}, {"user.enabled", "enabled", "user"}, {"user.reset", "made a reset link for", "user"},
-		{"user.password_set", "chose a password for", "user"}, {"user.password_changed", "changed the password of", "user"},
-		{"user.second_factor_added", "added a second factor for", "user"}, {"user.second_factor_removed", "removed the second factor of", "user"},
-		{"user.second_factor_clock_reset", "set the clock of the second factor right for", "user"}, {"user.recovery_codes_made", "made recovery codes for", "user"},
+		{"user.created", "added", "user", ""}, {"user.renamed", "renamed", "user", ""}, {"user.role_changed", "changed the role of", "user", ""},
+		{"user.disabled", "disabled", "user", ""}, {"user.enabled", "enabled", "user", ""}, {"user.reset", "made a reset link for", "user", ""},
+		{"user.password_set", "chose a password for", "user", ""}, {"user.password_changed", "changed the password of", "user", ""},
+		{"user.second_factor_added", "added a second factor for", "user", ""}, {"user.second_factor_removed", "removed the second factor of", "user", ""},
+		{"user.second_factor_clock_reset", "set the clock of the second factor right for", "user", ""}, {"user.recovery_codes_made", "made recovery codes for", "user", ""},
 	}},
 	{"API keys", []eventWord{
-		{"key.created", "made", "API key"}, {"key.revoked", "revoked", "API key"}, {"key.rotated", "made a successor of", "API key"},
+		{"key.created", "made", "API key", ""}, {"key.revoked", "revoked", "API key", ""}, {"key.rotated", "made a successor of", "API key", ""},
 	}},
 	{"Templates and fields", []eventWord{
-		{"template.created", "made", "template"}, {"template.changed", "changed", "template"}, {"template.retired", "retired", "template"},
-		{"order_fields.changed", "changed the fields of orders", ""}, {"order_statuses.changed", "changed the statuses of orders", ""},
+		{"template.created", "made", "template", ""}, {"template.changed", "changed", "template", ""}, {"template.retired", "retired", "template", ""},
+		{"order_fields.changed", "changed the fields of orders", "", ""}, {"order_statuses.changed", "changed the statuses of orders", "", ""},
 	}},
 	{"Backups and the vault", []eventWord{
-		{"backup.created", "made a backup", ""}, {"backup.pruned", "removed old backups", ""}, {"backup.restored", "restored a backup", ""},
-		{"vault.created", "made the vault", ""}, {"vault.repaired", "repaired the vault's indexes", ""},
+		{"backup.created", "made a backup", "", ""}, {"backup.pruned", "removed old backups", "", ""}, {"backup.restored", "restored a backup", "", ""},
+		{"vault.created", "made the vault", "", ""}, {"vault.repaired", "repaired the vault's indexes", "", ""},
 	}},
 }
 

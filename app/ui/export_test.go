@@ -44,6 +44,9 @@ var (
 	DeviceName = deviceName
 )
 
+// Undoing is undoing.
+var Undoing = undoing
+
 // EventKinds are the kinds of events that have words.
 func EventKinds() map[string]bool {
 	known := map[string]bool{}

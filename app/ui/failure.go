@@ -69,7 +69,7 @@ func explain(err error) failure {
 // fail answers an error: a page, or the sentence alone where a script puts it into place.
 func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err error) {
 	if errors.Is(err, errSignIn) || errors.Is(err, errEnrol) {
-		p.elsewhere(w, r, err)
+		p.outside(w, r, err)
 		return
 	}
 	f := explain(err)
@@ -100,6 +100,25 @@ func retryAfter(w http.ResponseWriter, err error) {
 	var refused *vault.SignInError
 	if errors.As(err, &refused) && refused.Wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))
+	}
+}
+
+// outside answers somebody who has to sign in first: in place where something was
+// typed, which would be lost on the way, else by sending them there.
+func (p *pages) outside(w http.ResponseWriter, r *http.Request, err error) {
+	var form *unsent
+	switch signIn := errors.Is(err, errSignIn); {
+	case errors.As(err, &form):
+		err = p.showUnsent(w, r, form)
+	case signIn && isPart(r) && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		err = p.part(w, r, visitor{}, http.StatusUnauthorized, "unsent.html", "problem", signInPath("/"))
+	default:
+		p.elsewhere(w, r, err)
+		return
+	}
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
+		http.Error(w, "Server error.", http.StatusInternalServerError)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"deedkeep/app/title"
 )
@@ -111,12 +112,28 @@ func typed(defs []title.Field, form url.Values, refused map[string]string) []inp
 	return list
 }
 
+// noDate is what is said of a text that is no date.
+const noDate = "This is no date. Write it as month/day/year, like 3/14/2026."
+
 // spokenProblem is the sentence of a refusal as people need it.
 func spokenProblem(kind title.FieldType, sentence string) string {
 	if sentence != "" && kind == title.Date {
-		return "This is no date. Write it as year, month and day: 2026-03-14."
+		return noDate
 	}
 	return sentence
+}
+
+// dateText spells a date as 2026-03-14 that people in the US write by hand, where a
+// browser has no calendar for it; any other text stays as it is. A year has four
+// digits: of two nobody knows the century of a deed.
+func dateText(text string) string {
+	text = strings.TrimSpace(text)
+	for _, layout := range []string{"1/2/2006", "1-2-2006", "Jan 2, 2006", "January 2, 2006"} {
+		if day, err := time.Parse(layout, text); err == nil {
+			return day.Format(time.DateOnly)
+		}
+	}
+	return text
 }
 
 // sentTexts are the values of a form's field; several controls of one name are led
@@ -128,7 +145,11 @@ func sentTexts(kind title.FieldType, sent []string) []string {
 	if len(sent) == 0 {
 		return nil
 	}
-	return []string{plainText(sent[len(sent)-1])}
+	text := plainText(sent[len(sent)-1])
+	if kind == title.Date {
+		text = dateText(text)
+	}
+	return []string{text}
 }
 
 // plainText is text as it stood in the page: a browser sends each end of a line as two

@@ -46,6 +46,27 @@ func TestSentCustom(t *testing.T) {
 	}
 }
 
+// A date is taken as people in the US write it, and only where it says one day.
+func TestDateText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2026-03-14": "2026-03-14", "3/14/2026": "2026-03-14", "03/14/2026": "2026-03-14", " 3-14-2026 ": "2026-03-14", "12/1/1899": "1899-12-01",
+		"Mar 14, 2026": "2026-03-14", "march 14, 2026": "2026-03-14", "": "",
+		"3/14/26": "3/14/26", "14/3/2026": "14/3/2026", "2/30/2026": "2/30/2026", "3/14": "3/14", "soon": "soon", "3/14/20261": "3/14/20261",
+	} {
+		if got := dateText(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	form := url.Values{"custom_fields.day": {"3/14/2026"}}
+	if got := string(sentCustom(everyField, form).Sent["day"]); got != `"2026-03-14"` {
+		t.Errorf("sent as %s", got)
+	}
+	if in := typed(everyField, form, nil)[2]; in.Value() != "2026-03-14" {
+		t.Errorf("shown again as %q", in.Value())
+	}
+}
+
 func TestTextsOfStoredValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -17,6 +17,28 @@ const (
 	answerTime = 2 * time.Minute
 )
 
+// form reads a form for a page of that need, and takes the memory for a large one
+// until done is called. Those of whom nobody knows whether they may do anything here
+// have little to fill in.
+func (p *pages) form(w http.ResponseWriter, r *http.Request, of need) (done func(), err error) {
+	if of == anyone || of == signedIn {
+		return func() {}, readForm(w, r, mostForm)
+	}
+	n := r.ContentLength
+	if n < 0 || n > p.FormBytes {
+		n = p.FormBytes
+	}
+	if done, err = p.Room(r.Context(), n); err != nil {
+		leaveForm(w, r)
+		return nil, err
+	}
+	if err := readForm(w, r, p.FormBytes); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
+}
+
 // readForm reads a form of at most that many bytes into r.PostForm.
 func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {

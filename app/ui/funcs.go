@@ -23,7 +23,7 @@ func (p *pages) functions() template.FuncMap {
 		"date":         date,
 		"when":         when,
 		"day":          onDay,
-		"badge":        statusClass,
+		"tone":         tone,
 		"size":         size,
 		"count":        count[int],
 		"plural":       plural,

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -55,6 +56,27 @@ func (p *pages) beside(r *http.Request, values url.Values, prev, next []byte) (b
 		return address(r.URL.Path, at)
 	}
 	return to(backward, prev), to(forward, next)
+}
+
+// mostLooks is how often a page that came back empty is looked for again, further on,
+// before the visitor is asked.
+const mostLooks = 4
+
+// onward reads a page. One that is empty since its steps were used up (store.Page) is
+// looked for further on.
+func onward[T any](ctx context.Context, q store.Query, read func(context.Context, store.Query) (store.Page[T], error)) (page store.Page[T], err error) {
+	for range mostLooks {
+		page, err = read(ctx, q)
+		further := page.Next
+		if q.Back {
+			further = page.Prev
+		}
+		if err != nil || len(page.Items) > 0 || further == nil {
+			break
+		}
+		q.Position = further
+	}
+	return page, err
 }
 
 func scope(r *http.Request, values url.Values) string { return "page " + address(r.URL.Path, values) }

@@ -132,7 +132,7 @@ func (p *pages) orderSheet(ctx context.Context, o title.Order) (s orderSheet, er
 // hold.
 func orderInputs(value func(name string) string, refused map[string]string) (list []input) {
 	for _, def := range title.CoreOrderFields() {
-		in := input{Name: def.Key, Label: orderLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: []string{value(def.Key)}}
+		in := input{Name: def.Key, Label: orderLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: sentTexts(def.Type, []string{value(def.Key)})}
 		in.Problem = spokenProblem(def.Type, refused[def.Key])
 		list = append(list, in)
 	}
@@ -232,7 +232,7 @@ const mostRecent = 8
 // orderRecent adds the newest of the history.
 func (p *pages) orderRecent(ctx context.Context, s *orderSheet) error {
 	log, err := p.orderEvents(ctx, s.ID, store.Query{Limit: mostRecent})
-	s.History, s.Earlier = orderLines(log.Items, s.Fields), log.Next != nil
+	s.History, s.Earlier = linesOf(vault.History{Events: log.Items}, s.Fields), log.Next != nil
 	return err
 }
 
@@ -257,35 +257,7 @@ func (p *pages) orderHistory(w http.ResponseWriter, r *http.Request, who visitor
 		orderSheet
 		Prev, Next string
 	}{orderSheet: s}
-	view.History = orderLines(log.Items, s.Fields)
+	view.History = linesOf(vault.History{Events: log.Items}, s.Fields)
 	view.Prev, view.Next = p.beside(r, url.Values{}, log.Prev, log.Next)
 	return p.show(w, r, who, http.StatusOK, "orderhistory.html", page{Heading: "History of order " + s.Number, Section: "orders", Data: view, Styles: []string{"abstract.css"}})
-}
-
-// orderDoings are the events of an order in words.
-var orderDoings = map[string]string{
-	"order.created": "made this order", "order.changed": "changed", "order.trashed": "moved it to the trash", "order.restored": "took it out of the trash",
-}
-
-// orderLines tells events in words; those that have none are told by their kind.
-func orderLines(events []title.Event, defs []title.Field) (lines []historyLine) {
-	kinds := title.Template{Fields: slices.Clone(defs)}
-	for _, e := range events {
-		what := orderDoings[e.Kind]
-		if what == "" {
-			what = strings.ReplaceAll(strings.TrimPrefix(e.Kind, "order."), "_", " ")
-		}
-		line := historyLine{Who: byWhom(e.Actor), What: what, At: e.At, Changes: changeLines(e.Changes, kinds)}
-		for i, c := range line.Changes {
-			line.Changes[i].Label = orderLabel(c.Label, c.Label)
-			if c.Label == "due_date" {
-				line.Changes[i].From, line.Changes[i].To = date(c.From), date(c.To)
-			}
-			if c.Label == "Status" {
-				line.Changes[i].From, line.Changes[i].To = humane(c.From), humane(c.To)
-			}
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }

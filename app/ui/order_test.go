@@ -30,7 +30,7 @@ func TestOrderPages(t *testing.T) {
 	}
 	wrong := staff.post(t, 422, "/orders", url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
 	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is no date", `value="3/14"`, "1 &lt;Elm&gt;", "The selected product is invalid.")
-	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"2026-06-02"}, "address": {"12 Elm St"}, "city": {"Troy"},
+	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"6/2/2026"}, "address": {"12 Elm St"}, "city": {"Troy"},
 		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
 	made := staff.post(t, 303, "/orders", filled).Header.Get("Location")
 	if again := staff.post(t, 303, "/orders", filled).Header.Get("Location"); again != made {
@@ -181,6 +181,9 @@ func TestOrderList(t *testing.T) {
 	day := func(days int) string {
 		return h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
 	}
+	us := func(days int) string {
+		return h.clock.Now().In(time.Local).AddDate(0, 0, days).Format("01/02/2006")
+	}
 	viewer := h.visit(t, title.RoleViewer)
 	for asked, want := range map[string]string{
 		"":                             "D A B C",
@@ -198,7 +201,8 @@ func TestOrderList(t *testing.T) {
 		"?status=ON_HOLD":              "A",
 		"?county=albany&state=ny":      "A C",
 		"?due_from=" + day(-5) + "&due_to=" + day(2): "A B C",
-		"?due_from=3/14":     "",
+		"?due_from=3/14": "",
+		"?due_from=" + url.QueryEscape(us(-5)) + "&due_to=" + url.QueryEscape(us(2)): "A B C",
 		"?q=1+oak":           "B",
 		"?q=oak":             "",
 		"?q=1+oak&show=open": "",
@@ -216,6 +220,8 @@ func TestOrderList(t *testing.T) {
 	part := viewer.get(t, 200, "/orders?show=open", asPart...)
 	part.lacks(t, "<html")
 	part.same(t, map[string]string{"HX-Push-Url": "/orders?show=open"})
+	part.has(t, `<p id="results-said" hx-swap-oob="innerHTML">3 orders</p>`)
+	part.lacks(t, "aria-live")
 	viewer.get(t, 303, "/orders?go=1&q=3+oak&status=").same(t, map[string]string{"Location": h.orderPath(title.Order{ID: 1})})
 	viewer.get(t, 303, "/orders?go=1&q=&status=on_hold").same(t, map[string]string{"Location": "/orders?status=on_hold"})
 }

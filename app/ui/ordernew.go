@@ -55,7 +55,7 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 	line := func(name string) title.Input { return title.Given(form.Get(name)) }
 	keep := p.onceOrder(who, form)
 	made, err := p.Vault.Orders.Create(r.Context(), who.Actor, title.OrderDraft{
-		Number: line("order_number"), DueDate: line("due_date"),
+		Number: line("order_number"), DueDate: title.Given(dateText(form.Get("due_date"))),
 		PropertyDraft: title.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		Custom:        sentCustom(defs, form),
 	}, keep)

@@ -74,15 +74,15 @@ func (p *pages) zipAbstract(w http.ResponseWriter, r *http.Request, who visitor)
 	if err != nil {
 		return err
 	}
+	headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
+	if err != nil {
+		return err
+	}
 	list := make([]zipped, 0, len(filed.Files))
 	for _, file := range filed.Files {
 		list = append(list, zipped{File: file})
 	}
-	name := filed.Abstract.Address
-	if name == "" {
-		name = "Abstract " + p.abstracts.Encode(id)
-	}
-	return p.zip(w, r, who, name, list)
+	return p.zip(w, r, who, headings[0], list)
 }
 
 // printSheet is what the page for printing works with.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -118,57 +117,6 @@ func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- what a request named went through local
-}
-
-// noticeCookie carries one sentence to the next page.
-const noticeCookie = "deedkeep_notice"
-
-// see sends the browser on to a page that says what this came to.
-func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) error {
-	return p.seeUndo(w, r, to, notice, "")
-}
-
-// seeUndo is see with a button that sends a form to undo, an address that ends with
-// /restore.
-func (p *pages) seeUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
-	p.leaveUndo(w, r, notice, undo)
-	redirect(w, r, local(to))
-	return nil
-}
-
-// leaveNotice leaves a sentence for the next page; none where it is "".
-func (p *pages) leaveNotice(w http.ResponseWriter, r *http.Request, notice string) {
-	p.leaveUndo(w, r, notice, "")
-}
-
-func (p *pages) leaveUndo(w http.ResponseWriter, r *http.Request, notice, undo string) {
-	if notice == "" {
-		return
-	}
-	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
-		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 2000))), Path: "/", MaxAge: 60,
-		HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
-	})
-}
-
-// notice takes the sentence that the last action left, once, and where that is undone.
-func (p *pages) notice(w http.ResponseWriter, r *http.Request) (notice, undo string) {
-	cookie, err := r.Cookie(noticeCookie)
-	if err != nil {
-		return "", ""
-	}
-	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- as in leaveNotice
-		Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
-	})
-	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	if err != nil {
-		return "", ""
-	}
-	undo, notice, _ = strings.Cut(string(text), "\n")
-	if local(undo) != undo || !strings.HasSuffix(undo, "/restore") {
-		undo = "" // a cookie may come from elsewhere
-	}
-	return shorten(strings.ToValidUTF8(notice, ""), 2000), undo
 }
 
 // shorten cuts a text to a number of bytes, at a letter.

@@ -219,6 +219,12 @@ func (v *verdict) WriteHeader(status int)      { v.status = status }
 func (p *pages) admit(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := p.let(to, w, r)
+		if err == nil && to.form(r) {
+			var done func()
+			if done, err = p.form(w, r, to.need); err == nil {
+				defer done()
+			}
+		}
 		if err == nil {
 			err = to.handle(w, r, who)
 		}
@@ -238,16 +244,23 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 		return who, &title.Error{Kind: title.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
 	if err := may(who, to.need); err != nil {
+		if errors.Is(err, errSignIn) {
+			if held := p.held(to, w, r); held != nil {
+				return who, held
+			}
+		}
 		leaveForm(w, r)
 		if errors.Is(err, errSignIn) && p.token(r) != "" {
 			err = errEnded
 		}
 		return who, err
 	}
-	if to.raw || r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return who, nil
-	}
-	return who, readForm(w, r, p.FormBytes)
+	return who, nil
+}
+
+// form reports whether a request brings a form that is read for its handler.
+func (to route) form(r *http.Request) bool {
+	return !to.raw && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
 // may is nil when the visitor may have a page of that need.

@@ -317,7 +317,8 @@ func noticeOf(t *testing.T, r reply) string {
 	t.Helper()
 	for _, c := range r.Cookies() {
 		if c.Name == "deedkeep_notice" {
-			text, err := base64.RawURLEncoding.DecodeString(c.Value)
+			sealed, _, _ := strings.Cut(c.Value, ".")
+			text, err := base64.RawURLEncoding.DecodeString(sealed)
 			if err != nil {
 				t.Fatal(err)
 			}

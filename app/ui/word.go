@@ -1,6 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+
+	"deedkeep/app/title"
+)
 
 // humane gives a status that is written for programs, such as on_hold, as people
 // write it; any other as it is.
@@ -12,6 +16,21 @@ func humane(status string) string {
 		return status
 	}
 	return strings.ToUpper(status[:1]) + strings.ReplaceAll(status[1:], "_", " ")
+}
+
+// tone is the colour of a status, as far as its words tell; that of one which ended
+// without its work is none.
+func tone(status string) string {
+	word := title.Fold(status)
+	switch {
+	case strings.HasPrefix(word, "cancel"), strings.HasPrefix(word, "void"), strings.HasPrefix(word, "withdrawn"):
+		return ""
+	case !title.OpenStatus(status):
+		return "good"
+	case strings.HasPrefix(word, "need"), strings.Contains(word, "hold"), strings.Contains(word, "curative"), strings.Contains(word, "problem"):
+		return "warn"
+	}
+	return "neutral"
 }
 
 // under reports whether a page's address is that of a place or of something in it.

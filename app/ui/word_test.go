@@ -30,3 +30,16 @@ func TestUnder(t *testing.T) {
 		}
 	}
 }
+
+// One table gives the colour of every status, of orders and abstracts.
+func TestTone(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]string{
+		"active": "neutral", "on_hold": "warn", "On Hold": "warn", "completed": "good", "Complete": "good", "Delivered": "good", "cancelled": "", "Cancelled (by client)": "",
+		"void": "", "Withdrawn": "", "In Search": "neutral", "Needs Curative": "warn", "Problem": "warn", "Sold": "neutral", "": "neutral",
+	} {
+		if got := tone(status); got != want {
+			t.Errorf("tone(%q) = %q, want %q", status, got, want)
+		}
+	}
+}

@@ -17,38 +17,6 @@ func (a *Abstracts) Rows(ctx context.Context, q Query) (Page[title.Abstract], er
 	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
 }
 
-// Alike gives at most limit other abstracts of the same parcel or the same address,
-// the newest first: a prior search of a parcel saves days.
-func (a *Abstracts) Alike(ctx context.Context, of title.Abstract, limit int) (list []title.Abstract, err error) {
-	seen := map[uint64]bool{of.ID: true}
-	err = a.v.store.View(ctx, func(t *store.Tx) error {
-		list = nil
-		for _, called := range []struct {
-			by   store.Sort
-			text string
-		}{{store.SortParcel, of.Parcel()}, {store.SortAddress, of.Street()}} {
-			if called.text == "" {
-				continue
-			}
-			found, _, err := t.FindAbstracts(called.text, limit+1)
-			if err != nil {
-				return err
-			}
-			for _, f := range found {
-				if f.Exact && f.By == called.by && !seen[f.Record.ID] {
-					seen[f.Record.ID] = true
-					list = append(list, f.Record)
-				}
-			}
-		}
-		return nil
-	})
-	slices.SortFunc(list, func(a, b title.Abstract) int {
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
-	})
-	return list[:min(len(list), limit)], err
-}
-
 // History is what was done to an abstract and its documents, newest first.
 type History struct {
 	Events []title.Event
@@ -194,11 +162,12 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 	return who, err
 }
 
-// Called gives at most limit abstracts whose file number, parcel or address is a text
-// or begins with it, those that are it first, and whether there may be more.
-func (a *Abstracts) Called(ctx context.Context, text string, limit int) (list []title.Abstract, more bool, err error) {
+// Called gives the abstracts that a query leaves, at most its Limit, and whose file number,
+// parcel or address is a text or begins with it, those that are it first; and whether
+// there may be more. Of the query only its filters count.
+func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []title.Abstract, more bool, err error) {
 	err = a.v.store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.FindAbstracts(text, limit)
+		found, beyond, err := t.CalledAbstracts(text, q)
 		list, more = make([]title.Abstract, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -28,33 +30,30 @@ func fileNumbers(list []title.Abstract) (numbers []string) {
 	return numbers
 }
 
-// Abstracts of one parcel or address find each other, however it is written.
-func TestAbstractsAlike(t *testing.T) {
+func TestAbstractsCalled(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	one := abstractCalled(t, v, "1", "12-34-567", "9 Elm St")
-	abstractCalled(t, v, "2", "1234567", "")
+	abstractCalled(t, v, "1", "12-34-567", "9 Elm St")
 	abstractCalled(t, v, "3", "12-34-5678", "9 Elm Street")
 	abstractCalled(t, v, "4", "", "9 ELM ST.")
-	bare := abstractCalled(t, v, "5", "", "")
-	for _, c := range []struct {
-		name string
-		of   title.Abstract
-		most int
-		want string
-	}{
-		{"parcel and address", one.Abstract, 5, "[4 2]"},
-		{"no more than asked for", one.Abstract, 1, "[4]"},
-		{"nothing to go by", bare.Abstract, 5, "[]"},
-	} {
-		list, err := v.Abstracts.Alike(t.Context(), c.of, c.most)
-		if got := fmt.Sprint(fileNumbers(list)); err != nil || got != c.want {
-			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
-		}
-	}
-	found, more, err := v.Abstracts.Called(t.Context(), "9 elm", 2)
+	found, more, err := v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 2})
 	if err != nil || len(found) != 2 || !more {
 		t.Errorf("called: %v, %v, %v", fileNumbers(found), more, err)
+	}
+	// However many begin so, the filters find the one among them.
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, title.AbstractPatch{Status: title.Send(title.Given("In Exam"))}, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	q := vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
+	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
+		t.Errorf("called, with a status: %v, %v, %v", fileNumbers(found), more, err)
+	}
+	q.To = found[0].CreatedAt.Add(-time.Hour)
+	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
+		t.Errorf("called, made before: %v, %v, %v", fileNumbers(found), more, err)
+	}
+	if _, _, err = v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 1, Open: true}); err == nil {
+		t.Error("abstracts have no due dates to filter by")
 	}
 }
 

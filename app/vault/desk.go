@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,7 +44,7 @@ type Work struct {
 
 // StatusCount is how many live records have a status.
 type StatusCount struct {
-	Status string // as the firm writes it; folded where it does no more; "" are those without one
+	Status string // as the firm writes or wrote it; folded where that is not known; "" are those without one
 	Count  uint64
 	Open   bool // of orders: see title.OpenStatus
 }
@@ -117,22 +118,38 @@ func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// abstractStatuses are those of the templates in use, in the order of the first that
-// has them, then what abstracts have besides.
+// Statuses gives the statuses of abstracts, and how many have each: those of the
+// templates in use, in the order of the first that has them, then what abstracts have
+// besides, written as a retired template writes it.
+func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
+	err = a.v.store.View(ctx, func(t *store.Tx) error {
+		list, err = abstractStatuses(t)
+		return err
+	})
+	return list, err
+}
+
+// abstractStatuses is Abstracts.Statuses.
 func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	templates, err := t.Templates()
 	var names []string
+	retired := map[string]string{}
 	for _, template := range templates {
-		if template.Retired {
-			continue
-		}
 		for _, name := range template.Statuses {
-			if !slices.ContainsFunc(names, func(known string) bool { return title.Fold(known) == title.Fold(name) }) {
+			switch fold := title.Fold(name); {
+			case template.Retired:
+				retired[fold] = name
+			case !slices.ContainsFunc(names, func(known string) bool { return title.Fold(known) == fold }):
 				names = append(names, name)
 			}
 		}
 	}
-	return counted(t.Tallies(abstractNoun.name, store.ColumnStatus), names), err
+	list := counted(t.Tallies(abstractNoun.name, store.ColumnStatus), names)
+	for i := range list[len(names):] {
+		c := &list[len(names)+i]
+		c.Status = cmp.Or(retired[c.Status], c.Status)
+	}
+	return list, err
 }
 
 // counted puts the names before what nobody named, which goes in alphabetical order.
@@ -169,24 +186,6 @@ func (v *Vault) latest(t *store.Tx) ([]Document, error) {
 func (v *Vault) failed(t *store.Tx) ([]Document, error) {
 	files, err := t.Failed(1, onDesk)
 	return v.placed(t, files), err
-}
-
-// placed says where documents are. A place is worth no refusal.
-func (v *Vault) placed(t *store.Tx, files []title.File) (list []Document) {
-	for _, f := range files {
-		d := Document{File: f}
-		if f.AbstractID != 0 {
-			if a, err := t.Abstract(f.AbstractID); err == nil {
-				d.Place = v.Heading(&a)
-			}
-		} else if f.FolderID != 0 {
-			if folder, err := t.Folder(f.FolderID); err == nil {
-				d.Place = folder.Name
-			}
-		}
-		list = append(list, d)
-	}
-	return list
 }
 
 // weekOld is how old a backup may be where no plan makes one (app/doctor warns then, too).

@@ -206,3 +206,35 @@ func BenchmarkDesk(b *testing.B) {
 		}
 	})
 }
+
+// The statuses of abstracts are those of the templates in use, and what abstracts have
+// besides, as it was written.
+func TestStatusesOfAbstracts(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	before, err := v.Abstracts.Statuses(t.Context())
+	done(t, err)
+	statuses := []string{"in SEARCH", "Title Plant", "Never Used"}
+	old, err := v.Templates.Create(t.Context(), clerk, title.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]title.Field{}})
+	done(t, err)
+	made := abstractOf(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, made.ID, title.AbstractPatch{Status: title.Send(title.Given("Title Plant"))}, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	names := func() (text string) {
+		list, err := v.Abstracts.Statuses(t.Context())
+		done(t, err)
+		for _, c := range list[len(before):] {
+			text += fmt.Sprintf("%s %d, ", c.Status, c.Count)
+		}
+		return text
+	}
+	if got := names(); got != "Title Plant 1, Never Used 0, " {
+		t.Errorf("in use: %s", got)
+	}
+	_, err = v.Templates.Retire(t.Context(), clerk, old.ID)
+	done(t, err)
+	if got := names(); got != "Title Plant 1, " {
+		t.Errorf("retired: %s", got)
+	}
+}

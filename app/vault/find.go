@@ -1,8 +1,11 @@
 package vault
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"deedkeep/app/store"
@@ -16,6 +19,8 @@ type Hit struct {
 	Heading, Under string // what people know it by, and the line below
 	Status         string
 	DueDate        string // of an order
+	Documents      int    // of an abstract
+	CreatedAt      time.Time
 	By             string // what was compared: "order_number", "file_number", "parcel" or "address"
 	Value          string // of that
 	Marked         int    // bytes of Value, from its beginning, that are the text
@@ -101,7 +106,7 @@ func hits[T any](known []store.Known[T], hit func(*T, store.Sort) Hit) (list []H
 }
 
 func orderHit(o *title.Order, by store.Sort) Hit {
-	h := Hit{ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate}
+	h := Hit{ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
 	case store.SortNumber:
 		h.Value = o.Number
@@ -114,7 +119,7 @@ func orderHit(o *title.Order, by store.Sort) Hit {
 }
 
 func (v *Vault) abstractHit(a *title.Abstract, by store.Sort) Hit {
-	h := Hit{ID: a.ID, Heading: v.Heading(a), Under: a.Under(), Status: a.Status}
+	h := Hit{ID: a.ID, Heading: v.Heading(*a, title.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFile:
 		h.Value = a.FileNumber()
@@ -144,33 +149,20 @@ func marked(value, text string, by store.Sort) int {
 	return len(value)
 }
 
-// Heading is what people know an abstract by: title.Abstract.Heading, else its opaque
-// id, as addresses have it.
-func (v *Vault) Heading(a *title.Abstract) string {
-	if heading := a.Heading(); heading != "" {
-		return heading
-	}
-	return "Abstract " + v.Secrets.IDs("abstracts").Encode(a.ID)
-}
-
 // mostRelated bounds what is shown beside a record.
 const mostRelated = 10
 
 // Related gives the other records of the same property as an order, by parcel or
-// address; a county or state that differs parts two, and of addresses the city.
+// address, the newest first; a county or state that differs parts two, and of addresses
+// the city.
 func (o *Orders) Related(ctx context.Context, order title.Order) (Found, error) {
 	return o.v.related(ctx, orderNoun.name, order.ID, order.Parcel(), order.Property)
 }
 
-// Ordered gives the orders of the same property as an abstract, as Orders.Related does.
-func (a *Abstracts) Ordered(ctx context.Context, abstract title.Abstract) ([]Hit, error) {
-	f, err := a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
-	for _, g := range f.Groups {
-		if g.Noun == orderNoun.name {
-			return g.Hits, err
-		}
-	}
-	return nil, err
+// Related gives the other records of the same property as an abstract, as
+// Orders.Related does: a prior search of a parcel saves days.
+func (a *Abstracts) Related(ctx context.Context, abstract title.Abstract) (Found, error) {
+	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
 }
 
 func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at title.Property) (Found, error) {
@@ -196,12 +188,8 @@ func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel stri
 		return nil
 	})
 	for _, g := range []HitGroup{{Noun: orderNoun.name, Hits: hits(orders, orderHit)}, {Noun: abstractNoun.name, Hits: hits(abstracts, v.abstractHit)}} {
-		list := g.Hits[:0]
-		for _, h := range g.Hits {
-			if g.Noun != noun || h.ID != id {
-				list = append(list, h)
-			}
-		}
+		list := slices.DeleteFunc(g.Hits, func(h Hit) bool { return g.Noun == noun && h.ID == id })
+		slices.SortFunc(list, func(a, b Hit) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
 		f.add(g.Noun, len(list) > mostRelated, list[:min(len(list), mostRelated)], "")
 	}
 	return f, err
@@ -225,6 +213,16 @@ func alike[T any](list, found []store.Known[T], by store.Sort, at title.Property
 	return list
 }
 
+// Of are the hits of a noun.
+func (f Found) Of(noun string) []Hit {
+	for _, g := range f.Groups {
+		if g.Noun == noun {
+			return g.Hits
+		}
+	}
+	return nil
+}
+
 // SameNumber gives other live orders with the order's number, at most MostFound, and
 // whether there are more: corrections and updates reuse numbers (API.md, "Orders").
 func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []title.Order, more bool, err error) {
@@ -237,11 +235,12 @@ func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []titl
 	return list[:min(len(list), MostFound)], len(list) > MostFound || page.Next != nil, err
 }
 
-// Called gives at most limit orders whose number, parcel or address is a text or
-// begins with it, those that are it first, and whether there may be more.
-func (o *Orders) Called(ctx context.Context, text string, limit int) (list []title.Order, more bool, err error) {
+// Called gives the orders that a query leaves, at most its Limit, and whose number,
+// parcel or address is a text or begins with it, those that are it first; and whether
+// there may be more. Of the query only its filters count.
+func (o *Orders) Called(ctx context.Context, text string, q Query) (list []title.Order, more bool, err error) {
 	err = o.v.store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.FindOrders(text, limit)
+		found, beyond, err := t.CalledOrders(text, q)
 		list, more = make([]title.Order, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)

@@ -101,11 +101,13 @@ func TestHeadingOfAnAbstractWithoutAny(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	made := filedAbstract(t, v, "", "", title.PropertyDraft{})
-	if heading, want := v.Heading(&made), "Abstract "+v.Secrets.IDs("abstracts").Encode(made.ID); heading != want {
-		t.Errorf("%q, want %q", heading, want)
+	other := filedAbstract(t, v, "26-1", "", title.PropertyDraft{})
+	headings, err := v.Abstracts.Headings(t.Context(), made, other)
+	if want := []string{"Abstract " + v.Secrets.IDs("abstracts").Encode(made.ID), "26-1"}; err != nil || !slices.Equal(headings, want) {
+		t.Fatalf("%q, %v, want %q", headings, err, want)
 	}
 	done(t, v.Abstracts.Trash(t.Context(), clerk, made.ID, vault.Match{}))
-	wantTrash(t, v, "abstract 1 "+v.Heading(&made))
+	wantTrash(t, v, "abstract 1 "+headings[0])
 }
 
 func TestRelated(t *testing.T) {
@@ -122,15 +124,28 @@ func TestRelated(t *testing.T) {
 	filedAbstract(t, v, "26-9", "9", title.PropertyDraft{})              // nothing in common
 	done(t, v.Orders.Trash(t.Context(), clerk, order(t, v, "26-0", "", "12-34", title.PropertyDraft{}).ID, vault.Match{}))
 	f, err := v.Orders.Related(t.Context(), first)
-	want := []string{"order 2 parcel |12-34 exactly", "abstract 1 parcel |1234 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly"}
+	want := []string{"order 2 parcel |12-34 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly", "abstract 1 parcel |1234 exactly"}
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("%q, %v\nwant %q", said(f), err, want)
 	}
-	if list, err := v.Abstracts.Ordered(t.Context(), parcel); err != nil || len(list) != 3 || list[0].ID != 1 {
-		t.Errorf("orders of an abstract: %+v, %v", list, err)
+	filedAbstract(t, v, "27-1", "12.34", elm("Troy", "Albany")) // another county
+	filedAbstract(t, v, "27-2", "12.34", elm("", "ALBANY"))
+	f, err = v.Abstracts.Related(t.Context(), parcel)
+	want = []string{"order 3 parcel |12-34 exactly", "order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly", "abstract 5 parcel |12.34 exactly", "abstract 4 parcel |12.34 exactly"}
+	if err != nil || !slices.Equal(said(f), want) {
+		t.Errorf("of an abstract that names no county: %q, %v\nwant %q", said(f), err, want)
 	}
-	if list, err := v.Abstracts.Ordered(t.Context(), title.Abstract{ID: 99}); err != nil || len(list) != 0 {
-		t.Errorf("orders of nothing: %+v, %v", list, err)
+	if f.Of("abstract")[0].Documents != 0 || f.Of("abstract")[0].CreatedAt.IsZero() || f.Of("folder") != nil {
+		t.Errorf("%+v", f)
+	}
+	parcel.County = "Rensselaer"
+	f, err = v.Abstracts.Related(t.Context(), parcel)
+	want = []string{"order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly"}
+	if err != nil || !slices.Equal(said(f), want) {
+		t.Errorf("of an abstract of a county: %q, %v\nwant %q", said(f), err, want)
+	}
+	if f, err := v.Abstracts.Related(t.Context(), title.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
+		t.Errorf("of nothing: %+v, %v", f, err)
 	}
 }
 

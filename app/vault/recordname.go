@@ -43,7 +43,7 @@ func (v *Vault) name(t *store.Tx, noun string, id uint64) (name RecordName, ok b
 	case abstractNoun.name:
 		var a title.Abstract
 		if a, err = t.AnyAbstract(id); err == nil {
-			name.Text, in = v.abstractHeading(t, a), a.Trashed
+			name.Text, in = v.heading(t, a), a.Trashed
 		}
 	case orderNoun.name:
 		var o title.Order

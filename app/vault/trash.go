@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -56,7 +55,7 @@ func (s *Trash) read(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 		if err != nil {
 			return item, err
 		}
-		item.Heading, in = s.v.abstractHeading(t, a), a.Trashed
+		item.Heading, in = s.v.heading(t, a), a.Trashed
 	case orderNoun.name:
 		o, err := t.AnyOrder(e.ID)
 		if err != nil {
@@ -74,25 +73,6 @@ func (s *Trash) read(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 		item.By = in.By
 	}
 	return item, nil
-}
-
-// abstractHeading is title.Abstract.Heading; else the first text among the fields of
-// its template, else its id.
-func (v *Vault) abstractHeading(t *store.Tx, a title.Abstract) string {
-	if a.Heading() != "" {
-		return a.Heading()
-	}
-	template, err := t.Template(a.TemplateID)
-	if err != nil {
-		return v.Heading(&a) // a heading is worth no refusal
-	}
-	for _, def := range template.Fields {
-		var text string
-		if json.Unmarshal(a.Custom[def.Key], &text) == nil && text != "" {
-			return text
-		}
-	}
-	return v.Heading(&a)
 }
 
 // over reports whether the time in the trash has passed, to the microsecond.

@@ -84,7 +84,7 @@ func TestAbstractTrashAndBack(t *testing.T) {
 	kind(t, "stale", v.Abstracts.Trash(t.Context(), clerk, 1, versions(1)), title.Stale)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, versions(3)))
 	wantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", alone.ID), fmt.Sprintf("file.detached file:%d", detached.ID))
-	wantTrash(t, v, "abstract 1 "+v.Heading(&title.Abstract{ID: 1}), "file 4 03.pdf", "file 12 11.pdf")
+	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}), "file 4 03.pdf", "file 12 11.pdf")
 	vaulttest.Verify(t, v)
 	_, err = v.Abstracts.Get(t.Context(), 1)
 	kind(t, "an abstract in the trash", err, title.NotFound)

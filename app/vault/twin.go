@@ -44,7 +44,7 @@ func (f *Files) Twins(ctx context.Context, file title.File, most int) (twins []T
 		}
 		all := slices.Concat(near, far)
 		for _, one := range all[:min(most, len(all))] {
-			heading, err := f.v.placeHeading(t, one)
+			heading, err := f.v.place(t, one)
 			if err != nil {
 				return err
 			}
@@ -53,17 +53,4 @@ func (f *Files) Twins(ctx context.Context, file title.File, most int) (twins []T
 		return nil
 	})
 	return twins, err
-}
-
-// placeHeading is what people know the place of a document by.
-func (v *Vault) placeHeading(t *store.Tx, file title.File) (string, error) {
-	switch {
-	case file.AbstractID != 0:
-		abstract, err := t.Abstract(file.AbstractID)
-		return v.abstractHeading(t, abstract), err
-	case file.FolderID != 0:
-		folder, err := t.Folder(file.FolderID)
-		return folder.Name, err
-	}
-	return "", nil
 }

@@ -152,13 +152,37 @@
       problem.setAttribute('role', 'alert');
       document.getElementById('main').prepend(problem);
     }
-    problem.textContent = text;
+    problem.replaceChildren(...[text].flat());
     problem.scrollIntoView({ block: 'nearest' });
   };
+  // A part that is asked for while something is typed does not take the page to where
+  // one signs in: what was typed would be lost.
+  const altered = (field) => {
+    if (field.type === 'hidden' || field.closest('.filters, .find')) return false;
+    if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;
+    if (field.options) return [...field.options].some((option) => option.selected !== option.defaultSelected) && field.selectedIndex > 0;
+    return field.value !== field.defaultValue;
+  };
+  document.addEventListener('htmx:beforeOnLoad', (event) => {
+    const { xhr } = event.detail;
+    if (xhr.status !== 401 || !xhr.getResponseHeader('HX-Redirect')) return;
+    if (![...document.querySelectorAll('main input, main select, main textarea')].some(altered)) return;
+    event.preventDefault();
+    const link = document.createElement('a');
+    link.href = '/sign-in';
+    link.target = '_blank';
+    link.rel = 'noopener';
+    link.textContent = 'Sign in again in a new tab';
+    if (!document.getElementById('page-problem')) complain(['You were signed out. ', link, ', then go on. What you typed is still here.']);
+  });
   document.addEventListener('htmx:sendError', () => complain('The server does not answer. What you see is kept; try again in a moment.'));
   document.addEventListener('htmx:responseError', (event) => {
     const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
     const said = answer.querySelector('.problem');
+    if (said && event.detail.xhr.status === 401) {
+      complain([...document.importNode(said, true).childNodes]);
+      return;
+    }
     complain(said ? said.textContent.trim() : 'That did not work. Load the page anew and try again.');
   });
   document.addEventListener('htmx:afterSwap', () => document.getElementById('page-problem')?.remove());

@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"encoding/json"
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// One formatter says what became of a field, in a record's history and in the activity.
+func TestChangeWords(t *testing.T) {
+	t.Parallel()
+	defs := []title.Field{{Key: "rush", Label: "Rush order", Type: title.Checkbox}, {Key: "number", Label: "Book", Type: title.Text}, {Key: "day", Label: "Effective", Type: title.Date}}
+	names := map[string]vault.RecordName{"folder:3": {Text: "Deeds"}}
+	for _, c := range []struct {
+		name, field, from, to string
+		defs                  []title.Field
+		want                  changeLine
+	}{
+		{"a property", "county", `null`, `"Ada"`, nil, changeLine{"County", "", "Ada", ""}},
+		{"a parcel", "tax_map", `"1"`, `"2"`, nil, changeLine{"Parcel or tax map number", "1", "2", ""}},
+		{"a due date", "due_date", `"2026-06-02"`, `null`, nil, changeLine{"Due date", "Jun 2, 2026", "", ""}},
+		{"a status", "status", `"on_hold"`, `"In Exam"`, nil, changeLine{"Status", "On hold", "In Exam", ""}},
+		{"a checkbox that is known", "custom_fields.rush", `false`, `true`, defs, changeLine{"Rush order", "No", "Yes", ""}},
+		{"and that is not", "custom_fields.rush", `false`, `true`, nil, changeLine{"Rush", "No", "Yes", ""}},
+		{"a text that says true", "custom_fields.number", `"true"`, `"1"`, defs, changeLine{"Book", "true", "1", ""}},
+		{"a text like a date", "custom_fields.number", `"2026-06-02"`, `"1"`, defs, changeLine{"Book", "2026-06-02", "1", ""}},
+		{"a date that is known", "custom_fields.day", `"2026-06-02"`, `null`, defs, changeLine{"Effective", "Jun 2, 2026", "", ""}},
+		{"and that is not", "custom_fields.some_day", `"2026-06-02"`, `null`, nil, changeLine{"Some day", "Jun 2, 2026", "", ""}},
+		{"several", "custom_fields.sources", `["a","b"]`, `[]`, nil, changeLine{"Sources", "a, b", "", ""}},
+		{"a folder", "folder_id", `3`, `4`, nil, changeLine{"Folder", "Deeds", "4", ""}},
+		{"documents", "files", `[1,2]`, `[2]`, nil, changeLine{"Documents", "2 documents (1, 2)", "1 document (2)", ""}},
+		{"a name", "filename", `"a.pdf"`, `"b.pdf"`, nil, changeLine{"Name", "a.pdf", "b.pdf", ""}},
+	} {
+		change := title.Change{Field: c.field, From: json.RawMessage(c.from), To: json.RawMessage(c.to)}
+		if got := changeWords(change, c.defs, names); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package ui
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// listing is what a page of a list was asked for, and the ways on from it. All of it
+// stands in the page's address.
+type listing struct {
+	Asked      url.Values
+	Problems   map[string]string // with what was asked, by its name
+	Columns    []sortColumn
+	Statuses   []string // to choose from
+	Filtered   bool     // by more than the sort
+	More       bool     // of what begins with a text, not all is shown
+	Prev, Next string
+
+	path    string
+	sorts   []listSort
+	initial string // the sort of a list that was asked for none
+}
+
+// listSort is a column of a list's table; one without a name has no sort.
+type listSort struct {
+	label, class, name string
+	by                 store.Sort
+}
+
+// sortColumn is a heading of the table by which it may be sorted.
+type sortColumn struct{ Label, Class, Address, Aria string }
+
+// newListing reads an address; names are those of its filters.
+func newListing(r *http.Request, sorts []listSort, initial string, names ...string) listing {
+	asked := kept(r, append(names, "sort")...)
+	return listing{
+		Asked: asked, Problems: map[string]string{}, Filtered: len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"),
+		path: r.URL.Path, sorts: sorts, initial: initial,
+	}
+}
+
+// where takes those of the columns that something was asked of.
+func (l *listing) where(q *store.Query, columns ...store.Column) {
+	for _, column := range columns {
+		if v := strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get(string(column)), "")); v != "" {
+			q.Where = append(q.Where, store.Where{Column: column, Value: v})
+		}
+	}
+}
+
+// choose offers statuses, and the one that was asked for, spelled as it is offered.
+func (l *listing) choose(statuses []string) {
+	l.Statuses = slices.Clone(statuses)
+	asked := l.Asked.Get("status")
+	if asked == "" {
+		return
+	}
+	at := slices.IndexFunc(statuses, func(have string) bool { return title.Fold(have) == title.Fold(asked) })
+	if at < 0 {
+		l.Statuses = append(l.Statuses, asked)
+	} else {
+		l.Asked.Set("status", statuses[at])
+	}
+}
+
+// sort takes the sort that was asked for; one that is none is forgotten.
+func (l *listing) sort(q *store.Query) {
+	if !l.sortBy(q, l.Asked.Get("sort")) {
+		l.Asked.Del("sort")
+		l.sortBy(q, l.initial)
+	}
+}
+
+func (l *listing) sortBy(q *store.Query, asked string) bool {
+	name, down := strings.CutPrefix(asked, "-")
+	at := slices.IndexFunc(l.sorts, func(s listSort) bool { return s.by != "" && s.name == name })
+	if at >= 0 {
+		q.Sort, q.Down = l.sorts[at].by, down
+	}
+	return at >= 0
+}
+
+// columns are the headings of the table: a click on the one it is sorted by turns it
+// around. What was found by a text is not sorted.
+func (l *listing) columns() {
+	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.initial), "-")
+	for _, s := range l.sorts {
+		column := sortColumn{Label: s.label, Class: s.class}
+		if s.name != "" && l.Asked.Get("q") == "" {
+			to := s.name
+			switch {
+			case s.name == now && down:
+				column.Aria = "descending"
+			case s.name == now:
+				column.Aria, to = "ascending", "-"+to
+			case s.by == store.SortCreated:
+				to = "-" + to
+			}
+			if to == l.initial {
+				to = ""
+			}
+			column.Address = l.with("sort", to)
+		}
+		l.Columns = append(l.Columns, column)
+	}
+}
+
+// with is the address of the list with other values of parameters, in pairs.
+func (l *listing) with(pairs ...string) string {
+	values := url.Values{}
+	for name, v := range l.Asked {
+		values[name] = v
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if values.Set(pairs[i], pairs[i+1]); pairs[i+1] == "" {
+			values.Del(pairs[i])
+		}
+	}
+	return address(l.path, values)
+}
+
+// askedDay reads a day of an address, and spells it there as 2026-03-14; the zero time
+// for none. The problem of one that is no day is put under its name.
+func askedDay(asked url.Values, problems map[string]string, name string) time.Time {
+	text := dateText(asked.Get(name))
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+	if err != nil || at.Year() < 1 {
+		problems[name] = noDate
+		return time.Time{}
+	}
+	asked.Set(name, text)
+	return at
+}
+
+// askedDays reads the first and the last day of an address's bounds as moments where
+// this machine is, both included.
+func askedDays(asked url.Values, problems map[string]string) (from, to time.Time) {
+	from, to = askedDay(asked, problems, "from"), askedDay(asked, problems, "to")
+	if !to.IsZero() {
+		to = to.AddDate(0, 0, 1).Add(-time.Microsecond)
+	}
+	return from, to
+}

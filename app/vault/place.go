@@ -1,0 +1,77 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Heading is what people know an abstract by: title.Abstract.Heading, else the first
+// text among the fields of its template, else its opaque id, as addresses have it.
+func (v *Vault) Heading(a title.Abstract, template title.Template) string {
+	if heading := a.Heading(); heading != "" {
+		return heading
+	}
+	for _, def := range template.Fields {
+		var text string
+		if json.Unmarshal(a.Custom[def.Key], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return "Abstract " + v.Secrets.IDs("abstracts").Encode(a.ID)
+}
+
+// Headings are those of a list, in its order, with the template of each.
+func (a *Abstracts) Headings(ctx context.Context, list ...title.Abstract) (headings []string, err error) {
+	err = a.v.store.View(ctx, func(t *store.Tx) error {
+		headings = make([]string, 0, len(list))
+		for _, abstract := range list {
+			headings = append(headings, a.v.heading(t, abstract))
+		}
+		return ctx.Err()
+	})
+	return headings, err
+}
+
+// heading reads the template too, which is worth no refusal.
+func (v *Vault) heading(t *store.Tx, a title.Abstract) string {
+	if a.Heading() != "" {
+		return v.Heading(a, title.Template{})
+	}
+	template, err := t.Template(a.TemplateID)
+	if err != nil {
+		template = title.Template{}
+	}
+	return v.Heading(a, template)
+}
+
+// place is what people know the place of a document by: the heading of its abstract
+// or the name of its folder; "" where it has neither.
+func (v *Vault) place(t *store.Tx, file title.File) (string, error) {
+	switch {
+	case file.AbstractID != 0:
+		abstract, err := t.Abstract(file.AbstractID)
+		if err != nil {
+			return "", err
+		}
+		return v.heading(t, abstract), nil
+	case file.FolderID != 0:
+		folder, err := t.Folder(file.FolderID)
+		return folder.Name, err
+	}
+	return "", nil
+}
+
+// placed says where documents are. A place that cannot be read is worth no refusal.
+func (v *Vault) placed(t *store.Tx, files []title.File) (list []Document) {
+	for _, f := range files {
+		d := Document{File: f}
+		if place, err := v.place(t, f); err == nil {
+			d.Place = place
+		}
+		list = append(list, d)
+	}
+	return list
+}
