@@ -9,7 +9,8 @@
 // The table is the rule: floors_test.go reads it here and holds every package
 // against it. A package without a row fails, and so does a row without a package.
 // What stands in the last column may be imported by that package alone, or by
-// those that name it; the rest of what go.mod brings in is free to all.
+// those that name it; the rest is free to all who stand above it, and what go.mod
+// brings in to all.
 //
 //	floor  package        what it is for                                          alone may import
 //	7      .              os.Exit with what cmd returns                           -
@@ -17,7 +18,7 @@
 //	5      app/server     listeners, mounting, start and stop                     -
 //	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
 //	4      app/ui         voice for people: pages, signed downloads               -
-//	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock
+//	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock deedkeep/app/store
 //	3      app/doctor     what is well with an installation, and what is not      -
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -

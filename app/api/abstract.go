@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -16,7 +15,7 @@ type abstractHandler struct {
 		Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
-		List(ctx context.Context, q store.Query) (store.Page[vault.Filed], error)
+		List(ctx context.Context, q vault.Query) (vault.Page[vault.Filed], error)
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.AbstractPatch, match vault.Match) (vault.Filed, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
@@ -86,10 +85,10 @@ func (h abstractHandler) get(c *call) (answer, error) {
 
 var abstractListing = listing{
 	noun:  "abstracts",
-	sorts: []sorting{{"created_at", store.SortCreated}},
+	sorts: []sorting{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
-		byText("status", store.ColumnStatus, title.MaxLine), byNumber("template_id", store.ColumnTemplate),
-		byText("county", store.ColumnCounty, title.MaxLine), byText("state", store.ColumnState, title.MaxLine),
+		byText("status", vault.ColumnStatus, title.MaxLine), byNumber("template_id", vault.ColumnTemplate),
+		byText("county", vault.ColumnCounty, title.MaxLine), byText("state", vault.ColumnState, title.MaxLine),
 	}, byCreation()...),
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -47,25 +46,25 @@ func (c control) events(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func eventQuery(ids opaque, asked url.Values) (limit int, q store.Query, err error) {
-	q = store.Query{Sort: store.SortCreated, Down: true}
+func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err error) {
+	q = vault.Query{Sort: vault.SortCreated, Down: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
 		return 0, q, title.Refusal("limit", title.NotBetween("limit", 1, mostEvents))
 	}
 	for _, filter := range []struct {
 		name   string
-		column store.Column
-	}{{"actor", store.ColumnActor}, {"kind", store.ColumnKind}, {"record", store.ColumnRecord}} {
+		column vault.Column
+	}{{"actor", vault.ColumnActor}, {"kind", vault.ColumnKind}, {"record", vault.ColumnRecord}} {
 		value := asked.Get(filter.name)
 		if value == "" {
 			continue
 		}
-		if filter.column == store.ColumnRecord {
+		if filter.column == vault.ColumnRecord {
 			if value = ids.number(value); !recordText.MatchString(value) {
 				return 0, q, title.Refusal("record", title.NotSelectable("record"))
 			}
 		}
-		q.Where = append(q.Where, store.Where{Column: filter.column, Value: value})
+		q.Where = append(q.Where, vault.Where{Column: filter.column, Value: value})
 	}
 	for name, bound := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
 		if text := asked.Get(name); text != "" {

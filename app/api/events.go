@@ -4,8 +4,8 @@ import (
 	"context"
 	"regexp"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -14,15 +14,15 @@ const eventsPath = "/events"
 type eventHandler struct {
 	edge  *edge
 	verbs interface {
-		List(ctx context.Context, q store.Query) (store.Page[title.Event], error)
+		List(ctx context.Context, q vault.Query) (vault.Page[title.Event], error)
 	}
 }
 
 var eventListing = listing{
 	noun:  "events",
-	sorts: []sorting{{"created_at", store.SortCreated}},
+	sorts: []sorting{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
-		byText("actor", store.ColumnActor, title.MaxName), byText("kind", store.ColumnKind, title.MaxName), byRecord("record"),
+		byText("actor", vault.ColumnActor, title.MaxName), byText("kind", vault.ColumnKind, title.MaxName), byRecord("record"),
 	}, byCreation()...),
 }
 
@@ -43,12 +43,12 @@ var recordText = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
 // byRecord is the name of a record as events give it, noun:id; it need not be there.
 func byRecord(name string) filter {
-	return filter{name, func(e *edge, text string, q *store.Query) string {
+	return filter{name, func(e *edge, text string, q *vault.Query) string {
 		record := e.opaque().number(text)
 		if !recordText.MatchString(record) {
 			return title.NotSelectable(name)
 		}
-		where(q, store.ColumnRecord, record)
+		where(q, vault.ColumnRecord, record)
 		return ""
 	}}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"deedkeep/app/secret"
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -18,7 +17,7 @@ type fileHandler struct {
 		trays
 		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (title.File, error)
-		List(ctx context.Context, q store.Query) (store.Page[title.File], error)
+		List(ctx context.Context, q vault.Query) (vault.Page[title.File], error)
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.FilePatch, match vault.Match) (title.File, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.File]) (title.File, error)
@@ -67,9 +66,9 @@ func (h fileHandler) read(c *call, f title.File) answer {
 
 var fileListing = listing{
 	noun:  "files",
-	sorts: []sorting{{"created_at", store.SortCreated}},
+	sorts: []sorting{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
-		byFolder("folder_id"), byAbstract("abstract_id"), byBoolean("is_processing", store.ColumnProcessing),
+		byFolder("folder_id"), byAbstract("abstract_id"), byBoolean("is_processing", vault.ColumnProcessing),
 	}, byCreation()...),
 }
 

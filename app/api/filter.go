@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/body"
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 // filter is one parameter that narrows a list. read adds what a text, which is not
 // empty, asks for, or gives the sentence that refuses it.
 type filter struct {
 	name string
-	read func(e *edge, text string, q *store.Query) string
+	read func(e *edge, text string, q *vault.Query) string
 }
 
-func where(q *store.Query, column store.Column, value string) {
-	q.Where = append(q.Where, store.Where{Column: column, Value: value})
+func where(q *vault.Query, column vault.Column, value string) {
+	q.Where = append(q.Where, vault.Where{Column: column, Value: value})
 }
 
 // unsearchable refuses what would otherwise be ignored, and every record be given.
-var unsearchable = filter{"q", func(*edge, string, *store.Query) string { return "Searching is not available yet." }}
+var unsearchable = filter{"q", func(*edge, string, *vault.Query) string { return "Searching is not available yet." }}
 
 // byText is equality of a text, without regard to case.
-func byText(name string, column store.Column, most int) filter {
-	return filter{name, func(_ *edge, text string, q *store.Query) string {
+func byText(name string, column vault.Column, most int) filter {
+	return filter{name, func(_ *edge, text string, q *vault.Query) string {
 		switch {
 		case !body.ValidText(text):
 			return title.BadCharacters(name)
@@ -42,8 +42,8 @@ func byText(name string, column store.Column, most int) filter {
 }
 
 // byNumber is the number of another record, which need not be there.
-func byNumber(name string, column store.Column) filter {
-	return filter{name, func(_ *edge, text string, q *store.Query) string {
+func byNumber(name string, column vault.Column) filter {
+	return filter{name, func(_ *edge, text string, q *vault.Query) string {
 		n, _, ok := body.Integer(text)
 		switch {
 		case !ok:
@@ -58,10 +58,10 @@ func byNumber(name string, column store.Column) filter {
 
 // byFolder is byNumber, or `null` for the files in no folder and of no abstract.
 func byFolder(name string) filter {
-	number := byNumber(name, store.ColumnFolder)
-	return filter{name, func(e *edge, text string, q *store.Query) string {
+	number := byNumber(name, vault.ColumnFolder)
+	return filter{name, func(e *edge, text string, q *vault.Query) string {
 		if text == "null" {
-			where(q, store.ColumnNowhere, "")
+			where(q, vault.ColumnNowhere, "")
 			return ""
 		}
 		return number.read(e, text, q)
@@ -70,18 +70,18 @@ func byFolder(name string) filter {
 
 // byAbstract is the opaque id of an abstract, which need not be there.
 func byAbstract(name string) filter {
-	return filter{name, func(e *edge, text string, q *store.Query) string {
+	return filter{name, func(e *edge, text string, q *vault.Query) string {
 		id, ok := e.abstracts.Decode(text)
 		if !ok {
 			return title.NotSelectable(name)
 		}
-		where(q, store.ColumnAbstract, strconv.FormatUint(id, 10))
+		where(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
 		return ""
 	}}
 }
 
-func byBoolean(name string, column store.Column) filter {
-	return filter{name, func(_ *edge, text string, q *store.Query) string {
+func byBoolean(name string, column vault.Column) filter {
+	return filter{name, func(_ *edge, text string, q *vault.Query) string {
 		switch strings.ToLower(text) {
 		case "true", "1":
 			where(q, column, "true")
@@ -94,8 +94,8 @@ func byBoolean(name string, column store.Column) filter {
 	}}
 }
 
-func byChoice(name string, column store.Column, choices ...string) filter {
-	return filter{name, func(_ *edge, text string, q *store.Query) string {
+func byChoice(name string, column vault.Column, choices ...string) filter {
+	return filter{name, func(_ *edge, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
 			return title.NotSelectable(name)
 		}
@@ -109,7 +109,7 @@ func byChoice(name string, column store.Column, choices ...string) filter {
 func byCreation() []filter {
 	const from, to = "created_from", "created_to"
 	return []filter{
-		{from, func(_ *edge, text string, q *store.Query) string {
+		{from, func(_ *edge, text string, q *vault.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
 				return title.NotInstant(from)
@@ -119,7 +119,7 @@ func byCreation() []filter {
 			}
 			return ""
 		}},
-		{to, func(_ *edge, text string, q *store.Query) string {
+		{to, func(_ *edge, text string, q *vault.Query) string {
 			at, day, ok := instant(text)
 			if !ok {
 				return title.NotInstant(to)
@@ -148,7 +148,7 @@ func instant(text string) (at time.Time, day, ok bool) {
 }
 
 // scopeOf names a list, so that a cursor is of no other.
-func scopeOf(noun, sort string, q store.Query) string {
+func scopeOf(noun, sort string, q vault.Query) string {
 	parts := []string{"sort=" + sort}
 	for _, w := range q.Where {
 		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, title.Fold(w.Value)))

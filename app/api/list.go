@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"deedkeep/app/body"
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
 
@@ -30,12 +30,12 @@ type listing struct {
 // sorting is a name for an order of the store.
 type sorting struct {
 	name string
-	by   store.Sort
+	by   vault.Sort
 }
 
 // asked is a list as it was asked for.
 type asked struct {
-	store.Query
+	vault.Query
 	scope string      // names the list: noun, sort and filters
 	rest  []body.Pair // the query without its cursor
 }
@@ -48,7 +48,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 		return asked{}, err
 	}
 	values := map[string]string{}
-	a := asked{Query: store.Query{Limit: standardPage}}
+	a := asked{Query: vault.Query{Limit: standardPage}}
 	for _, p := range pairs {
 		values[p.Name] = p.Value
 		if p.Name != "cursor" {
@@ -98,7 +98,7 @@ func perPage(text string, refused *title.Fields) int {
 }
 
 // sort sets the order and gives its name with its sign.
-func (l listing) sort(text string, q *store.Query, refused *title.Fields) string {
+func (l listing) sort(text string, q *vault.Query, refused *title.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name
@@ -130,7 +130,7 @@ func (e *edge) place(text string, a *asked, refused *title.Fields) {
 }
 
 // pageOf is a page of a list, with the way to those beside it.
-func pageOf[T, W any](e *edge, c *call, a asked, page store.Page[T], shape func(T) W) wire.Page[W] {
+func pageOf[T, W any](e *edge, c *call, a asked, page vault.Page[T], shape func(T) W) wire.Page[W] {
 	out := wire.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: wire.Meta{PerPage: a.Limit}}
 	for _, item := range page.Items {
 		out.Data = append(out.Data, shape(item))
@@ -148,7 +148,7 @@ const pageCost = 2
 
 // readPage reads a page of a list. One that is not small is read again once there is
 // memory for it, so that those who wait hold little.
-func readPage[T any](e *edge, c *call, q store.Query, read func(context.Context, store.Query) (store.Page[T], error)) (store.Page[T], error) {
+func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
 	most := int(cmp.Or(e.Limits.Page, 4<<20))
 	q.Bytes = min(most, smallPage)
 	page, err := read(c.Context(), q)
@@ -156,7 +156,7 @@ func readPage[T any](e *edge, c *call, q store.Query, read func(context.Context,
 		return page, err
 	}
 	size := int64(max(most, page.Bytes))
-	page = store.Page[T]{}
+	page = vault.Page[T]{}
 	if err := c.reply.take(c.Context(), pageCost*size, pageCost*size); err != nil {
 		return page, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -17,7 +16,7 @@ type orderHandler struct {
 		Statuses(ctx context.Context) ([]string, error)
 		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep vault.Keep[title.Order]) (title.Order, error)
 		Get(ctx context.Context, id uint64) (title.Order, error)
-		List(ctx context.Context, q store.Query) (store.Page[title.Order], error)
+		List(ctx context.Context, q vault.Query) (vault.Page[title.Order], error)
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.OrderPatch, match vault.Match) (title.Order, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.Order]) (title.Order, error)
@@ -73,10 +72,10 @@ func (h orderHandler) get(c *call) (answer, error) {
 
 var orderListing = listing{
 	noun:  "orders",
-	sorts: []sorting{{"created_at", store.SortCreated}, {"due_date", store.SortDue}, {"order_number", store.SortNumber}},
+	sorts: []sorting{{"created_at", vault.SortCreated}, {"due_date", vault.SortDue}, {"order_number", vault.SortNumber}},
 	filters: append([]filter{
-		byText("status", store.ColumnStatus, title.MaxLine), byText("county", store.ColumnCounty, title.MaxLine),
-		byText("state", store.ColumnState, title.MaxLine), byText("order_number", store.ColumnNumber, title.MaxName),
+		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
+		byText("state", vault.ColumnState, title.MaxLine), byText("order_number", vault.ColumnNumber, title.MaxName),
 	}, byCreation()...),
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 
-	"deedkeep/app/store"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
@@ -12,14 +11,14 @@ import (
 type trashHandler struct {
 	edge  *edge
 	verbs interface {
-		List(ctx context.Context, q store.Query) (store.Page[vault.Trashed], error)
+		List(ctx context.Context, q vault.Query) (vault.Page[vault.Trashed], error)
 	}
 }
 
 var trashListing = listing{
 	noun:    "trash",
-	sorts:   []sorting{{"deleted_at", store.SortCreated}},
-	filters: []filter{byChoice("kind", store.ColumnKind, "abstract", "order", "file")},
+	sorts:   []sorting{{"deleted_at", vault.SortCreated}},
+	filters: []filter{byChoice("kind", vault.ColumnKind, "abstract", "order", "file")},
 }
 
 func (h trashHandler) list(c *call) (answer, error) {

@@ -25,8 +25,3 @@ func OpenStatus(status string) bool {
 
 // Open reports whether somebody still works on the order; see OpenStatus.
 func (o Order) Open() bool { return OpenStatus(o.Status) }
-
-// Overdue reports whether the order is open and was due before today, a YYYY-MM-DD.
-func (o Order) Overdue(today string) bool {
-	return o.DueDate != "" && o.DueDate < today && o.Open()
-}

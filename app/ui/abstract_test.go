@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -221,7 +220,7 @@ func TestNewAbstract(t *testing.T) {
 	if twice := h.fill(t, 303, cookie, "/abstracts", form).Header.Get("Location"); twice != to {
 		t.Errorf("sent twice it leads to %s and %s", to, twice)
 	}
-	list, err := h.vault.Abstracts.List(t.Context(), store.Query{Limit: 10})
+	list, err := h.vault.Abstracts.List(t.Context(), vault.Query{Limit: 10})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("%d abstracts, %v", len(list.Items), err)
 	}

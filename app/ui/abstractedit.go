@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -125,7 +124,7 @@ func (g *fieldGroup) refuse(refused map[string]string) {
 // tellOthers adds who made the changes that stand against these.
 func (p *pages) tellOthers(ctx context.Context, a title.Abstract, e *edited) error {
 	own := "abstract:" + strconv.FormatUint(a.ID, 10)
-	log, err := p.Vault.Events.List(ctx, store.Query{Where: []store.Where{{Column: store.ColumnRecord, Value: own}}, Down: true, Limit: 20})
+	log, err := p.Vault.Events.List(ctx, vault.Query{Where: []vault.Where{{Column: vault.ColumnRecord, Value: own}}, Down: true, Limit: 20})
 	if err != nil {
 		return err
 	}

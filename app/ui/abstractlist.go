@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 const abstractsAPage = 50
@@ -26,14 +26,14 @@ type abstractRow struct {
 
 // abstractSorts are the columns of the table.
 var abstractSorts = []listSort{
-	{"File number", "", "file", store.SortFile},
-	{"Address", "", "address", store.SortAddress},
+	{"File number", "", "file", vault.SortFile},
+	{"Address", "", "address", vault.SortAddress},
 	{"County, state", "", "", ""},
-	{"Parcel", "", "parcel", store.SortParcel},
+	{"Parcel", "", "parcel", vault.SortParcel},
 	{"Template", "aside", "", ""},
 	{"Status", "", "", ""},
 	{"Documents", "num", "", ""},
-	{"Created", "", "created", store.SortCreated},
+	{"Created", "", "created", vault.SortCreated},
 	{"Updated", "aside", "", ""},
 }
 
@@ -74,11 +74,11 @@ func (p *pages) abstractList(w http.ResponseWriter, r *http.Request, who visitor
 
 // abstractsAsked reads the page that was asked for.
 func (p *pages) abstractsAsked(r *http.Request, list *abstractList) (err error) {
-	q := store.Query{Limit: abstractsAPage}
+	q := vault.Query{Limit: abstractsAPage}
 	if list.filter(&q); len(list.Problems) > 0 {
 		return nil
 	}
-	var found store.Page[title.Abstract]
+	var found vault.Page[title.Abstract]
 	if text := list.Asked.Get("q"); text != "" {
 		found.Items, list.More, err = p.Vault.Abstracts.Called(r.Context(), text, q)
 	} else {
@@ -103,10 +103,10 @@ func (p *pages) abstractsAsked(r *http.Request, list *abstractList) (err error) 
 }
 
 // filter makes a query of what was asked.
-func (l *abstractList) filter(q *store.Query) {
-	l.where(q, store.ColumnStatus, store.ColumnCounty, store.ColumnState)
+func (l *abstractList) filter(q *vault.Query) {
+	l.where(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
-		q.Where = append(q.Where, store.Where{Column: store.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
+		q.Where = append(q.Where, vault.Where{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
 	} else {
 		l.Asked.Del("template")
 	}

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 // activityFilters are the parameters of the page's address, and of the CSV's.
@@ -58,20 +58,20 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 
 // eventQuery reads the filters; what is wrong with one is put beside it, and the list
 // is that without it.
-func (p *pages) eventQuery(asked url.Values, problems map[string]string) store.Query {
-	q := store.Query{Sort: store.SortCreated}
-	where := func(column store.Column, value string) {
-		q.Where = append(q.Where, store.Where{Column: column, Value: value})
+func (p *pages) eventQuery(asked url.Values, problems map[string]string) vault.Query {
+	q := vault.Query{Sort: vault.SortCreated}
+	where := func(column vault.Column, value string) {
+		q.Where = append(q.Where, vault.Where{Column: column, Value: value})
 	}
 	if v := asked.Get("who"); v != "" {
-		where(store.ColumnActor, v)
+		where(vault.ColumnActor, v)
 	}
 	if v := asked.Get("kind"); v != "" {
-		where(store.ColumnKind, v)
+		where(vault.ColumnKind, v)
 	}
 	if v := asked.Get("record"); v != "" {
 		if record := p.recordOf(v); record != "" {
-			where(store.ColumnRecord, record)
+			where(vault.ColumnRecord, record)
 		} else {
 			problems["record"] = "This is no address of a page about a record."
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 // listing is what a page of a list was asked for, and the ways on from it. All of it
@@ -31,7 +31,7 @@ type listing struct {
 // listSort is a column of a list's table; one without a name has no sort.
 type listSort struct {
 	label, class, name string
-	by                 store.Sort
+	by                 vault.Sort
 }
 
 // sortColumn is a heading of the table by which it may be sorted.
@@ -47,10 +47,10 @@ func newListing(r *http.Request, sorts []listSort, initial string, names ...stri
 }
 
 // where takes those of the columns that something was asked of.
-func (l *listing) where(q *store.Query, columns ...store.Column) {
+func (l *listing) where(q *vault.Query, columns ...vault.Column) {
 	for _, column := range columns {
 		if v := strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get(string(column)), "")); v != "" {
-			q.Where = append(q.Where, store.Where{Column: column, Value: v})
+			q.Where = append(q.Where, vault.Where{Column: column, Value: v})
 		}
 	}
 }
@@ -71,14 +71,14 @@ func (l *listing) choose(statuses []string) {
 }
 
 // sort takes the sort that was asked for; one that is none is forgotten.
-func (l *listing) sort(q *store.Query) {
+func (l *listing) sort(q *vault.Query) {
 	if !l.sortBy(q, l.Asked.Get("sort")) {
 		l.Asked.Del("sort")
 		l.sortBy(q, l.initial)
 	}
 }
 
-func (l *listing) sortBy(q *store.Query, asked string) bool {
+func (l *listing) sortBy(q *vault.Query, asked string) bool {
 	name, down := strings.CutPrefix(asked, "-")
 	at := slices.IndexFunc(l.sorts, func(s listSort) bool { return s.by != "" && s.name == name })
 	if at >= 0 {
@@ -100,7 +100,7 @@ func (l *listing) columns() {
 				column.Aria = "descending"
 			case s.name == now:
 				column.Aria, to = "ascending", "-"+to
-			case s.by == store.SortCreated:
+			case s.by == vault.SortCreated:
 				to = "-" + to
 			}
 			if to == l.initial {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"deedkeep/app/store"
+	"deedkeep/app/vault"
 )
 
 // Pages of lists by keyset. The place of a page is sealed into its address together
@@ -35,7 +35,7 @@ func address(path string, values url.Values) string {
 }
 
 // placed sets where in its list a query begins. A place that is none is the beginning.
-func (p *pages) placed(r *http.Request, values url.Values, q *store.Query) {
+func (p *pages) placed(r *http.Request, values url.Values, q *vault.Query) {
 	place, ok := p.Vault.Secrets.Cursors().Open(scope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(place) == 0 || place[0] != forward && place[0] != backward {
 		return
@@ -62,9 +62,9 @@ func (p *pages) beside(r *http.Request, values url.Values, prev, next []byte) (b
 // before the visitor is asked.
 const mostLooks = 4
 
-// onward reads a page. One that is empty since its steps were used up (store.Page) is
+// onward reads a page. One that is empty since its steps were used up (vault.Page) is
 // looked for further on.
-func onward[T any](ctx context.Context, q store.Query, read func(context.Context, store.Query) (store.Page[T], error)) (page store.Page[T], err error) {
+func onward[T any](ctx context.Context, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (page vault.Page[T], err error) {
 	for range mostLooks {
 		page, err = read(ctx, q)
 		further := page.Next

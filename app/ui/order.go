@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -231,13 +230,13 @@ const mostRecent = 8
 
 // orderRecent adds the newest of the history.
 func (p *pages) orderRecent(ctx context.Context, s *orderSheet) error {
-	log, err := p.orderEvents(ctx, s.ID, store.Query{Limit: mostRecent})
+	log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: mostRecent})
 	s.History, s.Earlier = linesOf(vault.History{Events: log.Items}, s.Fields), log.Next != nil
 	return err
 }
 
-func (p *pages) orderEvents(ctx context.Context, id uint64, q store.Query) (store.Page[title.Event], error) {
-	q.Where, q.Down = []store.Where{{Column: store.ColumnRecord, Value: "order:" + strconv.FormatUint(id, 10)}}, true
+func (p *pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vault.Page[title.Event], error) {
+	q.Where, q.Down = []vault.Where{{Column: vault.ColumnRecord, Value: "order:" + strconv.FormatUint(id, 10)}}, true
 	return p.Vault.Events.List(ctx, q)
 }
 
@@ -247,7 +246,7 @@ func (p *pages) orderHistory(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	q := store.Query{Limit: historyAPage}
+	q := vault.Query{Limit: historyAPage}
 	p.placed(r, url.Values{}, &q)
 	log, err := p.orderEvents(r.Context(), s.ID, q)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -65,7 +64,7 @@ func orderPatch(defs []title.Field, sent map[string][]string) title.OrderPatch {
 
 // tellOtherOrder adds who made the changes that stand against these.
 func (p *pages) tellOtherOrder(r *http.Request, s orderSheet, e *edited) error {
-	log, err := p.orderEvents(r.Context(), s.ID, store.Query{Limit: 20})
+	log, err := p.orderEvents(r.Context(), s.ID, vault.Query{Limit: 20})
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 const ordersAPage = 50
@@ -31,13 +31,13 @@ const (
 
 // orderSorts are the columns of the table.
 var orderSorts = []listSort{
-	{"Order", "", "order_number", store.SortNumber},
-	{"Address", "", "address", store.SortAddress},
+	{"Order", "", "order_number", vault.SortNumber},
+	{"Address", "", "address", vault.SortAddress},
 	{"County, state", "", "", ""},
-	{"Parcel", "aside", "parcel", store.SortParcel},
+	{"Parcel", "aside", "parcel", vault.SortParcel},
 	{"Status", "", "", ""},
-	{"Due", "", "due_date", store.SortDue},
-	{"Created", "aside", "created_at", store.SortCreated},
+	{"Due", "", "due_date", vault.SortDue},
+	{"Created", "aside", "created_at", vault.SortCreated},
 }
 
 func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -69,7 +69,7 @@ func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) e
 
 // ordersAsked reads the page that was asked for.
 func (p *pages) ordersAsked(r *http.Request, list *orderList) (err error) {
-	q := store.Query{Limit: ordersAPage}
+	q := vault.Query{Limit: ordersAPage}
 	if list.filter(&q, p.today()); len(list.Problems) > 0 {
 		return nil
 	}
@@ -86,8 +86,8 @@ func (p *pages) ordersAsked(r *http.Request, list *orderList) (err error) {
 
 // filter makes a query of what was asked. What wants doing comes with what is due first
 // first, all else with the newest.
-func (l *orderList) filter(q *store.Query, today string) {
-	l.where(q, store.ColumnStatus, store.ColumnCounty, store.ColumnState)
+func (l *orderList) filter(q *vault.Query, today string) {
+	l.where(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
 		if askedDay(l.Asked, l.Problems, name); l.Problems[name] == "" {
 			*into = l.Asked.Get(name)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -48,7 +47,7 @@ func (p *pages) trashList(w http.ResponseWriter, r *http.Request, who visitor) e
 
 func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, status int, problems []string) error {
 	asked := kept(r, "noun")
-	q := store.Query{Down: true, Limit: onTrash}
+	q := vault.Query{Down: true, Limit: onTrash}
 	shown := trashPage{Keep: int(p.Vault.Trash.Keep() / (24 * time.Hour)), Problems: problems}
 	for _, l := range trashLabels {
 		chosen := asked.Get("noun") == l.noun
@@ -56,7 +55,7 @@ func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, s
 		if l.noun != "" {
 			path += "?noun=" + l.noun
 			if chosen {
-				q.Where = []store.Where{{Column: store.ColumnKind, Value: l.noun}}
+				q.Where = []vault.Where{{Column: vault.ColumnKind, Value: l.noun}}
 			}
 		}
 		shown.Nouns = append(shown.Nouns, trashNoun{l.noun, l.many, path, chosen})

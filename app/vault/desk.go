@@ -66,9 +66,6 @@ type BackupHealth struct {
 	TooOld  bool           // Good is older than two rounds of the plan, or a week without one
 }
 
-// Well reports that nobody need do anything about the backups.
-func (b BackupHealth) Well() bool { return b.Failed == nil && !b.Missing && !b.TooOld }
-
 // Desk reads what stands on the desk on a day, YYYY-MM-DD, as the reader's calendar has
 // it. What it costs does not depend on how much is stored.
 func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {

@@ -34,7 +34,7 @@ func TestDeskOfANewVault(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	d := desk(t, v)
-	if d.Overdue.Count+d.Due.Count+len(d.Latest)+len(d.Failed) != 0 || !d.Backup.Well() || d.LowDisk {
+	if d.Overdue.Count+d.Due.Count+len(d.Latest)+len(d.Failed) != 0 || !well(d.Backup) || d.LowDisk {
 		t.Errorf("%+v", d)
 	}
 	if got := fmt.Sprint(d.Orders); got != "[{active 0 true} {on_hold 0 true} {completed 0 false} {cancelled 0 false}]" {
@@ -128,15 +128,15 @@ func TestDeskBackup(t *testing.T) {
 				o.Settings.Backup = vault.BackupSettings{To: filepath.Join(to, name), Every: row.every}
 			})
 			upload(t, v, pdf("1.pdf", "1"))
-			if b := desk(t, v).Backup; !b.Missing || b.Well() || (b.Next != nil) != (row.every > 0) {
+			if b := desk(t, v).Backup; !b.Missing || well(b) || (b.Next != nil) != (row.every > 0) {
 				t.Errorf("before the first: %+v", b)
 			}
 			taken(t, v, "")
-			if b := desk(t, v).Backup; !b.Well() || b.Good == nil {
+			if b := desk(t, v).Backup; !well(b) || b.Good == nil {
 				t.Errorf("after it: %+v", b)
 			}
 			clock.Move(row.old)
-			if b := desk(t, v).Backup; b.TooOld != row.tooOld || b.Well() == row.tooOld {
+			if b := desk(t, v).Backup; b.TooOld != row.tooOld || well(b) == row.tooOld {
 				t.Errorf("%s later: %+v", row.old, b)
 			}
 			if _, err := v.Backups.Create(t.Context(), clerk, v.Dir(), func(vault.BackupProgress) {}); err == nil {
@@ -238,3 +238,6 @@ func TestStatusesOfAbstracts(t *testing.T) {
 		t.Errorf("retired: %s", got)
 	}
 }
+
+// well is when nobody need do anything about the backups.
+func well(b vault.BackupHealth) bool { return b.Failed == nil && !b.Missing && !b.TooOld }
