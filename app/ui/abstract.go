@@ -86,7 +86,7 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 	if sheet.Documents, err = p.documentList(r, filed); err != nil {
 		return err
 	}
-	if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
+	if sheet.History, err = p.shortHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
 		return err
 	}
 	if sheet.Alike, err = p.alike(r.Context(), filed.Abstract); err != nil {

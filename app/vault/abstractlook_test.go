@@ -75,7 +75,7 @@ func TestAbstractHistory(t *testing.T) {
 	if err := v.Abstracts.Detach(t.Context(), clerk, id, filed.Files[1].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := v.Abstracts.History(t.Context(), id, 0, nil, 100)
+	whole, err := v.Abstracts.History(t.Context(), clerk, id, 0, nil, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestAbstractHistory(t *testing.T) {
 	}
 	var paged []uint64
 	for before := uint64(0); ; {
-		part, err := v.Abstracts.History(t.Context(), id, before, nil, 2)
+		part, err := v.Abstracts.History(t.Context(), clerk, id, before, nil, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestAbstractHistory(t *testing.T) {
 	if !slices.Equal(paged, all) {
 		t.Errorf("paged %v, whole %v", paged, all)
 	}
-	if _, err := v.Abstracts.History(t.Context(), 99, 0, nil, 10); title.KindOf(err) != title.NotFound {
+	if _, err := v.Abstracts.History(t.Context(), clerk, 99, 0, nil, 10); title.KindOf(err) != title.NotFound {
 		t.Errorf("of none: %v", err)
 	}
 	who, err := v.Files.Filers(t.Context(), []uint64{filed.Files[0].ID, 999})
