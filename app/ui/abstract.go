@@ -87,7 +87,7 @@ func (p *pages) showAbstract(w http.ResponseWriter, r *http.Request, who visitor
 		return err
 	}
 	refused.in(sheet.Documents.Rows)
-	if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
+	if sheet.History, err = p.shortHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
 		return err
 	}
 	if sheet.Related, err = p.Vault.Abstracts.Related(r.Context(), filed.Abstract); err != nil {

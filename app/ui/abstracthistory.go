@@ -50,13 +50,13 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 		if sheet.Documents, err = p.documentList(r, filed); err != nil {
 			return err
 		}
-		if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
+		if sheet.History, err = p.shortHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
 			return err
 		}
 		return p.part(w, r, who, http.StatusOK, "abstract.html", "history", sheet)
 	}
 	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // anything else: the newest
-	h, err := p.Vault.Abstracts.History(r.Context(), filed.Abstract.ID, before, nil, historyAPage)
+	h, err := p.Vault.Abstracts.History(r.Context(), who.Actor, filed.Abstract.ID, before, nil, historyAPage)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 
 // shortHistory is the newest of it: of the documents that are shown, and of those that
 // came last.
-func (p *pages) shortHistory(ctx context.Context, filed vault.Filed, template title.Template, l documentList) ([]historyLine, error) {
+func (p *pages) shortHistory(ctx context.Context, who visitor, filed vault.Filed, template title.Template, l documentList) ([]historyLine, error) {
 	documents := make([]uint64, 0, len(l.Rows)+historyAPage)
 	for _, d := range l.Rows {
 		documents = append(documents, d.ID)
@@ -77,7 +77,7 @@ func (p *pages) shortHistory(ctx context.Context, filed vault.Filed, template ti
 	if n := len(filed.Abstract.Files); l.Last() < n {
 		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyAPage):]...)
 	}
-	h, err := p.Vault.Abstracts.History(ctx, filed.Abstract.ID, 0, documents, historyAPage)
+	h, err := p.Vault.Abstracts.History(ctx, who.Actor, filed.Abstract.ID, 0, documents, historyAPage)
 	if err != nil {
 		return nil, err
 	}

@@ -57,3 +57,6 @@ func EventKinds() map[string]bool {
 	}
 	return known
 }
+
+// Legible is legible.
+func Legible(text []byte) []byte { return legible(text) }

@@ -102,15 +102,16 @@ func (p *pages) render(w http.ResponseWriter, status int, name, block string, da
 	if err := set.ExecuteTemplate(&b, block, data); err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
 	}
+	text := legible(b.Bytes())
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Content-Length", strconv.Itoa(len(text)))
 	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("Referrer-Policy", "same-origin") // without it a browser would not say where a form comes from
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	if _, err := b.WriteTo(w); err != nil {
+	if _, err := w.Write(text); err != nil {
 		p.Log.Debug("page not delivered", "error", err)
 	}
 	return nil

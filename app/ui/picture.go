@@ -273,6 +273,7 @@ func (p *pages) sendJSON(w http.ResponseWriter, what any) error {
 	if err != nil {
 		return err
 	}
+	body = legible(body)
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -31,9 +31,10 @@ const lastGone = 50
 // History reads what was done to an abstract, and to the documents that are among its
 // own or left it (title.Abstract.Gone): at most limit events before number before (0:
 // the newest). Its cost grows with the number of documents given, to which the last that
-// left are added; nil is all of them. NotFound when
-// there is no such abstract.
-func (a *Abstracts) History(ctx context.Context, id, before uint64, documents []uint64, limit int) (h History, err error) {
+// left are added; nil is all of them. NotFound when there is no such abstract. Who read
+// and downloaded what is for administrators alone: it is there to find out what
+// happened, and not for colleagues to watch each other.
+func (a *Abstracts) History(ctx context.Context, actor title.Actor, id, before uint64, documents []uint64, limit int) (h History, err error) {
 	if err := a.v.Events.flush(ctx); err != nil {
 		return h, err
 	}
@@ -48,7 +49,7 @@ func (a *Abstracts) History(ctx context.Context, id, before uint64, documents []
 		} else {
 			gone = gone[max(0, len(gone)-lastGone):]
 		}
-		g := remembering{Tx: t, before: before, limit: limit}
+		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.May(title.MayAdminister)}
 		h, err = g.history(ctx, record("abstract", id), slices.Concat(documents, gone))
 		return err
 	})
@@ -60,6 +61,7 @@ type remembering struct {
 	*store.Tx
 	before uint64
 	limit  int
+	reads  bool // views and downloads are told of
 	events []title.Event
 }
 
@@ -94,6 +96,9 @@ func (g *remembering) gather(of string) error {
 			return fmt.Errorf("events of %s: %w", of, err)
 		}
 		for _, e := range page.Items {
+			if read := e.Kind == opened || e.Kind == downloaded; read && !g.reads {
+				continue
+			}
 			if g.before == 0 || e.Seq < g.before {
 				g.events = append(g.events, e)
 				found++
