@@ -2,14 +2,18 @@ package ui
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // page is what a handler shows.
@@ -120,16 +124,49 @@ func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- what a request named went through local
 }
 
-// noticeCookie carries one sentence to the next page.
+// noticeCookie carries one sentence to the next page, as
+//
+//	base64url of: where it is undone, "\n", the sentence
+//	"."
+//	base64url of the HMAC-SHA256 of what stands before the dot (subkey `notices`)
+//
+// so that nobody else can put a sentence or a button on a page.
 const noticeCookie = "deedkeep_notice"
+
+// undoes is what a notice may undo by a form: what takes something out of the trash.
+var undoes = regexp.MustCompile(`^/(abstracts/[0-9A-Za-z]+(/documents/[0-9]+)?|orders/[0-9A-Za-z]+|documents/[0-9]+)/restore$`)
+
+func (p *pages) sealNotice(text string) string {
+	coded := base64.RawURLEncoding.EncodeToString([]byte(text))
+	return coded + "." + p.noticeMark(coded)
+}
+
+// openNotice gives "" for what sealNotice did not make.
+func (p *pages) openNotice(value string) string {
+	coded, mark, _ := strings.Cut(value, ".")
+	if !hmac.Equal([]byte(mark), []byte(p.noticeMark(coded))) {
+		return ""
+	}
+	text, err := base64.RawURLEncoding.DecodeString(coded)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (p *pages) noticeMark(coded string) string {
+	key := p.Vault.Secrets.Subkey("notices")
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write([]byte(coded))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
 
 // see sends the browser on to a page that says what this came to.
 func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) error {
 	return p.seeUndo(w, r, to, notice, "")
 }
 
-// seeUndo is see with a button that sends a form to undo, an address that ends with
-// /restore.
+// seeUndo is see with a button that sends a form to undo, one of undoes.
 func (p *pages) seeUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
 	p.leaveUndo(w, r, notice, undo)
 	redirect(w, r, local(to))
@@ -145,28 +182,19 @@ func (p *pages) leaveUndo(w http.ResponseWriter, r *http.Request, notice, undo s
 	if notice == "" {
 		return
 	}
-	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
-		Name: noticeCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 2000))), Path: "/", MaxAge: 60,
-		HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
-	})
+	p.setCookie(w, r, noticeCookie, p.sealNotice(undo+"\n"+shorten(notice, 2000)), time.Minute, http.SameSiteStrictMode)
 }
 
 // notice takes the sentence that the last action left, once, and where that is undone.
 func (p *pages) notice(w http.ResponseWriter, r *http.Request) (notice, undo string) {
-	cookie, err := r.Cookie(noticeCookie)
-	if err != nil {
+	value := p.shown(r, noticeCookie)
+	if value == "" {
 		return "", ""
 	}
-	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- as in leaveNotice
-		Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: p.secure(r), SameSite: http.SameSiteStrictMode,
-	})
-	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	if err != nil {
-		return "", ""
-	}
-	undo, notice, _ = strings.Cut(string(text), "\n")
-	if local(undo) != undo || !strings.HasSuffix(undo, "/restore") {
-		undo = "" // a cookie may come from elsewhere
+	p.setCookie(w, r, noticeCookie, "", 0, http.SameSiteStrictMode)
+	undo, notice, _ = strings.Cut(p.openNotice(value), "\n")
+	if !undoes.MatchString(undo) {
+		undo = ""
 	}
 	return shorten(strings.ToValidUTF8(notice, ""), 2000), undo
 }
