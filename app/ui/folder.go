@@ -111,7 +111,7 @@ func (p *pages) folder(w http.ResponseWriter, r *http.Request, who visitor) erro
 	if err != nil {
 		return err
 	}
-	sheet, err := p.folderSheet(r, id)
+	sheet, err := p.folderSheet(r, id, r.URL.Query().Get("do"))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,8 @@ func (p *pages) showFolder(w http.ResponseWriter, r *http.Request, who visitor, 
 	return p.show(w, r, who, status, "folder.html", page{Heading: heading, Section: "vault", Data: sheet, Scripts: scripts})
 }
 
-func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err error) {
+// folderSheet reads a folder, and what the open form needs.
+func (p *pages) folderSheet(r *http.Request, id uint64, form string) (s folderSheet, err error) {
 	asked := r.URL.Query()
 	s = folderSheet{Sort: vault.FolderSort(asked.Get("sort")), Down: asked.Get("dir") == "down", In: "none"}
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
@@ -157,7 +158,9 @@ func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err erro
 		return s, err
 	}
 	s.fill(row, asked.Get("rename"))
-	err = p.folderTargets(r, &s)
+	if len(s.Files) > 0 || form == "move" {
+		err = p.folderTargets(r, &s)
+	}
 	return s, err
 }
 
@@ -209,6 +212,9 @@ func (s *folderSheet) at(by vault.FolderSort, down bool, page int) string {
 	return address(s.Path(), values)
 }
 
+// mostIndented is how deep a list of folders shows where each lies.
+const mostIndented = 12
+
 // folderTargets are where documents, and the folder itself, may be moved to.
 func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 	all, err := p.Vault.Folders.List(r.Context())
@@ -222,7 +228,7 @@ func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 	var walk func(parent uint64, depth int, beneath bool)
 	walk = func(parent uint64, depth int, beneath bool) {
 		for _, folder := range in[parent] {
-			target := folderTarget{folder.ID, strings.Repeat("\u2003", depth) + folder.Name}
+			target := folderTarget{folder.ID, strings.Repeat("\u2003", min(depth, mostIndented)) + folder.Name}
 			own := beneath || folder.ID == s.Folder.ID
 			if folder.ID != s.Folder.ID {
 				s.Targets = append(s.Targets, target)
@@ -244,7 +250,7 @@ func (p *pages) refusedFolder(w http.ResponseWriter, r *http.Request, who visito
 	if !errors.As(err, &named) || named.Kind != title.Invalid && named.Kind != title.Conflict {
 		return err
 	}
-	sheet, failed := p.folderSheet(r, id)
+	sheet, failed := p.folderSheet(r, id, form)
 	if failed != nil {
 		return failed
 	}
