@@ -1,5 +1,7 @@
 package title
 
+import "fmt"
+
 // Folder is a place in the vault; ParentID 0 is the root.
 type Folder struct {
 	ID       uint64 `json:"id"`
@@ -7,6 +9,13 @@ type Folder struct {
 	ParentID uint64 `json:"parent_id,omitempty"`
 	Version  uint64 `json:"version,omitempty"` // how often it was changed
 }
+
+// MaxFolderDepth is how many folders lie within one another at most, counted from the
+// top of the vault.
+const MaxFolderDepth = 32
+
+// FolderTooDeep is the sentence for a folder that would lie deeper.
+var FolderTooDeep = fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth)
 
 // FolderDraft is a folder as it arrived.
 type FolderDraft struct {

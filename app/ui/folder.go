@@ -82,7 +82,7 @@ func (p *pages) folder(w http.ResponseWriter, r *http.Request, who visitor) erro
 }
 
 func (p *pages) showFolder(w http.ResponseWriter, r *http.Request, who visitor, id uint64, refused nameRefusal) error {
-	sheet, err := p.folderSheet(r, id)
+	sheet, err := p.folderSheet(r, id, r.URL.Query().Get("do"))
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,8 @@ func (p *pages) wholeFolder(w http.ResponseWriter, r *http.Request, who visitor,
 	return p.show(w, r, who, status, "folder.html", page{Heading: heading, Section: "vault", Data: sheet, Scripts: scripts})
 }
 
-func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err error) {
+// folderSheet reads a folder, and what the open form needs.
+func (p *pages) folderSheet(r *http.Request, id uint64, form string) (s folderSheet, err error) {
 	asked := r.URL.Query()
 	s = folderSheet{Sort: vault.FolderSort(asked.Get("sort")), Down: asked.Get("dir") == "down", In: p.called(place{folder: id})}
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
@@ -129,7 +130,9 @@ func (p *pages) folderSheet(r *http.Request, id uint64) (s folderSheet, err erro
 	if s.Files, err = p.documentRows(r.Context(), row.Files, s.Address, asked.Get("rename")); err != nil {
 		return s, err
 	}
-	err = p.folderTargets(r, &s)
+	if len(s.Files) > 0 || form == "move" {
+		err = p.folderTargets(r, &s)
+	}
 	return s, err
 }
 
@@ -180,6 +183,9 @@ func (s *folderSheet) at(by vault.FolderSort, down bool, page int) string {
 	return address(s.Path(), values)
 }
 
+// mostIndented is how deep a list of folders shows where each lies.
+const mostIndented = 12
+
 // folderTargets are where documents, and the folder itself, may be moved to.
 func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 	all, err := p.Vault.Folders.List(r.Context())
@@ -193,7 +199,7 @@ func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 	var walk func(parent uint64, depth int, beneath bool)
 	walk = func(parent uint64, depth int, beneath bool) {
 		for _, folder := range in[parent] {
-			target := folderTarget{folder.ID, strings.Repeat("\u2003", depth) + folder.Name}
+			target := folderTarget{folder.ID, strings.Repeat("\u2003", min(depth, mostIndented)) + folder.Name}
 			own := beneath || folder.ID == s.Folder.ID
 			if folder.ID != s.Folder.ID {
 				s.Targets = append(s.Targets, target)
@@ -215,7 +221,7 @@ func (p *pages) refusedFolder(w http.ResponseWriter, r *http.Request, who visito
 	if !errors.As(err, &named) || named.Kind != title.Invalid && named.Kind != title.Conflict {
 		return err
 	}
-	sheet, failed := p.folderSheet(r, id)
+	sheet, failed := p.folderSheet(r, id, form)
 	if failed != nil {
 		return failed
 	}

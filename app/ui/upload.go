@@ -103,7 +103,7 @@ func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &form):
 		status, message = form.status, form.text
 	case errors.Is(err, vault.ErrUploadBusy):
-		status, message = http.StatusLocked, "Another request is sending this document; try again in a moment."
+		status, message = http.StatusLocked, sentence(err)
 	case errors.Is(err, pace.ErrTooSlow):
 		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
 	case errors.As(err, &named) && tusStatuses[named.Kind] != 0:

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"archive/zip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,6 @@ func (p *pages) zip(w http.ResponseWriter, r *http.Request, who visitor, name st
 	if len(list) == 0 {
 		return &title.Error{Kind: title.Conflict, Message: "There are no documents here to download."}
 	}
-	names := zipNames(list)
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": safeName(name) + ".zip"}))
@@ -44,14 +42,10 @@ func (p *pages) zip(w http.ResponseWriter, r *http.Request, who visitor, name st
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	total := int64(0)
-	for _, entry := range list {
-		total += entry.File.Size
-	}
-	p.pace(w, total)
-	z := zip.NewWriter(w)
+	names := zipNames(list)
+	z := zip.NewWriter(&attended{to: w, again: func() error { return p.stillTakes(w, r) }})
 	for i, entry := range list {
-		if err := p.zipFile(r.Context(), z, who, names[i], entry.File); err != nil {
+		if err := p.zipFile(w, r, z, who, names[i], entry.File); err != nil {
 			return p.cutZip(w, r, err, i == 0)
 		}
 	}
@@ -69,10 +63,49 @@ func (p *pages) cutZip(w http.ResponseWriter, r *http.Request, err error, first 
 		}
 		return opening.cause
 	}
-	if r.Context().Err() == nil {
+	switch {
+	case r.Context().Err() != nil:
+	case errors.Is(err, errSignIn), title.KindOf(err) == title.Forbidden:
+		p.Log.InfoContext(r.Context(), "zip is cut off", "error", err, "request_id", requestID(w))
+	default:
 		p.Log.ErrorContext(r.Context(), "zip is cut off", "error", err, "request_id", requestID(w))
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// stretch is after how many bytes of a zip it is asked again who takes it.
+const stretch = 256 << 10
+
+// attended passes a long answer on, one stretch after the other, while again allows it.
+type attended struct {
+	to    io.Writer
+	again func() error
+	left  int // of the stretch
+}
+
+func (a *attended) Write(b []byte) (int, error) {
+	if a.left <= 0 {
+		if err := a.again(); err != nil {
+			return 0, err
+		}
+		a.left = stretch
+	}
+	n, err := a.to.Write(b)
+	a.left -= n
+	return n, err
+}
+
+// stillTakes lets a long answer go on: its session still reads, and it has the time of
+// one more stretch.
+func (p *pages) stillTakes(w http.ResponseWriter, r *http.Request) error {
+	now, err := p.visitor(r)
+	if err == nil {
+		err = may(now, mayRead)
+	}
+	if err == nil {
+		p.pace(w, stretch)
+	}
+	return err
 }
 
 // openError is a document that could not be opened: nothing of it was sent.
@@ -81,9 +114,13 @@ type openError struct{ cause error }
 func (e *openError) Error() string { return e.cause.Error() }
 func (e *openError) Unwrap() error { return e.cause }
 
-func (p *pages) zipFile(ctx context.Context, z *zip.Writer, who visitor, name string, file title.File) error {
+func (p *pages) zipFile(w http.ResponseWriter, r *http.Request, z *zip.Writer, who visitor, name string, file title.File) error {
+	ctx := r.Context()
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if err := p.stillTakes(w, r); err != nil {
+		return &openError{err}
 	}
 	file, content, err := p.Files.Open(ctx, file.ID)
 	if err != nil {
@@ -106,8 +143,9 @@ func (p *pages) zipFile(ctx context.Context, z *zip.Writer, who visitor, name st
 }
 
 // zipNames gives each document a name in the zip: one that every system can unpack,
-// unlike any other whatever the case. Where their names do not sort as the documents
-// are ordered, a number goes before each, so that they stay in order when unpacked.
+// unlike any other and any folder of it, whatever the case. Where their names do not
+// sort as the documents are ordered, a number goes before each, so that they stay in
+// order when unpacked.
 func zipNames(list []zipped) []string {
 	width := 0
 	if !slices.IsSortedFunc(list, func(a, b zipped) int {
@@ -117,11 +155,19 @@ func zipNames(list []zipped) []string {
 	}
 	names, taken := make([]string, len(list)), map[string]bool{}
 	for i, entry := range list {
-		name := zipPath(entry, i+1, width)
-		ext := path.Ext(name)
-		for n := 2; taken[strings.ToLower(name)]; n++ {
-			name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(zipPath(entry, i+1, width), ext), n, ext)
+		names[i] = zipPath(entry, i+1, width)
+		for folder := path.Dir(strings.ToLower(names[i])); folder != "." && !taken[folder]; folder = path.Dir(folder) {
+			taken[folder] = true
 		}
+	}
+	next := map[string]int{} // by name: the number that those before have left
+	for i, whole := range names {
+		name, low, ext := whole, strings.ToLower(whole), path.Ext(whole)
+		n := max(2, next[low])
+		for ; taken[strings.ToLower(name)]; n++ {
+			name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(whole, ext), n, ext)
+		}
+		next[low] = n
 		taken[strings.ToLower(name)] = true
 		names[i] = name
 	}
@@ -171,10 +217,21 @@ func safeName(name string) string {
 		name = "unnamed"
 	}
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	switch stem = strings.TrimSpace(stem); {
-	case slices.Contains([]string{"CON", "PRN", "AUX", "NUL"}, stem),
-		len(stem) == 4 && (strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")) && stem[3] >= '0' && stem[3] <= '9':
+	if isDevice(strings.TrimSpace(stem)) {
 		name = "_" + name
 	}
 	return name
+}
+
+// isDevice reports whether Windows takes a name for a device; the raised digits are
+// some of its code page 1252.
+func isDevice(stem string) bool {
+	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}, stem) {
+		return true
+	}
+	port, digit := strings.CutPrefix(stem, "COM")
+	if !digit {
+		port, digit = strings.CutPrefix(stem, "LPT")
+	}
+	return digit && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/title"
 )
@@ -18,6 +19,9 @@ func TestSafeName(t *testing.T) {
 		{"con.pdf", "_con.pdf"},
 		{"LPT1", "_LPT1"},
 		{"COMB.pdf", "COMB.pdf"},
+		{"COM¹.txt", "_COM¹.txt"},
+		{"lpt³", "_lpt³"},
+		{"conin$.pdf", "_conin$.pdf"},
 		{" Deed . ", "Deed"},
 		{"..", "unnamed"},
 		{"", "unnamed"},
@@ -49,5 +53,39 @@ func TestZipNames(t *testing.T) {
 		if got := zipNames(c.list); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A folder of the zip and a document of its name would be one path on a disk.
+func TestZipNamesBesideFolders(t *testing.T) {
+	list := []zipped{
+		{File: title.File{Filename: "deeds.pdf"}},
+		{Folder: []string{"Deeds.PDF", "Old"}, File: title.File{Filename: "a.pdf"}},
+		{Folder: []string{"Deeds.PDF"}, File: title.File{Filename: "old"}},
+	}
+	want := []string{"01 deeds.pdf", "Deeds.PDF/Old/a.pdf", "Deeds.PDF/old (2)"}
+	if got := zipNames(list); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	want = []string{"deeds (2).pdf", "Deeds.PDF/Old/a.pdf"}
+	if got := zipNames(list[:2]); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The time that names take grows with their number alone: one after the other, these
+// took minutes.
+func TestZipNamesOfManyAlike(t *testing.T) {
+	list := make([]zipped, mostZipped)
+	for i := range list {
+		list[i].File.Filename = "Deed.pdf"
+	}
+	began := time.Now()
+	names := zipNames(list)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if last := names[len(names)-1]; last != "Deed (20000).pdf" {
+		t.Error(last)
 	}
 }

@@ -48,10 +48,20 @@ func inTreeOrder(list []title.Folder) []title.Folder {
 	for _, folder := range list {
 		parent[folder.ID] = folder.ParentID
 	}
-	depth := func(folder title.Folder) (n int) {
+	depths := map[uint64]int{}
+	depth := func(folder title.Folder) int {
+		var way []uint64
 		// The bound ends a circle, which only a damaged vault can hold.
-		for id := folder.ParentID; id != 0 && n <= len(list); id = parent[id] {
+		for id := folder.ID; id != 0 && depths[id] == 0 && len(way) <= len(list); id = parent[id] {
+			way = append(way, id)
+		}
+		if len(way) == 0 {
+			return depths[folder.ID]
+		}
+		n := depths[parent[way[len(way)-1]]]
+		for _, id := range slices.Backward(way) {
 			n++
+			depths[id] = n
 		}
 		return n
 	}
@@ -103,7 +113,44 @@ func (f *Folders) check(t *store.Tx, draft title.FolderDraft) (title.Folder, err
 	if len(refused) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
 		refused.Add("name", title.Taken("name"))
 	}
+	if len(refused) == 0 && !fitsDepth(t, made.ParentID, 1) {
+		refused.Add("parent_id", title.FolderTooDeep)
+	}
 	return made, refused.Err()
+}
+
+// fitsDepth reports whether folders of so many levels may lie in a folder (0: the top).
+func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
+	for at := parent; at != 0; levels++ {
+		folder, err := t.Folder(at)
+		if err != nil || levels >= title.MaxFolderDepth {
+			return false
+		}
+		at = folder.ParentID
+	}
+	return levels <= title.MaxFolderDepth
+}
+
+// levels is how many levels a folder has, itself the first.
+func levels(t *store.Tx, id uint64) (int, error) {
+	all, err := t.Folders()
+	if err != nil {
+		return 0, err
+	}
+	in := map[uint64][]uint64{}
+	for _, folder := range all {
+		in[folder.ParentID] = append(in[folder.ParentID], folder.ID)
+	}
+	n := 0
+	// The bound ends a circle, which only a damaged vault can hold.
+	for level := []uint64{id}; len(level) > 0 && n <= len(all); n++ {
+		var next []uint64
+		for _, one := range level {
+			next = append(next, in[one]...)
+		}
+		level = next
+	}
+	return n, nil
 }
 
 func knownFolder(t *store.Tx, id title.Number) bool {
@@ -122,6 +169,15 @@ func (f *Folders) Patch(ctx context.Context, actor title.Actor, id uint64, p tit
 		moved := now.ParentID != old.ParentID || title.Fold(now.Name) != title.Fold(old.Name)
 		if len(refused) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
 			refused.Add("name", title.Taken("name"))
+		}
+		if len(refused) == 0 && now.ParentID != old.ParentID {
+			high, err := levels(t, id)
+			if err != nil {
+				return old, err
+			}
+			if !fitsDepth(t, now.ParentID, high) {
+				refused.Add("parent_id", title.FolderTooDeep)
+			}
 		}
 		return now, refused.Err()
 	})

@@ -75,3 +75,29 @@ func TestFolderNameRace(t *testing.T) {
 		t.Errorf("%d won", won.Load())
 	}
 }
+
+// Folders lie no deeper than the rule says, however they come to lie there.
+func TestFolderDepth(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	at := uint64(0)
+	for n := range title.MaxFolderDepth {
+		one, _, err := v.Folders.Ensure(t.Context(), clerk, at, fmt.Sprint("level ", n), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = one.ID
+	}
+	_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x"), ParentID: id(at)}, vault.Keep[title.Folder]{})
+	kind(t, "made", err, title.Invalid)
+	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, "x", false)
+	kind(t, "ensured", err, title.Invalid)
+	low, err := v.Folders.Get(t.Context(), at)
+	done(t, err)
+	top := folder(t, v, "top", 0)
+	inner := folder(t, v, "inner", top.ID)
+	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, title.FolderPatch{ParentID: title.Send(id(low.ParentID))}, vault.Match{})
+	kind(t, "moved with another in it", err, title.Invalid)
+	_, err = v.Folders.Patch(t.Context(), clerk, inner.ID, title.FolderPatch{ParentID: title.Send(id(low.ParentID))}, vault.Match{})
+	done(t, err)
+}

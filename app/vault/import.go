@@ -123,6 +123,9 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		}
 		id, found := t.FolderNamed(parent, wanted.Name)
 		if !found {
+			if !fitsDepth(t, parent, 1) {
+				return title.Refusal("parent_id", title.FolderTooDeep)
+			}
 			folder, made = wanted, true
 			return nil
 		}

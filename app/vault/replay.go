@@ -16,6 +16,7 @@ type Keep[T any] struct {
 	Slot    [32]byte // of the key, the caller and the route
 	Request string   // hex SHA-256 of the content
 	Render  func(T) (status int, header map[string]string, body []byte, err error)
+	Last    func() error // may refuse, in the transaction; nil: nobody does
 }
 
 // ErrKept is in the chain of the Conflict of a verb whose slot has an answer
@@ -32,6 +33,9 @@ func (k Keep[T]) free(t *store.Tx, v *Vault) error {
 	_, found, err := v.replay(t, k.Slot)
 	if err == nil && found {
 		return &title.Error{Kind: title.Conflict, Message: "This request was answered already; send it again.", Err: ErrKept}
+	}
+	if err == nil && k.Last != nil {
+		err = k.Last()
 	}
 	return err
 }

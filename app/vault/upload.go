@@ -45,6 +45,7 @@ type arriving struct {
 	busy   bool
 	gone   bool               // cancelled or over; who is at work removes it
 	cancel context.CancelFunc // of who is at work
+	filing bool               // its record is being written: too late to cancel
 }
 
 // uploadNote is what stands in the note of an upload (app/blob/note.go).
@@ -213,23 +214,31 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	return nil
 }
 
-// makeRoom refuses one more where the disk cannot take it besides all that was
-// promised, or the user has too many; one that stood still long makes room.
+// makeRoom refuses one more where the disk cannot take it besides what is on its way,
+// or the user has too many, or too much of the room; one that stood still long makes
+// room.
 func (u *Uploads) makeRoom(note uploadNote) error {
-	var promised int64
+	var promised, share int64
 	var own []*arriving
 	for _, one := range u.all {
-		promised += one.Size - one.Offset()
-		if one.Owner == note.Owner && !one.gone {
+		mine := one.Owner == note.Owner && !one.gone
+		if mine {
 			own = append(own, one)
+		}
+		// What stands still takes its chance when it goes on: roomReader looks again.
+		if one.busy || u.v.now().Sub(one.Touched()) < promiseUpload {
+			promised += one.Size - one.Offset()
+			if mine {
+				share += one.Size - one.Offset()
+			}
 		}
 	}
 	free, err := blob.DiskFree(u.v.dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
-	if free < u.v.set.DiskReserve+uint64(promised)+uint64(note.Size) {
-		return &title.Error{Kind: title.Full, Message: "The disk is full."}
+	if err := u.fits(free, uint64(promised), uint64(share), uint64(note.Size)); err != nil { // #nosec G115 -- sizes are above 0
+		return err
 	}
 	if len(own) < u.v.set.Uploads.perUser() {
 		return nil
@@ -244,6 +253,24 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 		return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
 	}
 	return u.forget(oldest)
+}
+
+// promiseUpload is how long the room for an upload is kept free from others while
+// nobody goes on with it.
+const promiseUpload = 2 * time.Minute
+
+// fits is nil where a document of that size has room besides what was promised; the
+// share of one user beyond a single document is half of the room.
+func (u *Uploads) fits(free, promised, share, size uint64) error {
+	switch reserve := u.v.set.DiskReserve; {
+	case free < reserve+size:
+		return &title.Error{Kind: title.Full, Message: "The disk is full."}
+	case free < reserve+promised+size:
+		return &title.Error{Kind: title.Full, Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
+	case share > 0 && share+size > (free-reserve)/2:
+		return &title.Error{Kind: title.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
+	}
+	return nil
 }
 
 // forget removes one. Its caller holds the lock.
@@ -330,7 +357,10 @@ func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offse
 			return u.told(id, one), err
 		}
 		up, err := u.finish(ctx, actor, id, one)
-		if err != nil {
+		switch kind := title.KindOf(err); {
+		case kind == title.Unauthenticated, kind == title.Forbidden, errors.Is(err, errCancelled):
+			return u.told(id, one), err
+		case err != nil:
 			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
 			return u.told(id, one), nil
 		}
@@ -384,14 +414,16 @@ func (u *Uploads) release(one *arriving, ended bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	defer u.under.Done()
-	one.busy = false
+	one.busy, one.filing = false, false
 	if ended || one.gone {
 		return u.forget(one)
 	}
 	return nil
 }
 
-// Cancel forgets an upload; NotFound where there is none. What was filed stays filed.
+// Cancel forgets an upload; NotFound where there is none, Conflict with ErrUploadBusy
+// while its record is being written. What was filed stays filed; of what was forgotten
+// nothing is filed.
 func (u *Uploads) Cancel(ctx context.Context, actor title.Actor, id string) error {
 	if _, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return err
@@ -402,8 +434,11 @@ func (u *Uploads) Cancel(ctx context.Context, actor title.Actor, id string) erro
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one.gone {
+	switch {
+	case one.gone:
 		return nil
+	case one.filing:
+		return &title.Error{Kind: title.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
 	}
 	return u.forget(one)
 }

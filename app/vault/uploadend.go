@@ -65,8 +65,13 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 	}
 	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadFiling)
 	defer cancel()
+	if err := u.cancelBy(one, cancel); err != nil {
+		return Upload{}, err
+	}
 	err := u.file(filing, actor, one)
 	switch kind := title.KindOf(err); {
+	case err != nil && u.isGone(one):
+		return Upload{}, errors.Join(errCancelled, err)
 	case errors.Is(err, ErrKept):
 		err = nil
 	case kind == title.NotFound && one.Abstract != 0:
@@ -81,10 +86,46 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 	return up, err
 }
 
+// errCancelled: its user gave the upload up while it was being filed.
+var errCancelled = &title.Error{Kind: title.NotFound, Message: "The upload was cancelled."}
+
+// cancelBy lets Cancel end the filing, until its record is being written.
+func (u *Uploads) cancelBy(one *arriving, cancel context.CancelFunc) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one.gone {
+		return errCancelled
+	}
+	one.cancel = cancel
+	return nil
+}
+
+func (u *Uploads) isGone(one *arriving) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return one.gone
+}
+
+// lastWord is asked in the transaction: who has cancelled by now files nothing, and
+// from here on nobody cancels.
+func (u *Uploads) lastWord(one *arriving) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if one.gone {
+		return errCancelled
+	}
+	one.filing = true
+	return nil
+}
+
 // file is the way that every document takes into the vault.
 func (u *Uploads) file(ctx context.Context, actor title.Actor, one *arriving) error {
 	keep := u.keep(actor, one)
 	err := u.v.store.View(ctx, func(t *store.Tx) error {
+		// Before the bytes become a blob: whoever may not file leaves none behind.
+		if err := u.v.stillMay(t, actor); err != nil {
+			return err
+		}
 		if one.Abstract == 0 {
 			return u.takes(t, 0, one.Folder)
 		}
@@ -129,7 +170,7 @@ func (u *Uploads) keep(actor title.Actor, one *arriving) Keep[Filed] {
 		}
 		body, err := json.Marshal(end)
 		return 0, nil, body, err
-	}}
+	}, Last: func() error { return u.lastWord(one) }}
 }
 
 // refuse ends an upload whose place has gone.

@@ -1,0 +1,88 @@
+package ui_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vaulttest"
+)
+
+// slowTaker takes an answer, does something once it has so many bytes, and remembers
+// the time it was given last.
+type slowTaker struct {
+	*httptest.ResponseRecorder
+	until time.Time
+	at    int
+	then  func()
+}
+
+func (s *slowTaker) Write(b []byte) (int, error) {
+	n, err := s.ResponseRecorder.Write(b)
+	if s.then != nil && s.Body.Len() >= s.at {
+		s.then()
+		s.then = nil
+	}
+	return n, err
+}
+
+func (s *slowTaker) SetWriteDeadline(at time.Time) error {
+	s.until = at
+	return nil
+}
+
+// A zip ends when its taker may read no more: within a document, and before the next.
+func TestZipEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.visit(t, title.RoleStaff)
+	body := append(vaulttest.PDF(1, "big"), make([]byte, 2<<20)...)
+	for n, name := range []string{"a.pdf", "b.pdf"} {
+		form, kind := multipart(name, string(append(body, byte(n))))
+		h.sent(t, 303, "POST", "/vault/1/documents", form, "Cookie: deedkeep="+staff.token, kind)
+	}
+	for _, row := range []struct {
+		name string
+		at   int
+	}{{"within a document", 300 << 10}, {"before the next", 2 << 20}, {"never", 0}} {
+		t.Run(row.name, func(t *testing.T) {
+			reader := h.session(t, "Owner", "")
+			taker := &slowTaker{ResponseRecorder: httptest.NewRecorder(), at: row.at}
+			if row.at > 0 {
+				taker.then = func() {
+					if err := h.vault.Sessions.SignOut(t.Context(), reader, "192.0.2.1"); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			cut := h.takeZip(t, taker, reader)
+			if row.at == 0 {
+				got, err := zip.NewReader(bytes.NewReader(taker.Body.Bytes()), int64(taker.Body.Len()))
+				if cut || err != nil || len(got.File) != 2 {
+					t.Errorf("cut %v, %v", cut, err)
+				}
+				return
+			}
+			if most := row.at + 600<<10; !cut || taker.Body.Len() > most {
+				t.Errorf("cut %v; %d bytes went out, at most %d may", cut, taker.Body.Len(), most)
+			}
+			if left := time.Until(taker.until); left > 10*time.Minute {
+				t.Errorf("it may take %s more", left)
+			}
+		})
+	}
+}
+
+// takeZip asks for a folder as the voice is asked, and tells whether the answer was cut.
+func (h *house) takeZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)
+	r.AddCookie(&http.Cookie{Name: "deedkeep", Value: token})
+	defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint // it is compared as net/http does
+	h.server.Config.Handler.ServeHTTP(taker, r)
+	return false
+}
