@@ -33,6 +33,7 @@ func TestBrowser(t *testing.T) {
 		{"first run", firstRun},
 		{"first pages are small", firstPagesAreSmall},
 		{"reading", reading},
+		{"reading goes on", readingGoesOn},
 		{"an abstract is worked on", abstractIsWorkedOn},
 		{"a folder is worked on", folderIsWorkedOn},
 		{"leaving is warned of", leavingIsWarnedOf},

@@ -1,0 +1,109 @@
+package ui_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/reader"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// From a document the way back leads to its row, on the page of the list that has it.
+func TestBackToTheRow(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	names := make([]string, 100) // as many as one form may bring
+	for i := range names {
+		names[i] = fmt.Sprintf("%03d.pdf", i)
+	}
+	path, filed := h.abstractOf(t, actor, nil, title.Property{}, names...)
+	tray := h.tray(t)
+	if err := tray.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
+		t.Fatal(err)
+	}
+	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filed = h.read(t, more.Abstract.ID)
+	in := "?in=" + url.QueryEscape("abstract:"+path[len("/abstracts/"):])
+	for at, want := range map[int]string{0: path + "#read-%d", 99: path + "#read-%d", 100: path + "?page=2#read-%d"} {
+		id := filed.Files[at].ID
+		back := fmt.Sprintf(want, id)
+		h.status(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).holds(t, `data-back="`+back+`"`, `href="`+back+`" aria-label="Back to`)
+	}
+	last := fmt.Sprintf(`id="read-%d"`, filed.Files[100].ID)
+	h.status(t, 200, "GET", path+"?page=2", cookie).holds(t, last)
+	h.status(t, 200, "GET", path, cookie).lacks(t, last)
+	h.status(t, 200, "GET", path, cookie).holds(t, `<a class="skip" href="#documents">`)
+	loose := h.put(t, "loose.txt", []byte("words"))
+	row := fmt.Sprintf("read-%d", loose.ID)
+	h.status(t, 200, "GET", fmt.Sprintf("/documents/%d", loose.ID), cookie).holds(t, `data-back="/vault#`+row+`"`)
+	h.status(t, 200, "GET", "/vault", cookie).holds(t, `id="`+row+`"`)
+}
+
+// hopeless makes no picture: of one document never, of the other not just now.
+type hopeless struct{ drawer }
+
+func (hopeless) Picture(_ context.Context, r reader.Request, _, _ int, _ extract.Limits) (extract.Picture, error) {
+	if r.Size%2 == 0 {
+		return extract.Picture{}, fmt.Errorf("too wide: %w", extract.ErrTooLarge)
+	}
+	return extract.Picture{}, reader.ErrDeadline
+}
+
+// What fails for good is not offered another try, nor asked for a picture; after a week
+// the desk is done with it.
+func TestFailedForGood(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Reader = hopeless{} })
+	h.user(t, "Owner", title.RoleAdmin)
+	pdf := func(length int) []byte {
+		salt := ""
+		for len(vaulttest.PDF(1, salt))%2 != length%2 {
+			salt += "."
+		}
+		return vaulttest.PDF(1, salt)
+	}
+	never, slow := h.put(t, "never.pdf", pdf(0)), h.put(t, "slow.pdf", pdf(1))
+	h.vault.Start(time.Hour)
+	for _, f := range []title.File{never, slow} {
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			now, err := h.vault.Files.Get(t.Context(), f.ID)
+			if err != nil || time.Now().After(end) {
+				t.Fatalf("%+v, %v", now, err)
+			}
+			if !now.Processing {
+				break
+			}
+		}
+	}
+	g := h.visit(t, title.RoleStaff)
+	retry := func(f title.File) string { return path(f, "/retry") }
+	page := g.get(t, 200, path(never, ""))
+	page.has(t, "cannot be shown", "beyond the limits", path(never, "/download"))
+	page.lacks(t, retry(never), "/pages/")
+	g.get(t, 200, path(slow, "")).has(t, path(slow, "/pages/1"), `data-as="pages"`)
+	for _, list := range []string{"/vault", "/"} {
+		page := g.get(t, 200, list)
+		page.has(t, "never.pdf", "beyond the limits", retry(slow))
+		page.lacks(t, retry(never))
+	}
+	h.clock.Move(8 * 24 * time.Hour)
+	g = h.visit(t, title.RoleAdmin)
+	page = g.get(t, 200, "/")
+	page.has(t, retry(slow))
+	page.lacks(t, "beyond the limits")
+	if err := h.vault.Files.Trash(t.Context(), title.Actor{Kind: "operator"}, slow.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	g.get(t, 200, "/").lacks(t, "Could not be processed", "/documents/retry")
+}
