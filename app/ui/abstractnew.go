@@ -98,6 +98,9 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	template := chosenTemplate(templates, form.Get("template"))
+	if old := oldDates(typed(template.Fields, form, nil), form); len(old) > 0 {
+		return p.newAbstractForm(w, r, who, http.StatusUnprocessableEntity, form, old)
+	}
 	tray, err := p.Vault.Files.NewTray(r.Context())
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func typed(defs []title.Field, form url.Values, refused map[string]string) []inp
 
 // spokenProblem is the sentence of a refusal as people need it.
 func spokenProblem(kind title.FieldType, sentence string) string {
-	if sentence != "" && kind == title.Date {
+	if sentence != "" && sentence != tooOld && kind == title.Date {
 		return "This is no date. Write it as year, month and day: 2026-03-14."
 	}
 	return sentence
