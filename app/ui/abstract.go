@@ -19,6 +19,7 @@ type abstractSheet struct {
 	Opaque, Path, Heading, Under string
 	Template                     title.Template // the zero one where it has none
 	Statuses                     []string       // to choose from, and the one it has
+	Clash                        string         // why a click on a status changed nothing
 	Missing                      []missingField // required values that are not there
 	Groups                       []fieldGroup
 	Alike                        []abstractRow
@@ -204,24 +205,21 @@ func (p *pages) alike(ctx context.Context, a title.Abstract) (rows []abstractRow
 
 // abstractStatus gives it another status.
 func (p *pages) abstractStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := p.abstractID(r)
-	if err != nil {
-		return err
-	}
-	status := title.Sent[title.Input]{Present: true, Value: title.Given(r.PostForm.Get("status"))}
-	filed, err := p.Vault.Abstracts.Patch(r.Context(), who.Actor, id, title.AbstractPatch{Status: status}, vault.Match{})
+	filed, clash, err := p.turnAbstract(r, who)
 	if err != nil {
 		return err
 	}
 	if !isPart(r) {
-		return p.see(w, r, p.abstractPath(id), "The status is "+filed.Abstract.Status+" now.")
+		return p.see(w, r, p.abstractPath(filed.Abstract.ID), cmp.Or(clash, "The status is "+filed.Abstract.Status+" now."))
 	}
 	template, err := p.templateOf(r.Context(), filed.Abstract)
 	if err != nil {
 		return err
 	}
+	sheet := p.abstractSheet(filed.Abstract, template)
+	sheet.Clash = clash
 	w.Header().Set("HX-Trigger", changedEvent)
-	return p.part(w, r, who, http.StatusOK, "abstract.html", "top", p.abstractSheet(filed.Abstract, template))
+	return p.part(w, r, who, http.StatusOK, "abstract.html", "top", sheet)
 }
 
 // changedEvent tells the parts of a page that the abstract is another.
