@@ -22,6 +22,8 @@ type abstractSheet struct {
 	Clash                        string         // why a click on a status changed nothing
 	Missing                      []missingField // required values that are not there
 	Groups                       []fieldGroup
+	Same                         []abstractRow // others with its file number
+	SameMore                     bool
 	Alike                        []abstractRow
 	Ordered                      []vault.Hit // orders of the same property
 	Documents                    documentList
@@ -88,6 +90,9 @@ func (p *pages) abstract(w http.ResponseWriter, r *http.Request, who visitor) er
 		return err
 	}
 	if sheet.History, err = p.shortHistory(r.Context(), filed, template, sheet.Documents); err != nil {
+		return err
+	}
+	if err := p.sameFile(r, &sheet); err != nil {
 		return err
 	}
 	if sheet.Alike, err = p.alike(r.Context(), filed.Abstract); err != nil {

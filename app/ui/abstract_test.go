@@ -246,6 +246,7 @@ func TestNewAbstract(t *testing.T) {
 		t.Error("filled in otherwise it is no other abstract")
 	}
 	// What should be there may be missing, and then shows.
-	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}}).Header.Get("Location")
+	h.fill(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).holds(t, "Nothing is filled in", `name="bare" value="yes"`)
+	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
 	h.status(t, 200, "GET", bare, cookie).holds(t, "Untitled abstract", "Still missing:", `<span class="missing">Missing</span>`)
 }

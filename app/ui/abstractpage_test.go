@@ -216,6 +216,9 @@ func TestDocumentsState(t *testing.T) {
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
 	at := state(h.status(t, 200, "GET", path, cookie))
+	empty, _ := h.abstractOf(t, actor, nil, title.Property{})
+	hidden := h.status(t, 200, "GET", empty, cookie)
+	hidden.holds(t, `id="download-all" href="`+empty+`/zip" hidden>`)
 	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
 	tray := h.tray(t)
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
@@ -225,7 +228,7 @@ func TestDocumentsState(t *testing.T) {
 		t.Fatal(err)
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
-	came.holds(t, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
+	came.holds(t, `id="download-all" href="`+path+`/zip" hx-swap-oob="true">`, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
 	came.lacks(t, "a.pdf", "b.pdf")
 	h.vault.Start(time.Hour)
 	at = state(came)
