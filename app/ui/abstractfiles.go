@@ -253,7 +253,7 @@ func (p *pages) renameOfAbstract(w http.ResponseWriter, r *http.Request, who vis
 	row.File, err = p.Vault.Files.Patch(r.Context(), who.Actor, row.ID, patch, vault.Match{})
 	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
 		row.File = filed.Files[row.Place-1]
-		row.Renaming, row.Name, row.Problem = true, r.PostForm.Get("name"), named.Message
+		row.Renaming, row.Name, row.Problem = true, r.PostForm.Get("name"), plainly(named.Message)
 		if isPart(r) {
 			return p.part(w, r, who, http.StatusUnprocessableEntity, "abstract.html", "document", row)
 		}

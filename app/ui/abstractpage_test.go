@@ -94,7 +94,7 @@ func TestEditAbstract(t *testing.T) {
 	}
 	form = hidden(h.status(t, 200, "GET", path+"?edit=details", cookie))
 	refused := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01", "custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
-	refused.holds(t, "This is no date", `value="2026-13-01"`, "must not be greater than 2000", `aria-invalid="true"`)
+	refused.holds(t, "This is no date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.holds(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
 	saved.lacks(t, "Still missing", "<html")

@@ -59,7 +59,7 @@ func explain(err error) failure {
 	case errors.As(err, &named) && headings[named.Kind].status != 0:
 		f := headings[named.Kind]
 		if f.text == "" {
-			f.text = named.Message
+			f.text = plainly(named.Message)
 		}
 		return f
 	}

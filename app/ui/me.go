@@ -76,7 +76,7 @@ func refusal(err error) (status int, said map[string]string) {
 	case named.Kind == title.Invalid && len(named.Fields) > 0:
 		return http.StatusUnprocessableEntity, problems(named.Fields)
 	case named.Kind == title.Invalid, named.Kind == title.Conflict:
-		return headings[named.Kind].status, map[string]string{"": named.Message}
+		return headings[named.Kind].status, map[string]string{"": plainly(named.Message)}
 	}
 	return 0, nil
 }
