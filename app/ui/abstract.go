@@ -16,9 +16,12 @@ type abstractSheet struct {
 	Opaque, Path, Heading, Under string
 	Template                     title.Template // the zero one where it has none
 	Statuses                     []string       // to choose from, and the one it has
+	Clash                        string         // why a click on a status changed nothing
 	Missing                      []missingField // required values that are not there
 	Groups                       []fieldGroup
-	Related                      vault.Found // of the same property
+	Related                      vault.Found   // of the same property
+	Same                         []abstractRow // others with its file number
+	SameMore                     bool
 	Documents                    documentList
 	History                      []historyLine
 }
@@ -88,6 +91,9 @@ func (p *pages) showAbstract(w http.ResponseWriter, r *http.Request, who visitor
 	}
 	refused.in(sheet.Documents.Rows)
 	if sheet.History, err = p.shortHistory(r.Context(), who, filed, template, sheet.Documents); err != nil {
+		return err
+	}
+	if err := p.sameFile(r, &sheet); err != nil {
 		return err
 	}
 	if sheet.Related, err = p.Vault.Abstracts.Related(r.Context(), filed.Abstract); err != nil {
@@ -193,24 +199,21 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 
 // abstractStatus gives it another status.
 func (p *pages) abstractStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := p.abstractID(r)
-	if err != nil {
-		return err
-	}
-	status := title.Sent[title.Input]{Present: true, Value: title.Given(r.PostForm.Get("status"))}
-	filed, err := p.Vault.Abstracts.Patch(r.Context(), who.Actor, id, title.AbstractPatch{Status: status}, vault.Match{})
+	filed, clash, err := p.turnAbstract(r, who)
 	if err != nil {
 		return err
 	}
 	if !isPart(r) {
-		return p.see(w, r, p.abstractPath(id), "The status is “"+humane(filed.Abstract.Status)+"” now.")
+		return p.see(w, r, p.abstractPath(filed.Abstract.ID), cmp.Or(clash, "The status is “"+humane(filed.Abstract.Status)+"” now."))
 	}
 	template, err := p.templateOf(r.Context(), filed.Abstract)
 	if err != nil {
 		return err
 	}
+	sheet := p.abstractSheet(filed.Abstract, template)
+	sheet.Clash = clash
 	w.Header().Set("HX-Trigger", changedEvent)
-	return p.part(w, r, who, http.StatusOK, "abstract.html", "top", p.abstractSheet(filed.Abstract, template))
+	return p.part(w, r, who, http.StatusOK, "abstract.html", "top", sheet)
 }
 
 // changedEvent tells the parts of a page that the abstract is another.

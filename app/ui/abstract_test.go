@@ -233,6 +233,7 @@ func TestNewAbstract(t *testing.T) {
 		t.Error("filled in otherwise it is no other abstract")
 	}
 	// What should be there may be missing, and then shows.
-	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}}).Header.Get("Location")
+	h.fill(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in", `name="bare" value="yes"`)
+	bare := h.fill(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
 	h.status(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)
 }

@@ -43,6 +43,10 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 			}
 			return p.editAgain(w, r, who, http.StatusPreconditionFailed, sheet, e.group)
 		}
+		if old := oldDates(e.group.Fields, e.sent); len(old) > 0 {
+			e.group.refuse(old)
+			return p.editAgain(w, r, who, http.StatusUnprocessableEntity, sheet, e.group)
+		}
 		match := vault.Match{Given: true, Versions: []uint64{filed.Abstract.Version}}
 		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, filed.Abstract.ID, patchOf(template.Fields, e.sent), match)
 		named, ok := errors.AsType[*title.Error](err)

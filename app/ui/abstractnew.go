@@ -17,9 +17,12 @@ type newAbstract struct {
 	Template  title.Template   // the one chosen; the zero one where there is none
 	Property  []input
 	Fields    []input
-	Once      string  // of this form: sent twice, it makes one abstract
-	Wrong     []input // what was refused, for a list of links
-	Problem   string  // what is wrong with no field of the form
+	Once      string      // of this form: sent twice, it makes one abstract
+	Wrong     []input     // what was refused, for a list of links
+	Order     title.Order // that it begins with; the zero one where there is none
+	From      string      // that order, in the form
+	Bare      bool        // nothing was typed: the next press makes it so
+	Problem   string      // what is wrong with no field of the form
 }
 
 // propertyLabels are the fields of every abstract, in the order of a form.
@@ -42,17 +45,32 @@ func propertyInputs(value func(name string) string, refused map[string]string) [
 func (p *pages) newAbstractPage(w http.ResponseWriter, r *http.Request, who visitor) error {
 	form := r.URL.Query()
 	form.Set("once", rand.Text())
-	return p.newAbstractForm(w, r, who, http.StatusOK, form, nil)
+	return p.newAbstractFrom(w, r, who, form)
 }
 
 // newAbstractAgain shows the form as it was filled in, for another template.
 func (p *pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, who visitor) error {
-	return p.newAbstractForm(w, r, who, http.StatusOK, r.PostForm, nil)
+	return p.newAbstractFrom(w, r, who, r.PostForm)
+}
+
+// newAbstractFrom shows the form, with what the order says that it names.
+func (p *pages) newAbstractFrom(w http.ResponseWriter, r *http.Request, who visitor, form url.Values) error {
+	order, err := p.orderOf(r, form)
+	if err != nil {
+		return err
+	}
+	if order.ID != 0 {
+		form = filledFrom(form, order)
+	}
+	return p.newAbstractForm(w, r, who, http.StatusOK, form, nil)
 }
 
 func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form url.Values, refused map[string]string) error {
-	made := newAbstract{Once: form.Get("once")}
+	made := newAbstract{Once: form.Get("once"), From: form.Get("order")}
 	var err error
+	if made.Order, err = p.orderOf(r, form); err != nil && title.KindOf(err) != title.NotFound { // it may be in the trash meanwhile
+		return err
+	}
 	if made.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
 		return err
 	}
@@ -68,7 +86,7 @@ func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visi
 			}
 		}
 	}
-	made.Problem = refused["template_id"]
+	made.Problem, made.Bare = refused["template_id"], refused[bareForm] != ""
 	if isPart(r) {
 		return p.part(w, r, who, status, "abstractnew.html", "form", made)
 	}
@@ -88,6 +106,10 @@ func chosenTemplate(list []title.Template, number string) (chosen title.Template
 	return chosen
 }
 
+// bareForm is the field by which somebody says that an abstract is made with nothing
+// filled in.
+const bareForm = "bare"
+
 // createAbstract makes it. A form that was sent twice leads to what it made at first.
 func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visitor) error {
 	form := r.PostForm
@@ -96,6 +118,12 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	template := chosenTemplate(templates, form.Get("template"))
+	if old := oldDates(typed(template.Fields, form, nil), form); len(old) > 0 {
+		return p.newAbstractForm(w, r, who, http.StatusUnprocessableEntity, form, old)
+	}
+	if nothingTyped(form, template) && form.Get(bareForm) == "" {
+		return p.newAbstractForm(w, r, who, http.StatusUnprocessableEntity, form, map[string]string{bareForm: "empty"})
+	}
 	tray, err := p.Vault.Files.NewTray(r.Context())
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ func TestEditAbstract(t *testing.T) {
 	}
 	form = hidden(h.status(t, 200, "GET", path+"?edit=details", cookie))
 	refused := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01", "custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
-	refused.has(t, "This is no date", `value="2026-13-01"`, "must not be greater than 2000", `aria-invalid="true"`)
+	refused.has(t, "This is no date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.has(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
 	saved.lacks(t, "Still missing", "<html")
@@ -219,6 +219,9 @@ func TestDocumentsState(t *testing.T) {
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
 	at := state(h.status(t, 200, "GET", path, cookie))
+	empty, _ := h.abstractOf(t, actor, nil, title.Property{})
+	hidden := h.status(t, 200, "GET", empty, cookie)
+	hidden.has(t, `id="download-all" href="`+empty+`/zip" hidden>`)
 	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
 	tray := h.tray(t)
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
@@ -228,7 +231,7 @@ func TestDocumentsState(t *testing.T) {
 		t.Fatal(err)
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
-	came.has(t, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
+	came.has(t, `id="download-all" href="`+path+`/zip" hx-swap-oob="true">`, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
 	came.lacks(t, "a.pdf", "b.pdf")
 	h.vault.Start(time.Hour)
 	at = state(came)

@@ -127,13 +127,17 @@ type late struct{ Word, Tone string }
 
 func (p *pages) late(o title.Order) late { return lateness(o, p.today()) }
 
+// daysBetween counts the days from one midnight to another. A Duration would hold no
+// more than 292 years of them.
+func daysBetween(from, to time.Time) int { return int((to.Unix() - from.Unix()) / (24 * 60 * 60)) }
+
 func lateness(o title.Order, today string) late {
 	due, err := time.Parse(time.DateOnly, o.DueDate)
 	now, err2 := time.Parse(time.DateOnly, today)
 	if err != nil || err2 != nil || !o.Open() {
 		return late{}
 	}
-	switch days := int(due.Sub(now) / (24 * time.Hour)); {
+	switch days := daysBetween(now, due); {
 	case days < 0:
 		return late{plural(-days, "day", "days") + " overdue", "bad"}
 	case days == 0:

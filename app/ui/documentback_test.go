@@ -38,16 +38,16 @@ func TestBackToTheRow(t *testing.T) {
 	for at, want := range map[int]string{0: path + "#read-%d", 99: path + "#read-%d", 100: path + "?page=2#read-%d"} {
 		id := filed.Files[at].ID
 		back := fmt.Sprintf(want, id)
-		h.status(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).holds(t, `data-back="`+back+`"`, `href="`+back+`" aria-label="Back to`)
+		h.status(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).has(t, `data-back="`+back+`"`, `href="`+back+`" aria-label="Back to`)
 	}
 	last := fmt.Sprintf(`id="read-%d"`, filed.Files[100].ID)
-	h.status(t, 200, "GET", path+"?page=2", cookie).holds(t, last)
+	h.status(t, 200, "GET", path+"?page=2", cookie).has(t, last)
 	h.status(t, 200, "GET", path, cookie).lacks(t, last)
-	h.status(t, 200, "GET", path, cookie).holds(t, `<a class="skip" href="#documents">`)
+	h.status(t, 200, "GET", path, cookie).has(t, `<a class="skip" href="#documents">`)
 	loose := h.put(t, "loose.txt", []byte("words"))
 	row := fmt.Sprintf("read-%d", loose.ID)
-	h.status(t, 200, "GET", fmt.Sprintf("/documents/%d", loose.ID), cookie).holds(t, `data-back="/vault#`+row+`"`)
-	h.status(t, 200, "GET", "/vault", cookie).holds(t, `id="`+row+`"`)
+	h.status(t, 200, "GET", fmt.Sprintf("/documents/%d", loose.ID), cookie).has(t, `data-back="/vault#`+row+`"`)
+	h.status(t, 200, "GET", "/vault", cookie).has(t, `id="`+row+`"`)
 }
 
 // hopeless makes no picture: of one document never, of the other not just now.

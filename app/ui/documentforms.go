@@ -50,7 +50,7 @@ func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visit
 	patch := title.FilePatch{Filename: title.Send(title.Given(name))}
 	now, err := p.Vault.Files.Patch(r.Context(), who.Actor, file.ID, patch, vault.Match{})
 	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
-		return p.refuseName(w, r, who, file, nameRefusal{file.ID, typed, named.Message})
+		return p.refuseName(w, r, who, file, nameRefusal{file.ID, typed, plainly(named.Message)})
 	}
 	if err != nil {
 		return err

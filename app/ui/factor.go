@@ -55,12 +55,17 @@ func (p *pages) confirmFactor(w http.ResponseWriter, r *http.Request, who visito
 
 // newCodes makes new recovery codes in the place of those before.
 func (p *pages) newCodes(w http.ResponseWriter, r *http.Request, who visitor) error {
-	codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), who.Actor, r.PostForm.Get("current_password"))
-	if err != nil {
-		return p.again(w, r, who, "factor", err)
-	}
-	return p.codes(w, r, who, "New recovery codes", codes)
+	return p.once(w, r, who, codesDone, func() (string, error) {
+		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), who.Actor, r.PostForm.Get("current_password"))
+		if err != nil {
+			return "", p.again(w, r, who, "factor", err)
+		}
+		return codesDone.Path, p.codes(w, r, who, "New recovery codes", codes)
+	})
 }
+
+// codesDone answers the form of recovery codes that was sent before.
+var codesDone = onceDone{Text: "These codes were made already. They were shown once, and are shown no more.", Path: "/me", Link: "Go to your account"}
 
 // codes shows recovery codes, once.
 func (p *pages) codes(w http.ResponseWriter, r *http.Request, who visitor, heading string, codes []string) error {

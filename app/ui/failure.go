@@ -59,7 +59,7 @@ func explain(err error) failure {
 	case errors.As(err, &named) && headings[named.Kind].status != 0:
 		f := headings[named.Kind]
 		if f.text == "" {
-			f.text = named.Message
+			f.text = plainly(named.Message)
 		}
 		return f
 	}
@@ -80,7 +80,10 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err er
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", requestID(w))
 	}
 	retryAfter(w, err)
+	gone, inTrash := p.goneRecord(r, err)
 	switch {
+	case inTrash && who.MayRead():
+		err = p.showGone(w, r, who, gone)
 	case errors.Is(err, errClosed) && !isPart(r):
 		err = p.show(w, r, who, f.status, "first.html", page{Heading: f.heading})
 	case isPart(r):

@@ -117,7 +117,7 @@ const noDate = "This is no date. Write it as month/day/year, like 3/14/2026."
 
 // spokenProblem is the sentence of a refusal as people need it.
 func spokenProblem(kind title.FieldType, sentence string) string {
-	if sentence != "" && kind == title.Date {
+	if sentence != "" && sentence != tooOld && kind == title.Date {
 		return noDate
 	}
 	return sentence

@@ -227,7 +227,7 @@ func (p *pages) refusedFolder(w http.ResponseWriter, r *http.Request, who visito
 	}
 	sheet.Open, sheet.Problems = form, problems(named.Fields)
 	if len(sheet.Problems) == 0 {
-		sheet.Problems = map[string]string{"": named.Message}
+		sheet.Problems = map[string]string{"": plainly(named.Message)}
 	}
 	fill(&sheet)
 	return p.wholeFolder(w, r, who, http.StatusUnprocessableEntity, sheet)

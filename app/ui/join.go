@@ -67,7 +67,7 @@ func (p *pages) joined(w http.ResponseWriter, r *http.Request, name, password st
 func problems(fields title.Fields) map[string]string {
 	found := map[string]string{}
 	for _, f := range fields {
-		found[f.Field] = strings.Join(f.Sentences, " ")
+		found[f.Field] = plainly(strings.Join(f.Sentences, " "))
 	}
 	return found
 }

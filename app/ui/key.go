@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"crypto/rand"
 	"net/http"
 	"slices"
 	"strconv"
@@ -97,6 +98,7 @@ type newKeyForm struct {
 	Name     string
 	Chosen   []string
 	Life     string
+	Once     string // of this form: sent twice, it makes one key
 	Problems map[string]string
 }
 
@@ -110,7 +112,7 @@ func (newKeyForm) Lives() []choice { return keyLives }
 func (f newKeyForm) Has(name string) bool { return slices.Contains(f.Chosen, name) }
 
 func (p *pages) newKey(w http.ResponseWriter, r *http.Request, who visitor) error {
-	return p.newKeyForm(w, r, who, http.StatusOK, newKeyForm{Chosen: []string{title.AbilityAPI}, Life: "365"})
+	return p.newKeyForm(w, r, who, http.StatusOK, newKeyForm{Chosen: []string{title.AbilityAPI}, Life: "365", Once: rand.Text()})
 }
 
 func (p *pages) newKeyForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form newKeyForm) error {
@@ -119,18 +121,25 @@ func (p *pages) newKeyForm(w http.ResponseWriter, r *http.Request, who visitor, 
 
 // createKey makes a key and shows it, once.
 func (p *pages) createKey(w http.ResponseWriter, r *http.Request, who visitor) error {
-	form := newKeyForm{Name: r.PostForm.Get("name"), Chosen: r.PostForm["ability"], Life: r.PostForm.Get("life")}
-	text, key, err := p.makeKey(r, who, form)
-	if err == nil {
-		return p.keyShown(w, r, who, "The key is made", text, key)
-	}
-	status, problems := refusal(err)
-	if problems == nil {
-		return err
-	}
-	form.Problems = problems
-	return p.newKeyForm(w, r, who, status, form)
+	form := newKeyForm{Name: r.PostForm.Get("name"), Chosen: r.PostForm["ability"], Life: r.PostForm.Get("life"), Once: r.PostForm.Get("once")}
+	return p.once(w, r, who, keyDone, func() (string, error) {
+		text, key, err := p.makeKey(r, who, form)
+		if err == nil {
+			return keyPath(key.ID), p.keyShown(w, r, who, "The key is made", text, key)
+		}
+		status, problems := refusal(err)
+		if problems == nil {
+			return "", err
+		}
+		form.Problems = problems
+		return "", p.newKeyForm(w, r, who, status, form)
+	})
 }
+
+// keyDone answers a key's form that was sent before.
+var keyDone = onceDone{Text: "This key was made already. It was shown once, and is shown no more.", Path: "/admin/keys", Link: "See it among the API keys"}
+
+func keyPath(id uint64) string { return "/admin/keys/" + strconv.FormatUint(id, 10) }
 
 func (p *pages) makeKey(r *http.Request, who visitor, form newKeyForm) (text string, key title.Key, err error) {
 	if len(form.Chosen) == 0 { // the vault would give it all of the API
@@ -174,6 +183,7 @@ func (p *pages) keyShown(w http.ResponseWriter, r *http.Request, who visitor, he
 // keyPage is what the page of one key shows.
 type keyPage struct {
 	keyLine
+	Once     string // of the form that rotates it
 	Problems map[string]string
 }
 
@@ -198,7 +208,7 @@ func (p *pages) keyWith(w http.ResponseWriter, r *http.Request, who visitor, sta
 	if at < 0 {
 		return absentPath(r)
 	}
-	return p.show(w, r, who, status, "key.html", page{Heading: list[at].Name, Section: "admin", Data: keyPage{p.keyLine(list[at]), problems}})
+	return p.show(w, r, who, status, "key.html", page{Heading: list[at].Name, Section: "admin", Data: keyPage{p.keyLine(list[at]), rand.Text(), problems}})
 }
 
 func (p *pages) rotateKey(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -206,20 +216,22 @@ func (p *pages) rotateKey(w http.ResponseWriter, r *http.Request, who visitor) e
 	if err != nil {
 		return err
 	}
-	var text string
-	var fresh title.Key
-	overlap, err := days(overlaps, r.PostForm.Get("overlap"), "overlap")
-	if err == nil {
-		text, fresh, err = p.Vault.Keys.Rotate(r.Context(), who.Actor, id, overlap)
-	}
-	if err == nil {
-		return p.keyShown(w, r, who, "The new key", text, fresh)
-	}
-	status, problems := refusal(err)
-	if problems == nil {
-		return err
-	}
-	return p.keyWith(w, r, who, status, problems)
+	return p.once(w, r, who, keyDone, func() (string, error) {
+		var text string
+		var fresh title.Key
+		overlap, err := days(overlaps, r.PostForm.Get("overlap"), "overlap")
+		if err == nil {
+			text, fresh, err = p.Vault.Keys.Rotate(r.Context(), who.Actor, id, overlap)
+		}
+		if err == nil {
+			return keyPath(fresh.ID), p.keyShown(w, r, who, "The new key", text, fresh)
+		}
+		status, problems := refusal(err)
+		if problems == nil {
+			return "", err
+		}
+		return "", p.keyWith(w, r, who, status, problems)
+	})
 }
 
 // revokeKey wants a tick besides: what was revoked never works again.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 
@@ -11,9 +12,10 @@ import (
 // account is what somebody sees of their own.
 type account struct {
 	User     title.User
-	Codes    int  // recovery codes that are left
-	Required bool // a second factor, by the settings
-	Must     bool // set one up before anything else
+	Once     string // of the form that makes new recovery codes
+	Codes    int    // recovery codes that are left
+	Required bool   // a second factor, by the settings
+	Must     bool   // set one up before anything else
 	Sessions []device
 	Problems map[string]string // by field; "" is for the form named by Form
 	Form     string            // password or factor: which form the problems are of
@@ -40,7 +42,7 @@ func (p *pages) accountWith(w http.ResponseWriter, r *http.Request, who visitor,
 	if err != nil {
 		return err
 	}
-	shown := account{User: user, Required: p.Vault.Users.FactorRequired(), Must: who.Role == "", Problems: problems, Form: form}
+	shown := account{User: user, Once: rand.Text(), Required: p.Vault.Users.FactorRequired(), Must: who.Role == "", Problems: problems, Form: form}
 	if user.Factor != nil {
 		shown.Codes = len(user.Factor.Recovery)
 	}
@@ -74,7 +76,7 @@ func refusal(err error) (status int, said map[string]string) {
 	case named.Kind == title.Invalid && len(named.Fields) > 0:
 		return http.StatusUnprocessableEntity, problems(named.Fields)
 	case named.Kind == title.Invalid, named.Kind == title.Conflict:
-		return headings[named.Kind].status, map[string]string{"": named.Message}
+		return headings[named.Kind].status, map[string]string{"": plainly(named.Message)}
 	}
 	return 0, nil
 }

@@ -107,7 +107,10 @@ func TestAccountWithoutSecondFactor(t *testing.T) {
 	h := open(t)
 	_, codes := h.factor(t, "Owner")
 	cookie := "Cookie: deedkeep=" + h.session(t, "Owner", codes[9])
-	again := h.post(t, 200, "/me/second-factor/codes", shows(goodPassword), cookie)
+	form := shows(goodPassword)
+	form.Set("once", h.status(t, 200, "GET", "/me", cookie).found(t, onceField)[0])
+	again := h.post(t, 200, "/me/second-factor/codes", form, cookie)
+	h.post(t, 409, "/me/second-factor/codes", form, cookie).has(t, "These codes were made already.")
 	again.lacks(t, codes[0])
 	if _, err := h.vault.Users.SignIn(t.Context(), vault.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
 		t.Error("an old code lets in")

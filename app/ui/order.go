@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -19,6 +20,7 @@ type orderSheet struct {
 	Statuses []string // to choose from, and the one it has
 	Fields   []title.Field
 	Groups   []fieldGroup
+	Clash    string        // why a click on a status changed nothing
 	Missing  []input       // required values that are not there
 	Same     []title.Order // others with its number
 	SameMore bool
@@ -179,18 +181,15 @@ func orderGroups(o title.Order, defs []title.Field) []fieldGroup {
 
 // orderStatus gives it another status.
 func (p *pages) orderStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
-	id, err := p.orderID(r)
-	if err != nil {
-		return err
-	}
-	o, err := p.Vault.Orders.Patch(r.Context(), who.Actor, id, title.OrderPatch{Status: title.Send(title.Given(r.PostForm.Get("status")))}, vault.Match{})
+	o, clash, err := p.turnOrder(r, who)
 	if err != nil {
 		return err
 	}
 	if !isPart(r) {
-		return p.see(w, r, p.orderPath(id), "The status is “"+humane(o.Status)+"” now.")
+		return p.see(w, r, p.orderPath(o.ID), cmp.Or(clash, "The status is “"+humane(o.Status)+"” now."))
 	}
 	s, err := p.orderSheet(r.Context(), o)
+	s.Clash = clash
 	if err == nil {
 		err = p.orderRecent(r.Context(), &s)
 	}

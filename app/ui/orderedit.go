@@ -29,6 +29,10 @@ func (p *pages) changeOrder(w http.ResponseWriter, r *http.Request, who visitor)
 			}
 			return p.orderAgain(w, r, who, http.StatusPreconditionFailed, s, e.group)
 		}
+		if old := oldDates(e.group.Fields, e.sent); len(old) > 0 {
+			e.group.refuse(old)
+			return p.orderAgain(w, r, who, http.StatusUnprocessableEntity, s, e.group)
+		}
 		match := vault.Match{Given: true, Versions: []uint64{s.Version}}
 		o, err := p.Vault.Orders.Patch(r.Context(), who.Actor, s.ID, orderPatch(s.Fields, e.sent), match)
 		named, ok := errors.AsType[*title.Error](err)

@@ -50,6 +50,9 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 	if err != nil {
 		return err
 	}
+	if old := oldDates(append(orderInputs(form.Get, nil), typed(defs, form, nil)...), form); len(old) > 0 {
+		return p.newOrderForm(w, r, who, http.StatusUnprocessableEntity, form, old)
+	}
 	line := func(name string) title.Input { return title.Given(form.Get(name)) }
 	keep := once(who, form, "/orders", func(made title.Order) string { return p.orderPath(made.ID) })
 	made, err := p.Vault.Orders.Create(r.Context(), who.Actor, title.OrderDraft{

@@ -70,6 +70,7 @@ type pages struct {
 	mux       *http.ServeMux
 	health    health
 	examining sync.Mutex
+	sending   sync.Map // slots of forms that are being done once; see once.go
 	origins   *http.CrossOriginProtection
 }
 

@@ -2,7 +2,9 @@ package ui
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
+	"strconv"
 	"time"
 
 	"deedkeep/app/title"
@@ -58,11 +60,12 @@ type newUserForm struct {
 	Name     string
 	Role     title.Role
 	Roles    []title.Role
+	Once     string // of this form: sent twice, it invites once
 	Problems map[string]string
 }
 
 func (p *pages) newUser(w http.ResponseWriter, r *http.Request, who visitor) error {
-	return p.newUserForm(w, r, who, http.StatusOK, newUserForm{Role: title.RoleStaff})
+	return p.newUserForm(w, r, who, http.StatusOK, newUserForm{Role: title.RoleStaff, Once: rand.Text()})
 }
 
 func (p *pages) newUserForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form newUserForm) error {
@@ -73,16 +76,23 @@ func (p *pages) newUserForm(w http.ResponseWriter, r *http.Request, who visitor,
 // invite makes a user and shows the link to hand over, once.
 func (p *pages) invite(w http.ResponseWriter, r *http.Request, who visitor) error {
 	draft := title.UserDraft{Name: r.PostForm.Get("name"), Role: title.Role(r.PostForm.Get("role"))}
-	token, user, err := p.Vault.Users.Create(r.Context(), who.Actor, draft)
-	if err == nil {
-		return p.linked(w, r, who, user, token)
-	}
-	status, problems := refusal(err)
-	if problems == nil {
-		return err
-	}
-	return p.newUserForm(w, r, who, status, newUserForm{Name: draft.Name, Role: draft.Role, Problems: problems})
+	return p.once(w, r, who, linkDone, func() (string, error) {
+		token, user, err := p.Vault.Users.Create(r.Context(), who.Actor, draft)
+		if err == nil {
+			return userPath(user.ID), p.linked(w, r, who, user, token)
+		}
+		status, problems := refusal(err)
+		if problems == nil {
+			return "", err
+		}
+		return "", p.newUserForm(w, r, who, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
+	})
 }
+
+// linkDone answers the form of a one-time link that was sent before.
+var linkDone = onceDone{Text: "This link was made already. It was shown once, and is shown no more; another can be made in its place.", Path: "/admin/users", Link: "See whom it is for"}
+
+func userPath(id uint64) string { return "/admin/users/" + strconv.FormatUint(id, 10) }
 
 // linkPage is a one-time link to be handed over.
 type linkPage struct {
@@ -106,6 +116,7 @@ func (p *pages) linked(w http.ResponseWriter, r *http.Request, who visitor, user
 type personPage struct {
 	person
 	Roles    []title.Role
+	Once     string // of the form that makes another link
 	Problems map[string]string
 }
 
@@ -124,7 +135,7 @@ func (p *pages) userWith(w http.ResponseWriter, r *http.Request, who visitor, st
 		return err
 	}
 	return p.show(w, r, who, status, "user.html", page{Heading: user.Name, Section: "admin", Data: personPage{
-		person: p.person(user, who), Roles: title.Roles(), Problems: problems,
+		person: p.person(user, who), Roles: title.Roles(), Once: rand.Text(), Problems: problems,
 	}})
 }
 
@@ -184,19 +195,22 @@ func (p *pages) resetUser(w http.ResponseWriter, r *http.Request, who visitor) e
 	if err != nil {
 		return err
 	}
-	var token string
-	var user title.User
-	if err = notSelf(who, id, "You change your own password on your account's page."); err == nil {
-		token, user, err = p.Vault.Users.Reset(r.Context(), who.Actor, id)
-	}
-	if err == nil {
-		return p.linked(w, r, who, user, token)
-	}
-	status, problems := refusal(err)
-	if problems == nil {
-		return err
-	}
-	return p.userWith(w, r, who, status, problems)
+	return p.once(w, r, who, linkDone, func() (string, error) {
+		var token string
+		var user title.User
+		err := notSelf(who, id, "You change your own password on your account's page.")
+		if err == nil {
+			token, user, err = p.Vault.Users.Reset(r.Context(), who.Actor, id)
+		}
+		if err == nil {
+			return userPath(id), p.linked(w, r, who, user, token)
+		}
+		status, problems := refusal(err)
+		if problems == nil {
+			return "", err
+		}
+		return "", p.userWith(w, r, who, status, problems)
+	})
 }
 
 // notSelf keeps an administrator from shutting themselves out by a slip.

@@ -187,7 +187,7 @@
   document.addEventListener('htmx:responseError', (event) => {
     const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
     const said = answer.querySelector('.problem');
-    if (said && event.detail.xhr.status === 401) {
+    if (said?.querySelector('a, time')) { // a way on
       complain([...document.importNode(said, true).childNodes]);
       return;
     }

@@ -1,0 +1,34 @@
+package ui_test
+
+import (
+	"net/url"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// Whoever is at work on what a colleague trashes is told who it was, and how it comes
+// back.
+func TestTrashedByColleague(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	dana, kim, viewer := h.visit(t, title.RoleAdmin), h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	for _, made := range []string{
+		dana.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"),
+		dana.post(t, 303, "/orders", url.Values{"order_number": {"26-<1>"}}).Header.Get("Location"),
+	} {
+		kim.post(t, 404, made+"A", nil).lacks(t, "Kim of admin")
+		dana.post(t, 303, made+"/trash", nil)
+		part := kim.get(t, 404, made+"?group=property&edit=1", "HX-Request", "true")
+		part.has(t, "Kim of admin moved the ", " to the trash", `href="`+made+`"`, "Restore it")
+		form := url.Values{"group": {"property"}, "city": {"Troy"}, "status": {"x"}}
+		kim.post(t, 404, made, form).has(t, "Kim of admin moved the ", `action="`+made+`/restore"`)
+		kim.post(t, 404, made+"/status", form, "HX-Request", "true").has(t, "Nothing was saved")
+		read := viewer.get(t, 404, made)
+		read.has(t, "Kim of admin moved the ")
+		read.lacks(t, made+"/restore")
+		h.post(t, 303, made, form) // nobody is told
+		kim.post(t, 303, made+"/restore", nil)
+		kim.post(t, 303, made, form)
+	}
+}

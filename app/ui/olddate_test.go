@@ -1,0 +1,35 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// A year with two of its digits is asked about beside its field; programs may send it.
+func TestYearsBefore1600(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	kim := h.visit(t, title.RoleStaff)
+	const sentence = "The year is before 1600."
+	order := url.Values{"order_number": {"1"}, "due_date": {"0026-06-02"}}
+	kim.post(t, 422, "/orders", order).has(t, sentence, `aria-describedby="due_date-problem"`, `value="0026-06-02"`)
+	order.Set("due_date", "1600-01-01")
+	at := kim.post(t, 303, "/orders", order).Header.Get("Location")
+	kim.get(t, 200, at).has(t, "155,742 days overdue")
+	kim.post(t, 422, at, url.Values{"group": {"property"}, "due_date": {"1599-12-31"}}).has(t, sentence)
+	kim.post(t, 422, at, url.Values{"group": {"property"}, "due_date": {"1599-12-31"}}, "HX-Request", "true").has(t, sentence)
+
+	fields := []title.Field{{Key: "day", Label: "Day", Type: title.Date}}
+	made, err := h.vault.Templates.Import(t.Context(), title.Actor{Kind: "operator"}, []title.TemplateDraft{{Name: "Days", Fields: &fields}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"template": {fmt.Sprint(made.Changed[0].Template.ID)}, "custom_fields.day": {"0019-04-17"}}
+	kim.post(t, 422, "/abstracts", form).has(t, sentence)
+	form.Set("custom_fields.day", "2019-04-17")
+	at = kim.post(t, 303, "/abstracts", form).Header.Get("Location")
+	kim.post(t, 422, at, url.Values{"group": {"details"}, "custom_fields.day": {"0019-04-17"}}).has(t, sentence)
+}

@@ -1,0 +1,58 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+const onceField = `name="once" value="([^"]+)"`
+
+// A page that shows a secret and is loaded anew makes no second one.
+func TestSecretsAreMadeOnce(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.visit(t, title.RoleAdmin)
+	form := func(at string, filled url.Values) url.Values {
+		filled.Set("once", admin.get(t, 200, at).found(t, onceField)[0])
+		return filled
+	}
+	keys := func(want int) {
+		t.Helper()
+		list, err := h.vault.Keys.List(t.Context())
+		if err != nil || len(list) != want {
+			t.Errorf("%d keys, %v, want %d", len(list), err, want)
+		}
+	}
+
+	filled := form("/admin/keys/new", url.Values{"name": {"closing"}, "ability": {"events"}, "life": {"7"}})
+	admin.post(t, 422, "/admin/keys", filled).has(t, filled.Get("once")) // refused, it is still to be sent
+	filled.Set("life", "90")
+	admin.post(t, 200, "/admin/keys", filled).has(t, "dk_live_")
+	again := admin.post(t, 409, "/admin/keys", filled)
+	again.has(t, "This key was made already. It was shown once", `href="/admin/keys/1"`)
+	again.lacks(t, "dk_live_")
+	keys(1)
+	admin.post(t, 200, "/admin/keys", form("/admin/keys/new", filled))
+	keys(2)
+
+	rotation := form("/admin/keys/1", url.Values{"overlap": {"7"}})
+	admin.post(t, 200, "/admin/keys/1/rotate", rotation)
+	admin.post(t, 409, "/admin/keys/1/rotate", rotation).has(t, `href="/admin/keys/3"`)
+	keys(3)
+
+	invited := form("/admin/users/new", url.Values{"name": {"kim"}, "role": {"staff"}})
+	admin.post(t, 200, "/admin/users", invited)
+	kim, err := h.vault.Users.Named(t.Context(), "kim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := fmt.Sprintf("/admin/users/%d", kim.ID)
+	admin.post(t, 409, "/admin/users", invited).has(t, "This link was made already.", `href="`+at+`"`)
+	reset := form(at, url.Values{})
+	link := admin.post(t, 200, at+"/reset", reset).found(t, `value="http://[^/]+(/join/[0-9A-Za-z]{43})"`)[0]
+	admin.post(t, 409, at+"/reset", reset).has(t, `href="`+at+`"`)
+	h.status(t, 200, "GET", link) // it is the one that was shown
+}

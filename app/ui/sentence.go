@@ -1,0 +1,21 @@
+package ui
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The sentences of refusals are those of the API (API.md, its wording table), which
+// programs compare. Where one speaks to programs, people read another.
+var (
+	tooManyCharacters = regexp.MustCompile(`The ([^.]+) field must not be greater than ([0-9]+) characters\.`)
+	notADay           = regexp.MustCompile(`The ([^.]+) field must match the format Y-m-d\.`)
+	fieldNames        = strings.NewReplacer("The filename ", "The name ", "The tax map ", "The parcel or tax map number ", "The selected template id ", "The template ")
+)
+
+// plainly gives the sentences of a refusal as people read them.
+func plainly(sentences string) string {
+	sentences = tooManyCharacters.ReplaceAllString(sentences, "The $1 can have at most $2 characters.")
+	sentences = notADay.ReplaceAllString(sentences, "The $1 is no date: write it as year, month and day, as in 2026-03-14.")
+	return fieldNames.Replace(sentences)
+}

@@ -1,0 +1,30 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// Refusals are in the words of the pages, not in those that programs compare.
+func TestRefusalsInPlainWords(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	kim := h.visit(t, title.RoleStaff)
+	long := strings.Repeat("x", 3000)
+	path, filed := h.abstractOf(t, kim.actor, nil, title.Property{County: "Albany"}, "a.pdf")
+	row := path + "/documents/" + fmt.Sprint(filed.Files[0].ID)
+	for _, page := range []reply{
+		kim.post(t, 422, row+"/rename", url.Values{"name": {long}}, "HX-Request", "true"),
+		kim.post(t, 422, row+"/rename", url.Values{"name": {long}}),
+	} {
+		page.has(t, "The name can have at most 255 characters.")
+		page.lacks(t, "filename field", "greater than")
+	}
+	kim.post(t, 422, "/orders", url.Values{"order_number": {"1"}, "city": {long}}).has(t, "The city can have at most ")
+	kim.post(t, 422, "/abstracts", url.Values{"tax_map": {long}}).has(t, "The parcel or tax map number can have at most ")
+	kim.post(t, 422, "/vault", url.Values{"name": {long}}).has(t, "The name can have at most ")
+}

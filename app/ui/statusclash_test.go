@@ -1,0 +1,32 @@
+package ui_test
+
+import (
+	"net/url"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// A click on a page that a colleague's click made stale changes nothing, and says who
+// was quicker.
+func TestStatusOfStalePage(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	dana, kim := h.visit(t, title.RoleAdmin), h.visit(t, title.RoleStaff)
+	for _, row := range []struct{ made, second, third string }{
+		{dana.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"), "In Exam", "Complete"},
+		{dana.post(t, 303, "/orders", url.Values{"order_number": {"1"}}).Header.Get("Location"), "on_hold", "completed"},
+	} {
+		was := kim.get(t, 200, row.made).found(t, `name="was" value="([^"]*)"`)[0]
+		dana.post(t, 303, row.made+"/status", url.Values{"was": {was}, "status": {row.second}})
+		set := url.Values{"was": {was}, "status": {row.third}}
+		clash := kim.post(t, 200, row.made+"/status", set, "HX-Request", "true")
+		clash.has(t, "meanwhile (Kim of admin, ", "Nothing was changed", `name="was" value="`+row.second+`"`)
+		kim.post(t, 303, row.made+"/status", set)
+		kim.get(t, 200, row.made).has(t, `name="was" value="`+row.second+`"`)
+		kim.post(t, 303, row.made+"/status", url.Values{"was": {was}, "status": {row.second}}) // they agree
+		set.Set("was", row.second)
+		kim.post(t, 200, row.made+"/status", set, "HX-Request", "true").lacks(t, "meanwhile")
+		kim.get(t, 200, row.made).has(t, `name="was" value="`+row.third+`"`)
+	}
+}

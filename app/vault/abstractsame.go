@@ -1,0 +1,30 @@
+package vault
+
+import (
+	"context"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// SameFile gives at most MostFound other live abstracts with the file number of one,
+// compared without its punctuation, and whether there may be more. Nothing forbids it:
+// updates reuse numbers.
+func (a *Abstracts) SameFile(ctx context.Context, of title.Abstract) (list []title.Abstract, more bool, err error) {
+	number := of.FileNumber()
+	if number == "" {
+		return nil, false, nil
+	}
+	err = a.v.store.View(ctx, func(t *store.Tx) error {
+		list, more = nil, false
+		found, beyond, err := t.FindAbstracts(number, MostFound+1)
+		for _, f := range found {
+			if f.Exact && f.By == store.SortFile && f.Record.ID != of.ID {
+				list = append(list, f.Record)
+			}
+		}
+		more = len(list) > MostFound || beyond && len(list) == MostFound
+		return err
+	})
+	return list[:min(len(list), MostFound)], more, err
+}
