@@ -200,7 +200,7 @@ func TestAbstractDocuments(t *testing.T) {
 	h.status(t, 303, "GET", at(b, "row"), cookie).same(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, b)})
 	h.status(t, 303, "GET", at(b, "row?rename=1"), cookie).same(t, map[string]string{"Location": fmt.Sprintf("%s?rename=%d#document-%d", path, b, b)})
 	blank := h.fill(t, 422, cookie, at(b, "rename"), url.Values{"name": {"  "}, "to": {"1"}, "back": {path}})
-	blank.has(t, "<h1>", "3 documents", `value="  "`, `aria-invalid="true"`, "The filename field is required.")
+	blank.has(t, "<h1>", "3 documents", `value="  "`, `aria-invalid="true"`, "The name field is required.")
 	order(c, b, a)
 }
 

@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"encoding/base64"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestNoticeIsWrittenHere(t *testing.T) {
 	h := open(t)
 	h.user(t, "Kim", title.RoleStaff)
 	cookie := h.as(t, "Kim")
-	made := h.post(t, 303, "/abstracts", nil, cookie)
+	made := h.post(t, 303, "/abstracts", url.Values{"bare": {"yes"}}, cookie)
 	path := made.Header.Get("Location")
 	value := h.post(t, 303, path+"/trash", nil, cookie).cookie(t, "deedkeep_notice").Value
 	show := func(value string) reply {

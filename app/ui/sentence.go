@@ -16,6 +16,6 @@ var (
 // plainly gives the sentences of a refusal as people read them.
 func plainly(sentences string) string {
 	sentences = tooManyCharacters.ReplaceAllString(sentences, "The $1 can have at most $2 characters.")
-	sentences = notADay.ReplaceAllString(sentences, "The $1 is no date: write it as year, month and day, as in 2026-03-14.")
+	sentences = notADay.ReplaceAllString(sentences, "The $1 is no date: write it as month/day/year, like 3/14/2026.")
 	return fieldNames.Replace(sentences)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -20,7 +19,7 @@ func statusClash(r *http.Request, is string) bool {
 // statusBy says what a status was made meanwhile, by whom and when.
 func (p *pages) statusBy(ctx context.Context, record, is string) (string, error) {
 	said := "The status is “" + humane(is) + "” meanwhile"
-	log, err := p.Vault.Events.List(ctx, store.Query{Where: []store.Where{{Column: store.ColumnRecord, Value: record}}, Down: true, Limit: 20})
+	log, err := p.Vault.Events.List(ctx, vault.Query{Where: []vault.Where{{Column: vault.ColumnRecord, Value: record}}, Down: true, Limit: 20})
 	if err != nil {
 		return "", err
 	}
