@@ -309,7 +309,8 @@ func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
 	if err != nil || !ok {
 		return v, false
 	}
-	return v, p.l.holds(&v, p.judge)
+	fits := p.l.holds(&v, p.judge)
+	return v, fits
 }
 
 // holds reports whether a record has what is asked of its columns, and of its due date.

@@ -35,14 +35,14 @@ func TestSameFileNumber(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	kim := h.visit(t, title.RoleStaff)
-	make := func(number string) string {
+	numbered := func(number string) string {
 		return kim.post(t, 303, "/abstracts", url.Values{"custom_fields.file_number": {number}, "county": {"Albany"}}).Header.Get("Location")
 	}
-	first, second, third := make("2026-7"), make("2026-7"), make("2026-70")
+	first, second, third := numbered("2026-7"), numbered("2026-7"), numbered("2026-70")
 	kim.get(t, 200, first).has(t, "Another abstract has the file number 2026-7:", `href="`+second+`"`)
 	kim.get(t, 200, first).lacks(t, `href="`+third+`"`)
 	kim.get(t, 200, third).lacks(t, "has the file number")
-	make("2026-7")
+	numbered("2026-7")
 	kim.get(t, 200, second).has(t, "2 other abstracts have the file number")
 	kim.post(t, 303, first+"/trash", nil)
 	kim.get(t, 200, second).has(t, "Another abstract has the file number")

@@ -122,6 +122,7 @@ func (p *pages) outside(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", requestID(w))
 		http.Error(w, "Server error.", http.StatusInternalServerError)
+		return
 	}
 }
 

@@ -118,9 +118,9 @@ func (l *listing) with(pairs ...string) string {
 	for name, v := range l.Asked {
 		values[name] = v
 	}
-	for i := 0; i < len(pairs); i += 2 {
-		if values.Set(pairs[i], pairs[i+1]); pairs[i+1] == "" {
-			values.Del(pairs[i])
+	for ; len(pairs) >= 2; pairs = pairs[2:] {
+		if values.Set(pairs[0], pairs[1]); pairs[1] == "" {
+			values.Del(pairs[0])
 		}
 	}
 	return address(l.path, values)

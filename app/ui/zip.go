@@ -233,5 +233,6 @@ func isDevice(stem string) bool {
 	if !digit {
 		port, digit = strings.CutPrefix(stem, "LPT")
 	}
-	return digit && utf8.RuneCountInString(port) == 1 && strings.Contains("0123456789¹²³", port)
+	number, size := utf8.DecodeRuneInString(port)
+	return digit && size > 0 && size == len(port) && strings.ContainsRune("0123456789¹²³", number)
 }
