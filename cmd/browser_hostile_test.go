@@ -32,7 +32,7 @@ func nothingUploadedRuns(t *testing.T, on *bench) {
 	}
 	b := on.tab(t, h.origin)
 	// Of a picture in its sandbox Chromium tells what it cannot do there itself.
-	b.tolerate("/dl/", "kInlineViolation style-src-attr", "/favicon.ico")
+	b.tolerate("/original", "kInlineViolation style-src-attr", "/favicon.ico")
 	b.signIn(staff)
 	for _, path := range []string{"/", "/vault", fmt.Sprintf("/vault/%d", folder.ID)} {
 		b.goTo(path)
