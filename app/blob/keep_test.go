@@ -298,7 +298,10 @@ func TestKeepCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	go cancel()
-	if _, err := s.Keep(ctx, st); err != nil && !errors.Is(err, context.Canceled) {
+	switch release, err := s.Keep(ctx, st); {
+	case err == nil: // it was kept before the end was seen
+		release()
+	case !errors.Is(err, context.Canceled):
 		t.Errorf("got %v", err)
 	}
 }
