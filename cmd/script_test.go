@@ -76,6 +76,8 @@ func scripts(t *testing.T, dir, mode string) {
 			env.Setenv("DEEDKEEP_DATA", data)
 			env.Setenv("DEEDKEEP_LISTEN", "127.0.0.1:0")
 			env.Setenv("DEEDKEEP_READER_CACHE", vaulttest.Cache())
+			// The engine is made ready at first use, which takes its time on a busy machine.
+			env.Setenv("DEEDKEEP_READER_DEADLINE", "2m")
 			if mode == "" {
 				return nil
 			}
@@ -153,7 +155,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
 	process.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_READER_DEADLINE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("serve.out"))
