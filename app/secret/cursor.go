@@ -68,11 +68,14 @@ func (c *Cursors) Open(scope, text string) (position []byte, ok bool) {
 
 var urlCoding = base64.RawURLEncoding.Strict()
 
-// decodeURL takes the one spelling of base64url without padding; the library by itself skips line ends.
-func decodeURL(text string) (raw []byte, ok bool) {
+// decodeURL takes the one spelling of base64url without padding.
+func decodeURL(text string) (raw []byte, ok bool) { return decode(urlCoding, text) }
+
+// decode takes the one spelling of raw; the library by itself skips line ends.
+func decode(coding *base64.Encoding, text string) (raw []byte, ok bool) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, false
 	}
-	raw, err := urlCoding.DecodeString(text)
+	raw, err := coding.DecodeString(text)
 	return raw, err == nil
 }

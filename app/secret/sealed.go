@@ -35,8 +35,8 @@ func (r *Ring) Seal(chance io.Reader, purpose, owner, text string) (string, erro
 // Unseal gives back what Seal took for the same purpose and owner; everything else is an error.
 func (r *Ring) Unseal(purpose, owner, sealed string) (string, error) {
 	gcm := r.gcm(purpose)
-	raw, err := sealCoding.DecodeString(sealed)
-	if err != nil || len(raw) < gcm.NonceSize() {
+	raw, ok := decode(sealCoding, sealed)
+	if !ok || len(raw) < gcm.NonceSize() {
 		return "", errUnsealable
 	}
 	text, err := gcm.Open(nil, raw[:gcm.NonceSize()], raw[gcm.NonceSize():], []byte(owner))

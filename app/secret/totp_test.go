@@ -149,6 +149,7 @@ func TestSealed(t *testing.T) {
 		"empty":           func() (string, error) { return ring.Unseal("totp", "user:7", "") },
 		"short":           func() (string, error) { return ring.Unseal("totp", "user:7", "AAAA") },
 		"no base64":       func() (string, error) { return ring.Unseal("totp", "user:7", sealed+"=") },
+		"a line end":      func() (string, error) { return ring.Unseal("totp", "user:7", sealed[:9]+"\r"+sealed[9:]) },
 	} {
 		if plain, err := open(); err == nil {
 			t.Errorf("%s: opens as %q", name, plain)
