@@ -36,6 +36,7 @@
     flight?.abort();
     flight = null;
     part('.palette-wait').hidden = true;
+    part('.palette-found').removeAttribute('aria-busy');
   };
 
   const choose = (option) => {
@@ -58,7 +59,6 @@
   };
 
   const trouble = (...words) => {
-    part('.palette-wait').hidden = true;
     part('.palette-trouble span').replaceChildren(...words);
     part('.palette-trouble').hidden = !words.length;
     if (words.length) {
@@ -95,6 +95,7 @@
   const ask = async (typed) => {
     stop();
     const own = flight = new AbortController();
+    part('.palette-found').setAttribute('aria-busy', 'true');
     let late = false;
     const waiting = setTimeout(() => {
       part('.palette-wait').hidden = false;
@@ -104,22 +105,24 @@
       late = true;
       own.abort();
     }, most);
+    let reply, html;
     try {
-      const reply = await fetch(`/find/box?q=${encodeURIComponent(typed)}`, { headers: { 'HX-Request': 'true', 'HX-Current-URL': location.href }, signal: own.signal });
-      const html = await reply.text();
-      if (flight !== own) return;
-      part('.palette-wait').hidden = true;
-      if (reply.ok) show(html, typed);
-      else if (reply.status === 401) trouble(...signedOut());
-      else trouble(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'That did not work.');
+      reply = await fetch(`/find/box?q=${encodeURIComponent(typed)}`, { headers: { 'HX-Request': 'true', 'HX-Current-URL': location.href }, signal: own.signal });
+      html = await reply.text();
     } catch {
       if (flight !== own) return;
+      stop();
       trouble(late ? 'The server takes very long.' : 'The server does not answer.');
+      return;
     } finally {
       clearTimeout(waiting);
       clearTimeout(end);
-      if (flight === own) flight = null;
     }
+    if (flight !== own) return;
+    stop();
+    if (reply.ok) show(html, typed);
+    else if (reply.status === 401) trouble(...signedOut());
+    else trouble(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'That did not work.');
   };
 
   const look = () => {
@@ -138,7 +141,9 @@
       said(note.textContent);
       return listed();
     }
-    if (typed !== shown) timer = setTimeout(ask, pause, typed);
+    if (typed === shown) return;
+    part('.palette-found').setAttribute('aria-busy', 'true');
+    timer = setTimeout(ask, pause, typed);
   };
 
   const open = () => {
