@@ -124,17 +124,27 @@ func (f searched) counts() map[string]int {
 	return counts
 }
 
+// SearchText gives the sentence that refuses a trimmed text to be searched for; "" where
+// nothing but the index may refuse it.
+func SearchText(text string) (sentence string) {
+	const field = "q"
+	switch {
+	case text == "":
+		return title.Required(field)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return title.BadCharacters(field)
+	case utf8.RuneCountInString(text) > mostSearchText:
+		return title.TooLong(field, mostSearchText)
+	}
+	return ""
+}
+
 // settle makes a query out of what somebody sent, or says what is wrong with it.
 func (q *SearchQuery) settle() error {
 	var refused title.Fields
 	q.Text = strings.TrimSpace(q.Text)
-	switch {
-	case q.Text == "":
-		refused.Add("q", title.Required("q"))
-	case !utf8.ValidString(q.Text) || strings.ContainsRune(q.Text, 0):
-		refused.Add("q", title.BadCharacters("q"))
-	case utf8.RuneCountInString(q.Text) > mostSearchText:
-		refused.Add("q", title.TooLong("q", mostSearchText))
+	if sentence := SearchText(q.Text); sentence != "" {
+		refused.Add("q", sentence)
 	}
 	if _, known := searchKinds[q.Kind]; q.Kind != "" && !known {
 		refused.Add("kind", title.NotSelectable("kind"))
@@ -177,9 +187,10 @@ func (q *SearchQuery) days(refused *title.Fields) {
 	}
 }
 
-// never reports bounds that nothing lies between.
+// never reports what nothing can hold to.
 func (q *SearchQuery) never() bool {
-	return !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since)
+	return q.Kind == orderNoun.name && q.Template != 0 ||
+		!q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since)
 }
 
 // asked is the query as the index takes it, which knows days.

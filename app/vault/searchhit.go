@@ -2,6 +2,7 @@ package vault
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
 			s, fits, err = v.seeFile(t, hit.ID, &f.query)
 		}
 		switch {
-		case title.KindOf(err) == title.NotFound:
+		case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
 			continue
 		case err != nil:
 			return nil, err
@@ -72,14 +73,17 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 		return s, false, err
 	}
 	var of title.Abstract
-	if file.AbstractID != 0 {
-		if of, err = t.Abstract(file.AbstractID); err != nil {
-			return s, false, err
-		}
+	var place string
+	if file.AbstractID == 0 {
+		place, err = v.place(t, file)
+	} else if of, err = t.Abstract(file.AbstractID); err == nil {
+		place = v.heading(t, of)
 	}
-	document := v.placed(t, []title.File{file})[0]
-	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: document.Place, CreatedAt: file.CreatedAt,
-		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &document.File}
+	if err != nil {
+		return s, false, err
+	}
+	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
+		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
 	s.words = file.Filename
 	return s, q.fits(of.TemplateID, of.Property, of.Status, file.CreatedAt), nil
 }
