@@ -128,7 +128,7 @@ func TestSearchRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, row.want)
 		}
 	}
-	f.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
+	f.err = fmt.Errorf("search: %w", search.ErrDeadline)
 	_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
 	kind(t, "late", err, title.Closing)
 	_, err = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"deedkeep/app/search"
 )
 
 // What the snippets of a page may cost.
@@ -12,18 +14,11 @@ const (
 	snippetBytes = 1 << 20                // of the text of one document
 )
 
-// marker marks what was searched for in a text; worth is how much of it a window shows,
-// 0 where there is nothing of it.
-type marker interface {
-	Snippet(text string) (pieces []SnippetPiece, worth int)
-}
-
 // snippets adds to each hit where the text was found, as far as that can be told in
 // time: a hit without its snippet is a hit all the same.
-func (v *Vault) snippets(ctx context.Context, text string, list []seen) []SearchHit {
+func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) []SearchHit {
 	ctx, cancel := context.WithTimeout(ctx, snippetTime)
 	defer cancel()
-	mark := newMarker(text)
 	hits := make([]SearchHit, len(list))
 	for i, s := range list {
 		hits[i] = s.SearchHit
@@ -43,7 +38,7 @@ func (v *Vault) snippets(ctx context.Context, text string, list []seen) []Search
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
 // those that show as much, and for more than the name of the document does.
-func (v *Vault) snippetOfText(ctx context.Context, mark marker, best int, hit *SearchHit) {
+func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, best int, hit *SearchHit) {
 	left := snippetBytes
 	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
 		pieces, worth := mark.Snippet(text[:min(len(text), left)])
