@@ -264,13 +264,17 @@ func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 func TestSearchSnippetOfText(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	far := strings.Repeat("x", 1<<20) + "|elm"
+	far := strings.Repeat(strings.Repeat("x", 1<<20)+"|", 4) + "elm"
 	for _, row := range []struct {
 		name, text, want string
 		page             int
 	}{
 		{"a.pdf", "one|two elm|elm again", "two [elm]", 2},
 		{"elm.pdf", "one", "[elm].pdf", 0},
+		{"elm.pdf", "one|an elm", "an [elm]", 2},
+		{"elm oak.pdf", "one|an elm", "[elm oak].pdf", 0},
+		{"f.pdf", "the elm|the elm and the oak", "the [elm] and the [oak]", 2},
+		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // near enough
 		{"b.pdf", "<script>elm</script>", "<script>[elm]</script>", 1},
 		{"c.pdf", "nothing", "", 0},
 		{"d.pdf", far, "", 0}, // beyond what is looked at
@@ -278,7 +282,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 		file := upload(t, v, pdf(row.name, row.text))[0]
 		failure(t, v, file.ID)
 		f.hits = []search.Hit{hit(search.File, file.ID)}
-		h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]
+		h := look(t, v, vault.SearchQuery{Text: "elm oak"}).Hits[0]
 		if marks(h.Snippet) != row.want || h.Page != row.page {
 			t.Errorf("%s: %q on page %d, want %q on %d", row.name, marks(h.Snippet), h.Page, row.want, row.page)
 		}

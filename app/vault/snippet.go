@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"deedkeep/app/search"
@@ -11,7 +12,8 @@ import (
 // What the snippets of a page may cost.
 const (
 	snippetTime  = 200 * time.Millisecond // all of them together
-	snippetBytes = 1 << 20                // of the text of one document
+	snippetBytes = 4 << 20                // of the text of one document
+	snippetAfter = 64 << 10               // behind the first page that shows anything
 )
 
 // snippets adds to each hit where the text was found, as far as that can be told in
@@ -37,15 +39,17 @@ func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) 
 }
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
-// those that show as much, and for more than the name of the document does.
-func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, best int, hit *SearchHit) {
-	left := snippetBytes
+// those that show as much, and for no less than the name of the document does.
+func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int, hit *SearchHit) {
+	left, best := snippetBytes, max(name-1, 0)
 	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
-		pieces, worth := mark.Snippet(text[:min(len(text), left)])
+		pieces, worth := mark.Snippet(strings.ToValidUTF8(text[:min(len(text), left)], ""))
+		left -= len(text)
 		if worth > best {
 			hit.Snippet, hit.Page, best = pieces, page, worth
+			left = min(left, snippetAfter)
 		}
-		if left -= len(text); left <= 0 || ctx.Err() != nil {
+		if left <= 0 || ctx.Err() != nil {
 			return errStop
 		}
 		return nil
