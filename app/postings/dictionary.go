@@ -2,7 +2,6 @@ package postings
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 )
@@ -215,34 +214,4 @@ func (s *segment) find(term []byte, w *walk) (entry, bool, error) {
 		}
 	}
 	return entry{}, false, w.err
-}
-
-// Known returns those of the terms that stand in some document, with in how many about:
-// documents that are gone count until they are merged away. Terms in ascending order
-// are found faster.
-func (x *Index) Known(ctx context.Context, terms []string) (map[string]int, error) {
-	s, err := x.acquire()
-	if err != nil {
-		return nil, err
-	}
-	defer s.release()
-	known := make(map[string]int)
-	var w walk
-	var term []byte
-	for i, t := range terms {
-		if i%64 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		term = append(term[:0], t...)
-		for _, v := range s.views {
-			e, ok, err := v.segment.find(term, &w)
-			if err != nil {
-				return nil, fmt.Errorf("look up a term: %w", err)
-			}
-			if ok {
-				known[t] += int(e.count)
-			}
-		}
-	}
-	return known, nil
 }

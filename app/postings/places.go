@@ -29,6 +29,22 @@ func (p *places) open(stream reader, c *cursor) {
 
 // read returns the positions, ascending, until the next read.
 func (p *places) read() []uint32 {
+	if p.reach() {
+		p.decode(int(p.cursor.times[p.cursor.at]))
+	}
+	return p.list
+}
+
+// raw appends the positions as they are written to out. It is not to be mixed with read.
+func (p *places) raw(out []byte) []byte {
+	if p.reach() {
+		out = p.skip(int(p.cursor.times[p.cursor.at]), out, true)
+	}
+	return out
+}
+
+// reach goes to the positions in the document; false where they are behind.
+func (p *places) reach() bool {
 	c := p.cursor
 	if c.block != p.block {
 		p.block, p.index, p.rest = c.block, 0, nil
@@ -36,16 +52,15 @@ func (p *places) read() []uint32 {
 	}
 	c.often() // decodes how many are to be passed over
 	if p.index == c.at+1 {
-		return p.list
+		return false
 	}
 	pass := 0
 	for _, n := range c.times[p.index:c.at] {
 		pass += int(n)
 	}
-	p.skip(pass)
-	p.decode(int(c.times[c.at]))
+	p.skip(pass, nil, false)
 	p.index = c.at + 1
-	return p.list
+	return true
 }
 
 // fill reads on behind rest, which it keeps; false at the end.
@@ -65,23 +80,29 @@ func (p *places) fill() bool {
 	return true
 }
 
-// skip passes over n numbers. Each ends with its one byte below 128.
-func (p *places) skip(n int) {
+// skip passes over n numbers, and appends them to out where they are to be kept. Each
+// ends with its one byte below 128.
+func (p *places) skip(n int, out []byte, keep bool) []byte {
 	for n > 0 {
 		if len(p.rest) == 0 && !p.fill() {
-			return
+			return out
 		}
-		for n >= 8 && len(p.rest) >= 8 {
-			n -= bits.OnesCount64(^binary.LittleEndian.Uint64(p.rest) & continuations)
-			p.rest = p.rest[8:]
+		at := 0
+		for n >= 8 && len(p.rest)-at >= 8 {
+			n -= bits.OnesCount64(^binary.LittleEndian.Uint64(p.rest[at:]) & continuations)
+			at += 8
 		}
-		for n > 0 && len(p.rest) > 0 {
-			if p.rest[0] < 0x80 {
+		for ; n > 0 && at < len(p.rest); at++ {
+			if p.rest[at] < 0x80 {
 				n--
 			}
-			p.rest = p.rest[1:]
 		}
+		if keep {
+			out = append(out, p.rest[:at]...)
+		}
+		p.rest = p.rest[at:]
 	}
+	return out
 }
 
 // decode takes n positions.

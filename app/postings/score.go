@@ -1,9 +1,6 @@
 package postings
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "math"
 
 // BM25 as Robertson and Zaragoza tell it ("The Probabilistic Relevance Framework", 2009),
 // with the usual numbers: a word is worth more where it is rare, where it stands more
@@ -55,59 +52,4 @@ func (b *bm25) most() float64 { return max(0, b.weight) * (1 + 1e-9) }
 type totals struct {
 	docs  int
 	words uint64
-}
-
-// column reads numbers of documents that ascend, a page at a time.
-type column struct {
-	stream *stream
-	watch  *watch
-	from   int64 // byte of the stream that buf begins with
-	buf    []byte
-	room   []byte
-}
-
-func newColumn(s *stream, w *watch) *column { return &column{stream: s, watch: w} }
-
-// at returns size bytes of the column; nil where they cannot be read.
-func (c *column) at(off int64, size int) []byte {
-	if i := off - c.from; i >= 0 && i+int64(size) <= int64(len(c.buf)) {
-		return c.buf[i : i+int64(size)]
-	}
-	return c.load(off, size)
-}
-
-// columnChunk is less than a page: where few documents match, most of it is for nothing.
-const columnChunk = 1 << 11
-
-func (c *column) load(off int64, size int) []byte {
-	if c.room == nil {
-		c.room = make([]byte, columnChunk)
-	}
-	c.from = off &^ (columnChunk - 1)
-	n := min(columnChunk, c.stream.length-c.from)
-	c.buf = c.room[:0]
-	if off-c.from+int64(size) > n {
-		c.watch.fail(ErrDamaged)
-		return nil
-	}
-	if err := c.stream.readAt(c.room[:n], c.from); err != nil {
-		c.watch.fail(err)
-		return nil
-	}
-	c.buf = c.room[:n]
-	return c.at(off, size)
-}
-
-func (c *column) u8(doc uint32) byte {
-	if p := c.at(int64(doc), 1); p != nil {
-		return p[0]
-	}
-	return 0
-}
-
-func (c *column) u32(doc uint32) uint32 {
-	if p := c.at(4*int64(doc), 4); p != nil {
-		return binary.LittleEndian.Uint32(p)
-	}
-	return 0
 }
