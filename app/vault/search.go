@@ -104,7 +104,7 @@ func (v *Vault) asking(ctx context.Context, q SearchQuery) (f searched, err erro
 	if q.Limit <= 0 || q.never() {
 		return f, ctx.Err()
 	}
-	f.answer, err = v.index.Search(ctx, q.asked())
+	f.answer, err = v.finder.Search(ctx, q.asked())
 	return f, refusedSearch(err)
 }
 
