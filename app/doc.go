@@ -43,6 +43,7 @@
 //	0      web            embedded pages and engines                              -
 //	0      web/copy       program of go generate: copies what npm brought         -
 //	test   app            this plan and the tests that keep it                    -
+//	test   app/contract   the server against its description: a fuzzer             -
 //	test   app/vaulttest  what several packages' tests stand on                   -
 //
 // Nouns become wire shapes in api: wire imports nothing. Tests keep the floors too
