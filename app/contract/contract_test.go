@@ -16,7 +16,7 @@ const (
 	usualSeed = 20260529
 	// Requests of a round, so that what failed can be done again from its seed: of the
 	// usual one, and of those that follow.
-	inFirst, inRound = 2500, 6000
+	inFirst, inRound = 2000, 6000
 )
 
 // TestContract does one round, or rounds for as long as DEEDKEEP_FUZZ_CONTRACT says.
@@ -125,6 +125,9 @@ func (f *fuzzer) ask(r *request) {
 		return
 	}
 	f.learn(r, got)
+	if f.chance(25) {
+		f.reread(r, got)
+	}
 }
 
 // told is a request as somebody may send it again, and what was answered.

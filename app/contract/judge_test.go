@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,6 +62,27 @@ func (f *fuzzer) again(r *request, got *reply, commits uint64, say func(string, 
 		say("it is not told that the answer is given again")
 	case commits > 0:
 		say("it was done again")
+	}
+}
+
+// reread looks once more at what a change was answered with: it is what is there now.
+func (f *fuzzer) reread(r *request, got *reply) {
+	changes := r.method == http.MethodPost || r.method == http.MethodPatch
+	if !changes || got.status >= http.StatusMultipleChoices || r.replayed(got) || !json.Valid(got.body) {
+		return
+	}
+	var said, found struct{ Data map[string]any }
+	if json.Unmarshal(got.body, &said) != nil || said.Data == nil {
+		return // an upload, which tells of files
+	}
+	t := f.record(said.Data, nil)
+	if t == nil {
+		return
+	}
+	look := &request{op: r.op, as: "read", method: http.MethodGet, target: nouns[t.noun] + "/" + t.id}
+	now, err := f.send(look)
+	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil || !reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
+		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.told(r, got))
 	}
 }
 
