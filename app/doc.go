@@ -18,6 +18,7 @@
 //	5      app/server     listeners, mounting, start and stop                     -
 //	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
 //	4      app/ui         voice for people: pages, signed downloads               -
+//	4      app/metrics    voice for monitors: how it goes, in numbers             github.com/prometheus/client_golang github.com/prometheus/common
 //	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock deedkeep/app/store
 //	3      app/doctor     what is well with an installation, and what is not      -
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
@@ -29,6 +30,7 @@
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -
 //	0      app/wire       JSON shapes of /v1 to the letter                        -
 //	0      app/body       reading of request bodies: JSON, forms, multipart       -
+//	0      app/tally      counts of what happens, for whoever asks                -
 //	0      app/pace       bodies at the pace of honest clients, and no slower     -
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
@@ -43,6 +45,7 @@
 //	0      web            embedded pages and engines                              -
 //	0      web/copy       program of go generate: copies what npm brought         -
 //	test   app            this plan and the tests that keep it                    -
+//	test   app/contract   the server against its description: a fuzzer             -
 //	test   app/vaulttest  what several packages' tests stand on                   -
 //
 // Nouns become wire shapes in api: wire imports nothing. Tests keep the floors too

@@ -53,6 +53,9 @@ func TestMatrix(t *testing.T) {
 		"GET /file-vault/files/{n}/download": {status: 302},
 	}
 	for path, item := range description(t).Paths.Map() {
+		if len(item.Servers) > 0 {
+			continue // outside /v1
+		}
 		for method, operation := range item.Operations() {
 			if operation.Security != nil && len(*operation.Security) == 0 {
 				continue // open to everybody

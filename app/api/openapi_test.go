@@ -122,6 +122,7 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 		{"GET", "/dl/77/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/deed%201.pdf", "followLink"},
 		{"GET", "/healthz", "getHealth"},
 		{"GET", "/readyz", "getReadiness"},
+		{"GET", "/metrics", "getMetrics"},
 		{"GET", "/openapi.json", "getDescription"},
 	} {
 		route, _, err := router.FindRoute(httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody))

@@ -10,6 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"deedkeep/app/tally"
 	"deedkeep/app/title"
 )
 
@@ -30,6 +31,8 @@ type Store struct {
 	hash        func(string) uint64  // of words; nil: hashOf. A test hands in one that collides
 	turn        sync.Mutex           // of whoever writes
 	atOnce      int                  // records in a transaction that makes indexes
+	members     *tally.Histogram     // changes of a commit
+	syncs       *tally.Histogram     // seconds of a commit
 
 	mu      sync.Mutex
 	queue   []*member
@@ -59,6 +62,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
+	s.members, s.syncs = tally.NewHistogram(memberBounds...), tally.NewHistogram(syncBounds...)
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -134,6 +134,7 @@ type Vault struct {
 	arrivals  arrivals
 	orders    orders
 	usage     *usage
+	counts    *counts
 	notes     *notes
 	gatherer  *gatherer
 	processor *processor
@@ -219,7 +220,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 }
 
 func (v *Vault) furnish() {
-	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
+	v.usage, v.notes, v.counts = &usage{seen: map[uint64]use{}}, newNotes(v), newCounts()
 	v.gatherer = &gatherer{v: v}
 	v.finder = called{v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
