@@ -17,6 +17,8 @@ var (
 // MostText is how long a query's text may be, in bytes.
 const MostText = 1_024
 
+const leastAsked = 2 // characters to look for
+
 // clause is what somebody typed between two blanks, or between quotes.
 type clause struct {
 	parts  []string // words one behind the other
@@ -63,7 +65,7 @@ func parse(text string, mostWords int) (asked, error) {
 	if a.words = len(all); a.words > mostWords {
 		return asked{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
 	}
-	if characters < leastStart {
+	if characters < leastAsked {
 		return asked{}, ErrShort
 	}
 	a.number = squeezed(all)

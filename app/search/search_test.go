@@ -47,7 +47,7 @@ func pages(texts ...string) func(func(string) error) error {
 func naiveOf(t testing.TB, documents []Document) *naive {
 	t.Helper()
 	n := &naive{t: t}
-	b := &Batch{to: n, seen: make(map[string]bool)}
+	b := &Batch{to: n}
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
 			t.Fatal(err)

@@ -89,7 +89,7 @@ func (b *builder) guess(w string, open bool) {
 	candidates := make([]string, 0, len(near)*len(spaces))
 	for _, space := range spaces {
 		for _, n := range near {
-			if space != wordStart || utf8.RuneCountInString(n) <= mostStart {
+			if space != wordStart || utf8.RuneCountInString(n) <= anyStart.most {
 				candidates = append(candidates, term(space, n))
 			}
 		}
