@@ -96,4 +96,3 @@ func link(s string) (blank, linked bool) {
 	}
 	return false, true
 }
-
