@@ -50,7 +50,7 @@
 //
 //	100,000  all that was typed is one of Numbers
 //	 10,000  a word of several is
-//	     60  it begins one
+//	     60  it begins one; 60 for each word typed
 //	     40  it is a word of a field; 40 for each word of a phrase
 //	     25  it begins a word of Numbers or Names
 //	0.5 BM25 it is in the text

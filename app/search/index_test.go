@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -194,5 +195,25 @@ func TestLetterByLetter(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkPut puts a document of about 1,000 words into a batch, without Apply.
+func BenchmarkPut(b *testing.B) {
+	x := indexOf(b, nil)
+	text := strings.Repeat(deedText, 11)
+	d := Document{
+		Kind: File, County: "Wexcombe", State: "VA", Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
+		Text: pages(text),
+	}
+	b.SetBytes(int64(len(text)))
+	batch := x.Batch()
+	for b.Loop() {
+		if d.ID++; d.ID%1000 == 0 {
+			batch = x.Batch()
+		}
+		if err := batch.Put(d); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 const (
 	worthNumber     = 100_000 // all of what was typed is a number
 	worthNumberWord = 10_000  // one of several words is
-	worthBeginning  = 60      // begins a number
+	worthBeginning  = 60      // begins a number; for each word of what was typed
 	worthField      = 40      // a word of a field
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
@@ -93,7 +93,7 @@ func (b *builder) query(a asked) postings.Node {
 	should = append(should, b.near(a)...)
 	either := postings.Any{prefer(all(must), should), flat(number, whole(a.number), worthNumber)}
 	if last := a.groups[len(a.groups)-1]; last.clauses[len(last.clauses)-1].open {
-		either = append(either, b.beginning(a.number)...)
+		either = append(either, b.beginning(a.number, a.words)...)
 	}
 	return either
 }
@@ -156,7 +156,7 @@ func (b *builder) group(g group, only bool) postings.Node {
 	}
 	either := postings.Any{all(parts), b.exact(g.number, only)}
 	if g.clauses[len(g.clauses)-1].open {
-		either = append(either, b.beginning(g.number)...)
+		either = append(either, b.beginning(g.number, g.words())...)
 	}
 	return append(either, b.oneWord(g.joined, g.clauses[len(g.clauses)-1].open)...)
 }
@@ -179,7 +179,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
-		either = append(either, b.beginning(c.number)...)
+		either = append(either, b.beginning(c.number, len(c.parts))...)
 		either = append(either, b.opening(c)...)
 	}
 	if b.stage == typos && !c.quoted {
@@ -270,16 +270,18 @@ func (b *builder) wordStart(w string) []postings.Node {
 	return either
 }
 
-// beginning is numbers that begin so.
-func (b *builder) beginning(squeezed string) []postings.Node {
+// beginning is numbers that begin so; they are written in words of which each could be
+// one of a field.
+func (b *builder) beginning(squeezed string, words int) []postings.Node {
 	s, all := start(squeezed)
+	worth := worthBeginning * float64(words)
 	switch {
 	case s == "":
 		return nil
 	case all && fits(s):
-		return []postings.Node{flat(numberStart, s, worthBeginning)}
+		return []postings.Node{flat(numberStart, s, worth)}
 	}
-	return b.longer(number, squeezed, numberStart, s, worthBeginning)
+	return b.longer(number, squeezed, numberStart, s, worth)
 }
 
 // longer is what begins with more characters than beginnings have: the terms that do,

@@ -36,6 +36,14 @@ type group struct {
 	number  string
 }
 
+// words is how many words a group has.
+func (g group) words() (n int) {
+	for _, c := range g.clauses {
+		n += len(c.parts)
+	}
+	return n
+}
+
 // asked is a query's text, taken apart.
 type asked struct {
 	groups []group
