@@ -81,6 +81,7 @@ func TestCut(t *testing.T) {
 	for kind := range lostKinds {
 		for cut := range whole.disk.steps {
 			t.Run(fmt.Sprintf("lost %d at %d", kind, cut), func(t *testing.T) {
+				t.Parallel()
 				l := newLife(t, filepath.Join(t.TempDir(), "index"), cut)
 				if err := l.live(); err != nil && !errors.Is(err, errCut) {
 					t.Fatal(err)
