@@ -24,11 +24,10 @@ type kept struct {
 func keep(t *testing.T) *kept {
 	t.Helper()
 	dir := t.TempDir()
-	x, err := open(dir, Options{}, newCutter(-1))
+	x, err := open(dir, Options{}, unsynced{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.merger.stop()
 	r := scene{rand.New(rand.NewPCG(7, 8))}
 	for _, docs := range []int{3000, 200} {
 		b := x.Batch()
@@ -98,12 +97,11 @@ func (k *kept) put(t *testing.T, dir, changed string, content []byte) {
 // returns what was said, by anybody.
 func (k *kept) hold(t *testing.T, dir string) error {
 	t.Helper()
-	x, err := open(dir, Options{Cache: 1}, newCutter(-1))
+	x, err := open(dir, Options{Cache: 1}, unsynced{})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = x.Close() }()
-	x.merger.stop()
 	got, err := k.ask(t, x)
 	if err == nil && !reflect.DeepEqual(got, k.answers) {
 		t.Fatal("another answer")
@@ -170,7 +168,7 @@ func TestDamage(t *testing.T) {
 			if err := Remove(dir); err != nil {
 				t.Fatal(err)
 			}
-			x, err := open(dir, Options{}, newCutter(-1))
+			x, err := open(dir, Options{}, unsynced{})
 			if err != nil {
 				t.Fatalf("after Remove: %v", err)
 			}
@@ -191,12 +189,11 @@ func TestDamageInMerge(t *testing.T) {
 	raw := slices.Clone(k.files[segmentName(0)])
 	raw[0] ^= 1
 	k.put(t, dir, segmentName(0), raw)
-	x, err := open(dir, Options{}, newCutter(-1))
+	x, err := open(dir, Options{}, unsynced{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = x.Close() }()
-	x.merger.stop()
 	s, err := x.acquire()
 	if err != nil {
 		t.Fatal(err)

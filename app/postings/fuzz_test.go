@@ -101,7 +101,7 @@ func FuzzSegment(f *testing.F) {
 
 func fuzzSegment(f *testing.F) (raw []byte, size int) {
 	dir := f.TempDir()
-	x, err := open(dir, Options{}, newCutter(-1))
+	x, err := open(dir, Options{}, unsynced{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -158,12 +158,11 @@ func reseal(raw []byte) (listed, bool) {
 // readAll reads everything there is to read.
 func readAll(t *testing.T, dir string) {
 	t.Helper()
-	x, err := open(dir, Options{Cache: 1}, newCutter(-1))
+	x, err := open(dir, Options{Cache: 1}, unsynced{})
 	if err != nil {
 		return
 	}
 	defer func() { _ = x.Close() }()
-	x.merger.stop()
 	r := scene{rand.New(rand.NewPCG(2, 2))}
 	for range 10 {
 		_, _ = x.Search(t.Context(), r.query())

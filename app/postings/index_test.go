@@ -12,7 +12,7 @@ import (
 
 func openTest(t *testing.T, o Options) *Index {
 	t.Helper()
-	x, err := open(t.TempDir(), o, newCutter(-1))
+	x, err := open(t.TempDir(), o, unsynced{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +29,7 @@ func openTest(t *testing.T, o Options) *Index {
 func TestSearchWhileApplying(t *testing.T) {
 	const keys, states, searchers = 50, 40, 3
 	x := openTest(t, Options{Cache: 1})
+	x.merger.start(x)
 	apply := func(state int) error {
 		b := x.Batch()
 		for key := range uint64(keys) {
@@ -80,7 +81,6 @@ func TestSearchWhileApplying(t *testing.T) {
 // last search that sees it is done.
 func TestMergeKeepsWhatIsSearched(t *testing.T) {
 	x := openTest(t, Options{})
-	x.merger.stop()
 	for key := range uint64(3) {
 		b := x.Batch()
 		b.Begin(key, 0, NoDate)
@@ -112,7 +112,6 @@ func TestMergeKeepsWhatIsSearched(t *testing.T) {
 
 func TestOrderAmongEquals(t *testing.T) {
 	x := openTest(t, Options{})
-	x.merger.stop()
 	for _, keys := range [][]uint64{{5, 9, 1}, {7, 9, 3}} {
 		b := x.Batch()
 		for _, key := range keys {
@@ -227,7 +226,6 @@ func TestClosed(t *testing.T) {
 
 func TestTerms(t *testing.T) {
 	x := openTest(t, Options{})
-	x.merger.stop()
 	for half := range 2 {
 		b := x.Batch()
 		b.Begin(uint64(half), 0, 0)
