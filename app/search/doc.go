@@ -34,8 +34,9 @@
 // blanks between them may be one number. The last word is a beginning, unless a blank
 // or a quote is behind it. Where all of that leaves a page short, hits are put behind
 // it: those without a last word of fewer than four letters, which somebody is about to
-// type on, then those with one typing error in a word of four letters or more
-// (Answer.Fuzzy).
+// type on, and without book and page before a number; then those with one typing error
+// in a word of four letters or more (Answer.Fuzzy). Words that say what kind of number
+// is behind them (order no. 2026-0117) may be missing anyway.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
