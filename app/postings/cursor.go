@@ -27,6 +27,7 @@ type cursor struct {
 	skips    [skipsHeld * skipSize]byte
 	skipFrom int // block of the first in skips
 	skipHeld int
+	probe    [4]byte
 
 	raw     [mostBlock]byte
 	counts  []byte // of raw, where how often each document has the term is told
@@ -40,7 +41,7 @@ const skipsHeld = 32
 func (c *cursor) open(postings reader, e entry, docs uint32, w *watch) {
 	c.postings, c.watch, c.entry, c.most = postings, w, e, docs
 	c.held, c.at, c.block, c.skipHeld, c.now = 0, 0, -1, 0, 0
-	c.blocks = int((e.count + blockDocs - 1) / blockDocs) // #nosec G115 -- documents of a segment
+	c.blocks = int((e.count + blockDocs - 1) / blockDocs)
 	c.begun, c.ends = skip{}, skip{last: none}
 	if e.count > docs || e.count == 1 && e.doc >= docs {
 		w.fail(fmt.Errorf("%w: documents of a term", ErrDamaged))
@@ -114,7 +115,7 @@ func (c *cursor) read(block int) error {
 	if c.entry.count == 1 {
 		c.block, c.held, c.docs[0] = 0, 1, c.entry.doc
 		c.times[0], c.counted = c.entry.times, true
-		c.ends.positions = uint64(c.entry.places.length) // #nosec G115 -- a length
+		c.ends.positions = uint64(c.entry.places.length)
 		return nil
 	}
 	if err := c.reach(block); err != nil {
@@ -139,7 +140,7 @@ func (c *cursor) read(block int) error {
 func (c *cursor) reach(block int) error {
 	if c.blocks == 1 {
 		c.begun = skip{last: none}
-		c.ends = skip{postings: uint32(min(c.entry.postings.length, mostBlock+1)), positions: uint64(c.entry.places.length)} // #nosec G115 -- lengths
+		c.ends = skip{postings: uint32(min(c.entry.postings.length, mostBlock+1)), positions: uint64(c.entry.places.length)}
 		return nil
 	}
 	switch {
@@ -177,13 +178,13 @@ func (c *cursor) last(block int) uint32 {
 	if block >= c.skipFrom && block < c.skipFrom+c.skipHeld {
 		return binary.LittleEndian.Uint32(c.skips[(block-c.skipFrom)*skipSize:])
 	}
-	var b [4]byte
+	b := c.probe[:]
 	off := c.entry.postings.off + c.entry.postings.length - int64(c.blocks-block)*skipSize
-	if err := c.postings.readAt(b[:], off); err != nil {
+	if err := c.postings.readAt(b, off); err != nil {
 		c.watch.fail(err)
 		return none
 	}
-	return binary.LittleEndian.Uint32(b[:])
+	return binary.LittleEndian.Uint32(b)
 }
 
 // seek returns the first block behind the one held that may have d.

@@ -77,13 +77,13 @@ func (d *modelDoc) match(n Node, w weigher) (bool, float64) {
 		}
 		return len(n) > 0, sum
 	case Any:
-		any, best := false, 0.0
+		found, best := false, 0.0
 		for _, part := range n {
-			if ok, s := d.match(part, w); ok && (!any || s > best) {
-				any, best = true, s
+			if ok, s := d.match(part, w); ok && (!found || s > best) {
+				found, best = true, s
 			}
 		}
-		return any, best
+		return found, best
 	case Prefer:
 		ok, sum := d.match(n.Must, w)
 		for _, part := range n.Should {
@@ -167,7 +167,11 @@ func (r scene) doc(keys int) modelDoc {
 	if r.IntN(10) == 0 {
 		d.flat[r.word()] = true // a word that is flat here
 	}
-	for range r.IntN(25) {
+	words := r.IntN(25)
+	if r.IntN(60) == 0 {
+		words = r.IntN(2000)
+	}
+	for range words {
 		t := r.word()
 		d.places[t] = append(d.places[t], d.words)
 		d.words++
@@ -307,20 +311,28 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func playModel(t *testing.T, seed uint64) {
-	r := scene{rand.New(rand.NewPCG(seed, 1))}
-	dir := t.TempDir()
-	x, err := Open(dir, Options{Cache: 1})
+func openModel(t *testing.T, dir string, byHand bool) *Index {
+	t.Helper()
+	x, err := open(dir, Options{Cache: 1}, unsynced{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = x.Close() }()
+	if !byHand {
+		x.merger.start(x)
+	}
+	return x
+}
+
+func playModel(t *testing.T, seed uint64) {
+	r := scene{rand.New(rand.NewPCG(seed, 1))}
+	dir := t.TempDir()
 	byHand := seed%2 == 0 // else the merges come when they come
+	x := openModel(t, dir, byHand)
+	defer func() { _ = x.Close() }()
 	m := &model{}
 	keys := []int{40, 300, 1600}[seed%3]
 	for step := range 14 {
 		if byHand {
-			x.merger.stop()
 			mergeSome(t, x, r)
 		}
 		b := x.Batch()
@@ -343,9 +355,7 @@ func playModel(t *testing.T, seed uint64) {
 			if err := x.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if x, err = Open(dir, Options{Cache: 1}); err != nil {
-				t.Fatal(err)
-			}
+			x = openModel(t, dir, byHand)
 		}
 		verify(t, x, m, r, 20)
 	}

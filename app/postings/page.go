@@ -39,7 +39,7 @@ const (
 	streamKeys             // u64 of every document
 	streamGroups           // u8 of every document
 	streamDates            // i32 of every document
-	streamLengths          // words of every document, u32
+	streamLengths          // words of every document, u16, at most 65,535
 	streamSorted           // the keys in ascending order, u64
 	streamNumbers          // the documents of those, u32
 	streams
@@ -66,7 +66,7 @@ func (f *footer) append(p []byte) []byte {
 	p = binary.LittleEndian.AppendUint32(p, f.docs)
 	p = binary.LittleEndian.AppendUint64(p, f.words)
 	for _, n := range f.lengths {
-		p = binary.LittleEndian.AppendUint64(p, uint64(n)) // #nosec G115 -- a length
+		p = binary.LittleEndian.AppendUint64(p, uint64(n))
 	}
 	p = binary.LittleEndian.AppendUint32(p, f.table)
 	return binary.LittleEndian.AppendUint32(p, checksum(p[start:]))

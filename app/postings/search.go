@@ -7,8 +7,7 @@ import (
 
 // Search returns the documents that match and are worth most, and how many match. Its
 // errors are ErrQuery, ErrDamaged, ErrClosed and those of ctx, at which it looks every
-// few thousand documents. A Node of nil is every document; an All, Any or Phrase of
-// nothing is none, and so is a term that no document can have.
+// few thousand documents.
 func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
 	s, err := x.acquire()
 	if err != nil {
@@ -64,7 +63,10 @@ func (c *collector) search(p *plan, i int) {
 	b.lengths = newColumn(&v.streams[streamLengths], &c.watch)
 	m := b.root()
 	most := m.most()
-	for d := m.next(); d != none; d = m.next() {
+	for d, n := m.next(), 1; d != none && c.watch.err == nil; d, n = m.next(), n+1 {
+		if n%(watched*blockDocs) == 0 {
+			c.watch.look()
+		}
 		if c.gone.has(d) || c.query.Dated && !c.dated(d) {
 			continue
 		}
@@ -89,7 +91,7 @@ func (c *collector) open(p *plan, i int) *segment {
 }
 
 func (c *collector) dated(d uint32) bool {
-	date := int32(c.dates.u32(d)) // #nosec G115 -- its bits
+	date := int32(c.dates.u32(d))
 	return date != NoDate && date >= c.query.From && date <= c.query.To
 }
 

@@ -28,7 +28,9 @@ type segment struct {
 	files files
 }
 
-func segmentName(number uint64) string { return fmt.Sprintf("%06d.segment", number) }
+const segmentSuffix = ".segment"
+
+func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
 
 // openSegment opens a segment that the manifest lists; the caller is its first user.
 func openSegment(dir string, l listed, c *cache, fs files) (*segment, error) {
@@ -50,7 +52,7 @@ func (s *segment) prepare() error {
 	n := int64(s.docs)
 	l := &s.lengths
 	if n == 0 || n > mostDocs || l[streamKeys] != 8*n || l[streamGroups] != n || l[streamDates] != 4*n ||
-		l[streamLengths] != 4*n || l[streamSorted] != 8*n || l[streamNumbers] != 4*n {
+		l[streamLengths] != 2*n || l[streamSorted] != 8*n || l[streamNumbers] != 4*n {
 		return fmt.Errorf("%w: %d documents", ErrDamaged, n)
 	}
 	var err error
@@ -60,7 +62,7 @@ func (s *segment) prepare() error {
 	if s.low, err = s.u64(streamSorted, 0); err != nil {
 		return err
 	}
-	s.high, err = s.u64(streamSorted, uint32(n-1)) // #nosec G115 -- below mostDocs
+	s.high, err = s.u64(streamSorted, uint32(n-1))
 	return err
 }
 

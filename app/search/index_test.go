@@ -3,7 +3,9 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -157,42 +159,43 @@ func TestLateSearch(t *testing.T) {
 	}
 }
 
-// TestLetterByLetter: from the second letter on, every text that somebody types on the
-// way to a document finds it.
-func TestLetterByLetter(t *testing.T) {
-	x := indexOf(t, library())
-	for _, row := range []struct {
-		text string
-		want Hit
-	}{
-		{"2026-0117", Hit{Kind: Order, ID: 1}},
-		{"12-3-0451", Hit{Kind: Abstract, ID: 2}},
-		{"12 3 0451", Hit{Kind: Abstract, ID: 2}},
-		{"smithson mcdonald", Hit{Kind: Abstract, ID: 2}},
-		{"o'brien smith", Hit{Kind: Abstract, ID: 1}},
-		{"johnson & sons llc", Hit{Kind: Order, ID: 2}},
-		{"bk 1022 pg 311", Hit{Kind: File, ID: 1}},
-		{"bk 88 pg 4", Hit{Kind: File, ID: 4}},
-		{"02_deed_2019-03-14_bk1022-pg311_smith-to-jones.pdf", Hit{Kind: File, ID: 1}},
-		{"peña smith's farm", Hit{Kind: Abstract, ID: 3}},
+// TestHeaviest: what stands for the most terms is within the engine's bounds.
+func TestHeaviest(t *testing.T) {
+	var words strings.Builder
+	for _, w := range neighbours("mortgage") {
+		words.WriteString(w + " " + w + "or ")
+	}
+	for i := range 200 {
+		fmt.Fprintf(&words, "internationalized%d 2026-0117-0003-%04d ", i, i)
+	}
+	all := words.String()
+	documents := []Document{
+		{Kind: Abstract, ID: 1, Names: []string{all}, Fields: []string{all}},
+		{Kind: File, ID: 1, Names: strings.Fields(all), Numbers: strings.Fields(all), Text: pages(all)},
+	}
+	x, n := indexOf(t, documents), naiveOf(t, documents)
+	for _, row := range []struct{ name, text string }{
+		{"typing errors", strings.Repeat("mortgag ", 32)},
+		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortage mortgge mortgae mortgagx mortgxge mxrtgage"},
+		{"in one", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
+		{"a phrase being typed", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
+		{"numbers being typed", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
+		{"one number being typed", strings.Repeat("7-", 31) + "2026"},
+		{"letters", strings.Repeat("o ", 31) + "mortgag"},
+		{"parts and blanks", strings.Repeat("1-2 3 ", 10) + "mortga"},
 	} {
-		t.Run(row.text, func(t *testing.T) {
-			for end := range row.text + " " {
-				if end < 2 || end == 2 && row.text[1] == '\'' {
-					continue
-				}
-				a, err := x.Search(context.Background(), Query{Text: row.text[:end], Limit: 20})
-				if err != nil {
-					t.Fatal(err)
-				}
-				found := false
-				for _, h := range a.Hits {
-					found = found || h.Kind == row.want.Kind && h.ID == row.want.ID
-				}
-				if !found {
-					t.Errorf("%q finds %s", row.text[:end], names(a))
-				}
+		t.Run(row.name, func(t *testing.T) {
+			if _, err := x.Search(context.Background(), Query{Text: row.text, Limit: 1000}); err != nil {
+				t.Error(err)
 			}
+			n.asked = 0
+			if _, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 1000}); err != nil {
+				t.Error(err)
+			}
+			if most := nodes(defaultMostWords); n.asked < 64 || n.asked > most {
+				t.Errorf("%d nodes, want 64 to %d", n.asked, most)
+			}
+			t.Logf("%d nodes", n.asked)
 		})
 	}
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +17,8 @@ var (
 
 // MostText is how long a query's text may be, in bytes.
 const MostText = 1_024
+
+const leastAsked = 2 // characters to look for
 
 // clause is what somebody typed between two blanks, or between quotes.
 type clause struct {
@@ -33,6 +36,26 @@ type group struct {
 	joined  []string
 	number  string
 }
+
+// words is how many words a group has.
+func (g group) words() (n int) {
+	for _, c := range g.clauses {
+		n += len(c.parts)
+	}
+	return n
+}
+
+// word is a group's only word, "" where it has several or stands in quotes; open says
+// that it is still being typed.
+func (g group) word() (word string, open bool) {
+	if len(g.clauses) != 1 || len(g.clauses[0].parts) != 1 || g.clauses[0].quoted {
+		return "", false
+	}
+	return g.clauses[0].parts[0], g.clauses[0].open
+}
+
+// hasDigit says whether a digit is in what a group begins with.
+func (g group) hasDigit() bool { return slices.ContainsFunc(g.clauses[0].parts, isDigits) }
 
 // asked is a query's text, taken apart.
 type asked struct {
@@ -63,7 +86,7 @@ func parse(text string, mostWords int) (asked, error) {
 	if a.words = len(all); a.words > mostWords {
 		return asked{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
 	}
-	if characters < leastStart {
+	if characters < leastAsked {
 		return asked{}, ErrShort
 	}
 	a.number = squeezed(all)

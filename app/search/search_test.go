@@ -47,7 +47,7 @@ func pages(texts ...string) func(func(string) error) error {
 func naiveOf(t testing.TB, documents []Document) *naive {
 	t.Helper()
 	n := &naive{t: t}
-	b := &Batch{to: n, seen: make(map[string]bool)}
+	b := &Batch{to: n}
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
 			t.Fatal(err)
@@ -88,6 +88,10 @@ var searches = []struct {
 	{"book and page in one", Query{Text: "Bk1022-Pg311"}, "f1", false},
 	{"book and page of a number", Query{Text: "88/4"}, "f4", false},
 	{"book and page of a number in words", Query{Text: "book 88 page 4"}, "f4", false},
+	{"what kind of number, before it", Query{Text: "order no. 2026-0117"}, "[a1 o1]", false},
+	{"what kind of number, alone", Query{Text: "parcel"}, "f2", false},
+	{"liber and folio", Query{Text: "Liber 88 f. 4 "}, "f4", false},
+	{"book and page, and a name", Query{Text: "plat book 88 folio 4 "}, "f4", false},
 	{"a number and a name", Query{Text: "2026-0117 smith "}, "a1", false},
 	{"a name, fields before text", Query{Text: "smith "}, "[f1 a3 a1] f4 f2", true},
 	{"a name's beginning", Query{Text: "smi"}, "[f1 a2 a1]", false},
@@ -200,6 +204,109 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
+// TestLetterByLetter: from the second letter on, every text that somebody types on the
+// way to a document finds it.
+func TestLetterByLetter(t *testing.T) {
+	n := naiveOf(t, library())
+	for _, row := range []struct {
+		text string
+		want Hit
+	}{
+		{"2026-0117", Hit{Kind: Order, ID: 1}},
+		{"12-3-0451", Hit{Kind: Abstract, ID: 2}},
+		{"12 3 0451", Hit{Kind: Abstract, ID: 2}},
+		{"smithson mcdonald", Hit{Kind: Abstract, ID: 2}},
+		{"o'brien smith", Hit{Kind: Abstract, ID: 1}},
+		{"johnson & sons llc", Hit{Kind: Order, ID: 2}},
+		{"bk 1022 pg 311", Hit{Kind: File, ID: 1}},
+		{"bk 88 pg 4", Hit{Kind: File, ID: 4}},
+		{"02_deed_2019-03-14_bk1022-pg311_smith-to-jones.pdf", Hit{Kind: File, ID: 1}},
+		{"peña smith's farm", Hit{Kind: Abstract, ID: 3}},
+	} {
+		t.Run(row.text, func(t *testing.T) {
+			for end := range row.text + " " {
+				if end < 2 || end == 2 && row.text[1] == '\'' {
+					continue
+				}
+				a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text[:end], Limit: 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := false
+				for _, h := range a.Hits {
+					found = found || h.Kind == row.want.Kind && h.ID == row.want.ID
+				}
+				if !found {
+					t.Errorf("%q finds %s", row.text[:end], names(a))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPut puts a document of about 1,000 words into a batch, without Apply.
+func BenchmarkPut(b *testing.B) {
+	x := indexOf(b, nil)
+	text := strings.Repeat(deedText, 11)
+	d := Document{
+		Kind: File, County: "Wexcombe", State: "VA", Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
+		Text: pages(text),
+	}
+	b.SetBytes(int64(len(text)))
+	batch := x.Batch()
+	for b.Loop() {
+		if d.ID++; d.ID%1000 == 0 {
+			batch = x.Batch()
+		}
+		if err := batch.Put(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestManyBeginnings: what is typed finds its document however many other words begin
+// so.
+func TestManyBeginnings(t *testing.T) {
+	var noise strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&noise, "conv%c%c%c conveya%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
+	}
+	n := naiveOf(t, []Document{
+		{Kind: File, ID: 1, Text: pages("a conveyance of land"), Fields: []string{"Lakeview"}},
+		{Kind: File, ID: 2, Text: pages(noise.String())},
+		{Kind: File, ID: 3, Names: []string{"internationalization"}, Numbers: []string{"2026-0117-0003-0009"}},
+	})
+	for _, row := range []struct{ text, want string }{
+		{"conv", "[f1 f2]"}, {"conve", "[f1 f2]"}, {"convey", "[f1 f2]"}, {"conveyan", "[f1 f2]"}, {"conveyance", "[f1 f2]"},
+		{"lake", "f1"}, {"lakevi", "f1"}, {"lakeview", "f1"},
+		{"internationa", "f3"}, {"internationaliz", "f3"}, {"2026-0117-0003-0", "f3"}, {"20260117000300", "f3"},
+	} {
+		a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 5})
+		if err != nil || !sameOrder(names(a), row.want) {
+			t.Errorf("%q finds %s (%v), want %s", row.text, names(a), err, row.want)
+		}
+	}
+}
+
+// TestManyLongNumbers: numbers are found by what they begin with even where more than
+// the terms looked at begin with their first twelve characters, the right ones first.
+func TestManyLongNumbers(t *testing.T) {
+	var documents []Document
+	for i := range 200 {
+		documents = append(documents, Document{Kind: Order, ID: uint64(i), Numbers: []string{fmt.Sprintf("ORD-2026-000001-%04d", i)}})
+	}
+	n := naiveOf(t, documents)
+	for _, row := range []struct {
+		text string
+		want int
+	}{{"ORD-2026-000001-0", 200}, {"ORD-2026-000001-00", 100}, {"ORD-2026-000001-007", 10}, {"ORD-2026-000001-0077", 1}} {
+		a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 1})
+		if err != nil || a.Counts[Order] < row.want || a.Counts[Order] > 200 || !strings.HasPrefix(fmt.Sprintf("%04d", a.Hits[0].ID), row.text[16:]) {
+			t.Errorf("%q finds %v (%v), want %d", row.text, a, err, row.want)
+		}
+	}
+}
+
 // FuzzSearch: any text is refused with one of the errors for that, or asks for few
 // nodes.
 func FuzzSearch(f *testing.F) {
@@ -219,6 +326,9 @@ func FuzzSearch(f *testing.F) {
 		}
 		if most := nodes(defaultMostWords); n.asked > most {
 			t.Errorf("%q asks for %d nodes, more than %d", text, n.asked, most)
+		}
+		if most := 3 * mostLookups; n.known > most {
+			t.Errorf("%q looks up %d terms, more than %d", text, n.known, most)
 		}
 	})
 }

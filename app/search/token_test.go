@@ -99,7 +99,11 @@ func TestSqueezed(t *testing.T) {
 		{"without a blank", "Bk1022-Pg311", "1022311"},
 		{"page alone", "Page 311", "page311"},
 		{"book alone", "Book 1022", "book1022"},
-		{"more than that", "Deed Book 1022 Page 311", "deedbook1022page311"},
+		{"deed book", "Deed Book 1022 Page 311", "1022311"},
+		{"liber and folio", "Liber 7 f. 12", "712"},
+		{"without the page's word", "DB 1022/311", "1022311"},
+		{"more than that", "Bk 1022 Pg 311 Smith", "bk1022pg311smith"},
+		{"two pages", "Pg 311 Pg 312", "pg311pg312"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var parts []string
