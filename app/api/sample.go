@@ -105,7 +105,7 @@ func (s sampler) address(path string, item, operation *yaml.Node) (string, error
 				}
 				path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(example.Value))
 			case "query":
-				if example != nil && p == given {
+				if example != nil && (p == given || scalar(member(p, "required")) == "true") {
 					query += "&" + name + "=" + url.QueryEscape(example.Value)
 				}
 			}

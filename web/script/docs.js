@@ -7,10 +7,47 @@
   const key = document.querySelector("#key");
   key.form.addEventListener("submit", event => event.preventDefault());
 
-  // Where the public address is another name of this server, the policy of the page keeps
-  // it from asking there: it asks here.
-  const here = description => {
+  // form is what a request takes as fields, filled in as its example is and else left empty:
+  // as it comes, the viewer would send "string".
+  const form = (content, schemas) => {
+    const schema = schemas[content.schema.$ref.split("/").pop()];
+    const example = Object.values(content.examples || {})[0]?.value || {};
+    const filled = ([name, is]) => [name, is.type === "array"
+      ? { ...is, default: [], items: { ...is.items, default: "" } }
+      : { ...is, default: String(example[name] ?? "") }];
+    content.schema = { ...schema, properties: Object.fromEntries(Object.entries(schema.properties).map(filled)) };
+    delete content.encoding; // it would have the viewer read the text of a field as JSON
+  };
+
+  // given are the fields of a form without those that were left empty.
+  const given = body => {
+    const fields = new FormData();
+    for (const [name, value] of body) {
+      if (value !== "") fields.append(name, value);
+    }
+    return fields;
+  };
+
+  // prepare makes a description one that is tried. Where the public address is another name
+  // of this server, the policy of the page keeps it from asking there: it asks here. Examples
+  // of what may be left out are told, not sent.
+  const prepare = description => {
     description.servers = [{ url: location.origin + "/v1", description: "This installation." }];
+    const { parameters, schemas } = description.components;
+    const tell = parameter => {
+      if (parameter.required || parameter.example === undefined) return;
+      parameter.description += ` For example \`${parameter.example}\`.`;
+      delete parameter.example;
+    };
+    Object.values(parameters).forEach(tell);
+    for (const item of Object.values(description.paths)) {
+      for (const operation of Object.values(item)) {
+        operation.parameters?.filter(p => !p.$ref).forEach(tell);
+        for (const [type, content] of Object.entries(operation.requestBody?.content || {})) {
+          if (type !== "application/json") form(content, schemas);
+        }
+      }
+    }
     return description;
   };
 
@@ -21,6 +58,8 @@
       DeepLink: ({ text }) => e("span", null, text),
       // The key is asked for once, in the head of the page.
       authorizeOperationBtn: () => null,
+      // It is looked for, and another is shown.
+      JsonSchema_string_binary: () => null,
       HouseLayout: ({ getComponent, specSelectors }) =>
         e("div", { className: "swagger-ui" },
           e(getComponent("SvgAssets")),
@@ -58,9 +97,9 @@
     },
     // A text that holds JSON is typed, not chosen as a file.
     afterLoad() {
-      const given = this.fn.isFileUploadIntended;
+      const asFile = this.fn.isFileUploadIntended;
       this.fn.isFileUploadIntended = (schema, type) =>
-        (schema?.get ? schema.get("contentMediaType") : schema?.contentMediaType) !== "application/json" && given(schema, type);
+        (schema?.get ? schema.get("contentMediaType") : schema?.contentMediaType) !== "application/json" && asFile(schema, type);
     },
   });
 
@@ -72,6 +111,10 @@
     name("select.examples-select-element", () => "Example");
     name("select", () => "Choice");
     name("input, textarea", node => node.closest("[data-property-name], [data-param-name]")?.dataset.propertyName || node.closest("[data-param-name]")?.dataset.paramName || node.placeholder || "Content");
+    root.querySelectorAll(".json-schema-form-item-add").forEach(node => {
+      if (node.textContent !== "Add a file") node.textContent = "Add a file";
+    });
+    name(".json-schema-form-item-remove", () => "Remove this file");
     root.querySelectorAll("pre:not([tabindex]), .microlight:not([tabindex])").forEach(node => { node.tabIndex = 0; });
   };
 
@@ -81,7 +124,7 @@
     const root = document.querySelector("#docs");
     new MutationObserver(() => mend(root)).observe(root, { childList: true, subtree: true });
     SwaggerUIBundle({
-      spec: here(await answer.json()),
+      spec: prepare(await answer.json()),
       domNode: root,
       layout: "HouseLayout",
       deepLinking: true,
@@ -96,6 +139,7 @@
       plugins: [house],
       requestInterceptor: request => {
         request.credentials = "omit";
+        if (request.body instanceof FormData) request.body = given(request.body);
         if (key.value.trim()) request.headers.Authorization = `Bearer ${key.value.trim()}`;
         return request;
       },
