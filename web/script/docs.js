@@ -115,6 +115,7 @@
       if (node.textContent !== "Add a file") node.textContent = "Add a file";
     });
     name(".json-schema-form-item-remove", () => "Remove this file");
+    name("[role=region]", node => `Answers of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
     root.querySelectorAll("pre:not([tabindex]), .microlight:not([tabindex])").forEach(node => { node.tabIndex = 0; });
   };
 
