@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -31,6 +32,9 @@ func Samples(origin string) ([]Sample, error) {
 	return list, nil
 }
 
+// methods are the members of a path that are operations.
+var methods = []string{"get", "post", "put", "patch", "delete"}
+
 // sampler writes samples out of a description.
 type sampler struct{ root *yaml.Node }
 
@@ -39,7 +43,7 @@ func (s sampler) all() ([]Sample, error) {
 	var list []Sample
 	for path, item := range members(member(s.root, "paths")) {
 		for method, operation := range members(item) {
-			if !strings.Contains(" get post patch put delete ", " "+method+" ") {
+			if !slices.Contains(methods, method) {
 				continue
 			}
 			curl, err := s.curl(method, path, item, operation)
