@@ -69,7 +69,7 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return server.Serve(ctx, server.Options{
-		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now,
+		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
 		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },
 		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})

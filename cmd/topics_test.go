@@ -68,7 +68,7 @@ func freeAddress(t *testing.T) string {
 // with other folders and another port.
 func TestTopics(t *testing.T) {
 	names := topicWords()
-	if len(names) != 5 {
+	if len(names) != 6 {
 		t.Fatalf("%v", names)
 	}
 	for _, name := range names {
@@ -178,7 +178,7 @@ func TestTopicsAreReadable(t *testing.T) {
 	if got := ran(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 || !strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
 		t.Errorf("%+v", got)
 	}
-	if got := ran(t.Context(), t, nil, "help", "backing"); got.code != exitUsage || !strings.Contains(got.messages, "the guides are backups, installing, integrating, security, upgrading") {
+	if got := ran(t.Context(), t, nil, "help", "backing"); got.code != exitUsage || !strings.Contains(got.messages, "the guides are backups, installing, integrating, monitoring, security, upgrading") {
 		t.Errorf("%+v", got)
 	}
 }

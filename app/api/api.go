@@ -6,6 +6,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -29,6 +30,9 @@ type Options struct {
 	FailingKeys    int   // failing keys a minute and address; 0: not limited
 	Requests       int   // requests a minute and key; 0: not limited
 	LinkTTL        time.Duration
+	Metrics        func(context.Context) (text []byte, err error) // what /metrics tells; nil: there is none
+	MetricsMedia   string                                         // its media type
+	MetricsLocal   bool                                           // programs of this machine need no key for it
 	Now            func() time.Time
 	Log            *slog.Logger
 }
@@ -44,7 +48,8 @@ type Limits struct {
 	Page        int64         // of the records on a page of a list, in bytes; 0: 4 MB
 }
 
-// New gives the handler of everything under /v1 and /api/v1.
+// New gives the handler of everything under /v1 and /api/v1, and of /metrics. The
+// pattern of the route is in http.Request.Pattern of the request that it was handed.
 func New(opts Options) (http.Handler, error) {
 	v := opts.Vault
 	edge := &edge{
@@ -73,6 +78,7 @@ func New(opts Options) (http.Handler, error) {
 	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
 	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
 	mount(engine, edge)
+	edge.mountMetrics(engine)
 	return Patient(straighten(engine), opts.Limits.Stall), nil
 }
 
@@ -92,6 +98,7 @@ func routes(e *edge) []route {
 	templates := templateHandler{v.Templates}
 	trash := trashHandler{e, v.Trash}
 	events := eventHandler{e, v.Events}
+	search := searchHandler{e, v}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},
 		{"GET", "/abstract-templates/:n", templates.get},
@@ -123,6 +130,7 @@ func routes(e *edge) []route {
 		{"DELETE", "/file-vault/files/:n", files.trash},
 		{"POST", "/file-vault/files/:n/restore", files.restore},
 		{"GET", "/file-vault/files/:n/download", files.download},
+		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
 	}
@@ -170,6 +178,7 @@ func straighten(next http.Handler) http.Handler {
 		own.Path, own.RawPath = path, ""
 		r2 := *r
 		r2.URL = &own
+		defer func() { r.Pattern = r2.Pattern }() // for whoever counts routes
 		next.ServeHTTP(w, &r2)
 	})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -32,13 +33,14 @@ type call struct {
 }
 
 // answer is what a handler says: a status with a JSON body, or a redirect. raw is a
-// body that is JSON already.
+// body that is encoded already.
 type answer struct {
 	status   int
 	body     any
 	raw      []byte
 	header   map[string]string
 	location string
+	media    string // of raw; "": JSON
 }
 
 type handler func(*call) (answer, error)
@@ -136,7 +138,7 @@ func (e *edge) answer(c *gin.Context, a answer) {
 	case a.status == http.StatusNoContent:
 		c.Status(a.status)
 	case a.raw != nil:
-		e.send(c, a.status, a.raw)
+		e.send(c, a.status, cmp.Or(a.media, jsonMedia), a.raw)
 	default:
 		e.write(c, a.status, a.body)
 	}
@@ -158,12 +160,14 @@ func (e *edge) write(c *gin.Context, status int, body any) {
 		e.fail(c, fmt.Errorf("encode the answer: %w", err))
 		return
 	}
-	e.send(c, status, raw)
+	e.send(c, status, jsonMedia, raw)
 }
 
-func (e *edge) send(c *gin.Context, status int, raw []byte) {
+const jsonMedia = "application/json"
+
+func (e *edge) send(c *gin.Context, status int, media string, raw []byte) {
 	h := c.Writer.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", media)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", dataPolicy)
 	h.Set("Cache-Control", "no-store")

@@ -43,6 +43,7 @@ func requestID(c *gin.Context) string { return c.Request.Header.Get(requestIDHea
 // log writes one line a request: never a query, a body, a name of a document.
 func (e *edge) log(c *gin.Context) {
 	start := time.Now()
+	c.Request.Pattern = pattern(c.FullPath())
 	c.Next()
 	actor, _ := c.Value(actorKey).(title.Actor)
 	e.Log.InfoContext(c.Request.Context(), "request",
@@ -54,6 +55,17 @@ func (e *edge) log(c *gin.Context) {
 		"key", actor.ID,
 		"address", text(e.address(c.Request)),
 		"request_id", requestID(c))
+}
+
+// pattern is a route of gin as http.ServeMux and the description write it.
+func pattern(route string) string {
+	segments := strings.Split(route, "/")
+	for i, s := range segments {
+		if name, ok := strings.CutPrefix(s, ":"); ok {
+			segments[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(segments, "/")
 }
 
 // recover turns a panic into a 500 and a line in the log.

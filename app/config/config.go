@@ -38,6 +38,7 @@ type Config struct {
 	Idempotency    Idempotency    `mapstructure:"idempotency"`
 	Sweep          Sweep          `mapstructure:"sweep"`
 	Backup         Backup         `mapstructure:"backup"`
+	Metrics        Metrics        `mapstructure:"metrics"`
 
 	// origins tells where the value of a key came from; a key that is not in it has its default.
 	origins map[string]string
@@ -176,6 +177,11 @@ type Backup struct {
 	Passphrase     string        `mapstructure:"passphrase" secret:"true"`
 }
 
+// Metrics is how the service goes, for a monitor, at /metrics.
+type Metrics struct {
+	Loopback bool `mapstructure:"loopback"` // programs of this machine need no key for it
+}
+
 // bodySlack is what a multipart body may hold besides its files (API.md, "body limits").
 const bodySlack = 64 * MB
 
@@ -207,6 +213,7 @@ func Default() Config {
 		Idempotency: Idempotency{Keep: day},
 		Sweep:       Sweep{Every: 24 * time.Hour},
 		Backup:      Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
+		Metrics:     Metrics{Loopback: true},
 	}
 }
 

@@ -125,6 +125,7 @@ trash: {keep: 7d}
 idempotency: {keep: 90m}
 sweep: {every: 1d12h}
 backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
+metrics: {loopback: false}
 `
 
 func everyConfig() Config {

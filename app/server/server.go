@@ -17,6 +17,8 @@ import (
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/local"
+	"deedkeep/app/metrics"
+	"deedkeep/app/reader"
 	"deedkeep/app/title"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
@@ -32,6 +34,7 @@ type Options struct {
 	Now     func() time.Time
 	Started func(Answering)                            // called once when it answers
 	Doctor  func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: nobody does
+	Readers func() reader.Stats                        // counts of those who open documents, for /metrics; nil: there are none
 }
 
 // Answering says where a server answers, and with what.
@@ -167,6 +170,9 @@ const bodiesWait = 10 * time.Second
 func Handler(opts Options) (http.Handler, error) {
 	c := opts.Config
 	room := api.NewRoom(int64(c.Limits.BodiesInMemory), bodiesWait)
+	numbers := metrics.New(metrics.Options{
+		Vault: opts.Vault, Readers: opts.Readers, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
+	})
 	v1, err := api.New(api.Options{
 		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
 		Limits: api.Limits{
@@ -174,7 +180,8 @@ func Handler(opts Options) (http.Handler, error) {
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
 			Page: int64(c.Limits.Page),
 		},
-		Room: room, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL, Now: opts.Now, Log: opts.Log,
+		Room: room, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
+		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: c.Metrics.Loopback, Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -207,15 +214,18 @@ func Handler(opts Options) (http.Handler, error) {
 			bodiless(w, r, healthy)
 		case "/readyz":
 			bodiless(w, r, ready)
+		case api.MetricsPath:
+			v1.ServeHTTP(w, r)
 		default:
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader), nil
+	return numbers.Watch(api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader)), nil
 }
 
 // bodiless is for handlers that read no body: one that came along ends the connection.
 func bodiless(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	r.Pattern = r.URL.Path // one of a few
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}

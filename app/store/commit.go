@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -139,24 +140,30 @@ func (s *Store) attempt(batch []*member) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	// One Tx for all: the head of the event log is read once a batch.
-	t, wrote := s.newTx(tx), false
+	t, wrote := s.newTx(tx), 0
 	for _, m := range batch {
-		m.leans = wrote
+		m.leans = wrote > 0
 		if m.refused = half(m.ctx, m.check, t); m.refused != nil || m.write == nil {
 			continue
 		}
-		wrote = true
+		wrote++
 		if m.failed = half(context.Background(), m.write, t); m.failed != nil {
 			return errors.Join(errWriteError, rollback(tx))
 		}
 	}
-	if !wrote {
+	if wrote == 0 {
 		return rollback(tx)
 	}
 	if err := guarded(t.flush); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
-	return s.seal(tx)
+	begun := time.Now()
+	if err := s.seal(tx); err != nil {
+		return err
+	}
+	s.syncs.Note(time.Since(begun).Seconds())
+	s.members.Note(float64(wrote))
+	return nil
 }
 
 // seal commits and judges the disk's answer. bbolt writes its data pages before

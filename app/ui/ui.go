@@ -62,6 +62,7 @@ type pages struct {
 	Options
 	Files     documents
 	Events    views
+	Search    searches
 	assets    *web.Assets
 	icons     map[string]string
 	templates templates
@@ -74,7 +75,8 @@ type pages struct {
 	origins   *http.CrossOriginProtection
 }
 
-// New gives the handler of everything outside /v1.
+// New gives the handler of everything outside /v1. The pattern of the route is in
+// http.Request.Pattern of the request that it was handed.
 func New(opts Options) (http.Handler, error) {
 	p, err := open(opts)
 	if err != nil {
@@ -101,7 +103,7 @@ func open(opts Options) (*pages, error) {
 	}
 	v := opts.Vault
 	p := &pages{
-		Options: opts, Files: v.Files, Events: v.Events, assets: assets, icons: icons,
+		Options: opts, Files: v.Files, Events: v.Events, Search: v, assets: assets, icons: icons,
 		abstracts: v.Secrets.IDs("abstracts"), orders: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {
@@ -114,8 +116,10 @@ func (p *pages) route(w http.ResponseWriter, r *http.Request) {
 	// The request line itself is compared: a link has one spelling.
 	switch path := r.URL.EscapedPath(); {
 	case isLink(path):
+		r.Pattern = "/dl/{file}/{expiry}/{signature}/{filename}"
 		p.only(w, r, p.download)
 	case isAsset(path):
+		r.Pattern = web.AssetPath + "{version}/{name}"
 		p.only(w, r, p.assets.ServeHTTP)
 	default:
 		p.serve(w, r)

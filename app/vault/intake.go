@@ -179,16 +179,33 @@ type filing struct {
 	good     []*item
 	failures []title.FileFailure
 	turn     *turn
-	cut      bool   // some of the good were refused after their bytes were kept
-	release  func() // the sweep may look at the bytes again
+	some     *filing // of the good, where others were refused after their bytes were kept; else nil
+	release  func()  // the sweep may look at the bytes again
 }
 
 // end gives the bytes back to the sweep; when err says that no record names them,
 // it asks for one soon.
 func (f *filing) end(err error) {
 	f.release()
-	if (err != nil || f.cut) && len(f.good) > 0 {
+	if (err != nil || f.some != nil) && len(f.good) > 0 {
 		f.v.sweeper.poke()
+	}
+	f.count(err)
+}
+
+// count tells the counts what became of the documents.
+func (f *filing) count(err error) {
+	filed := f
+	if f.some != nil {
+		filed = f.some
+	}
+	f.v.counts.refused.Add(uint64(len(filed.failures)))
+	if err != nil {
+		return
+	}
+	f.v.counts.filed.Add(uint64(len(filed.good)))
+	for _, it := range filed.good {
+		f.v.counts.filedBytes.Add(uint64(it.staged.Size()))
 	}
 }
 
@@ -201,10 +218,9 @@ func (v *Vault) mostPerAbstract() int { return cmp.Or(v.set.FilesPerAbstract, mo
 // others are refused.
 func (f *filing) within(has int) *filing {
 	room := max(0, f.v.mostPerAbstract()-has)
-	if len(f.good) <= room {
+	if f.some = nil; len(f.good) <= room {
 		return f
 	}
-	f.cut = true
 	some := &filing{v: f.v, all: f.all, turn: f.turn}
 	for _, it := range f.all {
 		reason := it.refusal
@@ -217,6 +233,7 @@ func (f *filing) within(has int) *filing {
 		}
 		some.good = append(some.good, it)
 	}
+	f.some = some
 	return some
 }
 

@@ -202,6 +202,9 @@ func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 	if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
 		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
 	}
+	if err == nil {
+		p.v.counts.processing(again, gone, failure)
+	}
 	return err == nil
 }
 

@@ -80,6 +80,12 @@ func seconds(d time.Duration) time.Duration {
 // SignIn begins a session, or refuses with *SignInError. An unknown name costs the same
 // as a known one; nothing waits here but for its turn at argon2.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
+	in, err := u.signIn(ctx, draft)
+	u.v.counts.signIn(err)
+	return in, err
+}
+
+func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	now := u.v.now()
 	waiting, waits := u.steps.find(draft.Step, now)
 	switch {

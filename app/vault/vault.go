@@ -22,6 +22,7 @@
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted
+//	    search/           the index of words (indexshelf.go): may be deleted
 //	    cache/            compiled engines (app/reader): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
 //	    generation        tells an older vault.db that was put back (generation.go)
@@ -85,6 +86,7 @@ type Settings struct {
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 	Users             UserRules
 	Uploads           UploadSettings
+	Search            SearchSettings
 }
 
 // Options of Open.
@@ -126,16 +128,19 @@ type Vault struct {
 	blobs     *blob.Store
 	reader    Reader
 	derived   *derived.Store
+	finder    searcher
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
 	orders    orders
 	usage     *usage
+	counts    *counts
 	notes     *notes
 	gatherer  *gatherer
 	processor *processor
 	sweeper   *sweeper
 	purger    *purger
+	index     *indexer
 	jobs      *jobs
 
 	stop    context.CancelFunc
@@ -215,12 +220,14 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 }
 
 func (v *Vault) furnish() {
-	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
+	v.usage, v.notes, v.counts = &usage{seen: map[uint64]use{}}, newNotes(v), newCounts()
 	v.gatherer = &gatherer{v: v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
+	v.index = newIndexer(v)
+	v.finder = v.index
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)
@@ -238,8 +245,10 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run}
-	if v.begin(ctx) {
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.run}
+	own := v.begin(ctx)
+	v.index.start(own)
+	if own {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
 	for _, work := range work {
@@ -258,6 +267,7 @@ func (v *Vault) Close() error {
 	v.Backups.close()
 	v.jobs.close()
 	v.workers.Wait()
+	v.index.close()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
 	err = errors.Join(err, v.store.Close())
 	v.noteStop()

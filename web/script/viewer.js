@@ -655,7 +655,8 @@
 
   const finder = one('[data-finder]');
   const panel = one('[data-hits]');
-  let hits = [], hit = -1, phrase = '', marksOf = new Map();
+  // asking is what the server is asked for by that: the phrase, or its words each.
+  let hits = [], hit = -1, phrase = '', asking = '', marksOf = new Map();
 
   const drawMarks = (n) => {
     const el = sheets.get(n);
@@ -685,7 +686,7 @@
   const marksFor = async (n) => {
     if (marksOf.has(n)) return marksOf.get(n);
     const asked = phrase;
-    const promise = line.ask(`${base}/pages/${n}/marks?q=${encodeURIComponent(asked)}`)
+    const promise = line.ask(`${base}/pages/${n}/marks?q=${encodeURIComponent(asking)}`)
       .then((r) => (r.ok ? r.json() : { marks: [] })).then((r) => r.marks).catch(() => []);
     marksOf.set(n, promise);
     const marks = await promise;
@@ -747,11 +748,11 @@
     pane.focus({ preventScroll: true });
   };
 
-  const showHits = (more) => {
+  const showHits = (more, parted) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
     one('[data-count]').textContent = hits.length
-      ? `${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
+      ? `${parted ? 'Nowhere as a phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
       : 'Not found in the text of this document.';
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
@@ -779,9 +780,11 @@
     hit = -1;
     viewer.classList.add('finding');
     one('[data-place]').textContent = '…';
+    // What a search led to was found by its words.
+    const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? '&words=1' : '';
     let answer;
     try {
-      const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}`);
+      const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}${words}`);
       if (!reply.ok && reply.status !== 404) throw new Error(reply.status);
       answer = reply.ok ? await reply.json() : { hits: [], more: false };
     } catch {
@@ -793,8 +796,9 @@
     }
     if (asked !== phrase) return;
     hits = answer.hits;
+    asking = answer.words || asked;
     one('[data-place]').textContent = hits.length ? '' : 'not found';
-    showHits(answer.more);
+    showHits(answer.more, answer.words && !words && /\s/.test(asked));
     layout();
     // The first hit from here on.
     const from = hits.findIndex((h) => h.page >= current);
@@ -895,6 +899,9 @@
       pane.focus({ preventScroll: true });
     });
     if (viewer.dataset.find) viewer.classList.add('finding');
-    toMark(0);
+    // The first from the page on that the address names.
+    const page = document.getElementById(`p${viewer.dataset.page}`);
+    const from = page ? marks.findIndex((mark) => page.contains(mark) || page.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING) : 0;
+    toMark(Math.max(from, 0));
   }
 })();

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// MetricsPath is where a monitor reads how the service goes, outside /v1.
+const MetricsPath = "/metrics"
+
+// mountMetrics registers it behind the same gate as the routes of /v1.
+func (e *edge) mountMetrics(engine *gin.Engine) {
+	if e.Metrics == nil {
+		return
+	}
+	tell := e.handle(func(c *call) (answer, error) {
+		text, err := e.Metrics(c.Context())
+		return answer{status: http.StatusOK, raw: text, media: e.MetricsMedia}, err
+	})
+	engine.GET(MetricsPath, tell)
+	engine.HEAD(MetricsPath, tell)
+	engine.OPTIONS(MetricsPath, func(c *gin.Context) {
+		c.Header("Allow", "GET, HEAD, OPTIONS")
+		c.Status(http.StatusNoContent)
+	})
+}
+
+// isOpen reports a request that needs no key: a program of this machine reads the
+// metrics. Whoever shows a key is judged by it.
+func (e *edge) isOpen(c *gin.Context) bool {
+	r := c.Request
+	return e.MetricsLocal && c.FullPath() == MetricsPath && looks(r.Method) && len(r.Header.Values("Authorization")) == 0 && e.isLocal(r)
+}
+
+// isLocal reports a request that a program of this machine made itself: its connection
+// comes from a loopback address that is no proxy's, it was made to a name of this
+// machine (a page that has its own name point here, by DNS, is no program of ours),
+// and no header says that anybody passed it on. A proxy that adds none of these speaks
+// HTTP/1.0, as nginx does unless told otherwise.
+func (e *edge) isLocal(r *http.Request) bool {
+	if ip := peer(r); !ip.IsLoopback() || e.trusts(ip) || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
+		return false
+	}
+	for name := range r.Header {
+		if isForwarding(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesLoopback reports localhost (RFC 6761, section 6.3) or a loopback address, with
+// or without a port.
+func namesLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+// isForwarding reports a header that proxies add: that of RFC 7239, Via (RFC 9110,
+// section 7.6.3), and what they had before and beside these; and what a browser adds
+// to requests of a page, which no monitor sends.
+func isForwarding(name string) bool {
+	switch name {
+	case "Forwarded", "Via", "Origin", "Referer", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Client-Ip", "Cf-Connecting-Ip", "Cdn-Loop", "Fastly-Client-Ip", "Fly-Client-Ip", "X-Original-Host", "X-Original-Url", "X-Arr-Log-Id", "X-Envoy-External-Address":
+		return true
+	}
+	return strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "X-Proxy") || strings.HasPrefix(name, "Sec-Fetch-")
+}

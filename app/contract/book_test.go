@@ -1,0 +1,92 @@
+package contract
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+// book is the description, ready to be used.
+type book struct {
+	operations []*operation
+	router     routers.Router
+}
+
+// operation is one of the description.
+type operation struct {
+	id, method string
+	path       string // with the prefix of its server
+	open       bool   // to everybody
+	params     openapi3.Parameters
+	body       *openapi3.RequestBody // nil: none
+}
+
+func readBook(t *testing.T) *book {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromFile("../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &book{}
+	if b.router, err = gorillamux.NewRouter(doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths.Map() {
+		prefix := "/v1"
+		if len(item.Servers) > 0 {
+			prefix = ""
+		}
+		for method, op := range item.Operations() {
+			o := &operation{id: op.OperationID, method: method, path: prefix + path, params: slices.Concat(item.Parameters, op.Parameters)}
+			o.open = op.Security != nil && len(*op.Security) == 0
+			if op.RequestBody != nil {
+				o.body = op.RequestBody.Value
+			}
+			b.operations = append(b.operations, o)
+		}
+	}
+	slices.SortFunc(b.operations, func(a, b *operation) int { return strings.Compare(a.id, b.id) })
+	return b
+}
+
+// first are all operations in an order in which each has something to work on: what
+// tells of templates, what creates, what reads and changes, what deletes, what restores.
+func (b *book) first() []*operation {
+	rank := func(o *operation) int {
+		switch {
+		case strings.Contains(o.path, "template") || strings.HasPrefix(o.path, "/v1/order-"):
+			return 0
+		case o.method == http.MethodPost && !strings.HasSuffix(o.path, "/restore"):
+			return 1
+		case o.id == "downloadFile":
+			return 2
+		case o.method == http.MethodDelete:
+			return 4
+		case strings.HasSuffix(o.path, "/restore"):
+			return 5
+		}
+		return 3
+	}
+	first := slices.Clone(b.operations)
+	slices.SortStableFunc(first, func(a, b *operation) int { return rank(a) - rank(b) })
+	return first
+}
+
+// may says whether a kind of key may use an operation with a method.
+func (o *operation) may(as, method string) bool {
+	reads := method == http.MethodGet || method == http.MethodHead
+	switch {
+	case o.open:
+		return true
+	case o.path == "/v1/events":
+		return as == "events" && reads
+	case o.path == "/metrics":
+		return as == "metrics" && reads
+	}
+	return as == "full" || as == "read" && reads
+}

@@ -1,0 +1,223 @@
+package contract
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	usualSeed = 20260529
+	// Requests of a round, so that what failed can be done again from its seed: of the
+	// usual one, and of those that follow.
+	inFirst, inRound = 2000, 6000
+)
+
+// TestContract does one round, or rounds for as long as DEEDKEEP_FUZZ_CONTRACT says.
+func TestContract(t *testing.T) {
+	book := readBook(t)
+	seed, until := uint64(usualSeed), time.Now()
+	if text := os.Getenv("DEEDKEEP_FUZZ_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := os.Getenv("DEEDKEEP_FUZZ_CONTRACT"); text != "" {
+		long, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		until = until.Add(long)
+	}
+	all, begun := newTable(), time.Now()
+	for most := inFirst; most == inFirst || time.Now().Before(until) && !t.Failed(); seed, most = seed+1, inRound {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { play(t, book, seed, most, all) })
+	}
+	t.Logf("%d requests in %v\n%s", all.sum(), time.Since(begun).Round(time.Millisecond), all)
+}
+
+// play is one round over a vault of its own.
+func play(t *testing.T, book *book, seed uint64, most int, all *table) {
+	f := &fuzzer{T: t, book: book, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), house: open(t, seed), world: newWorld(), table: newTable()}
+	for _, o := range book.first() {
+		for _, as := range kinds {
+			f.step(o, as, 0)
+		}
+	}
+	for f.count < most && !f.Failed() {
+		f.step(book.operations[f.rng.IntN(len(book.operations))], f.kind(), f.mistakes())
+	}
+	f.end()
+	for _, o := range book.operations {
+		f.table.expect(t, o)
+	}
+	all.add(f.table)
+}
+
+// fuzzer is one round.
+type fuzzer struct {
+	*testing.T
+	*house
+	book  *book
+	world *world
+	table *table
+	seed  uint64
+	rng   *rand.Rand
+	count int
+}
+
+// kind chooses whose key is shown: mostly one that may do everything.
+func (f *fuzzer) kind() string {
+	if f.chance(75) {
+		return "full"
+	}
+	return pick(f.rng, kinds)
+}
+
+// mistakes chooses how many a request has.
+func (f *fuzzer) mistakes() int {
+	switch n := f.rng.IntN(10); {
+	case n < 4:
+		return 0
+	case n < 8:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// chance is true in so many of a hundred cases.
+func (f *fuzzer) chance(percent int) bool { return f.rng.IntN(100) < percent }
+
+func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
+
+// step makes a request, sends it and judges the answer.
+func (f *fuzzer) step(o *operation, as string, mistakes int) {
+	if again := f.world.again; again != nil && mistakes == 0 && as == "full" && f.chance(5) {
+		f.world.again = nil
+		f.ask(again)
+		return
+	}
+	r := f.make(o, as)
+	for range mistakes {
+		f.spoil(r)
+	}
+	f.ask(r)
+}
+
+func (f *fuzzer) ask(r *request) {
+	f.count++
+	before := f.commits()
+	got, err := f.send(r)
+	if err != nil {
+		f.Fatalf("%v\n%s", err, f.told(r, nil))
+	}
+	f.table.note(r, got.status)
+	if wrong := f.judge(r, got, f.commits()-before); len(wrong) > 0 {
+		f.Errorf("%s\n%s", strings.Join(wrong, "\n"), f.told(r, got))
+		return
+	}
+	f.learn(r, got)
+	if f.chance(25) {
+		f.reread(r, got)
+	}
+}
+
+// told is a request as somebody may send it again, and what was answered.
+func (f *fuzzer) told(r *request, got *reply) string {
+	s := fmt.Sprintf("request %d of DEEDKEEP_FUZZ_SEED=%d, %s as %s, %v\n%s", f.count, f.seed, r.op.id, r.as, r.wrong, r.curl(f.house))
+	if got != nil {
+		s += fmt.Sprintf("\n%d %v\n%.2000s", got.status, got.header, got.body)
+	}
+	return s
+}
+
+// table counts requests by operation, kind of key and class of status.
+type table struct {
+	cells map[string]map[string]map[int]int
+}
+
+func newTable() *table { return &table{map[string]map[string]map[int]int{}} }
+
+func (t *table) note(r *request, status int) { t.put(r.op.id, r.as, status/100, 1) }
+
+func (t *table) put(op, as string, class, n int) {
+	if t.cells[op] == nil {
+		t.cells[op] = map[string]map[int]int{}
+	}
+	if t.cells[op][as] == nil {
+		t.cells[op][as] = map[int]int{}
+	}
+	t.cells[op][as][class] += n
+}
+
+func (t *table) add(other *table) {
+	for op, row := range other.cells {
+		for as, cell := range row {
+			for class, n := range cell {
+				t.put(op, as, class, n)
+			}
+		}
+	}
+}
+
+func (t *table) sum() (n int) {
+	for _, row := range t.cells {
+		for _, cell := range row {
+			for _, c := range cell {
+				n += c
+			}
+		}
+	}
+	return n
+}
+
+// expect fails where an operation was not asked with some kind of key, or was never
+// answered well.
+func (t *table) expect(tb testing.TB, o *operation) {
+	tb.Helper()
+	well := 0
+	for _, as := range kinds {
+		cell := t.cells[o.id][as]
+		if len(cell) == 0 {
+			tb.Errorf("%s was never asked as %s", o.id, as)
+		}
+		well += cell[2]
+		if o.id == "downloadFile" {
+			well += cell[3]
+		}
+	}
+	if well == 0 {
+		tb.Errorf("%s was never answered well", o.id)
+	}
+}
+
+func (t *table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-24s %9s %9s %9s %9s   by key\n", "operation", "requests", "2xx", "3xx", "4xx")
+	var names []string
+	for op := range t.cells {
+		names = append(names, op)
+	}
+	slices.SortFunc(names, cmp.Compare)
+	for _, op := range names {
+		classes, keys := map[int]int{}, ""
+		for _, as := range kinds {
+			n := 0
+			for class, c := range t.cells[op][as] {
+				classes[class] += c
+				n += c
+			}
+			keys += fmt.Sprintf(" %s %d", as, n)
+		}
+		fmt.Fprintf(&b, "%-24s %9d %9d %9d %9d  %s\n", op, classes[2]+classes[3]+classes[4]+classes[5], classes[2], classes[3], classes[4], keys)
+	}
+	return b.String()
+}

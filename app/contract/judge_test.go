@@ -1,0 +1,242 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+)
+
+// judge says what is wrong with an answer; commits are those that the request made.
+func (f *fuzzer) judge(r *request, got *reply, commits uint64) (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if got.status >= http.StatusInternalServerError {
+		say("status %d\n%s", got.status, f.log.tail())
+	}
+	if got.status == http.StatusBadRequest && bytes.HasPrefix(got.body, []byte("400 Bad Request")) {
+		return wrong // net/http's own, before any handler: what came is no HTTP
+	}
+	if !requestIDs.MatchString(got.header.Get("X-Request-Id")) {
+		say("the request id is %q", got.header.Get("X-Request-Id"))
+	}
+	if r.method == http.MethodHead && len(got.body) > 0 {
+		say("HEAD has a body")
+	}
+	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace}, r.method)
+	if r.op.path == "/v1/events" && got.status == http.StatusOK {
+		commits = 0 // it has written first what was gathered of views
+	}
+	if commits > 0 && (reads || got.status >= http.StatusMultipleChoices) {
+		say("%d commits were made by a request that reads, or was refused", commits)
+	}
+	if why := f.described(r, got); why != "" {
+		say("%s", why)
+	}
+	if why := f.allowed(r, got); why != "" {
+		say("%s", why)
+	}
+	if r.answered != nil {
+		f.again(r, got, commits, say)
+	}
+	return wrong
+}
+
+var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// again is what must hold of a request that is sent once more with its key.
+func (f *fuzzer) again(r *request, got *reply, commits uint64, say func(string, ...any)) {
+	switch {
+	case got.status != r.answered.status || string(got.body) != string(r.answered.body):
+		say("another answer than the first time: %d %s", r.answered.status, r.answered.body)
+	case !r.replayed(got):
+		say("it is not told that the answer is given again")
+	case commits > 0:
+		say("it was done again")
+	}
+}
+
+// reread looks once more at what a change was answered with: it is what is there now.
+func (f *fuzzer) reread(r *request, got *reply) {
+	changes := r.method == http.MethodPost || r.method == http.MethodPatch
+	if !changes || got.status >= http.StatusMultipleChoices || r.replayed(got) || !json.Valid(got.body) {
+		return
+	}
+	var said, found struct{ Data map[string]any }
+	if json.Unmarshal(got.body, &said) != nil || said.Data == nil {
+		return // an upload, which tells of files
+	}
+	t := f.record(said.Data, nil)
+	if t == nil {
+		return
+	}
+	look := &request{op: r.op, as: "read", method: http.MethodGet, target: nouns[t.noun] + "/" + t.id}
+	now, err := f.send(look)
+	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil || !reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
+		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.told(r, got))
+	}
+}
+
+// described holds an answer against the description.
+func (f *fuzzer) described(r *request, got *reply) string {
+	method := r.method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	route, params := f.route(method, r.target)
+	if route == nil {
+		return undescribed(r, got)
+	}
+	answers := route.Operation.Responses
+	answer := answers.Status(got.status)
+	if answer == nil {
+		return fmt.Sprintf("%s %s does not describe status %d", route.Method, route.Path, got.status)
+	}
+	isJSON := false
+	if media := got.header.Get("Content-Type"); media != "" || len(got.body) > 0 {
+		kind, _, err := mime.ParseMediaType(media)
+		if err != nil {
+			return fmt.Sprintf("the Content-Type is %q", media)
+		}
+		if content := answer.Value.Content; got.status != http.StatusNoContent && len(content) > 0 && content.Get(kind) == nil || len(content) == 0 && len(got.body) > 0 {
+			return fmt.Sprintf("the Content-Type of %d is %q, which is not described", got.status, media)
+		}
+		isJSON = kind == "application/json"
+	} else if len(answer.Value.Content) > 0 && r.method != http.MethodHead && got.status == http.StatusOK && !strings.HasPrefix(route.Path, "/dl/") {
+		return "there is no body"
+	}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: httptest.NewRequest(method, "http://vault.test/", http.NoBody), PathParams: params, Route: route},
+		Status:                 got.status, Header: got.header,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: r.method == http.MethodHead || !isJSON},
+	}
+	if err := openapi3filter.ValidateResponse(f.Context(), input.SetBodyBytes(got.body)); err != nil {
+		return fmt.Sprintf("against the description: %v", err)
+	}
+	return ""
+}
+
+// ambiguous is an address that may be read in two ways, which nothing answers.
+var ambiguous = regexp.MustCompile(`(?i)%2[ef]|%5c|%00|\\`)
+
+// route finds the operation that answers an address, in any of its spellings; nil for
+// an address or a method that is not described.
+func (f *fuzzer) route(method, target string) (*routers.Route, map[string]string) {
+	where, _, _ := strings.Cut(target, "?")
+	if straight := "/" + strings.Join(strings.FieldsFunc(where, func(c rune) bool { return c == '/' }), "/"); strings.HasPrefix(straight, "/v1/") || strings.HasPrefix(straight, "/api/v1/") {
+		where = strings.TrimPrefix(straight, "/api")
+	}
+	if method != strings.ToUpper(method) || path.Clean(where) != where || ambiguous.MatchString(where) {
+		return nil, nil
+	}
+	request, err := http.NewRequest(method, "http://vault.test"+where, http.NoBody)
+	if err != nil {
+		return nil, nil
+	}
+	route, params, err := f.book.router.FindRoute(request)
+	if err != nil {
+		return nil, nil
+	}
+	return route, params
+}
+
+// undescribed is what must hold where nothing is described: a refusal of the one
+// shape under /v1, and a page elsewhere.
+func undescribed(r *request, got *reply) string {
+	if r.method == http.MethodOptions && got.status == http.StatusNoContent {
+		if got.header.Get("Allow") == "" {
+			return "OPTIONS says nothing"
+		}
+		return ""
+	}
+	if got.header.Get("Content-Type") == "text/html; charset=utf-8" && !strings.HasPrefix(r.target, "/v1/") {
+		return ""
+	}
+	if got.status < http.StatusBadRequest {
+		return fmt.Sprintf("status %d, which nothing describes", got.status)
+	}
+	if got.status == http.StatusMethodNotAllowed && got.header.Get("Allow") == "" {
+		return "405 without Allow"
+	}
+	if r.method == http.MethodHead {
+		return ""
+	}
+	var members map[string]any
+	if err := json.Unmarshal(got.body, &members); err != nil {
+		return fmt.Sprintf("the refusal is no JSON: %v", err)
+	}
+	if message, _ := members["message"].(string); len(members) != 1 || message == "" {
+		return "the refusal has another shape"
+	}
+	return ""
+}
+
+// allowed holds an answer against what the key may do.
+func (f *fuzzer) allowed(r *request, got *reply) string {
+	under := strings.HasPrefix(r.target, "/v1/") || strings.HasPrefix(r.target, "/metrics")
+	if r.method == http.MethodOptions || got.status == http.StatusBadRequest || !under || r.op.open {
+		return ""
+	}
+	as := r.as
+	if r.has("Authorization") {
+		as = "garbage" // a second one, or one of another scheme
+	}
+	switch as {
+	case "full", "read", "events", "metrics":
+	case "none":
+		if r.op.path == "/metrics" && r.local() {
+			return ""
+		}
+		fallthrough
+	default:
+		if got.status != http.StatusUnauthorized {
+			return fmt.Sprintf("status %d for a key that opens nothing", got.status)
+		}
+		return ""
+	}
+	route, _ := f.route(r.method, r.target)
+	if r.method == http.MethodHead {
+		route, _ = f.route(http.MethodGet, r.target)
+	}
+	if route == nil {
+		if got.status < http.StatusBadRequest {
+			return "something was done at an address that is not described"
+		}
+		return ""
+	}
+	for _, o := range f.book.operations {
+		if o.id == route.Operation.OperationID {
+			if may := o.may(as, r.method); may == (got.status == http.StatusForbidden) {
+				return fmt.Sprintf("status %d: a key of kind %s may: %v", got.status, as, may)
+			}
+		}
+	}
+	return ""
+}
+
+// local says whether a request looks like one of a program of this machine.
+func (r *request) local() bool {
+	for _, h := range r.header {
+		if h[0] == "X-Forwarded-For" || h[0] == "X-Forwarded-Host" || h[0] == "Origin" || h[0] == "Host" && h[1] != "localhost" {
+			return false
+		}
+	}
+	return r.has("Host") && (r.method == http.MethodGet || r.method == http.MethodHead)
+}
+
+// tail is the end of the log.
+func (l *lines) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := l.b.String()
+	return text[max(0, len(text)-3000):]
+}

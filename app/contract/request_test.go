@@ -1,0 +1,357 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// request is one as it goes over the wire.
+type request struct {
+	op       *operation
+	as       string
+	method   string
+	target   string // path and query, as sent
+	header   [][2]string
+	media    string // of the body; "": none is said
+	body     []byte
+	chunked  bool
+	form     *form    // of which body was made; nil: something else
+	tree     any      // of which body was made as JSON
+	wrong    []string // what was spoilt
+	target0  *thing   // what the path names, where it names one
+	once     string   // its Idempotency-Key, if it is a good one
+	answered *reply   // what it was answered the first time
+}
+
+// make gives a request of an operation that is right, as far as the world knows.
+func (f *fuzzer) make(o *operation, as string) *request {
+	r := &request{op: o, as: as, method: o.method}
+	r.target = f.path(r)
+	f.query(r)
+	f.headers(r)
+	f.body(r)
+	return r
+}
+
+// path fills the parameters of a path in.
+func (f *fuzzer) path(r *request) string {
+	o := r.op
+	if strings.HasPrefix(o.path, "/dl/") {
+		if len(f.world.links) > 0 {
+			return pick(f.rng, f.world.links)
+		}
+		return "/dl/1/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/Deed.pdf"
+	}
+	path := o.path
+	var above *thing
+	for _, p := range o.params {
+		if p.Value.In != openapi3.ParameterInPath {
+			continue
+		}
+		t := f.named(o, path[:strings.Index(path, "{"+p.Value.Name+"}")], above)
+		id := "1"
+		if t != nil {
+			id, above = t.id, t
+		} else if p.Value.Name == "id" {
+			id = "k3Jd82Qz"
+		}
+		r.target0 = t
+		path = strings.Replace(path, "{"+p.Value.Name+"}", id, 1)
+	}
+	return path
+}
+
+// named chooses what the end of a path names.
+func (f *fuzzer) named(o *operation, before string, above *thing) *thing {
+	noun := ""
+	for n, path := range nouns {
+		if before == path+"/" {
+			noun = n
+		}
+	}
+	if above != nil {
+		noun = "file"
+		var own []*thing
+		for _, t := range f.world.things["file"] {
+			if t.of == above && !t.gone {
+				own = append(own, t)
+			}
+		}
+		if len(own) > 0 && f.chance(85) {
+			return pick(f.rng, own)
+		}
+	}
+	gone := f.chance(12)
+	if strings.HasSuffix(o.path, "/restore") {
+		gone = f.chance(60)
+	}
+	t := f.world.some(f.rng, noun, gone)
+	if t == nil {
+		t = f.world.some(f.rng, noun, !gone)
+	}
+	return t
+}
+
+// query adds some of the parameters, or goes on with a list.
+func (f *fuzzer) query(r *request) {
+	if strings.HasPrefix(r.op.path, "/dl/") {
+		return
+	}
+	if own := f.pages(r.op); len(own) > 0 && f.chance(25) {
+		r.target = pick(f.rng, own)
+		return
+	}
+	var pairs []string
+	for _, p := range r.op.params {
+		if p.Value.In != openapi3.ParameterInQuery || p.Value.Name == "cursor" || !p.Value.Required && !f.chance(25) {
+			continue
+		}
+		pairs = append(pairs, url.QueryEscape(p.Value.Name)+"="+url.QueryEscape(plain(f.value(p.Value.Name, p.Value.Schema))))
+	}
+	if len(pairs) > 0 {
+		r.target += "?" + strings.Join(pairs, "&")
+	}
+}
+
+func (f *fuzzer) pages(o *operation) []string {
+	var own []string
+	for _, c := range f.world.cursors {
+		if path, _, _ := strings.Cut(c, "?"); path == o.path {
+			own = append(own, c)
+		}
+	}
+	return own
+}
+
+// plain is a value as a query or a form has it.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any, []any:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		return string(raw)
+	}
+	return fmt.Sprint(v)
+}
+
+func (f *fuzzer) headers(r *request) {
+	for _, p := range r.op.params {
+		if p.Value.In != openapi3.ParameterInHeader || !f.chance(30) {
+			continue
+		}
+		value := ""
+		switch p.Value.Name {
+		case "Idempotency-Key":
+			f.world.keys++
+			value = fmt.Sprintf("key-%d", f.world.keys)
+			r.once = value
+		case "If-Match":
+			value = "*"
+			if r.target0 != nil && r.target0.tag != "" && f.chance(70) {
+				value = r.target0.tag
+			}
+		case "If-None-Match":
+			value = `"0"`
+			if len(f.world.tags) > 0 {
+				value = pick(f.rng, f.world.tags)
+			}
+		case "Range":
+			value = pick(f.rng, []string{"bytes=0-3", "bytes=5-", "bytes=-2", "bytes=0-0,2-3"})
+		default:
+			value = plain(f.value(p.Value.Name, p.Value.Schema))
+		}
+		r.header = append(r.header, [2]string{p.Value.Name, value})
+	}
+	if f.chance(10) {
+		r.header = append(r.header, [2]string{"Accept-Encoding", "gzip"})
+	}
+	if r.op.path == "/metrics" && r.as == "none" && f.chance(50) {
+		r.header = append(r.header, [2]string{"Host", "localhost"})
+	}
+	if f.chance(5) && r.method == http.MethodGet {
+		r.method = http.MethodHead
+	}
+}
+
+// body makes a body of one of the media types.
+func (f *fuzzer) body(r *request) {
+	if r.op.body == nil || !r.op.body.Required && f.chance(15) {
+		return
+	}
+	var medias []string
+	for media := range sorted(r.op.body.Content) {
+		medias = append(medias, media)
+	}
+	r.media = pick(f.rng, medias)
+	of := r.op.body.Content[r.media]
+	tree, isExample := f.example(of)
+	if !isExample {
+		tree = f.value("", of.Schema)
+	}
+	if members, ok := tree.(map[string]any); ok && r.op.id == "changeAbstract" {
+		f.order(r, members)
+	}
+	switch r.media {
+	case "application/json":
+		r.tree = tree
+		r.body = encode(tree)
+	case "application/x-www-form-urlencoded":
+		var pairs []string
+		for key, v := range sorted(tree.(map[string]any)) {
+			pairs = append(pairs, url.QueryEscape(key)+"="+url.QueryEscape(plain(v)))
+		}
+		r.body = []byte(strings.Join(pairs, "&"))
+	default:
+		r.form = f.newForm(of.Schema.Value, tree.(map[string]any))
+		r.media, r.body = r.form.bytes()
+	}
+}
+
+// order gives the files of an abstract another order.
+func (f *fuzzer) order(r *request, members map[string]any) {
+	delete(members, "files")
+	if r.target0 == nil || f.chance(60) {
+		return
+	}
+	list := []any{}
+	for _, t := range f.world.things["file"] {
+		if t.of == r.target0 && !t.gone {
+			list = append(list, number(t.id))
+		}
+	}
+	f.rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	members["files"] = list
+}
+
+// example is one of the description's own, some of the time.
+func (f *fuzzer) example(of *openapi3.MediaType) (any, bool) {
+	if len(of.Examples) == 0 || !f.chance(25) {
+		return nil, false
+	}
+	var names []string
+	for name := range sorted(of.Examples) {
+		names = append(names, name)
+	}
+	var tree any
+	// Decoded anew: it may be spoilt.
+	if err := json.Unmarshal(encode(of.Examples[pick(f.rng, names)].Value.Value), &tree); err != nil {
+		panic(err)
+	}
+	_, isObject := tree.(map[string]any)
+	return tree, isObject
+}
+
+func encode(tree any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(tree); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// has says whether a header is set.
+func (r *request) has(name string) bool {
+	return slices.ContainsFunc(r.header, func(h [2]string) bool { return strings.EqualFold(h[0], name) })
+}
+
+// replayed reports an answer that was given again.
+func (r *request) replayed(got *reply) bool { return got.header.Get("Idempotent-Replayed") == "true" }
+
+// wire is the request as bytes.
+func (r *request) wire(key string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", r.method, r.target)
+	for _, h := range r.all(key) {
+		fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
+	}
+	b.WriteString("\r\n")
+	if !r.chunked {
+		b.Write(r.body)
+		return b.Bytes()
+	}
+	for chunk := range slices.Chunk(r.body, 1000) {
+		fmt.Fprintf(&b, "%x\r\n%s\r\n", len(chunk), chunk)
+	}
+	b.WriteString("0\r\n\r\n")
+	return b.Bytes()
+}
+
+// all are the headers with those that every request has.
+func (r *request) all(key string) [][2]string {
+	var list [][2]string
+	if !r.has("Host") {
+		list = append(list, [2]string{"Host", "vault.test"})
+	}
+	if key != "" && !r.has("Authorization") {
+		list = append(list, [2]string{"Authorization", "Bearer " + key})
+	}
+	if r.media != "" {
+		list = append(list, [2]string{"Content-Type", r.media})
+	}
+	list = append(list, r.header...)
+	switch {
+	case r.chunked:
+		list = append(list, [2]string{"Transfer-Encoding", "chunked"})
+	case len(r.body) > 0 || r.method == http.MethodPost || r.method == http.MethodPatch:
+		list = append(list, [2]string{"Content-Length", fmt.Sprint(len(r.body))})
+	}
+	return list
+}
+
+// curl is the request as a command; "$KEY" stands for a key of its kind.
+func (r *request) curl(h *house) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "curl -sS --path-as-is -i -X %s", quoted(r.method))
+	key := h.keys[r.as]
+	for _, header := range r.all(key) {
+		value := header[1]
+		switch {
+		case header[0] == "Content-Length":
+			continue
+		case key != "" && strings.Contains(value, key):
+			fmt.Fprintf(&b, ` -H "Authorization: Bearer $KEY"`)
+			continue
+		}
+		fmt.Fprintf(&b, " -H %s", quoted(header[0]+": "+value))
+	}
+	if len(r.body) > 0 {
+		fmt.Fprintf(&b, " --data-binary %s", quoted(string(r.body)))
+	}
+	return b.String() + " " + quoted("http://127.0.0.1:8080"+r.target)
+}
+
+// quoted is a text as bash reads it: $'…' where it has more than letters. A long one
+// is cut, and says so.
+func quoted(text string) string {
+	cut := ""
+	if len(text) > 4000 {
+		text, cut = text[:4000], fmt.Sprintf("  # and %d bytes more", len(text)-4000)
+	}
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		switch {
+		case c == '\'' || c == '\\':
+			b.WriteString("\\" + string(c))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "$'" + b.String() + "'" + cut
+}

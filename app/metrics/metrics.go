@@ -1,0 +1,101 @@
+// Package metrics says in numbers how the service goes, for a monitor such as
+// Prometheus: what the vault, the readers of documents and the HTTP server count, in
+// the text format 0.0.4.
+//
+// It promises that nothing of a client is in it (no number or name of a record, no
+// address, no path but patterns of routes), that the number of series is bounded by
+// the program and not by who calls it, and that asking costs little and not more when
+// many ask: an answer is as old as a second. Names and units keep to Prometheus'
+// conventions (https://prometheus.io/docs/practices/naming/).
+//
+// It refuses to decide who may ask: app/api does.
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/expfmt"
+
+	"deedkeep/app/reader"
+	"deedkeep/app/vault"
+)
+
+// MediaType is that of what Text gives.
+const MediaType = "text/plain; version=0.0.4; charset=utf-8"
+
+// fresh is how old an answer may be.
+const fresh = time.Second
+
+// Options of New.
+type Options struct {
+	Vault           *vault.Vault
+	Readers         func() reader.Stats // nil: there are none
+	Version, Commit string              // of this program
+	Now             func() time.Time
+	Log             *slog.Logger
+}
+
+// Metrics gathers the numbers of one server. It is safe for many goroutines.
+type Metrics struct {
+	opts     Options
+	registry *prometheus.Registry
+	http     *traffic
+
+	mu   sync.Mutex
+	text []byte
+	at   time.Time
+}
+
+// New registers everything that is told.
+func New(opts Options) *Metrics {
+	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newTraffic()}
+	m.registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		buildInfo(opts),
+		&stored{opts.Vault.Numbers, opts.Now, opts.Log},
+		m.http,
+	)
+	if opts.Readers != nil {
+		m.registry.MustRegister(&readers{opts.Readers})
+	}
+	return m
+}
+
+// Text gives every number in the text format of MediaType. The bytes are shared and
+// must not be changed.
+func (m *Metrics) Text(context.Context) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if age := time.Since(m.at); m.text != nil && age < fresh {
+		return m.text, nil
+	}
+	families, err := m.registry.Gather()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(&b, family); err != nil {
+			return nil, err
+		}
+	}
+	m.text, m.at = b.Bytes(), time.Now()
+	return m.text, nil
+}
+
+// buildInfo is 1, with what was built as its labels.
+func buildInfo(opts Options) prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "deedkeep_build_info", Help: "Version and commit of the program that serves; always 1.",
+		ConstLabels: prometheus.Labels{"version": opts.Version, "commit": opts.Commit},
+	})
+	info.Set(1)
+	return info
+}

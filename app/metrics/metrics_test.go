@@ -1,0 +1,200 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"deedkeep/app/reader"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// house is a vault with a few records, and its metrics.
+func house(t *testing.T) *Metrics {
+	t.Helper()
+	opts := vaulttest.Options(t)
+	v := vaulttest.Open(t, opts)
+	tray, err := v.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tray.Discard()
+	for name, content := range map[string]string{"deed.txt": "a deed", "deed.exe": "no deed"} {
+		if err := tray.Add(name, strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := v.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{
+		Vault: v, Readers: func() reader.Stats { return reader.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
+		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+// ask sends requests through Watch to a handler of two routes.
+func ask(t *testing.T, m *Metrics) {
+	t.Helper()
+	h := m.Watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/orders/77":
+			r.Pattern = "POST /orders/{id}"
+			if _, err := io.Copy(w, r.Body); err != nil {
+				t.Error(err)
+			}
+		case "/panic":
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	for _, row := range []struct{ method, path, body string }{
+		{"POST", "/orders/77", "five!"}, {"POST", "/orders/77", ""}, {"GET", "/Mary-Doe", ""}, {"BREW", "/Mary-Doe", ""}, {"GET", "/panic", ""},
+	} {
+		func() {
+			defer func() { _ = recover() }() // of the one that is there for it
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), row.method, row.path, strings.NewReader(row.body)))
+		}()
+	}
+}
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	ask(t, m)
+	problems, err := testutil.GatherAndLint(m.registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if strings.HasPrefix(p.Metric, "deedkeep_") {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	ask(t, m)
+	text := read(t, m)
+	for _, line := range []string{
+		`deedkeep_build_info{commit="abc",version="1.2.3"} 1`,
+		`deedkeep_vault_up 1`,
+		`deedkeep_records{noun="file"} 1`,
+		`deedkeep_documents_filed_total 1`,
+		`deedkeep_documents_filed_bytes_total 6`,
+		`deedkeep_documents_refused_total 1`,
+		`deedkeep_processing_queue_length 1`,
+		`deedkeep_processing_documents_total{outcome="done"} 0`,
+		`deedkeep_sign_ins_total{outcome="code_needed"} 0`,
+		`deedkeep_backup_last_success_timestamp_seconds 0`,
+		`deedkeep_commit_changes_bucket{le="1"} 1`,
+		`deedkeep_commit_duration_seconds_count 1`,
+		`deedkeep_reader_processes 2`,
+		`deedkeep_reader_processes_started_total 5`,
+		`deedkeep_reader_tasks_total 40`,
+		`deedkeep_http_requests_total{method="POST",route="/orders/{id}",status="2xx"} 2`,
+		`deedkeep_http_requests_total{method="GET",route="none",status="4xx"} 1`,
+		`deedkeep_http_requests_total{method="other",route="none",status="4xx"} 1`,
+		`deedkeep_http_requests_total{method="GET",route="none",status="5xx"} 1`,
+		`deedkeep_http_request_duration_seconds_count{method="POST",route="/orders/{id}"} 2`,
+		`deedkeep_http_refusals_total{code="403"} 2`,
+		`deedkeep_http_refusals_total{code="507"} 0`,
+		`deedkeep_http_requests_in_flight 0`,
+		`deedkeep_http_request_body_bytes_total 5`,
+		`deedkeep_http_response_body_bytes_total 5`,
+		`go_goroutines `,
+	} {
+		if !strings.Contains("\n"+text, "\n"+line) {
+			t.Errorf("no line %q", line)
+		}
+	}
+	for _, secret := range []string{"Mary", "deed.txt", "/77", "/panic"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("it tells %q", secret)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// Every series has a help text and a type, and reads back.
+func TestTextReadsBack(t *testing.T) {
+	t.Parallel()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(read(t, house(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := 0
+	for name, family := range families {
+		if family.GetHelp() == "" {
+			t.Errorf("%s has no help", name)
+		}
+		if strings.HasPrefix(name, "deedkeep_") {
+			ours++
+		}
+	}
+	if ours < 30 {
+		t.Errorf("%d families of ours", ours)
+	}
+}
+
+func TestTextIsAsOldAsASecond(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	if first, second := read(t, m), read(t, m); first != second {
+		t.Error("it was gathered twice")
+	}
+	m.at = m.at.Add(-fresh)
+	ask(t, m)
+	if !strings.Contains(read(t, m), `route="none"`) {
+		t.Error("it is older than a second")
+	}
+}
+
+// A vault that cannot tell is told of, and the rest besides.
+func TestVaultDown(t *testing.T) {
+	t.Parallel()
+	m := &Metrics{registry: prometheus.NewPedanticRegistry()}
+	down := func(context.Context) (n vault.Numbers, err error) { return n, errors.New("the disk is gone") }
+	m.registry.MustRegister(&stored{down, time.Now, slog.New(slog.DiscardHandler)}, newTraffic())
+	text := read(t, m)
+	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") || !strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
+		t.Error(text)
+	}
+}
+
+func TestStamp(t *testing.T) {
+	if got := stamp(time.Time{}); got != 0 {
+		t.Errorf("no time is %v", got)
+	}
+	if got := stamp(time.Unix(1780027500, 250e6)); got != 1780027500.25 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func read(t *testing.T, m *Metrics) string {
+	t.Helper()
+	text, err := m.Text(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,143 @@
+package metrics
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"deedkeep/app/vault"
+)
+
+// What the vault tells. A time is in seconds since 1970, and 0 where there is none, so
+// that a rule such as "time() - … > 172800" speaks up when it never happened.
+var (
+	up = gauge("vault_up", "1 if the vault could be asked, else 0, and nothing else of it is told.")
+
+	records   = gauge("records", "Records that are stored, by noun; what is in the trash counts as trashed.", "noun")
+	stores    = gauge("stored_document_bytes", "Size of all documents, each as often as it is filed, without the trash.")
+	database  = gauge("database_bytes", "Size of the database file.")
+	diskFree  = gauge("disk_free_bytes", "Room on the disk of the data directory.")
+	diskFloor = gauge("disk_reserve_bytes", "Room that stays free: below it nothing is stored (disk.reserve).")
+	readOnly  = gauge("read_only", "1 if the vault takes no more changes after a failure of its disk, until it is restarted.")
+
+	filed      = counter("documents_filed_total", "Documents that were filed.")
+	filedBytes = counter("documents_filed_bytes_total", "Size of the documents that were filed.")
+	refused    = counter("documents_refused_total", "Documents that were refused for what they are, such as too large, damaged or of another type.")
+
+	queue     = gauge("processing_queue_length", "Documents that wait for their text and pictures.")
+	queueAge  = gauge("processing_queue_oldest_age_seconds", "How long the first document of the queue is overdue; 0 when none is.")
+	failed    = gauge("processing_failed", "Documents that could not be processed; deedkeep process list says why.")
+	processed = counter("processing_documents_total", "Documents whose processing ended, by what became of it.", "outcome")
+
+	changes = told{prometheus.NewDesc("deedkeep_commit_changes", "Changes that shared one commit, and so one sync of the disk.", nil, nil), 0}
+	syncs   = told{prometheus.NewDesc("deedkeep_commit_duration_seconds", "Time a commit took to be written and synced.", nil, nil), 0}
+
+	backupGood     = gauge("backup_last_success_timestamp_seconds", "When the last good backup was made; 0 if there is none.")
+	backupFailed   = gauge("backup_last_failure_timestamp_seconds", "When the last backup failed, if no good one was made since; else 0.")
+	backupBytes    = gauge("backup_last_bytes", "Size of the documents in the last good backup.")
+	backupNext     = gauge("backup_next_timestamp_seconds", "When the next backup is due by plan; 0 without a plan.")
+	backupVerified = gauge("backup_last_verification_timestamp_seconds", "When the server last read backups and held every byte against its sum; 0 if not since it was started.")
+	backupWhole    = gauge("backup_last_verification_success", "1 if that found nothing wrong.")
+
+	signIns = counter("sign_ins_total", "Tries of people to sign in, by what became of them.", "outcome")
+)
+
+// stored collects what the vault tells.
+type stored struct {
+	ask func(context.Context) (vault.Numbers, error)
+	now func() time.Time
+	log *slog.Logger
+}
+
+// Describe is of prometheus.Collector.
+func (s *stored) Describe(to chan<- *prometheus.Desc) {
+	for _, t := range []told{
+		up, records, stores, database, diskFree, diskFloor, readOnly, filed, filedBytes, refused, queue, queueAge, failed, processed,
+		changes, syncs, backupGood, backupFailed, backupBytes, backupNext, backupVerified, backupWhole, signIns,
+	} {
+		to <- t.desc
+	}
+}
+
+// patience is how long the vault may take to tell.
+const patience = 5 * time.Second
+
+// Collect is of prometheus.Collector. A vault that cannot tell is a number, too.
+func (s *stored) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	n, err := s.ask(ctx)
+	if err != nil {
+		s.log.Warn("the vault's numbers", "error", err)
+	}
+	sent(to).flag(up, err == nil)
+	if err != nil {
+		return
+	}
+	s.content(to, n.Status)
+	s.work(to, n)
+	s.backup(to, n)
+}
+
+func (s *stored) content(to sent, status vault.Status) {
+	for _, r := range []struct {
+		noun  string
+		count uint64
+	}{
+		{"abstract", status.Abstracts}, {"order", status.Orders}, {"file", status.Files}, {"folder", status.Folders}, {"trashed", status.Trashed},
+	} {
+		number(to, records, r.count, r.noun)
+	}
+	number(to, stores, status.Bytes)
+	number(to, diskFree, status.DiskFree)
+	number(to, diskFloor, status.DiskReserve)
+	number(to, queue, status.Queue)
+	number(to, failed, status.Failed)
+	to.flag(readOnly, status.ReadOnly)
+}
+
+func (s *stored) work(to sent, n vault.Numbers) {
+	number(to, database, n.DatabaseBytes)
+	number(to, filed, n.Filed)
+	number(to, filedBytes, n.FiledBytes)
+	number(to, refused, n.Refused)
+	age := 0.0
+	if !n.Oldest.IsZero() {
+		age = max(0, s.now().Sub(n.Oldest).Seconds())
+	}
+	number(to, queueAge, age)
+	to.by(processed, vault.Outcomes, n.Processed)
+	to.by(signIns, vault.SignInOutcomes, n.SignIns)
+	to.histogram(changes, n.Commits.Changes)
+	to.histogram(syncs, n.Commits.Seconds)
+}
+
+func (s *stored) backup(to sent, n vault.Numbers) {
+	var good, failure, next time.Time
+	var size uint64
+	if b := n.Backup.Good; b != nil {
+		good, size = b.At, uint64(max(b.Bytes, 0))
+	}
+	if b := n.Backup.Failed; b != nil {
+		failure = b.At
+	}
+	if n.Backup.Next != nil {
+		next = *n.Backup.Next
+	}
+	number(to, backupGood, stamp(good))
+	number(to, backupFailed, stamp(failure))
+	number(to, backupNext, stamp(next))
+	number(to, backupBytes, size)
+	number(to, backupVerified, stamp(n.Verified))
+	to.flag(backupWhole, n.VerifiedGood)
+}
+
+// stamp is a time in seconds since 1970; 0 for none.
+func stamp(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}

@@ -1,0 +1,19 @@
+package store
+
+import "deedkeep/app/tally"
+
+var (
+	memberBounds = []float64{1, 2, 4, 8, 16, 32, 64, 128, batchLimit}
+	syncBounds   = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
+)
+
+// Commits are the commits that succeeded since the store was opened.
+type Commits struct {
+	Changes tally.Read // how many changes shared each
+	Seconds tally.Read // how long each took to be written and synced
+}
+
+// Commits gives the counts of the moment; it waits for no transaction.
+func (s *Store) Commits() Commits {
+	return Commits{Changes: s.members.Read(), Seconds: s.syncs.Read()}
+}

@@ -1,0 +1,130 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Numbers are what a monitor watches. What counts up does so since Open.
+type Numbers struct {
+	Health
+	DatabaseBytes int64
+	Oldest        time.Time         // since when the oldest of Status.Queue is due; zero: nothing waits
+	Filed         uint64            // documents
+	FiledBytes    uint64            // of them
+	Refused       uint64            // documents, by what they are
+	Processed     map[string]uint64 // processings that came to their end, by Outcomes
+	SignIns       map[string]uint64 // by SignInOutcomes
+	Verified      time.Time         // when a verification of backups that BeginVerify began ended; zero: none
+	VerifiedGood  bool              // it found nothing
+	Commits       store.Commits
+}
+
+// Outcomes are what becomes of the processing of a document: it is done, the document
+// cannot be processed, it is tried again later, or the document has gone meanwhile.
+var Outcomes = []string{outcomeDone, outcomeFailed, outcomeAgain, outcomeGone}
+
+const (
+	outcomeDone   = "done"
+	outcomeFailed = "failed"
+	outcomeAgain  = "postponed"
+	outcomeGone   = "gone"
+)
+
+// SignInOutcomes are what becomes of a try to sign in: success, a Reason with "_" for
+// a space, or trouble of ours.
+var SignInOutcomes = []string{
+	signInGood, reasonWord(WrongPassword), reasonWord(CodeNeeded), reasonWord(WrongCode), reasonWord(TooManyTries),
+	reasonWord(TooBusy), reasonWord(StepEnded), signInTrouble,
+}
+
+const (
+	signInGood    = "success"
+	signInTrouble = "trouble"
+)
+
+func reasonWord(r Reason) string { return strings.ReplaceAll(string(r), " ", "_") }
+
+// counts are the numbers that nobody else keeps.
+type counts struct {
+	filed, filedBytes, refused atomic.Uint64
+	processed, signIns         kinds
+}
+
+func newCounts() *counts {
+	return &counts{processed: newKinds(Outcomes), signIns: newKinds(SignInOutcomes)}
+}
+
+// kinds count by a word of a fixed list.
+type kinds map[string]*atomic.Uint64
+
+func newKinds(words []string) kinds {
+	k := make(kinds, len(words))
+	for _, word := range words {
+		k[word] = &atomic.Uint64{}
+	}
+	return k
+}
+
+func (k kinds) add(word string) { k[word].Add(1) }
+
+func (k kinds) read() map[string]uint64 {
+	read := make(map[string]uint64, len(k))
+	for word, n := range k {
+		read[word] = n.Load()
+	}
+	return read
+}
+
+func (c *counts) signIn(err error) {
+	var refused *SignInError
+	switch {
+	case err == nil:
+		c.signIns.add(signInGood)
+	case errors.As(err, &refused):
+		c.signIns.add(reasonWord(refused.Reason))
+	default:
+		c.signIns.add(signInTrouble)
+	}
+}
+
+func (c *counts) processing(again, gone bool, failure string) {
+	switch {
+	case again:
+		c.processed.add(outcomeAgain)
+	case gone:
+		c.processed.add(outcomeGone)
+	case failure != "":
+		c.processed.add(outcomeFailed)
+	default:
+		c.processed.add(outcomeDone)
+	}
+}
+
+// Numbers reads them; it walks nothing, and costs the same however much is stored.
+func (v *Vault) Numbers(ctx context.Context) (n Numbers, err error) {
+	if n.Health, err = v.Health(ctx); err != nil {
+		return n, err
+	}
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		var oldest []title.Task
+		oldest, err = t.Tasks(1)
+		for _, task := range oldest {
+			n.Oldest = task.At
+		}
+		return err
+	})
+	n.DatabaseBytes, n.Commits = v.store.Size(), v.store.Commits()
+	n.Filed, n.FiledBytes, n.Refused = v.counts.filed.Load(), v.counts.filedBytes.Load(), v.counts.refused.Load()
+	n.Processed, n.SignIns = v.counts.processed.read(), v.counts.signIns.read()
+	if last := v.Backups.Verified(); !last.Ended.IsZero() && last.Err == nil {
+		n.Verified, n.VerifiedGood = last.Ended, len(last.Result.Findings) == 0
+	}
+	return n, err
+}
