@@ -30,6 +30,7 @@ func (f *firm) screens() []screen {
 		{name: "sign-in-code", path: "/sign-in/code"},
 		{name: "join", path: f.invited},
 		{name: "join-gone", path: "/join/gone", status: 404},
+		{name: "docs", path: "/docs"},
 		{name: "nowhere", path: "/nowhere", as: staff, status: 404},
 		{name: "forbidden", path: "/admin/users", as: viewer, status: 403},
 		{name: "desk", path: "/", as: admin},

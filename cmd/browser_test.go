@@ -39,6 +39,7 @@ func TestBrowser(t *testing.T) {
 		{"leaving is warned of", leavingIsWarnedOf},
 		{"invited, with a second factor", invitedWithSecondFactor},
 		{"a key is made and revoked", keyIsMadeAndRevoked},
+		{"docs are tried", docsAreTried},
 		{"nothing uploaded runs", nothingUploadedRuns},
 		{"twelve dropped", twelveDropped},
 		{"progress moves", progressMoves},

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"deedkeep/app/api"
+	"deedkeep/app/config"
 )
 
 // The topics are guides for whoever runs the service, one Markdown file each. Their
@@ -36,7 +39,26 @@ func topicNames() []string {
 
 func topic(name string) (string, error) {
 	text, err := topics.ReadFile("help/" + name + ".md")
-	return string(text), err
+	if err != nil || name != "integrating" {
+		return string(text), err
+	}
+	requests, err := everyRequest()
+	return string(text) + requests, err
+}
+
+// everyRequest is the end of the guide for integrators: an example of each request in
+// curl, out of the description of the interface, where they are tested.
+func everyRequest() (string, error) {
+	samples, err := api.Samples("http://" + config.Default().Listen)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("\n## Every request\n\nThe key is in $KEY, a document of yours is Deed.pdf; put your own ids in the places of these.\n")
+	for _, s := range samples {
+		fmt.Fprintf(&b, "\n%s %s: %s\n\n```\n%s\n```\n", s.Method, s.Path, s.Summary, s.Curl)
+	}
+	return b.String(), nil
 }
 
 func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {

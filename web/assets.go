@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -34,6 +35,7 @@ type Assets struct {
 type asset struct {
 	kind          string
 	plain, packed []byte // packed with gzip, where that is smaller
+	file          string // of library, where it lies packed already; then neither
 }
 
 // OpenAssets reads every asset, or returns ErrAssetsMissing.
@@ -50,24 +52,15 @@ func OpenAssets() (*Assets, error) {
 		if err != nil {
 			return err
 		}
+		if own, packed := strings.CutSuffix(path.Base(name), ".gz"); packed {
+			return a.put(own, content, asset{file: name})
+		}
 		return a.add(path.Base(name), content)
 	})
 	return a, err
 }
 
 func (a *Assets) add(name string, content []byte) error {
-	if a.addresses[name] != "" {
-		return fmt.Errorf("two assets are called %s", name)
-	}
-	kind := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // whatever the system's own table says
-	case ".js":
-		kind = "text/javascript; charset=utf-8"
-	case ".css":
-		kind = "text/css; charset=utf-8"
-	case ".svg":
-		kind = "image/svg+xml"
-	}
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -79,14 +72,35 @@ func (a *Assets) add(name string, content []byte) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	made := asset{kind: kind, plain: content}
+	made := asset{plain: content}
 	if packed.Len() < len(content) {
 		made.packed = packed.Bytes()
 	}
+	return a.put(name, content, made)
+}
+
+// put gives an asset its address, after the content that it was made of.
+func (a *Assets) put(name string, content []byte, made asset) error {
+	if a.addresses[name] != "" {
+		return fmt.Errorf("two assets are called %s", name)
+	}
+	made.kind = kind(name)
 	sum := sha256.Sum256(content)
 	address := AssetPath + hex.EncodeToString(sum[:6]) + "/" + name
 	a.addresses[name], a.content[address] = address, made
 	return nil
+}
+
+func kind(name string) string {
+	switch path.Ext(name) { // whatever the system's own table says
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return mime.TypeByExtension(path.Ext(name))
 }
 
 // URL gives the address of an asset by its name; an error when there is none.
@@ -104,26 +118,58 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	h, body := w.Header(), found.plain
-	if found.packed != nil {
-		h.Set("Vary", "Accept-Encoding")
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-			h.Set("Content-Encoding", "gzip")
-			body = found.packed
-		}
-	}
+	h := w.Header()
 	h.Set("Content-Type", found.kind)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	asPacked := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	body, length, err := found.open(asPacked)
+	if err != nil {
+		h.Del("Cache-Control")
+		http.Error(w, "damaged", http.StatusInternalServerError)
+		return
+	}
+	if found.plain == nil || found.packed != nil {
+		h.Set("Vary", "Accept-Encoding")
+		if asPacked {
+			h.Set("Content-Encoding", "gzip")
+		}
+	}
+	if length >= 0 {
+		h.Set("Content-Length", strconv.FormatInt(length, 10))
+	}
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = w.Write(body) // whoever has gone needs nothing
+	_, _ = io.Copy(w, body) // whoever has gone needs nothing
 }
 
-// libraries are the scripts that "go generate ./..." brings.
-var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js"}
+// open gives the bytes as they are sent, and how many there are; -1 is nobody knows.
+func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
+	switch {
+	case a.plain != nil && packed && a.packed != nil:
+		return bytes.NewReader(a.packed), int64(len(a.packed)), nil
+	case a.plain != nil:
+		return bytes.NewReader(a.plain), int64(len(a.plain)), nil
+	}
+	// What is embedded stays where the program lies, and is not held in memory twice.
+	file, err := files.Open(a.file)
+	if err != nil {
+		return nil, 0, err
+	}
+	if packed {
+		about, err := file.Stat()
+		if err != nil {
+			return nil, 0, err
+		}
+		return file, about.Size(), nil
+	}
+	body, err = gzip.NewReader(file)
+	return body, -1, err
+}
+
+// libraries are the scripts and styles that "go generate ./..." brings.
+var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz", "library/swagger-ui.css.gz"}
 
 func readyLibrary(files fs.FS) error {
 	for _, name := range libraries {

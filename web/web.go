@@ -13,6 +13,7 @@
 //	engine/PLACEHOLDER          committed, so that the package always builds
 //	library/PLACEHOLDER         the same
 //	library/<name>.min.js       scripts that pages load
+//	library/swagger-ui.*.gz     what /docs shows the interface with, gzip
 //	engine/pdfium.wasm.gz       PDFium, gzip
 //	engine/LICENSE.<name>       licence text of <name>
 //	engine/modules.json.gz      licence texts of the Go modules inside, and Go's,

@@ -5,20 +5,31 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 )
 
-func TestLockFileNamesNoHost(t *testing.T) {
-	lock, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, word := range []string{"://", `"resolved"`} {
-		if bytes.Contains(lock, []byte(word)) {
-			t.Errorf("package-lock.json contains %s", word)
+// Nor does any package run a script of its own when it is installed.
+func TestLockFilesNameNoHost(t *testing.T) {
+	for _, folder := range []string{".", "../.ci/tools"} {
+		lock, err := os.ReadFile(folder + "/package-lock.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"://", `"resolved"`} {
+			if bytes.Contains(lock, []byte(word)) {
+				t.Errorf("%s/package-lock.json contains %s", folder, word)
+			}
+		}
+		set, err := os.ReadFile(folder + "/.npmrc")
+		if err != nil || !bytes.Contains(set, []byte("ignore-scripts=true")) {
+			t.Errorf("%s/.npmrc lets packages run scripts: %v", folder, err)
 		}
 	}
 }
@@ -112,5 +123,42 @@ func TestAssets(t *testing.T) {
 	files["engine/pdfium.wasm.gz"].Data = packed.Bytes()[:packed.Len()-6]
 	if _, err := pdfium(files); err == nil || errors.Is(err, ErrAssetsMissing) {
 		t.Errorf("cut engine: %v", err)
+	}
+}
+
+// What lies packed in the binary is sent packed, or unpacked to whoever cannot unpack it.
+func TestPackedAsset(t *testing.T) {
+	a, err := OpenAssets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := a.URL("swagger-ui.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, encoding string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, address, http.NoBody)
+		r.Header.Set("Accept-Encoding", encoding)
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/css; charset=utf-8" || w.Header().Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s, %q: %d %v", method, encoding, w.Code, w.Header())
+		}
+		return w
+	}
+	plain, packed, head := ask("GET", ""), ask("GET", "br, gzip"), ask("HEAD", "gzip")
+	if plain.Header().Get("Content-Encoding") != "" || packed.Header().Get("Content-Encoding") != "gzip" {
+		t.Errorf("%v, %v", plain.Header(), packed.Header())
+	}
+	if size := packed.Header().Get("Content-Length"); size != strconv.Itoa(packed.Body.Len()) || size != head.Header().Get("Content-Length") || head.Body.Len() != 0 {
+		t.Errorf("%s of %d bytes", size, packed.Body.Len())
+	}
+	z, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacked, err := io.ReadAll(z)
+	if err != nil || !bytes.Equal(unpacked, plain.Body.Bytes()) || !bytes.Contains(unpacked, []byte(".swagger-ui")) {
+		t.Errorf("%d bytes, %d plain, %v", len(unpacked), plain.Body.Len(), err)
 	}
 }

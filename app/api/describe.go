@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -17,42 +18,80 @@ import (
 //go:embed openapi.yaml
 var openapi []byte
 
+// anyOrigin stands for the own address until a request says which that is.
+const anyOrigin = "http://origin.invalid"
+
+// description is openapi.yaml as it is served, but for the own address.
+type description struct {
+	json    []byte
+	samples []Sample
+}
+
+// readContract turns openapi.yaml into JSON, with the own address as its first server
+// and an example in curl at every operation (x-codeSamples, as Redocly and others read it).
+func readContract() (description, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(openapi, &document); err != nil {
+		return description{}, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	if len(document.Content) == 0 || member(document.Content[0], "paths") == nil {
+		return description{}, errors.New("openapi.yaml: it has no paths")
+	}
+	root := document.Content[0]
+	samples, err := sampler{root}.all()
+	if err != nil {
+		return description{}, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	servers := member(root, "servers")
+	if servers == nil || len(servers.Content) == 0 {
+		return description{}, errors.New("openapi.yaml: it has no servers")
+	}
+	*member(servers.Content[0], "url") = *textNode(anyOrigin + "/v1")
+	var b bytes.Buffer
+	if err := writeJSON(&b, root); err != nil {
+		return description{}, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	return description{b.Bytes(), samples}, nil
+}
+
 // Describe serves the contract of /v1 as JSON, its first server being the own
 // address of this installation.
 func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, error) {
-	var document map[string]any
-	if err := yaml.Unmarshal(openapi, &document); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	if document["paths"] == nil {
-		return nil, errors.New("openapi.yaml: it has no paths")
+	contract, err := readContract()
+	if err != nil {
+		return nil, err
 	}
 	e := &edge{Options: Options{PublicURL: publicURL, TrustedProxies: trustedProxies}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		origin, err := e.origin(r)
-		var body any
-		status := http.StatusOK
-		switch {
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			w.Header().Set("Allow", "GET, HEAD")
-			status, body = http.StatusMethodNotAllowed, wire.Failure{Message: errNoMethod.message}
-		case err != nil:
-			status, body = http.StatusBadRequest, wire.Failure{Message: errHost.message}
-		default:
-			own := make(map[string]any, len(document))
-			for k, v := range document {
-				own[k] = v
-			}
-			own["servers"] = []any{map[string]any{"url": origin + "/v1", "description": "This installation."}}
-			body = own
-		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", dataPolicy)
-		w.WriteHeader(status)
-		// A reader that has gone needs no answer.
-		_ = json.NewEncoder(w).Encode(body)
+		origin, err := e.origin(r)
+		switch {
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, errNoMethod.message)
+		case err != nil:
+			refuse(w, http.StatusBadRequest, errHost.message)
+		default:
+			// A reader that has gone needs no answer.
+			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(anyOrigin), escaped(origin)))
+		}
 	}), nil
+}
+
+// escaped is a text as it stands between the quotes of JSON.
+func escaped(text string) []byte {
+	var b bytes.Buffer
+	if writeValue(&b, text) != nil {
+		return nil // a text can always be written
+	}
+	return b.Bytes()[1 : b.Len()-1]
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(wire.Failure{Message: message}) // nor does this one
 }
 
 // Owns reports whether a path is under /v1 or /api/v1, however it is spelt.

@@ -94,6 +94,11 @@ func isPart(r *http.Request) bool {
 }
 
 func (p *pages) render(w http.ResponseWriter, status int, name, block string, data any) error {
+	return p.renderUnder(pagePolicy, w, status, name, block, data)
+}
+
+// renderUnder is render under another policy of what the page may load.
+func (p *pages) renderUnder(policy string, w http.ResponseWriter, status int, name, block string, data any) error {
 	set := p.templates[name]
 	if set == nil {
 		return fmt.Errorf("there is no page %q", name)
@@ -106,7 +111,7 @@ func (p *pages) render(w http.ResponseWriter, status int, name, block string, da
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
-	h.Set("Content-Security-Policy", pagePolicy)
+	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin") // without it a browser would not say where a form comes from
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

@@ -50,6 +50,8 @@ func (p *pages) routes() []route {
 		{"GET /join/{token}", invited, p.joinPage, false},
 		{"POST /join/{token}", invited, p.join, true},
 
+		{"GET /docs", invited, p.docs, false},
+
 		{"GET /trash", mayWrite, p.trashList, false},
 		{"POST /trash", mayWrite, p.restoreTrash, false},
 		{"GET /admin/templates", mayAdminister, p.templateList, false},

@@ -31,7 +31,12 @@ var assets = []asset{
 	{"sortablejs/LICENSE", "engine/LICENSE.sortable", false},
 	{"tus-js-client/dist/tus.min.js", "library/tus.min.js", false},
 	{"tus-js-client/LICENSE", "engine/LICENSE.tus", false},
-	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false}, // inside tus.min.js, as are these
+	{"swagger-ui-dist/swagger-ui-bundle.js", "library/swagger-ui.js.gz", true},
+	{"swagger-ui-dist/swagger-ui.css", "library/swagger-ui.css.gz", true},
+	{"swagger-ui-dist/LICENSE", "engine/LICENSE.swagger-ui", false},
+	{"swagger-ui-dist/NOTICE", "engine/LICENSE.swagger-ui-notice", false},
+	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "engine/LICENSE.swagger-ui-parts", false}, // of what its bundle holds
+	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false},                                    // inside tus.min.js, as are these
 	{"url-parse/LICENSE", "engine/LICENSE.url-parse", false},
 	{"querystringify/LICENSE", "engine/LICENSE.querystringify", false},
 	{"requires-port/LICENSE", "engine/LICENSE.requires-port", false},

@@ -1,0 +1,14 @@
+package ui
+
+import "net/http"
+
+// docsPolicy is pagePolicy for the viewer of /docs: its style sheet has pictures inside,
+// and nothing on it is sent as a form.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+// docs is the page that shows openapi.json and lets one try it (API.md). It is the same
+// for everybody, and what it tries is let in by its key alone.
+func (p *pages) docs(w http.ResponseWriter, _ *http.Request, _ visitor) error {
+	return p.renderUnder(docsPolicy, w, http.StatusOK, "docs.html", "main", sheet{page: page{Heading: "The interface"}})
+}

@@ -1,0 +1,29 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// The page of the interface is there for everybody, also before there is an administrator,
+// and nobody's page may hold it: what it loads and asks is this origin's.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]*house{"with an administrator": open(t), "before there is one": openEmpty(t, nil)} {
+		t.Run(name, func(t *testing.T) {
+			got := h.ask(t, "GET", "/docs")
+			if got.StatusCode != 200 || !strings.Contains(string(got.body), "swagger-ui.js") || !strings.Contains(string(got.body), "docs.js") {
+				t.Errorf("%d %s", got.StatusCode, got.body)
+			}
+			policy := got.Header.Get("Content-Security-Policy")
+			for _, directive := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
+				if !strings.Contains(policy+";", directive+";") {
+					t.Errorf("the policy lacks %s: %s", directive, policy)
+				}
+			}
+			if strings.Contains(policy, "unsafe") || strings.Contains(string(got.body), "<style") || got.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%s\n%v", policy, got.Header)
+			}
+		})
+	}
+}
