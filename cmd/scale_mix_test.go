@@ -20,16 +20,17 @@ func scaleMix(size int) vaulttest.Mix {
 }
 
 // TestScaleSearchVault makes the vault of the tests below, where it is to be kept.
-func TestScaleSearchVault(t *testing.T) { fillMix(t, scaleMix(scaleSize(t))) }
+func TestScaleSearchVault(t *testing.T) { fillMix(t, scaleMix(scaleSize(t)), "") }
 
 // fillMix gives the directory of the vault, and makes it where it was not kept: under
-// another name until it is whole.
-func fillMix(t *testing.T, m vaulttest.Mix) string {
+// another name until it is whole. The suffix tells it from others kept beside it.
+func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 	t.Helper()
 	dir := os.Getenv("DEEDKEEP_TEST_VAULT")
 	if dir == "" {
 		dir = filepath.Join(t.TempDir(), "mix")
 	}
+	dir += suffix
 	note, what := dir+".mix", fmt.Sprintf("%d moments, %d texts\n", m.Most, m.Texts)
 	if _, err := os.Stat(dir); err == nil {
 		if had, err := os.ReadFile(note); err != nil || string(had) != what {

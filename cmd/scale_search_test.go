@@ -38,7 +38,7 @@ const scaleEach = 30
 
 func TestScaleSearch(t *testing.T) {
 	m := scaleMix(scaleSize(t))
-	dir := fillMix(t, m)
+	dir := fillMix(t, m, "")
 	o := newOracle(t, m, dir)
 	searches := o.scaleSearches(scaleEach)
 	o.expect(searches)
