@@ -19,8 +19,19 @@ func scaleMix(size int) vaulttest.Mix {
 	return vaulttest.Mix{Until: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Most: size, Texts: max(size/10, 1)}
 }
 
-// TestScaleSearchVault makes the vault of the tests below, where it is to be kept.
-func TestScaleSearchVault(t *testing.T) { fillMix(t, scaleMix(scaleSize(t)), "") }
+// recoveryMix has a tenth of N documents, and half as many abstracts and orders; every
+// document has 1,000 words.
+func recoveryMix(size int) vaulttest.Mix {
+	documents := max(size/10, vaulttest.FilesAtOnce)
+	return vaulttest.Mix{Until: scaleMix(1).Until, Most: documents / vaulttest.FilesAtOnce, Texts: documents}
+}
+
+// TestScaleSearchVault makes the vaults of TestScaleSearch and TestScaleIndexRecovery,
+// where they are to be kept.
+func TestScaleSearchVault(t *testing.T) {
+	fillMix(t, scaleMix(scaleSize(t)), "")
+	fillMix(t, recoveryMix(scaleSize(t)), "-recovery")
+}
 
 // fillMix gives the directory of the vault, and makes it where it was not kept: under
 // another name until it is whole. The suffix tells it from others kept beside it.

@@ -22,8 +22,7 @@ const recoverySearches = 50
 // is until the same 50 searches are answered as they must be. Nothing wrong is answered
 // before. With DEEDKEEP_TEST_VAULT the vault is kept beside that one, as …-recovery.
 func TestScaleIndexRecovery(t *testing.T) {
-	documents := max(scaleSize(t)/10, vaulttest.FilesAtOnce)
-	m := vaulttest.Mix{Until: scaleMix(1).Until, Most: documents / vaulttest.FilesAtOnce, Texts: documents}
+	m := recoveryMix(scaleSize(t))
 	l := &losing{t: t, dir: fillMix(t, m, "-recovery")}
 	l.oracle = newOracle(t, m, l.dir)
 	all := l.scaleSearches(5)
