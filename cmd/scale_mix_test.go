@@ -16,14 +16,14 @@ import (
 // scaleMix is what the vault of N abstracts holds in which is searched: a tenth of N
 // documents have 1,000 words each.
 func scaleMix(size int) vaulttest.Mix {
-	return vaulttest.Mix{Until: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Most: size, Texts: max(size/10, 1)}
+	return vaulttest.Mix{Until: vaulttest.MixUntil, Most: size, Texts: max(size/10, 1)}
 }
 
 // recoveryMix has a tenth of N documents, and half as many abstracts and orders; every
 // document has 1,000 words.
 func recoveryMix(size int) vaulttest.Mix {
 	documents := max(size/10, vaulttest.FilesAtOnce)
-	return vaulttest.Mix{Until: scaleMix(1).Until, Most: documents / vaulttest.FilesAtOnce, Texts: documents}
+	return vaulttest.Mix{Until: vaulttest.MixUntil, Most: documents / vaulttest.FilesAtOnce, Texts: documents}
 }
 
 // TestScaleSearchVault makes the vaults of TestScaleSearch and TestScaleIndexRecovery,

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// MixUntil is when the last record of a kept vault was made.
+var MixUntil = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // Mix is what a title firm's records say: numbers, parcels, people and counties as
 // they are looked for. What the n-th of a kind says follows from n alone, so that
 // whoever asks for it can tell what is to be found.
