@@ -107,8 +107,8 @@ func (o *oracle) worded(chance *rand.Rand, bounds ...int) (asked, record) {
 			from := chance.IntN(len(ranks))
 			for at := range ranks {
 				rank := int(ranks[(from+at)%len(ranks)])
-				if rank >= bounds[i] && rank < bounds[i+1] {
-					words = append(words, o.words.Word(rank))
+				if word := o.words.Word(rank); rank >= bounds[i] && rank < bounds[i+1] && len(word) > 1 { // one letter is too little
+					words = append(words, word)
 					break
 				}
 			}
