@@ -32,6 +32,7 @@
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
 //	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
+//	0      app/postings   the inverted index: terms of documents, on disk         -
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0      app/local      the control door's listeners, each with its dial        -

@@ -1,0 +1,224 @@
+package postings
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// none stands for the document behind the last.
+const none = ^uint32(0)
+
+// cursor goes over the documents of one term in one segment, from the latest on, block
+// by block. It is in no document until next or advance.
+type cursor struct {
+	docs [blockDocs]uint32
+	held int // of docs
+	at   int // in docs
+	now  uint32
+
+	postings reader
+	watch    *watch
+	entry    entry
+	most     uint32 // documents of the segment
+	blocks   int
+	block    int  // that is held, or -1
+	begun    skip // where it begins, and the document before
+	ends     skip
+	skips    [skipsHeld * skipSize]byte
+	skipFrom int // block of the first in skips
+	skipHeld int
+
+	raw     [mostBlock]byte
+	counts  []byte // of raw, where how often each document has the term is told
+	counted bool   // times is filled
+	times   [blockDocs]uint32
+}
+
+const skipsHeld = 32
+
+// open puts the cursor before the first document of a term.
+func (c *cursor) open(postings reader, e entry, docs uint32, w *watch) {
+	c.postings, c.watch, c.entry, c.most = postings, w, e, docs
+	c.held, c.at, c.block, c.skipHeld, c.now = 0, 0, -1, 0, 0
+	c.blocks = int((e.count + blockDocs - 1) / blockDocs) // #nosec G115 -- documents of a segment
+	c.begun, c.ends = skip{}, skip{last: none}
+	if e.count > docs || e.count == 1 && e.doc >= docs {
+		w.fail(fmt.Errorf("%w: documents of a term", ErrDamaged))
+		c.blocks = 0
+	}
+}
+
+// next goes to the next document and returns it, or none.
+func (c *cursor) next() uint32 {
+	if c.at++; c.at < c.held {
+		c.now = c.docs[c.at]
+		return c.now
+	}
+	return c.turn(c.block + 1)
+}
+
+// advance goes to the first document that is d or behind it, and returns it, or none.
+func (c *cursor) advance(d uint32) uint32 {
+	if c.held > 0 && c.now >= d {
+		return c.now
+	}
+	if c.held == 0 || c.docs[c.held-1] < d {
+		if c.turn(c.seek(d)) == none {
+			return none
+		}
+		if c.docs[c.held-1] < d { // no skip told that the only block ends before d
+			return c.end()
+		}
+	}
+	low, step := c.at, 1
+	for low+step < c.held && c.docs[low+step] < d {
+		low += step
+		step *= 2
+	}
+	high := min(low+step, c.held-1)
+	for low < high {
+		middle := (low + high) / 2
+		if c.docs[middle] < d {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	c.at, c.now = low, c.docs[low]
+	return c.now
+}
+
+func (c *cursor) doc() uint32 { return c.now }
+
+// end is behind the last document.
+func (c *cursor) end() uint32 {
+	c.held, c.at, c.now, c.block = 1, 0, none, c.blocks
+	c.docs[0] = none
+	return none
+}
+
+// turn reads a block and goes to its first document.
+func (c *cursor) turn(block int) uint32 {
+	if block >= c.blocks || !c.watch.block() {
+		return c.end()
+	}
+	if err := c.read(block); err != nil {
+		c.watch.fail(err)
+		return c.end()
+	}
+	c.at, c.now = 0, c.docs[0]
+	return c.now
+}
+
+func (c *cursor) read(block int) error {
+	if c.entry.count == 1 {
+		c.block, c.held, c.docs[0] = 0, 1, c.entry.doc
+		c.times[0], c.counted = c.entry.times, true
+		c.ends.positions = uint64(c.entry.places.length) // #nosec G115 -- a length
+		return nil
+	}
+	if err := c.reach(block); err != nil {
+		return err
+	}
+	n := int64(c.ends.postings) - int64(c.begun.postings)
+	if n < 0 || n > mostBlock || int64(c.ends.postings) > c.entry.postings.length {
+		return fmt.Errorf("%w: length of a block", ErrDamaged)
+	}
+	raw := c.raw[:n]
+	if err := c.postings.readAt(raw, c.entry.postings.off+int64(c.begun.postings)); err != nil {
+		return err
+	}
+	c.block, c.held = block, min(blockDocs, int(c.entry.count)-block*blockDocs)
+	c.counted = false
+	var err error
+	c.counts, err = decodeGaps(raw, c.begun.last, c.docs[:c.held], c.most)
+	return err
+}
+
+// reach finds where a block begins and ends.
+func (c *cursor) reach(block int) error {
+	if c.blocks == 1 {
+		c.begun = skip{last: none}
+		c.ends = skip{postings: uint32(min(c.entry.postings.length, mostBlock+1)), positions: uint64(c.entry.places.length)} // #nosec G115 -- lengths
+		return nil
+	}
+	switch {
+	case block == 0:
+		c.begun = skip{last: none}
+	case block == c.block+1 && c.block >= 0:
+		c.begun = c.ends
+	default:
+		s, err := c.skip(block - 1)
+		if err != nil {
+			return err
+		}
+		c.begun = s
+	}
+	var err error
+	c.ends, err = c.skip(block)
+	return err
+}
+
+// skip returns where a block ends.
+func (c *cursor) skip(block int) (skip, error) {
+	if block < c.skipFrom || block >= c.skipFrom+c.skipHeld {
+		c.skipFrom, c.skipHeld = block, min(skipsHeld, c.blocks-block)
+		off := c.entry.postings.off + c.entry.postings.length - int64(c.blocks-block)*skipSize
+		if err := c.postings.readAt(c.skips[:c.skipHeld*skipSize], off); err != nil {
+			c.skipHeld = 0
+			return skip{}, err
+		}
+	}
+	return parseSkip(c.skips[(block-c.skipFrom)*skipSize:]), nil
+}
+
+// last returns the last document of a block.
+func (c *cursor) last(block int) uint32 {
+	if block >= c.skipFrom && block < c.skipFrom+c.skipHeld {
+		return binary.LittleEndian.Uint32(c.skips[(block-c.skipFrom)*skipSize:])
+	}
+	var b [4]byte
+	off := c.entry.postings.off + c.entry.postings.length - int64(c.blocks-block)*skipSize
+	if err := c.postings.readAt(b[:], off); err != nil {
+		c.watch.fail(err)
+		return none
+	}
+	return binary.LittleEndian.Uint32(b[:])
+}
+
+// seek returns the first block behind the one held that may have d.
+func (c *cursor) seek(d uint32) int {
+	low := c.block + 1
+	if c.blocks < 2 || low >= c.blocks {
+		return low
+	}
+	// Most often it is near: in doubling steps, then by halves.
+	high, step := low, 1
+	for high < c.blocks && c.last(high) < d {
+		low = high + 1
+		high += step
+		step *= 2
+	}
+	high = min(high, c.blocks)
+	for low < high {
+		middle := (low + high) / 2
+		if c.last(middle) < d {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// often returns how often the document has the term.
+func (c *cursor) often() uint32 {
+	if !c.counted {
+		c.counted = true
+		if _, err := decodeNumbers(c.counts, c.times[:c.held]); err != nil {
+			c.watch.fail(err)
+			clear(c.times[:c.held])
+		}
+	}
+	return c.times[c.at]
+}

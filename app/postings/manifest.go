@@ -1,0 +1,185 @@
+package postings
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The manifest is what belongs to the index. It is written under another name, synced
+// and renamed, so that it is the old one or the new one, whole. What else lies in the
+// folder is removed when the index is opened.
+//
+//	manifest := "dkindex\n", format u32, number of the next segment u64,
+//	            length of the mark, mark, segments, segment*, sum u32 of all before
+//	segment  := number u64, size u64, sum of the footer u32, documents u32, gone (gone.go)
+//
+// Segments stand in the order in which their documents came. Lengths and counts are
+// varints, the other numbers little-endian, the sums CRC-32C.
+const (
+	manifestName   = "manifest"
+	manifestNew    = "manifest.new"
+	manifestMagic  = "dkindex\n"
+	manifestFormat = 1
+	listedSize     = 8 + 8 + 4 + 4
+)
+
+type manifest struct {
+	next     uint64
+	mark     []byte
+	segments []listed
+}
+
+// listed is a segment as the manifest has it.
+type listed struct {
+	number uint64
+	size   int64
+	sum    uint32
+	docs   uint32
+	gone   *gone
+}
+
+func (m *manifest) append(p []byte) []byte {
+	p = append(p, manifestMagic...)
+	p = binary.LittleEndian.AppendUint32(p, manifestFormat)
+	p = binary.LittleEndian.AppendUint64(p, m.next)
+	p = binary.AppendUvarint(p, uint64(len(m.mark)))
+	p = append(p, m.mark...)
+	p = binary.AppendUvarint(p, uint64(len(m.segments)))
+	for _, l := range m.segments {
+		p = binary.LittleEndian.AppendUint64(p, l.number)
+		p = binary.LittleEndian.AppendUint64(p, uint64(l.size)) // #nosec G115 -- a size
+		p = binary.LittleEndian.AppendUint32(p, l.sum)
+		p = binary.LittleEndian.AppendUint32(p, l.docs)
+		p = l.gone.append(p, l.docs)
+	}
+	return binary.LittleEndian.AppendUint32(p, checksum(p))
+}
+
+var errManifest = fmt.Errorf("manifest: %w", ErrDamaged)
+
+func parseManifest(p []byte) (*manifest, error) {
+	const head = len(manifestMagic) + 4 + 8
+	if len(p) < head+4 || string(p[:len(manifestMagic)]) != manifestMagic {
+		return nil, errManifest
+	}
+	if f := binary.LittleEndian.Uint32(p[len(manifestMagic):]); f != manifestFormat {
+		return nil, fmt.Errorf("manifest: %w: %d, not %d", ErrOtherFormat, f, manifestFormat)
+	}
+	body := p[:len(p)-4]
+	if checksum(body) != binary.LittleEndian.Uint32(p[len(body):]) {
+		return nil, fmt.Errorf("%w: checksum", errManifest)
+	}
+	m := &manifest{next: binary.LittleEndian.Uint64(p[head-8:])}
+	body = body[head:]
+	length, n := number(body)
+	if n == 0 || int64(length) > int64(len(body)-n) {
+		return nil, fmt.Errorf("%w: mark", errManifest)
+	}
+	m.mark, body = bytes.Clone(body[n:n+int(length)]), body[n+int(length):]
+	return m, m.parseSegments(body)
+}
+
+func (m *manifest) parseSegments(body []byte) error {
+	count, n := number(body)
+	if n == 0 || int64(count) > int64(len(body)/listedSize) {
+		return fmt.Errorf("%w: segments", errManifest)
+	}
+	body = body[n:]
+	for range count {
+		if len(body) < listedSize {
+			return fmt.Errorf("%w: segments", errManifest)
+		}
+		l := listed{
+			number: binary.LittleEndian.Uint64(body),
+			size:   int64(binary.LittleEndian.Uint64(body[8:])), // #nosec G115 -- compared below
+			sum:    binary.LittleEndian.Uint32(body[16:]),
+			docs:   binary.LittleEndian.Uint32(body[20:]),
+		}
+		if l.size < int64(l.docs) || l.docs == 0 || l.docs > mostDocs || l.number >= m.next {
+			return fmt.Errorf("%w: segment %d", errManifest, l.number)
+		}
+		var err error
+		if l.gone, body, err = parseGone(body[listedSize:], l.docs); err != nil {
+			return fmt.Errorf("manifest: segment %d: %w", l.number, err)
+		}
+		m.segments = append(m.segments, l)
+	}
+	if len(body) > 0 {
+		return fmt.Errorf("%w: bytes behind the end", errManifest)
+	}
+	return nil
+}
+
+// readOrMake reads the manifest, and makes one where there is no index. Segments
+// without a manifest are an index that was damaged.
+func (x *Index) readOrMake() (*manifest, error) {
+	raw, err := os.ReadFile(filepath.Join(x.dir, manifestName)) // #nosec G304 -- a name of ours
+	if err == nil {
+		return parseManifest(raw)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names, err := os.ReadDir(x.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		if n.Name() != manifestNew {
+			return nil, fmt.Errorf("%w: manifest is missing", ErrDamaged)
+		}
+	}
+	m := &manifest{}
+	if _, err := x.writeManifest(m); err != nil {
+		return nil, err
+	}
+	return m, x.files.SyncDir(filepath.Dir(x.dir))
+}
+
+// writeManifest puts m in the place of the manifest. Where it fails, inDoubt tells
+// whether m may be there all the same, now or after a power cut.
+func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
+	fresh := filepath.Join(x.dir, manifestNew)
+	f, err := x.files.Create(fresh)
+	if err != nil {
+		return false, err
+	}
+	_, err = f.Write(m.append(nil))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return false, err
+	}
+	if err := x.files.Rename(fresh, filepath.Join(x.dir, manifestName)); err != nil {
+		return true, err
+	}
+	return true, x.files.SyncDir(x.dir)
+}
+
+// sweep removes what the manifest does not list.
+func (x *Index) sweep(m *manifest) error {
+	keep := map[string]bool{manifestName: true}
+	for _, l := range m.segments {
+		keep[segmentName(l.number)] = true
+	}
+	names, err := os.ReadDir(x.dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		ours := n.Name() == manifestNew || strings.HasSuffix(n.Name(), ".segment")
+		if ours && !keep[n.Name()] {
+			if err := x.files.Remove(filepath.Join(x.dir, n.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

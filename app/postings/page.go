@@ -1,0 +1,90 @@
+package postings
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// A segment's file holds several streams, which grow side by side while it is written
+// once from front to back. Each stream is cut into pages; a page goes to the file when
+// it is full. All numbers are little-endian, all sums CRC-32C.
+//
+//	file   := page* tail* table footer
+//	page   := 16384 bytes of one stream
+//	tail   := the last bytes of a stream that does not end with a page, in the order of streams
+//	table  := stream u8 of every page, sum u32 of every page, sum u32 of every tail
+//	footer := "dkposts\n", format u32, number of the segment u64, documents u32,
+//	          words u64, length u64 of every stream, sum u32 of the table,
+//	          sum u32 of the footer to here
+//
+// The manifest knows the file's size and the footer's sum, the footer the table's, and
+// the table that of every page: a byte that changed is noticed, and so is a page or a
+// file in another's place.
+const (
+	pageBits = 14
+	pageSize = 1 << pageBits
+	pageMask = pageSize - 1
+
+	footerMagic  = "dkposts\n"
+	footerFormat = 1
+	footerSize   = 8 + 4 + 8 + 4 + 8 + 8*streams + 4 + 4
+)
+
+// The streams of a segment, each described where it is written.
+const (
+	streamTerms     = iota // dictionary.go
+	streamIndex            // sparse.go
+	streamPostings         // block.go
+	streamPositions        // block.go
+	streamKeys             // u64 of every document
+	streamGroups           // u8 of every document
+	streamDates            // i32 of every document
+	streamLengths          // words of every document, u32
+	streamSorted           // the keys in ascending order, u64
+	streamNumbers          // the documents of those, u32
+	streams
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
+
+// footer is the end of a segment's file.
+type footer struct {
+	number  uint64
+	docs    uint32
+	words   uint64 // of all documents
+	lengths [streams]int64
+	table   uint32 // sum of the table
+}
+
+func (f *footer) append(p []byte) []byte {
+	start := len(p)
+	p = append(p, footerMagic...)
+	p = binary.LittleEndian.AppendUint32(p, footerFormat)
+	p = binary.LittleEndian.AppendUint64(p, f.number)
+	p = binary.LittleEndian.AppendUint32(p, f.docs)
+	p = binary.LittleEndian.AppendUint64(p, f.words)
+	for _, n := range f.lengths {
+		p = binary.LittleEndian.AppendUint64(p, uint64(n)) // #nosec G115 -- a length
+	}
+	p = binary.LittleEndian.AppendUint32(p, f.table)
+	return binary.LittleEndian.AppendUint32(p, checksum(p[start:]))
+}
+
+// layout returns how many pages and tails the file has, and the bytes of the tails;
+// and whether the lengths are possible in a file of that size.
+func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
+	var full int64
+	for _, n := range f.lengths {
+		if n < 0 || n > size {
+			return 0, 0, 0, false
+		}
+		full += n >> pageBits
+		if rest := n & pageMask; rest > 0 {
+			tails++
+			bytes += rest
+		}
+	}
+	return int(full), tails, bytes, full*(pageSize+5)+bytes+4*int64(tails)+footerSize == size
+}

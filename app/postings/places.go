@@ -1,0 +1,130 @@
+package postings
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// places reads where a word stands in the document that its cursor is in. Documents in
+// between are passed over without being decoded.
+type places struct {
+	cursor *cursor
+	stream reader
+	block  int   // of the cursor, to which index belongs
+	index  int   // document of the block at which rest begins
+	off    int64 // of the stream, behind rest
+	end    int64
+	rest   []byte // of buf, not yet taken
+	list   []uint32
+	buf    [placesChunk]byte
+}
+
+const placesChunk = 1 << 12
+
+func (p *places) open(stream reader, c *cursor) {
+	p.cursor, p.stream, p.block, p.index = c, stream, -1, 0
+	p.end = c.entry.places.off + c.entry.places.length
+}
+
+// read returns the positions, ascending, until the next read.
+func (p *places) read() []uint32 {
+	if p.reach() {
+		p.decode(int(p.cursor.times[p.cursor.at]))
+	}
+	return p.list
+}
+
+// raw appends the positions as they are written to out. It is not to be mixed with read.
+func (p *places) raw(out []byte) []byte {
+	if p.reach() {
+		out = p.skip(int(p.cursor.times[p.cursor.at]), out, true)
+	}
+	return out
+}
+
+// reach goes to the positions in the document; false where they are behind.
+func (p *places) reach() bool {
+	c := p.cursor
+	if c.block != p.block {
+		p.block, p.index, p.rest = c.block, 0, nil
+		p.off = c.entry.places.off + int64(c.begun.positions) // #nosec G115 -- held against end when it is read
+	}
+	c.often() // decodes how many are to be passed over
+	if p.index == c.at+1 {
+		return false
+	}
+	pass := 0
+	for _, n := range c.times[p.index:c.at] {
+		pass += int(n)
+	}
+	p.skip(pass, nil, false)
+	p.index = c.at + 1
+	return true
+}
+
+// fill reads on behind rest, which it keeps; false at the end.
+func (p *places) fill() bool {
+	kept := copy(p.buf[:], p.rest)
+	n := min(int64(len(p.buf)-kept), p.end-p.off)
+	p.rest = p.buf[:kept]
+	if n <= 0 || !p.cursor.watch.block() {
+		p.cursor.watch.fail(fmt.Errorf("%w: positions", ErrDamaged))
+		return false
+	}
+	if err := p.stream.readAt(p.buf[kept:kept+int(n)], p.off); err != nil {
+		p.cursor.watch.fail(err)
+		return false
+	}
+	p.rest, p.off = p.buf[:kept+int(n)], p.off+n
+	return true
+}
+
+// skip passes over n numbers, and appends them to out where they are to be kept. Each
+// ends with its one byte below 128.
+func (p *places) skip(n int, out []byte, keep bool) []byte {
+	for n > 0 {
+		if len(p.rest) == 0 && !p.fill() {
+			return out
+		}
+		at := 0
+		for n >= 8 && len(p.rest)-at >= 8 {
+			n -= bits.OnesCount64(^binary.LittleEndian.Uint64(p.rest[at:]) & continuations)
+			at += 8
+		}
+		for ; n > 0 && at < len(p.rest); at++ {
+			if p.rest[at] < 0x80 {
+				n--
+			}
+		}
+		if keep {
+			out = append(out, p.rest[:at]...)
+		}
+		p.rest = p.rest[at:]
+	}
+	return out
+}
+
+// decode takes n positions.
+func (p *places) decode(n int) {
+	p.list = p.list[:0]
+	at := uint32(0)
+	rest := p.rest
+	for ; n > 0; n-- {
+		if len(rest) < binary.MaxVarintLen32 {
+			if p.rest = rest; p.off < p.end && !p.fill() {
+				return
+			}
+			rest = p.rest
+		}
+		gap, size := number(rest)
+		if size == 0 {
+			p.cursor.watch.fail(fmt.Errorf("%w: positions", ErrDamaged))
+			return
+		}
+		at += gap
+		rest = rest[size:]
+		p.list = append(p.list, at)
+	}
+	p.rest = rest
+}

@@ -1,0 +1,202 @@
+package postings
+
+import (
+	"context"
+	"fmt"
+)
+
+// plan is a query with what the dictionaries of all segments tell of its terms.
+type plan struct {
+	query   Query
+	views   []view
+	terms   map[string]int // → index of totals and entries
+	spelled []string
+	entries [][]entry // of a view, of every term; count 0 where it is not there
+	counts  []int     // documents of every term
+	totals  totals
+	nodes   int
+	most    int
+}
+
+func newPlan(q Query, s *snapshot, mostNodes int) (*plan, error) {
+	p := &plan{query: q, views: s.views, terms: make(map[string]int), most: mostNodes}
+	for _, w := range q.Where {
+		p.term(w)
+	}
+	p.node(q.Node)
+	if p.nodes > mostNodes {
+		return nil, fmt.Errorf("%w: more than %d nodes", ErrQuery, mostNodes)
+	}
+	if q.Limit < 0 || q.Limit > MostHits {
+		return nil, fmt.Errorf("%w: %d hits", ErrQuery, q.Limit)
+	}
+	return p, nil
+}
+
+func (p *plan) term(t string) {
+	p.nodes++
+	if _, known := p.terms[t]; !known {
+		p.terms[t] = len(p.spelled)
+		p.spelled = append(p.spelled, t)
+	}
+}
+
+// node gathers the terms of a node. It goes no deeper once there are too many nodes.
+func (p *plan) node(n Node) {
+	if p.nodes > p.most {
+		return
+	}
+	switch n := n.(type) {
+	case Term:
+		p.term(n.Text)
+	case Phrase:
+		for _, t := range n.Terms {
+			p.term(t)
+		}
+	case All:
+		p.group(n)
+	case Any:
+		p.group(n)
+	case Prefer:
+		p.nodes++
+		p.node(n.Must)
+		p.group(n.Should)
+	}
+}
+
+func (p *plan) group(parts []Node) {
+	p.nodes++
+	for _, n := range parts {
+		p.node(n)
+	}
+}
+
+// lookUp asks every dictionary.
+func (p *plan) lookUp(ctx context.Context) error {
+	p.counts = make([]int, len(p.spelled))
+	var w walk
+	for _, v := range p.views {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		entries := make([]entry, len(p.spelled))
+		for i, t := range p.spelled {
+			e, found, err := v.segment.find([]byte(t), &w)
+			if err != nil {
+				return err
+			}
+			if found {
+				entries[i] = e
+				p.counts[i] += int(e.count)
+			}
+		}
+		p.entries = append(p.entries, entries)
+		p.totals.docs += int(v.segment.docs)
+		p.totals.words += v.segment.words
+	}
+	return nil
+}
+
+// build makes the matchers of one segment.
+type build struct {
+	plan    *plan
+	segment *segment
+	entries []entry
+	watch   *watch
+	lengths *column
+}
+
+// root makes what decides about a document, but for group and date.
+func (b *build) root() matcher {
+	var filters []matcher
+	for _, w := range b.plan.query.Where {
+		filters = append(filters, b.flat(w, 0))
+	}
+	if b.plan.query.Node == nil && len(filters) > 0 {
+		return newAll(nil, filters)
+	}
+	return newAll([]matcher{b.node(b.plan.query.Node)}, filters)
+}
+
+func (b *build) node(n Node) matcher {
+	switch n := n.(type) {
+	case nil:
+		return &every{docs: b.segment.docs}
+	case Term:
+		if n.Flat {
+			return b.flat(n.Text, n.Weight)
+		}
+		return b.word(n.Text, n.Weight)
+	case Phrase:
+		return b.phrase(n)
+	case All:
+		return b.all(n)
+	case Any:
+		return newAny(b.nodes(n))
+	case Prefer:
+		return newPrefer(b.node(n.Must), b.nodes(n.Should))
+	}
+	return nothing{}
+}
+
+// nodes leaves out what is in no document of the segment.
+func (b *build) nodes(list []Node) []matcher {
+	var parts []matcher
+	for _, n := range list {
+		if m := b.node(n); m.cost() > 0 {
+			parts = append(parts, m)
+		}
+	}
+	return parts
+}
+
+func (b *build) all(list All) matcher {
+	parts := b.nodes(list)
+	if len(parts) < len(list) || len(parts) == 0 {
+		return nothing{}
+	}
+	return newAll(parts, nil)
+}
+
+func (b *build) flat(text string, weight float64) matcher {
+	e := b.entries[b.plan.terms[text]]
+	if e.count == 0 {
+		return nothing{}
+	}
+	m := &flat{weight: weight}
+	m.open(&b.segment.streams[streamPostings], e, b.segment.docs, b.watch)
+	return m
+}
+
+func (b *build) word(text string, weight float64) matcher {
+	i := b.plan.terms[text]
+	e := b.entries[i]
+	if e.count == 0 {
+		return nothing{}
+	}
+	if !e.word {
+		return b.flat(text, 0)
+	}
+	m := &word{bm25: newBM25(weight, b.plan.counts[i], b.plan.totals, b.lengths)}
+	m.open(&b.segment.streams[streamPostings], e, b.segment.docs, b.watch)
+	return m
+}
+
+func (b *build) phrase(n Phrase) matcher {
+	m := &phrase{}
+	var words []matcher
+	for _, t := range n.Terms {
+		w, ok := b.word(t, n.Weight).(*word)
+		if !ok {
+			return nothing{}
+		}
+		p := &places{}
+		p.open(&b.segment.streams[streamPositions], &w.cursor)
+		m.places, words = append(m.places, p), append(words, w)
+	}
+	if len(words) == 0 {
+		return nothing{}
+	}
+	m.matcher = newAll(words, nil)
+	return m
+}

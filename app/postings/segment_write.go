@@ -1,0 +1,120 @@
+package postings
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// segmentWriter writes a segment: the documents in order, the keys in order, and the
+// terms in order with their documents in order; these three in any.
+type segmentWriter struct {
+	pages *pageWriter
+	dict  dictionaryWriter
+	docs  uint32
+	words uint64
+
+	word      bool
+	count     uint32
+	prev      uint32 // last document of the block before
+	list      [blockDocs]uint32
+	times     [blockDocs]uint32
+	held      int
+	postings  int64 // where those of the term begin
+	positions int64
+	skips     []byte
+	buf       []byte
+}
+
+func newSegmentWriter(f file) *segmentWriter {
+	p := newPageWriter(f)
+	return &segmentWriter{pages: p, dict: dictionaryWriter{pages: p}}
+}
+
+// document writes what is known of the next document.
+func (w *segmentWriter) document(key uint64, group uint8, date int32, words uint32) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], key)
+	w.pages.write(streamKeys, b[:])
+	w.pages.write(streamGroups, []byte{group})
+	binary.LittleEndian.PutUint32(b[:], uint32(date)) // #nosec G115 -- its bits
+	w.pages.write(streamDates, b[:4])
+	binary.LittleEndian.PutUint32(b[:], words)
+	w.pages.write(streamLengths, b[:4])
+	w.docs++
+	w.words += uint64(words)
+}
+
+// key writes the next of the keys in ascending order, and its document.
+func (w *segmentWriter) key(key uint64, doc uint32) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], key)
+	w.pages.write(streamSorted, b[:])
+	binary.LittleEndian.PutUint32(b[:], doc)
+	w.pages.write(streamNumbers, b[:4])
+}
+
+// begin begins a term.
+func (w *segmentWriter) begin(word bool) {
+	w.word, w.count, w.held, w.prev = word, 0, 0, ^uint32(0)
+	w.postings, w.positions = w.pages.lengths[streamPostings], w.pages.lengths[streamPositions]
+	w.skips = w.skips[:0]
+}
+
+// add adds a document to the term, with its positions as they are written.
+func (w *segmentWriter) add(doc, times uint32, positions []byte) {
+	if w.held == blockDocs {
+		w.flush()
+	}
+	w.list[w.held], w.times[w.held] = doc, times
+	w.held++
+	w.count++
+	if w.word {
+		w.pages.write(streamPositions, positions)
+	}
+}
+
+// flush writes the block.
+func (w *segmentWriter) flush() {
+	w.buf = appendGaps(w.buf[:0], w.prev, w.list[:w.held])
+	if w.word {
+		w.buf = appendNumbers(w.buf, w.times[:w.held])
+	}
+	w.pages.write(streamPostings, w.buf)
+	w.prev, w.held = w.list[w.held-1], 0
+	s := skip{last: w.prev}
+	postings := w.pages.lengths[streamPostings] - w.postings
+	if postings > 1<<32-1 && w.pages.err == nil {
+		w.pages.err = fmt.Errorf("%d bytes of postings of one term", postings)
+	}
+	s.postings = uint32(postings)                                        // #nosec G115 -- just compared
+	s.positions = uint64(w.pages.lengths[streamPositions] - w.positions) // #nosec G115 -- a length
+	w.skips = s.append(w.skips)
+}
+
+// end ends the term, which is left out where it has no documents.
+func (w *segmentWriter) end(term []byte) {
+	if w.count == 0 {
+		return
+	}
+	e := entry{count: w.count, word: w.word}
+	if w.count == 1 {
+		e.doc, e.times = w.list[0], w.times[0]
+	} else {
+		w.flush()
+		if len(w.skips) > skipSize {
+			w.pages.write(streamPostings, w.skips)
+		}
+		e.postings.length = w.pages.lengths[streamPostings] - w.postings
+	}
+	e.places.length = w.pages.lengths[streamPositions] - w.positions
+	w.dict.add(term, e)
+}
+
+// finish ends the segment and syncs it.
+func (w *segmentWriter) finish(number uint64) (size int64, sum uint32, err error) {
+	w.dict.flush()
+	if size, sum, err = w.pages.finish(number, w.docs, w.words); err != nil {
+		return 0, 0, err
+	}
+	return size, sum, w.pages.file.Sync()
+}
