@@ -1,0 +1,172 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+
+	"deedkeep/app/postings"
+)
+
+// mostID is the greatest ID: the byte above it is the kind.
+const mostID = 1<<56 - 1
+
+// MostPositions is how many words of the text of one document are in the index; what
+// stands behind them is not found.
+const MostPositions = 4_000_000
+
+// Batch gathers documents for one Apply. It is of one goroutine.
+type Batch struct {
+	engine *postings.Batch
+	to     sink // the same
+	term   []byte
+	seen   map[string]bool // beginnings that the document has already
+	fields analyser
+	text   analyser
+}
+
+// Batch returns an empty batch.
+func (x *Index) Batch() *Batch {
+	engine := x.engine.Batch()
+	return &Batch{engine: engine, to: engine, seen: make(map[string]bool)}
+}
+
+// sink is where the terms of documents go: a batch of the engine.
+type sink interface {
+	Begin(key uint64, group uint8, date int32)
+	Flat(term []byte)
+	Word(term []byte, position uint32)
+	Remove(key uint64)
+	Bytes() int
+}
+
+// Bytes is the memory that the batch holds. The caller cuts where that is enough for
+// him, or 4 MB of text.
+func (b *Batch) Bytes() int { return b.to.Bytes() }
+
+// Remove takes a document out of the index, if it is there.
+func (b *Batch) Remove(k Kind, id uint64) { b.to.Remove(key(k, id)) }
+
+// Put puts a document into the index, in place of an earlier one of the same kind and
+// ID. Where d.Text returns an error, that comes back, and the document is in the batch
+// with the pages before it.
+func (b *Batch) Put(d Document) error {
+	if d.Kind < Abstract || d.Kind > File || d.ID > mostID {
+		return fmt.Errorf("document %d of kind %d has no place in the index", d.ID, d.Kind)
+	}
+	clear(b.seen)
+	b.fields.position, b.text.position = 0, 0
+	b.to.Begin(key(d.Kind, d.ID), uint8(d.Kind), d.Day)
+	for _, t := range where(d.Template, d.County, d.State, d.Status) {
+		b.to.Flat([]byte(t))
+	}
+	for _, s := range d.Numbers {
+		b.number(s)
+	}
+	for _, s := range d.Names {
+		b.name(s)
+	}
+	for _, s := range d.Fields {
+		b.field(s)
+	}
+	if d.Text == nil {
+		return nil
+	}
+	if err := d.Text(b.page); err != nil {
+		return fmt.Errorf("text of document %d: %w", d.ID, err)
+	}
+	return nil
+}
+
+// number puts what a document is called by.
+func (b *Batch) number(s string) {
+	var parts []string
+	first := b.fields.position
+	b.fields.scan(s, func(t token) {
+		b.word(fieldWord, t)
+		word := string(t.text)
+		if !t.also {
+			parts = append(parts, word)
+		}
+		if t.position != first {
+			b.starts(wordStart, word) // those of the first are numberStart
+		}
+	})
+	b.fields.skip()
+	all := squeezed(parts)
+	if all == "" {
+		return
+	}
+	b.to.Flat([]byte(term(number, whole(all))))
+	b.starts(numberStart, all)
+	if plain := strings.Join(parts, ""); plain != all {
+		b.starts(numberStart, plain) // Bk 1022 Pg 3
+	}
+}
+
+// name puts what is found by beginnings.
+func (b *Batch) name(s string) {
+	b.fields.scan(s, func(t token) {
+		b.word(fieldWord, t)
+		b.starts(wordStart, string(t.text))
+	})
+	b.fields.skip()
+}
+
+// field puts what is found by words.
+func (b *Batch) field(s string) {
+	b.fields.scan(s, func(t token) { b.word(fieldWord, t) })
+	b.fields.skip()
+}
+
+// page puts a page of the text.
+func (b *Batch) page(text string) error {
+	if b.text.position >= MostPositions {
+		return nil
+	}
+	b.text.scan(text, func(t token) {
+		if t.position < MostPositions {
+			b.word(textWord, t)
+		}
+	})
+	b.text.skip()
+	return nil
+}
+
+func (b *Batch) word(space byte, t token) {
+	b.term = appendTerm(b.term, space, t.text)
+	b.to.Word(b.term, t.position)
+}
+
+// starts puts the beginnings of a word, each once a document.
+func (b *Batch) starts(space byte, word string) {
+	starts(word, func(s string) {
+		if !fits(s) {
+			return
+		}
+		t := term(space, s)
+		if !b.seen[t] {
+			b.seen[t] = true
+			b.to.Flat([]byte(t))
+		}
+	})
+}
+
+// key is the engine's of a document.
+func key(k Kind, id uint64) uint64 { return uint64(k)<<56 | id }
+
+// where gives the terms of the filters that are set.
+func where(template uint64, county, state, status string) []string {
+	var terms []string
+	if template != 0 {
+		terms = append(terms, templateTerm(template))
+	}
+	for _, f := range []struct {
+		space byte
+		value string
+	}{{byCounty, county}, {byState, state}, {byStatus, status}} {
+		if value := filter(f.value); value != "" {
+			terms = append(terms, term(f.space, whole(value)))
+		}
+	}
+	return terms
+}

@@ -1,0 +1,64 @@
+// Package search finds documents by what somebody types: it knows the language, and
+// app/postings the lists. It makes terms of documents, nodes of queries, and says what
+// to mark in a text.
+//
+// # Words
+//
+// A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
+// bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
+// the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
+// as conveyance, Bk also as book, Street also as st. There are no stop words. Between
+// fields and between pages is a gap that no phrase crosses.
+//
+// # Terms
+//
+// A term is at most 64 bytes: a byte for what it is, and the word, cut. A value that
+// must differ from every other ends with a hash where it is longer (term.go).
+//
+//	w word      of the text, with its positions
+//	f word      of Numbers, Names and Fields, with its positions
+//	h start     of a word of Numbers and Names, 2 to 12 characters; without the first word of a number
+//	x number    all of one of Numbers, without punctuation: 123045, 1022311 for Bk 1022 Pg 311
+//	g start     of that, 2 to 12 characters
+//	t id (8)    template
+//	c, s, u     county, state, status: without case and accents
+//
+// A document's kind is the engine's group, its day the engine's date, and its key is the
+// kind (1 byte) and the ID (7).
+//
+// # Queries
+//
+// Several words are all of them, anywhere in the document; what stands in quotes is
+// found as it stands, and so is what has no blank in it (Smith-Jones). Digits with
+// blanks between them may be one number. The last word is a beginning, unless a blank
+// or a quote is behind it. Where all of that leaves a page short, hits are put behind
+// it: those without a last word of fewer than four letters, which somebody is about to
+// type on, then those with one typing error in a word of four letters or more
+// (Answer.Fuzzy).
+//
+// No query walks over terms without a bound: beginnings are terms themselves; in the
+// text, and beyond twelve characters, the first 64 terms are taken; typing errors are
+// made from the word and looked up. A query has at most 1,024 bytes, Options.MostWords
+// words and 1,024 nodes and 32 for each word, and ends after Options.Deadline.
+//
+// # Ranking
+//
+// Each word is worth the most of what holds; words add up; the later document first
+// among equals. For one word, or all that was typed taken as a number:
+//
+//	100,000  all that was typed is one of Numbers
+//	 10,000  a word of several is
+//	     60  it begins one
+//	     40  it is a word of a field; 40 for each word of a phrase
+//	     25  it begins a word of Numbers or Names
+//	0.5 BM25 it is in the text; 0.25 where it begins a word there
+//
+// Words next to each other, as typed, are worth 10 more in a field and their BM25 once
+// more in the text. A typing error halves what a word is worth.
+//
+// # Refuses
+//
+// To keep texts: snippets are made from the text that the caller has (Marker). To find
+// what stands behind the first 4,000,000 words of a document. To mend an index that is
+// damaged: Remove it and begin anew.
+package search

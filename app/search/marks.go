@@ -1,0 +1,189 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Bounds of marking one text.
+const (
+	MostMarked   = 1 << 20 // bytes that are looked at; nothing is marked behind them
+	mostSeen     = 1 << 16 // words of the text that may be part of a mark
+	mostAttempts = 16      // numbers that may begin before one ends
+)
+
+// seen is a word of the text that is one of those looked for.
+type seen struct {
+	start, end int
+	position   uint32
+	word       int // of Marker.words
+}
+
+// mark is a place that a target stands at.
+type mark struct {
+	start, end int
+	position   uint32
+	target     int
+}
+
+// attempt is a number of which a beginning was seen.
+type attempt struct {
+	numeral  int
+	matched  int // bytes of it
+	start    int
+	end      int
+	position uint32
+}
+
+// marking is one text on its way.
+type marking struct {
+	m        *Marker
+	s        string
+	seen     []seen
+	attempts []attempt
+	marks    []mark
+}
+
+// marks finds every mark of a text, those that begin first first.
+func (m *Marker) marks(s string) []mark {
+	if len(m.targets) == 0 {
+		return nil
+	}
+	w := marking{m: m, s: cut(s, MostMarked)}
+	var a analyser
+	a.scan(w.s, w.token)
+	slices.SortStableFunc(w.seen, func(a, b seen) int { return cmp.Compare(a.position, b.position) })
+	for i, t := range m.targets {
+		w.find(i, t)
+	}
+	slices.SortFunc(w.marks, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.target, b.target))
+	})
+	return w.clear()
+}
+
+// token looks at a word of the text.
+func (w *marking) token(t token) {
+	if !t.also {
+		w.number(t)
+	}
+	if len(w.seen) >= mostSeen {
+		return
+	}
+	if id, found := w.m.ids[string(t.text)]; found {
+		w.see(t, id)
+	}
+	for _, id := range w.m.begins {
+		if begin := w.m.words[id]; len(t.text) > len(begin) && string(t.text[:len(begin)]) == begin {
+			w.see(t, id)
+		}
+	}
+	for _, id := range w.m.erring {
+		if isNear(w.m.words[id], string(t.text)) {
+			w.see(t, id)
+		}
+	}
+}
+
+func (w *marking) see(t token, id int) {
+	w.seen = append(w.seen, seen{start: t.start, end: t.end, position: t.position, word: id})
+}
+
+// number looks whether a word goes on with a number, or begins one.
+func (w *marking) number(t token) {
+	going := w.attempts[:0]
+	for _, a := range w.attempts {
+		if w.goesOn(&a, t) {
+			going = append(going, a)
+		}
+	}
+	w.attempts = going
+	for i := range w.m.numbers {
+		a := attempt{numeral: i, start: t.start, end: t.start, position: t.position}
+		if len(w.attempts) < mostAttempts && w.goesOn(&a, t) {
+			w.attempts = append(w.attempts, a)
+		}
+	}
+}
+
+// goesOn says whether an attempt lives on behind a word. What is whole is a mark.
+func (w *marking) goesOn(a *attempt, t token) bool {
+	n := w.m.numbers[a.numeral]
+	rest, gap := n.squeezed[a.matched:], w.s[a.end:t.start]
+	if len(gap) > 4 || strings.Contains(gap, "\n") {
+		return false
+	}
+	a.end = t.end
+	switch {
+	case len(t.text) < len(rest) && string(t.text) == rest[:len(t.text)]:
+		a.matched += len(t.text)
+		return true
+	case string(t.text) == rest, n.open && len(t.text) > len(rest) && string(t.text[:len(rest)]) == rest:
+		if len(w.marks) < mostSeen {
+			w.marks = append(w.marks, mark{start: a.start, end: t.end, position: a.position, target: n.target})
+		}
+		return false
+	}
+	return a.matched > 0 && isPlaceWord(t.text) // 1022, Page 311
+}
+
+// isPlaceWord says whether a word may stand inside of a number: see squeezed.
+func isPlaceWord(word []byte) bool {
+	switch string(word) {
+	case "page", "pg":
+		return true
+	}
+	return false
+}
+
+// find adds the marks of a target.
+func (w *marking) find(number int, t target) {
+	if len(t.words) == 0 {
+		return // numbers are found word by word
+	}
+	for i, s := range w.seen {
+		if s.word != t.words[0] {
+			continue
+		}
+		if end, found := w.follow(i, t.words); found && len(w.marks) < 2*mostSeen {
+			w.marks = append(w.marks, mark{start: s.start, end: end, position: s.position, target: number})
+		}
+	}
+}
+
+// follow says whether words stand one behind the other from a word on, and where the
+// last one ends.
+func (w *marking) follow(i int, words []int) (end int, found bool) {
+	first := w.seen[i].position
+	end = w.seen[i].end
+	next := 1
+	for j := i + 1; j < len(w.seen) && next < len(words); j++ {
+		s := w.seen[j]
+		switch want := first + uint32(next); {
+		case s.position > want:
+			return 0, false
+		case s.position == want && s.word == words[next]:
+			end = s.end
+			next++
+		}
+	}
+	return end, next == len(words)
+}
+
+// clear leaves out faint marks that stand alone.
+func (w *marking) clear() []mark {
+	const beside = 1 // positions
+	kept := w.marks[:0:0]
+	for i, k := range w.marks {
+		if w.m.targets[k.target].faint {
+			before := i > 0 && k.position-w.marks[i-1].position <= beside
+			behind := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
+			if !before && !behind {
+				continue
+			}
+		}
+		kept = append(kept, k)
+	}
+	return kept
+}

@@ -1,0 +1,185 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// What is wrong with a query.
+var (
+	ErrShort = errors.New("at least two letters or digits are needed") // fewer to look for
+	ErrLong  = errors.New("the text is too long")                      // more than MostText bytes or Options.MostWords words
+	ErrDeep  = errors.New("the page is too far behind the first")      // Offset and Limit together above Options.MostDepth
+)
+
+// MostText is how long a query's text may be, in bytes.
+const MostText = 1_024
+
+// clause is what somebody typed between two blanks, or between quotes.
+type clause struct {
+	parts  []string // words one behind the other
+	joined []string // the same as one word: 12-3-045
+	number string   // the same as a number
+	quoted bool
+	open   bool // still being typed: the last part is a beginning
+}
+
+// group is clauses that may be one number or name with blanks in it: 12 3 045,
+// O Brien. Mostly it is one clause.
+type group struct {
+	clauses []clause
+	joined  []string
+	number  string
+}
+
+// asked is a query's text, taken apart.
+type asked struct {
+	groups []group
+	number string // all of it as a number
+	words  int
+}
+
+// parse takes a query's text apart. Errors: ErrShort, ErrLong.
+func parse(text string, mostWords int) (asked, error) {
+	if len(text) > MostText {
+		return asked{}, fmt.Errorf("%w: more than %d bytes", ErrLong, MostText)
+	}
+	var a asked
+	var all []string
+	for rest, quoted := text, false; rest != ""; quoted = !quoted {
+		part, behind, closed := cutQuote(rest)
+		p := parser{text: part, open: !closed && behind == ""}
+		p.read(quoted)
+		a.groups = append(a.groups, p.groups...)
+		all = append(all, p.all...)
+		rest = behind
+	}
+	characters := 0
+	for _, w := range all {
+		characters += utf8.RuneCountInString(w)
+	}
+	if a.words = len(all); a.words > mostWords {
+		return asked{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
+	}
+	if characters < leastStart {
+		return asked{}, ErrShort
+	}
+	a.number = squeezed(all)
+	return a, nil
+}
+
+// cutQuote cuts at the first quote.
+func cutQuote(s string) (before, after string, found bool) {
+	at := strings.IndexAny(s, `"“”„«»`)
+	if at < 0 {
+		return s, "", false
+	}
+	_, size := utf8.DecodeRuneInString(s[at:])
+	return s[:at], s[at+size:], true
+}
+
+// parser reads what stands inside quotes, or outside of them.
+type parser struct {
+	text   string
+	open   bool // nothing stands behind it
+	tokens []token
+	words  []string // of tokens
+	also   []token
+	spells []string // of also
+	all    []string
+	groups []group
+}
+
+func (p *parser) read(quoted bool) {
+	var a analyser
+	a.scan(p.text, func(t token) {
+		word := string(t.text)
+		t.text = nil
+		if t.also {
+			p.also, p.spells = append(p.also, t), append(p.spells, word)
+			return
+		}
+		p.tokens, p.words = append(p.tokens, t), append(p.words, word)
+	})
+	p.all = p.words
+	if len(p.tokens) == 0 {
+		return
+	}
+	open := p.open && !isBlank(p.text[len(p.text)-1])
+	if quoted {
+		p.groups = []group{{clauses: []clause{p.clause(0, len(p.tokens), true, open)}}}
+		return
+	}
+	for from := 0; from < len(p.tokens); {
+		to := p.groupEnd(from)
+		g := group{}
+		for at := from; at < to; {
+			end := p.chunkEnd(at)
+			g.clauses = append(g.clauses, p.clause(at, end, false, open && end == len(p.tokens)))
+			at = end
+		}
+		if len(g.clauses) > 1 {
+			g.number = squeezed(p.words[from:to])
+			g.joined = p.joined(from, to)
+		}
+		p.groups = append(p.groups, g)
+		from = to
+	}
+}
+
+// clause is of tokens from to to.
+func (p *parser) clause(from, to int, quoted, open bool) clause {
+	return clause{
+		parts: p.words[from:to:to], joined: p.joined(from, to), number: squeezed(p.words[from:to]),
+		quoted: quoted, open: open,
+	}
+}
+
+// chunkEnd is where the words end that no blank stands between.
+func (p *parser) chunkEnd(at int) int {
+	for at++; at < len(p.tokens); at++ {
+		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") {
+			break
+		}
+	}
+	return at
+}
+
+// groupEnd is where the chunks end that another spelling makes one of.
+func (p *parser) groupEnd(at int) int {
+	end := p.chunkEnd(at)
+	for i := 0; i < len(p.also); i++ {
+		t := p.also[i]
+		if p.tokens[at].start <= t.start && t.start < p.tokens[end-1].end && t.end > p.tokens[end-1].end {
+			end = p.chunkEnd(p.at(t.end))
+			i = -1 // one more may begin in there
+		}
+	}
+	return end
+}
+
+// at is the token that ends there.
+func (p *parser) at(end int) int {
+	for i, t := range p.tokens {
+		if t.end >= end {
+			return i
+		}
+	}
+	return len(p.tokens) - 1
+}
+
+// joined are the spellings as one word of tokens from to to.
+func (p *parser) joined(from, to int) []string {
+	if to-from < 2 {
+		return nil
+	}
+	var words []string
+	for i, t := range p.also {
+		if t.start == p.tokens[from].start && t.end == p.tokens[to-1].end {
+			words = append(words, p.spells[i])
+		}
+	}
+	return words
+}

@@ -1,0 +1,224 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// library is what the tests look through; later ones are newer.
+func library() []Document {
+	return []Document{
+		{Kind: Abstract, ID: 1, Template: 7, County: "Wexcombe", State: "VA", Day: 100, Numbers: []string{"2026-0117", "12-3-045"},
+			Names: []string{"Smith", "O'Brien"}, Fields: []string{"14 Main Street", "Wexcombe"}},
+		{Kind: Abstract, ID: 2, Template: 8, County: "WEXCOMBE", State: "VA", Day: 200, Numbers: []string{"2026-0118", "12-3-0451"},
+			Names: []string{"Smithson", "McDonald"}, Fields: []string{"16 Main St", "deed of gift"}},
+		{Kind: Abstract, ID: 3, Template: 7, County: "Prince George's", State: "MD", Day: 300, Numbers: []string{"A-9", "123045"},
+			Names: []string{"Peña"}, Fields: []string{"Smith's farm"}},
+		{Kind: Order, ID: 1, County: "Wexcombe", State: "VA", Status: "Open", Day: 150, Numbers: []string{"2026-0117"},
+			Names: []string{"Jones"}, Fields: []string{"rush"}},
+		{Kind: Order, ID: 2, County: "Harlan", State: "KY", Status: "Closed", Day: 250, Numbers: []string{"ORD/2025/77"},
+			Names: []string{"Johnson & Sons LLC"}},
+		{Kind: File, ID: 1, Day: 100, Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
+			Text: pages("by deed recorded in Book 1022, Page 311 among the land records of Wexcombe", "the deed of trust made by Smith")},
+		{Kind: File, ID: 2, Day: 200, Names: []string{"scan0002.pdf"},
+			Text: pages("a release of the deed", "of trust of Smyth and others, parcel 12-3-045, mortgage mortgage mortgage")},
+		{Kind: File, ID: 3, Day: 300, Names: []string{"mortgage.pdf"},
+			Text: pages("Know all men. Conveyance of 12 3 045 to the said Jonathan Q Public; convey-\nance again; a fee of 2026.")},
+		{Kind: File, ID: 4, Day: 400, Numbers: []string{"Bk 88 Pg 4"}, Names: []string{"plat.tif"},
+			Text: pages("Q Z Jonathan conveyed; trust in the deed of Smith to the mortgagee")},
+	}
+}
+
+func pages(texts ...string) func(func(string) error) error {
+	return func(page func(string) error) error {
+		for _, s := range texts {
+			if err := page(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func naiveOf(t testing.TB, documents []Document) *naive {
+	t.Helper()
+	n := &naive{t: t}
+	b := &Batch{to: n, seen: make(map[string]bool)}
+	for _, d := range documents {
+		if err := b.Put(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// names writes hits as a1 o2 f3.
+func names(a Answer) string {
+	var s []string
+	for _, h := range a.Hits {
+		s = append(s, fmt.Sprintf("%c%d", " aof"[h.Kind], h.ID))
+	}
+	return strings.Join(s, " ")
+}
+
+var searches = []struct {
+	name  string
+	query Query
+	want  string // hits in their order; in brackets in any
+	fuzzy bool
+}{
+	{"file number", Query{Text: "2026-0117"}, "[a1 o1]", false},
+	{"its beginning, newest first", Query{Text: "2026-01"}, "[a2 a1 o1]", false},
+	{"two characters", Query{Text: "20"}, "[a2 a1 o1] [f1 o2]", false},
+	{"three", Query{Text: "202"}, "[a2 a1 o1] o2", false},
+	{"with a hyphen behind", Query{Text: "2026-"}, "[a2 a1 o1] f3", false},
+	{"the end of a number", Query{Text: "0117"}, "[a1 o1]", false},
+	{"parcel, with punctuation", Query{Text: "12-3-045 "}, "[a3 a1] [f2 f3]", false},
+	{"parcel, without", Query{Text: "123045 "}, "[a3 a1] [f2 f3]", false},
+	{"parcel, with blanks", Query{Text: "12 3 045 "}, "[a3 a1] [f2 f3]", false},
+	{"the number first, then what begins so", Query{Text: "123045"}, "[a3 a1] a2 [f3 f2]", false},
+	{"slashes", Query{Text: "ord 2025 77"}, "o2", false},
+	{"no case", Query{Text: "ORD202577"}, "o2", false},
+	{"book and page", Query{Text: "Bk 1022 Pg 311"}, "f1", false},
+	{"book and page in words", Query{Text: "Book 1022, Page 311 "}, "f1", false},
+	{"book and page in one", Query{Text: "Bk1022-Pg311"}, "f1", false},
+	{"book and page of a number", Query{Text: "88/4"}, "f4", false},
+	{"book and page of a number in words", Query{Text: "book 88 page 4"}, "f4", false},
+	{"a number and a name", Query{Text: "2026-0117 smith "}, "a1", false},
+	{"a name, fields before text", Query{Text: "smith "}, "[f1 a3 a1] f4 f2", true},
+	{"a name's beginning", Query{Text: "smi"}, "[f1 a2 a1]", false},
+	{"a beginning of the text", Query{Text: "convey"}, "[f3 f4]", false},
+	{"accents", Query{Text: "pena "}, "a3", false},
+	{"accents typed", Query{Text: "PEÑA "}, "a3", false},
+	{"apostrophe", Query{Text: "o'brien "}, "a1", false},
+	{"apostrophe left out", Query{Text: "obrien "}, "a1", false},
+	{"a blank for the apostrophe", Query{Text: "o brien "}, "a1", false},
+	{"Mc with a blank", Query{Text: "mc donald "}, "a2", false},
+	{"possessive", Query{Text: "smith's farm "}, "a3", false},
+	{"and", Query{Text: "johnson and sons "}, "o2", false},
+	{"street, short and long", Query{Text: "main street "}, "[a2 a1]", false},
+	{"several words are all of them", Query{Text: "deed gift "}, "a2", false},
+	{"words of fields and of text", Query{Text: "mortgage conveyance "}, "f3", false},
+	{"phrase", Query{Text: `"deed of trust"`}, "f1", false},
+	{"phrase of a field", Query{Text: `"deed of gift"`}, "a2", false},
+	{"phrase being typed", Query{Text: `"deed of tr`}, "", false},
+	{"phrase being typed, and found", Query{Text: `"deed of trus`}, "f1", false},
+	{"phrase with one letter in it", Query{Text: `"jonathan q public"`}, "f3", false},
+	{"one letter beside others", Query{Text: "jonathan q "}, "[f3 f4]", false},
+	{"one letter on the way", Query{Text: "main s"}, "[a2 a1]", false},
+	{"two words together before others", Query{Text: "jonathan conveyed "}, "f4", false},
+	{"line end", Query{Text: "conveyance "}, "f3", false},
+	{"a letter replaced", Query{Text: "smyth "}, "f2 [f1 a1 a3] f4", true},
+	{"a letter too few", Query{Text: "jonatan "}, "[f3 f4]", true},
+	{"letters swapped", Query{Text: "mortgaeg "}, "[f3] f2", true},
+	{"a letter too many", Query{Text: "mcddonald "}, "a2", true},
+	{"an error in a beginning", Query{Text: "smtihs"}, "a3 a2", true},
+	{"no errors in numbers", Query{Text: "2026-0119 "}, "", false},
+	{"no errors in quotes", Query{Text: `"jonatan"`}, "", false},
+	{"kind", Query{Text: "2026", Kind: Order}, "o1", false},
+	{"template", Query{Text: "smith ", Template: 7}, "[a3 a1]", false},
+	{"county, without case", Query{Text: "smi", County: "wexCombe"}, "[a2 a1]", false},
+	{"county with an apostrophe", Query{Text: "smith ", County: "prince george's"}, "a3", false},
+	{"state", Query{Text: "2026", State: "va"}, "[a2 a1 o1]", false},
+	{"status", Query{Text: "2026", Status: "OPEN"}, "o1", false},
+	{"an unknown status", Query{Text: "2026", Status: "-"}, "", false},
+	{"days", Query{Text: "2026-", Dated: true, From: 150, To: 200}, "[a2 o1]", false},
+	{"filters together", Query{Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, Dated: true, To: 100}, "a1", false},
+	{"nothing", Query{Text: "zebra"}, "", false},
+}
+
+func TestSearch(t *testing.T) {
+	n := naiveOf(t, library())
+	for _, row := range searches {
+		t.Run(row.name, func(t *testing.T) {
+			row.query.Limit = 20
+			a, err := search(context.Background(), n, Options{}.whole(), row.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := names(a); !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy {
+				t.Errorf("%q finds %s (fuzzy: %t), want %s", row.query.Text, got, a.Fuzzy, row.want)
+			}
+		})
+	}
+}
+
+// sameOrder compares hits with what is wanted, where brackets stand around those
+// whose order is left open.
+func sameOrder(got, want string) bool {
+	hits := strings.Fields(got)
+	for want != "" {
+		var part string
+		if strings.HasPrefix(want, "[") {
+			part, want, _ = strings.Cut(want[1:], "]")
+		} else {
+			part, want, _ = strings.Cut(want, " ")
+		}
+		want = strings.TrimSpace(want)
+		wanted := strings.Fields(part)
+		if len(hits) < len(wanted) {
+			return false
+		}
+		these := slices.Clone(hits[:len(wanted)])
+		slices.Sort(these)
+		slices.Sort(wanted)
+		if !slices.Equal(these, wanted) {
+			return false
+		}
+		hits = hits[len(wanted):]
+	}
+	return len(hits) == 0
+}
+
+func TestSearchRefuses(t *testing.T) {
+	n := naiveOf(t, library())
+	for _, row := range []struct {
+		name  string
+		query Query
+		want  error
+	}{
+		{"nothing", Query{}, ErrShort},
+		{"one letter", Query{Text: "a", Limit: 5}, ErrShort},
+		{"punctuation", Query{Text: ` "--" .'`, Limit: 5}, ErrShort},
+		{"a letter and punctuation", Query{Text: "-a-", Limit: 5}, ErrShort},
+		{"many words", Query{Text: strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
+		{"many words in quotes", Query{Text: `"` + strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
+		{"a long text", Query{Text: strings.Repeat(" ", MostText) + "deed", Limit: 5}, ErrLong},
+		{"a deep page", Query{Text: "deed", Offset: 990, Limit: 20}, ErrDeep},
+		{"before the first", Query{Text: "deed", Offset: -1, Limit: 20}, ErrDeep},
+		{"no number", Query{Text: "deed", Offset: 1, Limit: 1<<63 - 1}, ErrDeep},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if _, err := search(context.Background(), n, Options{}.whole(), row.query); !errors.Is(err, row.want) {
+				t.Errorf("%v, want %v", err, row.want)
+			}
+		})
+	}
+}
+
+// FuzzSearch: any text is refused with one of the errors for that, or asks for few
+// nodes.
+func FuzzSearch(f *testing.F) {
+	for _, row := range searches {
+		f.Add(row.query.Text)
+	}
+	f.Add(strings.Repeat("o ", 32))
+	f.Add(strings.Repeat("smth ", 32))
+	f.Add(strings.Repeat("7-", 31) + "2026")
+	f.Add(`"" "a" «b» \xff" "`)
+	f.Add("土地 \u0301 ﷺ ½ " + strings.Repeat("ж", 100))
+	f.Fuzz(func(t *testing.T, text string) {
+		n := naiveOf(t, library())
+		_, err := search(context.Background(), n, Options{}.whole(), Query{Text: text, Limit: 20})
+		if err != nil && !errors.Is(err, ErrShort) && !errors.Is(err, ErrLong) {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if most := nodes(defaultMostWords); n.asked > most {
+			t.Errorf("%q asks for %d nodes, more than %d", text, n.asked, most)
+		}
+	})
+}

@@ -1,0 +1,320 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/postings"
+)
+
+const (
+	mostWord = postings.MostTerm - 1 // bytes of a word; what is longer is cut
+	gap      = 16                    // positions between two texts, so that no phrase crosses
+
+	mostRunParts = 6  // of a number written with blanks: more are a row of a table
+	mostRunBytes = 40 // of a number written in parts
+)
+
+// token is a word of a text.
+type token struct {
+	text       []byte // folded; good until the next token
+	start, end int    // bytes of the text, before folding
+	position   uint32
+	also       bool // another spelling of what stands at its position, or of more than that
+}
+
+// analyser cuts texts into tokens. Letters and digits are words of their own: Bk1022
+// is bk 1022. Another spelling follows the words it stands for:
+//
+//	12-3-045, 12 3 045     123045
+//	O Brien, Mc Donald     obrien, mcdonald
+//	convey-⏎ance           conveyance
+//	Smith's                smiths, beside smith
+//	Bk, Pg, Street, …      book, page, st, … (see spellings)
+//
+// Words of one analyser have ascending positions; those of one spelling too.
+type analyser struct {
+	position uint32
+	emit     func(token)
+	word     []byte
+	joined   []byte
+	last     lastWord
+	run      run
+}
+
+// lastWord is the word before this one, where that one is of letters.
+type lastWord struct {
+	text       []byte
+	start, end int
+	position   uint32
+}
+
+// run is a number in several parts, as far as it came.
+type run struct {
+	text       []byte
+	start, end int
+	position   uint32
+	parts      int
+	lastStart  int // of its last part: in the text,
+	lastText   int // and in run.text
+	blanks     bool
+}
+
+// scan gives the tokens of a text. Positions go on behind those of the text before.
+func (a *analyser) scan(s string, emit func(token)) {
+	a.emit = emit
+	a.last.text, a.run.parts = a.last.text[:0], 0
+	for i := 0; i < len(s); {
+		c, _, size := classAt(s, i)
+		switch c {
+		case letter:
+			i = a.letters(s, i)
+		case digit:
+			i = a.digits(s, i)
+		case sole:
+			_, r, _ := classAt(s, i)
+			a.word = appendAny(a.word[:0], r, s[i:])
+			a.give(s, i, i+size, letter)
+			i += size
+		default:
+			if s[i] == '&' && alone(s, i) {
+				a.word = append(a.word[:0], "and"...)
+				a.give(s, i, i+1, letter)
+			}
+			i += size
+		}
+	}
+	a.endRun()
+}
+
+// skip leaves a gap that no phrase crosses.
+func (a *analyser) skip() { a.position += gap }
+
+// alone says whether blanks are around the character at i.
+func alone(s string, i int) bool {
+	return i > 0 && i+1 < len(s) && isBlank(s[i-1]) && isBlank(s[i+1])
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// letters gives the word of letters that begins at i, and returns where it ends.
+func (a *analyser) letters(s string, i int) int {
+	start, possessive := i, false
+	a.word = a.word[:0]
+loop:
+	for i < len(s) {
+		c, r, size := classAt(s, i)
+		switch c {
+		case letter:
+			if len(a.word) <= mostWord {
+				a.word = appendAny(a.word, r, s[i:])
+			}
+		case apostrophe:
+			next, after := letterAt(s, i+size)
+			if !next {
+				break loop
+			}
+			if s[i+size]|0x20 == 's' && !after {
+				possessive = true
+				i += size + 1
+				break loop
+			}
+		case unseen:
+		default:
+			break loop
+		}
+		i += size
+	}
+	a.give(s, start, i, letter)
+	if possessive && len(a.word) > 0 && len(a.word) < mostWord {
+		a.joined = append(append(a.joined[:0], a.word...), 's')
+		a.emit(token{text: a.joined, start: start, end: i, position: a.position - 1, also: true})
+	}
+	return i
+}
+
+// letterAt says whether a letter stands at i, and whether one more behind it.
+func letterAt(s string, i int) (here, behind bool) {
+	if i >= len(s) {
+		return false, false
+	}
+	c, _, size := classAt(s, i)
+	if c != letter {
+		return false, false
+	}
+	if i += size; i >= len(s) {
+		return true, false
+	}
+	c, _, _ = classAt(s, i)
+	return true, c == letter || c == apostrophe
+}
+
+// digits gives the word of digits that begins at i, and returns where it ends.
+func (a *analyser) digits(s string, i int) int {
+	start := i
+	a.word = a.word[:0]
+	for i < len(s) {
+		c, r, size := classAt(s, i)
+		if c != digit && c != unseen {
+			break
+		}
+		if c == digit && len(a.word) <= mostWord {
+			a.word = appendAny(a.word, r, s[i:])
+		}
+		i += size
+	}
+	a.give(s, start, i, digit)
+	return i
+}
+
+// give gives a.word, and the other spellings that it ends.
+func (a *analyser) give(s string, start, end int, c class) {
+	a.word = cut(a.word, mostWord)
+	if len(a.word) == 0 {
+		return // nothing but marks
+	}
+	t := token{text: a.word, start: start, end: end, position: a.position}
+	if c == digit {
+		a.settleRun(s, start)
+		a.emit(t)
+		a.number(t)
+		a.last.text = a.last.text[:0]
+	} else {
+		a.endRun()
+		a.emit(t)
+		a.name(s, t)
+	}
+	a.position++
+}
+
+// name gives the other spellings of a word of letters.
+func (a *analyser) name(s string, t token) {
+	if l := &a.last; len(l.text) > 0 && isOne(l.text, s[l.end:t.start]) && len(l.text)+len(t.text) <= mostWord {
+		a.joined = append(append(a.joined[:0], l.text...), t.text...)
+		a.emit(token{text: a.joined, start: l.start, end: t.end, position: l.position, also: true})
+	}
+	for _, spelling := range spellings[string(t.text)] {
+		a.joined = append(a.joined[:0], spelling...)
+		a.emit(token{text: a.joined, start: t.start, end: t.end, position: t.position, also: true})
+	}
+	a.last.text = append(a.last.text[:0], t.text...)
+	a.last.start, a.last.end, a.last.position = t.start, t.end, t.position
+}
+
+// isOne says whether a word and what stands behind it are the first half of one word.
+func isOne(word []byte, behind string) bool {
+	switch string(word) {
+	case "o", "mc", "mac":
+		return behind == " " || behind == "' " || behind == "’ " || behind == "-"
+	}
+	return len(behind) > 1 && len(behind) <= 8 && behind[0] == '-' && strings.Trim(behind[1:], " \t\r\n") == "" && strings.Contains(behind, "\n")
+}
+
+// settleRun ends the run that does not go on with the word of digits at start: before
+// that word, so that positions ascend.
+func (a *analyser) settleRun(s string, start int) {
+	r := &a.run
+	if r.parts == 0 {
+		return
+	}
+	blanks, linked := link(s[r.end:start])
+	switch {
+	case !linked:
+		a.endRun()
+	case r.parts == 1:
+		r.blanks = blanks
+	case r.blanks != blanks:
+		a.turnRun(blanks)
+	}
+}
+
+// number counts a word of digits to the run before it, or begins one.
+func (a *analyser) number(t token) {
+	r := &a.run
+	if r.parts == 0 {
+		*r = run{text: r.text[:0], start: t.start, position: t.position}
+	}
+	r.lastStart, r.lastText = t.start, len(r.text)
+	r.parts++
+	r.end = t.end
+	if len(r.text) <= mostRunBytes {
+		r.text = append(r.text, t.text...)
+	}
+}
+
+// turnRun ends a run because the next part is linked in another way: one of blanks
+// gives its last part to the next and is nothing without it, one of punctuation is
+// whole.
+func (a *analyser) turnRun(blanks bool) {
+	r := &a.run
+	if !r.blanks {
+		a.endRun()
+		return
+	}
+	if len(r.text) > mostRunBytes {
+		r.parts = 0 // not all of it was kept
+		return
+	}
+	last := copy(r.text, r.text[r.lastText:])
+	*r = run{
+		text: r.text[:last], start: r.lastStart, end: r.end, position: r.position + uint32(r.parts) - 1,
+		parts: 1, lastStart: r.lastStart, blanks: blanks,
+	}
+}
+
+// endRun gives a number in several parts as one.
+func (a *analyser) endRun() {
+	r := &a.run
+	if r.parts > 1 && len(r.text) <= mostRunBytes && (!r.blanks || r.parts <= mostRunParts) {
+		a.emit(token{text: r.text, start: r.start, end: r.end, position: r.position, also: true})
+	}
+	r.parts = 0
+}
+
+// link says whether what stands between two words of digits makes them one number,
+// and whether it is a blank.
+func link(s string) (blank, linked bool) {
+	if s == " " {
+		return true, true
+	}
+	if s == "" || len(s) > 4 {
+		return false, false
+	}
+	for _, r := range s {
+		switch r {
+		case '-', '.', '/', '_', ',', ':', '–', '—', '‐', '‑':
+		default:
+			return false, false
+		}
+	}
+	return false, true
+}
+
+// cut takes at most n bytes of a text, and no part of a character.
+func cut[T string | []byte](s T, n int) T {
+	if len(s) <= n {
+		return s
+	}
+	for least := n - utf8.UTFMax; n > max(least, 0) && !utf8.RuneStart(s[n]); {
+		n--
+	}
+	return s[:n]
+}
+
+// spellings are words that are written in several ways; each is found by all of them.
+var spellings = map[string][]string{
+	"bk": {"book"}, "book": {"bk"},
+	"pg": {"page"}, "page": {"pg"},
+	"pgs": {"pages"}, "pages": {"pgs"},
+	"vol": {"volume"}, "volume": {"vol"},
+	"st": {"street"}, "street": {"st"},
+	"ave": {"avenue"}, "avenue": {"ave"},
+	"rd": {"road"}, "road": {"rd"},
+	"dr": {"drive"}, "drive": {"dr"},
+	"ln": {"lane"}, "lane": {"ln"},
+	"ct": {"court"}, "court": {"ct"},
+	"blvd": {"boulevard"}, "boulevard": {"blvd"},
+	"hwy": {"highway"}, "highway": {"hwy"},
+	"twp": {"township"}, "township": {"twp"},
+	"co": {"county", "company"}, "county": {"co"}, "company": {"co"},
+}

@@ -1,0 +1,161 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// spoken writes tokens as text: words with their positions, other spellings in
+// parentheses.
+func spoken(s string) string {
+	var b strings.Builder
+	var a analyser
+	a.scan(s, func(t token) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		if t.also {
+			fmt.Fprintf(&b, "(%s)%d", t.text, t.position)
+		} else {
+			fmt.Fprintf(&b, "%s%s%d", t.text, "@", t.position)
+		}
+	})
+	return b.String()
+}
+
+func TestTokens(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"punctuation only", " --- . ,/ ", ""},
+		{"words", "Deed of TRUST", "deed@0 of@1 trust@2"},
+		{"accents", "Peña Żółć façade", "pena@0 zolc@1 facade@2"},
+		{"accents in two characters", "Pen\u0303a", "pena@0"},
+		{"letters that do not decompose", "Straße Łódź Ørsted Æsir", "strasse@0 lodz@1 orsted@2 aesir@3"},
+		{"ligatures and full width", "ﬁrst １２３", "first@0 123@1"},
+		{"superscripts are digits", "m²", "m@0 2@1"},
+		{"half is no twelve", "5½ acres", "5@0 acres@1"},
+		{"letters and digits are two words", "Bk1022-Pg311", "bk@0 (book)0 1022@1 pg@2 (page)2 311@3"},
+		{"numbers in parts", "12-3-045", "12@0 3@1 045@2 (123045)0"},
+		{"numbers with blanks", "12 3 045.", "12@0 3@1 045@2 (123045)0"},
+		{"amounts", "$1,234,567.89", "1@0 234@1 567@2 89@3 (123456789)0"},
+		{"punctuation, then a blank", "12-3-045 0001", "12@0 3@1 045@2 (123045)0 0001@3"},
+		{"a blank, then punctuation", "7 12 3-045", "7@0 12@1 3@2 045@3 (3045)2"},
+		{"a comma and a blank part", "12, 3", "12@0 3@1"},
+		{"a row of a table", "1 2 3 4 5 6 7", "1@0 2@1 3@2 4@3 5@4 6@5 7@6"},
+		{"lines part", "12\n3", "12@0 3@1"},
+		{"dates", "2019-03-14", "2019@0 03@1 14@2 (20190314)0"},
+		{"O'Brien", "O'Brien O’BRIEN OBrien", "obrien@0 obrien@1 obrien@2"},
+		{"O Brien", "O Brien", "o@0 brien@1 (obrien)0"},
+		{"McDonald", "McDonald Mc Donald", "mcdonald@0 mc@1 donald@2 (mcdonald)1"},
+		{"possessive", "Smith's farm", "smith@0 (smiths)0 farm@1"},
+		{"plural possessive", "Smiths' farm", "smiths@0 farm@1"},
+		{"two apostrophes", "O'Brien's", "obrien@0 (obriens)0"},
+		{"hyphenated name", "Smith-Jones", "smith@0 jones@1"},
+		{"hyphen at the end of a line", "convey-\n  ance", "convey@0 ance@1 (conveyance)0"},
+		{"and", "Smith & Jones R&R", "smith@0 and@1 jones@2 r@3 r@4"},
+		{"soft hyphens", "con\u00advey", "convey@0"},
+		{"control characters", "a\x00b\x1b[1mc", "a@0 b@1 1@2 mc@3"},
+		{"invalid UTF-8", "de\xffed \xc3", "de@0 ed@1"},
+		{"Chinese", "土地契約 2019", "土@0 地@1 契@2 約@3 2019@4"},
+		{"Greek and Russian", "ΟΔΌΣ Ёлка", "οδοσ@0 елка@1"},
+		{"marks alone", "\u0301\u0301", ""},
+		{"a file's name", "02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf", "02@0 deed@1 2019@2 03@3 14@4 (20190314)2 bk@5 (book)5 1022@6 pg@7 (page)7 311@8 smith@9 to@10 jones@11 pdf@12"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := spoken(row.text); got != row.want {
+				t.Errorf("%q:\n got %s\nwant %s", row.text, got, row.want)
+			}
+		})
+	}
+}
+
+func TestLongWordsAreCut(t *testing.T) {
+	for _, row := range []struct{ name, text string }{
+		{"letters", strings.Repeat("a", 1000)},
+		{"letters of two bytes", strings.Repeat("ж", 1000)},
+		{"digits", strings.Repeat("7", 1000)},
+		{"a number in parts", strings.Repeat("7-", 1000)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var a analyser
+			a.scan(row.text, func(k token) {
+				if len(k.text) > mostWord || strings.ToValidUTF8(string(k.text), "?") != string(k.text) {
+					t.Errorf("%d bytes: %q", len(k.text), k.text)
+				}
+			})
+		})
+	}
+}
+
+func TestSqueezed(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"parcel", "12-3-045", "123045"},
+		{"order", "2026-0117", "20260117"},
+		{"letters count", "T-24.1093a", "t241093a"},
+		{"book and page", "Bk 1022 Pg 311", "1022311"},
+		{"in words", "Book 1022, Page 311", "1022311"},
+		{"as a fraction", "1022/311", "1022311"},
+		{"without a blank", "Bk1022-Pg311", "1022311"},
+		{"page alone", "Page 311", "page311"},
+		{"book alone", "Book 1022", "book1022"},
+		{"more than that", "Deed Book 1022 Page 311", "deedbook1022page311"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var parts []string
+			var a analyser
+			a.scan(row.text, func(k token) {
+				if !k.also {
+					parts = append(parts, string(k.text))
+				}
+			})
+			if got := squeezed(parts); got != row.want {
+				t.Errorf("%q is %q, want %q", row.text, got, row.want)
+			}
+		})
+	}
+}
+
+// FuzzTokens: any text gives tokens inside of it, in order, each a term.
+func FuzzTokens(f *testing.F) {
+	for _, s := range []string{"", "Deed of O'Brien's 12-3-045", "12 3-045 6", "\xff\x00é", "o o mc mac-\nx", "1 1-1 1 11-1", "1 1\n11", "1 1 11,0", "土地 Ǆ ﷺ ½", "a's's b'"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n := &naive{t: t}
+		n.Begin(1, 1, 0)
+		var a analyser
+		next := uint32(0)
+		a.scan(s, func(k token) {
+			n.Word(appendTerm(nil, textWord, k.text), k.position)
+			if k.start < 0 || k.end > len(s) || k.start >= k.end {
+				t.Fatalf("%q: a token from %d to %d", s, k.start, k.end)
+			}
+			if !k.also {
+				if k.position != next {
+					t.Fatalf("%q: %q at %d, want %d", s, k.text, k.position, next)
+				}
+				next++
+			}
+		})
+	})
+}
+
+func BenchmarkAnalyse(b *testing.B) {
+	text := strings.Repeat(deedText, 100)
+	b.SetBytes(int64(len(text)))
+	words := 0
+	for b.Loop() {
+		var a analyser
+		a.scan(text, func(token) { words++ })
+	}
+	b.ReportMetric(float64(words)/b.Elapsed().Seconds(), "words/s")
+}
+
+// deedText is what a recorded deed reads like.
+const deedText = `THIS DEED, made this 14th day of March, 2019, by and between John A. Smith and Mary O'Brien Smith,
+husband and wife, of the County of Wexcombe, Grantors, and Peter Jones, Grantee. WITNESSETH: that for and in
+consideration of the sum of $245,000.00, receipt of which is hereby acknowl-
+edged, the said Grantors do grant, bargain and sell all that certain lot or parcel of land, Tax Map 12-3-045, being
+the same conveyed to the Grantors by deed recorded in Book 1022, Page 311, among the land records.
+`

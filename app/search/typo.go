@@ -1,0 +1,154 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/postings"
+)
+
+// Bounds of typing errors.
+const (
+	leastTypo   = 4  // characters of a word that may have one
+	mostTypo    = 24 // more are mostly not words
+	typoWords   = 8  // of one query that are tried
+	mostGuesses = 12 // of one word, in each namespace: those in most documents
+)
+
+// mayErr says whether a word may have a typing error: it is long enough, and no number.
+func mayErr(w string) bool {
+	n := utf8.RuneCountInString(w)
+	return n >= leastTypo && n <= mostTypo && !isDigits(w)
+}
+
+// neighbours are the spellings that are one insertion, deletion, replacement or swap of
+// neighbours away from a word, each once, in no order. Letters that come in are those
+// of English and of the word itself.
+func neighbours(w string) []string {
+	letters := []rune("abcdefghijklmnopqrstuvwxyz")
+	word := []rune(w)
+	for _, r := range word {
+		if !slices.Contains(letters, r) {
+			letters = append(letters, r)
+		}
+	}
+	seen := map[string]bool{w: true}
+	var found []string
+	add := func(head []rune, middle string, tail []rune) {
+		s := string(head) + middle + string(tail)
+		if !seen[s] && len(s) <= mostWord {
+			seen[s] = true
+			found = append(found, s)
+		}
+	}
+	for i := range len(word) + 1 {
+		for _, r := range letters {
+			add(word[:i], string(r), word[i:])
+			if i < len(word) {
+				add(word[:i], string(r), word[i+1:])
+			}
+		}
+		if i < len(word) {
+			add(word[:i], "", word[i+1:])
+		}
+		if i+1 < len(word) {
+			add(word[:i], string(word[i+1])+string(word[i]), word[i+2:])
+		}
+	}
+	return found
+}
+
+// suggest looks up what the words of a query may have been meant to be.
+func (b *builder) suggest(a asked) {
+	tried := 0
+	for _, g := range a.groups {
+		for _, c := range g.clauses {
+			for i, p := range c.parts {
+				if c.quoted || !mayErr(p) || tried == typoWords {
+					continue
+				}
+				tried++
+				b.guess(p, c.open && i == len(c.parts)-1)
+			}
+		}
+	}
+}
+
+// guess looks up what a word may have been meant to be, or to begin.
+func (b *builder) guess(w string, open bool) {
+	if _, known := b.meant[w]; known || b.err != nil {
+		return
+	}
+	spaces := []byte{fieldWord, textWord}
+	if open {
+		spaces = append(spaces, wordStart)
+	}
+	near := neighbours(w)
+	candidates := make([]string, 0, len(near)*len(spaces))
+	for _, space := range spaces {
+		for _, n := range near {
+			if space != wordStart || utf8.RuneCountInString(n) <= mostStart {
+				candidates = append(candidates, term(space, n))
+			}
+		}
+	}
+	slices.Sort(candidates)
+	known, err := b.terms.Known(b.ctx, candidates)
+	if err != nil {
+		b.err = err
+		return
+	}
+	var found []string
+	for _, space := range spaces {
+		found = append(found, most(known, space)...)
+	}
+	b.meant[w] = found
+	b.wider = b.wider || len(found) > 0
+}
+
+// most are the terms of a namespace that most documents have.
+func most(known map[string]int, space byte) []string {
+	var found []string
+	for t := range known {
+		if t[0] == space {
+			found = append(found, t)
+		}
+	}
+	slices.SortFunc(found, func(s, t string) int {
+		if c := cmp.Compare(known[t], known[s]); c != 0 {
+			return c
+		}
+		return strings.Compare(s, t)
+	})
+	return found[:min(len(found), mostGuesses)]
+}
+
+// mistyped is a clause with a typing error in each of its words, or in none.
+func (b *builder) mistyped(c clause) []postings.Node {
+	var words postings.All
+	guessed := false
+	for i, p := range c.parts {
+		either := postings.Any{}
+		for _, t := range b.meant[p] {
+			guessed = true
+			worth := map[byte]float64{fieldWord: worthField, wordStart: worthStart, textWord: worthText}[t[0]]
+			either = append(either, postings.Term{Text: t, Weight: worth * worthTypo, Flat: t[0] != textWord})
+		}
+		if len(c.parts) > 1 {
+			either = append(either, b.word(p)...)
+			if c.open && i == len(c.parts)-1 {
+				either = append(either, b.wordStart(p)...)
+			}
+		}
+		words = append(words, either)
+	}
+	if !guessed {
+		return nil
+	}
+	if len(words) == 1 {
+		return words[0].(postings.Any)
+	}
+	return []postings.Node{words}
+}
