@@ -35,6 +35,7 @@ func TestMatrix(t *testing.T) {
 		"GET /file-vault/folders/{n}":        {status: 200},
 		"PATCH /file-vault/folders/{n}":      {status: 200, header: []string{asJSON}, body: `{"name":"Post room"}`},
 		"DELETE /file-vault/folders/{n}":     {status: 204, path: "/file-vault/folders/4"},
+		"GET /search":                        {status: 200, path: "/search?q=T-1"},
 		"GET /trash":                         {status: 200},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},
