@@ -35,6 +35,7 @@ func (f *firm) screens() []screen {
 		{name: "desk", path: "/", as: admin},
 		{name: "desk-viewer", path: "/", as: viewer},
 		{name: "find", path: "/find?q=2026", as: staff},
+		{name: "find-start", path: "/find", as: viewer},
 		{name: "find-nothing", path: "/find?q=nowhere+at+all", as: viewer},
 		{name: "abstracts", path: "/abstracts", as: staff},
 		{name: "abstracts-new", path: "/abstracts/new", as: staff},
@@ -83,7 +84,7 @@ func (f *firm) screens() []screen {
 // noScreens are the routes that are no page, by how their pattern ends.
 var noScreens = map[string]string{
 	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
-	"/marks": "a part", "/latest": "a part", "/documents/{n}/row": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
+	"/marks": "a part", "GET /find/box": "a part", "/latest": "a part", "/documents/{n}/row": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
 }
 
 // Every route that is looked at is among the screens: so no page goes untested.

@@ -45,6 +45,7 @@ func TestBrowser(t *testing.T) {
 		{"server stops in mid-file", serverStopsInMidFile},
 		{"without scripts", withoutScripts},
 		{"keyboard only", keyboardOnly},
+		{"finding", finding},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()

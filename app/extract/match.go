@@ -13,8 +13,14 @@ const LongestPhrase = 200
 // Phrase is what somebody looks for in a text. It is found whatever the case, the
 // accents, the kind of quotes and dashes, and however the text breaks its lines:
 // white space is like any other, and a word may be parted by a hyphen at the end
-// of a line. The zero Phrase is found nowhere.
-type Phrase struct{ pattern []rune }
+// of a line. What is nothing but things in quotes, `"smith" "bk 1022"`, is each of
+// them, as whole words and numbers however they are punctuated; a star after one
+// makes it a beginning. Places that follow each other are one then. The zero Phrase
+// is found nowhere.
+type Phrase struct {
+	pattern []rune
+	words   []word
+}
 
 // Span is a run of characters (not bytes): from Start up to, and without, End.
 type Span struct{ Start, End int }
@@ -22,8 +28,9 @@ type Span struct{ Start, End int }
 // NewPhrase reads what was typed; only its first LongestPhrase characters count.
 func NewPhrase(typed string) Phrase {
 	runes := []rune(strings.TrimSpace(strings.ToValidUTF8(typed, "")))
-	folded, _ := fold(runes[:min(len(runes), LongestPhrase)])
-	return Phrase{folded}
+	runes = runes[:min(len(runes), LongestPhrase)]
+	folded, _ := fold(runes)
+	return Phrase{folded, words(string(runes))}
 }
 
 // Empty reports whether there is nothing to look for.
@@ -34,6 +41,9 @@ func (p Phrase) Empty() bool { return len(p.pattern) == 0 }
 func (p Phrase) Find(text []rune, most int) []Span {
 	if p.Empty() {
 		return nil
+	}
+	if len(p.words) > 0 {
+		return findWords(p.words, text, most)
 	}
 	folded, at := fold(text)
 	var spans []Span

@@ -83,21 +83,3 @@ func TestRetryOfAll(t *testing.T) {
 	}
 	staff.post(t, 303, "/documents/retry", url.Values{"back": {"//elsewhere.example"}}).same(t, map[string]string{"Location": "/"})
 }
-
-func TestFindPage(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	one := h.order(t, "26-<1>", 5, elm())
-	other := h.order(t, "26-2", 5, elm())
-	viewer := h.visit(t, title.RoleViewer)
-	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
-	viewer.get(t, 200, "/find?q=elm").has(t, "Nothing is called “elm”", `value="elm"`)
-	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
-	for _, q := range []string{"26-2", "%2026-2%20"} {
-		viewer.get(t, 303, "/find?q="+q).same(t, map[string]string{"Location": h.orderPath(other)})
-	}
-	page := viewer.get(t, 200, "/find?q=26-")
-	page.has(t, h.orderPath(one), "<mark>26-</mark>&lt;1&gt;", h.orderPath(other), "<h2 id=\"found-order\">Orders</h2>")
-	page.lacks(t, "Exact")
-	viewer.get(t, 200, "/find?q=12+elm+st").has(t, "<mark>12 Elm &lt;St</mark>&gt;, Troy, NY", "Exact")
-}

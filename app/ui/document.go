@@ -36,6 +36,7 @@ type documentSheet struct {
 	Fit             bool   // it is made as narrow as the window
 	Sizes           string // for the script: [[pages alike, width, height, pixels], …]
 	Find            string // what is looked for
+	Words           bool   // each word of it by itself
 	Text            []textPage
 	Hits            int
 	Searchable, Cut bool
@@ -76,7 +77,8 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	sheet := documentSheet{File: file, As: asPages, Page: 1, Find: shorten(r.URL.Query().Get("find"), 400)}
+	sheet := documentSheet{File: file, As: asPages, Page: 1}
+	sheet.looksFor(r)
 	sheet.Rename = documentRow{File: file, List: withValue(r.URL.RequestURI(), "rename", ""), Name: file.Filename, Renaming: r.URL.Query().Get("rename") != ""}
 	if refused.file != 0 {
 		sheet.Rename.Renaming, sheet.Rename.Name, sheet.Rename.Problem = true, refused.typed, refused.problem

@@ -41,7 +41,8 @@ func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) er
 	if err != nil {
 		return err
 	}
-	s := documentSheet{File: file, As: asText, Find: shorten(r.URL.Query().Get("find"), 400)}
+	s := documentSheet{File: file, As: asText}
+	s.looksFor(r)
 	if err := p.among(r, &s); err != nil {
 		return err
 	}
@@ -54,9 +55,40 @@ func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) er
 	})
 }
 
+// looksFor takes what is looked for from the address.
+func (s *documentSheet) looksFor(r *http.Request) {
+	s.Find = shorten(r.URL.Query().Get("find"), 400)
+	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
+}
+
+// looked are the phrases that a text is looked for by, one after another until one of
+// them is there: the text as it is, then each word of it.
+func looked(text string, words bool) []string {
+	each := extract.Each(text)
+	switch {
+	case each == "":
+		return []string{text}
+	case words:
+		return []string{each}
+	}
+	return []string{text, each}
+}
+
 // text reads a document's text, marked.
 func (p *pages) text(r *http.Request, who visitor, s *documentSheet) error {
-	m := marker{phrase: extract.NewPhrase(s.Find)}
+	s.Page = max(asked(r, "page", 1), 1)
+	for _, asked := range looked(s.Find, s.Words) {
+		s.Text, s.Cut = nil, false
+		if err := p.marked(r, who, s, asked); err != nil || s.Hits > 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// marked reads a document's text with a phrase marked.
+func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, asked string) error {
+	m := marker{phrase: extract.NewPhrase(asked)}
 	table := strings.Contains(s.File.MIME, "excel") || strings.Contains(s.File.MIME, "spreadsheet")
 	shown := 0
 	err := p.Vault.Files.Text(r.Context(), who.Actor, s.File.ID, func(n int, text string) error {

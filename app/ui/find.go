@@ -1,26 +1,184 @@
 package ui
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
 
+	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
-// find leads to the one record that is called exactly so, or shows what may be meant.
+// searches looks for records of every kind by their fields and their text.
+type searches interface {
+	Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+}
+
+const (
+	foundAPage   = 20
+	mostFindPage = vault.MostSearched / foundAPage
+)
+
+// findPage is what a text was found in, and how it was narrowed; all of it stands in
+// the address.
+type findPage struct {
+	listing
+	found
+	Tabs      []findTab
+	Templates []title.Template // retired ones too, since their abstracts stay
+	Number    int              // of the page, from 1
+}
+
+// findTab is the way to the records of one kind.
+type findTab struct {
+	Label, Address string
+	Count          int
+	Counted, Here  bool
+}
+
+// kindTabs are the kinds as the tabs name them.
+var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstracts"}, {"order", "Orders"}, {"file", "Documents"}}
+
+// find leads to the one record that has exactly the number, or shows what was found.
 func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error {
-	found, err := p.Vault.Find(r.Context(), r.URL.Query().Get("q"), vault.MostFound)
-	if err != nil {
+	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
+	if only, is, err := p.onlyNumber(r, list.Asked); err != nil {
 		return err
-	}
-	if only, is := found.Only(); is && r.URL.Query().Get("all") == "" {
+	} else if is {
 		redirect(w, r, p.hitPath(only))
 		return nil
 	}
-	heading := "Find"
-	if found.Text != "" {
-		heading = "Find: " + shorten(found.Text, 80)
+	q := list.query()
+	if !isPart(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address
+		redirect(w, r, list.with("page", ""))
+		return nil
 	}
-	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: heading, Section: "find", Data: found})
+	var err error
+	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
+		return err
+	}
+	if list.found, err = p.found(r.Context(), who, q, list.Problems); err != nil {
+		return err
+	}
+	list.ways()
+	if isPart(r) {
+		w.Header().Set(list.history(r), list.with())
+		return p.part(w, r, who, http.StatusOK, "find.html", "found-anew", list)
+	}
+	heading := "Find"
+	if list.Text != "" {
+		heading = "Find: " + shorten(list.Text, 80)
+	}
+	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: heading, Section: "find", Data: list})
+}
+
+// onlyNumber gives the one record whose number or parcel is exactly what was asked for,
+// and nothing besides was asked.
+func (p *pages) onlyNumber(r *http.Request, asked url.Values) (only vault.Hit, is bool, err error) {
+	if isPart(r) || r.URL.Query().Get("all") != "" || !asked.Has("q") || len(asked) > 1 {
+		return only, false, nil
+	}
+	known, err := p.Vault.Find(r.Context(), asked.Get("q"), vault.MostFound)
+	if err != nil {
+		return only, false, err
+	}
+	only, is = known.Only()
+	return only, is && only.By != "address", nil
+}
+
+// query reads what was asked for; what is none of it is forgotten.
+func (l *findPage) query() vault.SearchQuery {
+	q := vault.SearchQuery{Text: strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: foundAPage}
+	for _, tab := range kindTabs {
+		if tab.kind == l.Asked.Get("kind") {
+			q.Kind = tab.kind
+		}
+	}
+	if q.Kind == "" {
+		l.Asked.Del("kind")
+	}
+	var err error
+	if q.Template, err = strconv.ParseUint(l.Asked.Get("template"), 10, 63); err != nil || q.Template == 0 {
+		l.Asked.Del("template")
+	}
+	q.Since, q.Until = askedDays(l.Asked, l.Problems)
+	l.Number = 1
+	if n, err := strconv.Atoi(l.Asked.Get("page")); err == nil && n > 1 {
+		l.Number = min(n, mostFindPage)
+	} else {
+		l.Asked.Del("page")
+	}
+	q.Offset = (l.Number - 1) * foundAPage
+	return q
+}
+
+// ways are the tabs, and the pages before and after.
+func (l *findPage) ways() {
+	for _, tab := range kindTabs {
+		t := findTab{Label: tab.label, Address: l.with("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted}
+		t.Count = l.Counts[tab.kind]
+		if tab.kind == "" {
+			for _, n := range l.Counts {
+				t.Count += n
+			}
+		}
+		l.Tabs = append(l.Tabs, t)
+	}
+	if l.Number > 1 {
+		before := strconv.Itoa(l.Number - 1)
+		if l.Number == 2 {
+			before = ""
+		}
+		l.Prev = l.with("page", before)
+	}
+	if l.found.More && l.Number < mostFindPage {
+		l.Next = l.with("page", strconv.Itoa(l.Number+1))
+	}
+	l.Filtered = len(l.Asked) > 1 || len(l.Asked) == 1 && !l.Asked.Has("q")
+}
+
+// First is the place of the page's first record among all.
+func (l *findPage) First() int { return (l.Number-1)*foundAPage + 1 }
+
+// Unfiltered is the address with nothing but the text.
+func (l *findPage) Unfiltered() string {
+	return address(l.path, url.Values{"q": l.Asked["q"], "all": {"1"}})
+}
+
+// history is the header by which a browser takes the address over: while a text is being
+// typed it is one step back to what was there before.
+func (l *findPage) history(r *http.Request) string {
+	was, err := url.Parse(r.Header.Get("HX-Current-URL"))
+	if err != nil {
+		return "HX-Push-Url"
+	}
+	before, now := was.Query(), url.Values{}
+	for name, v := range l.Asked {
+		now[name] = v
+	}
+	for _, name := range []string{"q", "all", "page"} {
+		before.Del(name)
+		now.Del(name)
+	}
+	if was.Query().Has("q") && before.Encode() == now.Encode() {
+		return "HX-Replace-Url"
+	}
+	return "HX-Push-Url"
+}
+
+// tooLittle reports a text of fewer than two letters or digits.
+func tooLittle(text string) bool {
+	n := 0
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n < 2
 }
 
 // hitPath is where a hit's record is shown.
@@ -42,4 +200,13 @@ func byName(by string) string {
 		return "Parcel"
 	}
 	return "Address"
+}
+
+// sentenceOf is the sentence of an error for people.
+func sentenceOf(err error) string {
+	var named *title.Error
+	if errors.As(err, &named) {
+		return plainly(named.Message)
+	}
+	return ""
 }

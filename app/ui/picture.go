@@ -227,22 +227,36 @@ type hitJSON struct {
 	After  string `json:"after"`
 }
 
-// findIn answers where a phrase stands in a document, for the script.
+// findIn answers where a phrase stands in a document, for the script. Where it stands
+// nowhere, or the address has words=1, each word of it is looked for; "words" then is
+// what marks are to be asked for.
 func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) error {
 	id, err := number(r)
 	if err != nil {
 		return err
 	}
-	hits, more, err := p.Vault.Files.Find(r.Context(), who.Actor, id, shorten(r.URL.Query().Get("q"), 1000))
-	if err != nil {
-		return err
+	typed := shorten(r.URL.Query().Get("q"), 1000)
+	answer := map[string]any{}
+	var hits []vault.Spot
+	var more bool
+	for _, asked := range looked(typed, r.URL.Query().Get("words") != "") {
+		if hits, more, err = p.Vault.Files.Find(r.Context(), who.Actor, id, asked); err != nil {
+			return err
+		}
+		if len(hits) > 0 {
+			if asked != typed {
+				answer["words"] = asked
+			}
+			break
+		}
 	}
 	p.Events.GoesOn(who.Actor, fileOpened, fileRecord(id))
 	list := make([]hitJSON, 0, len(hits))
 	for _, h := range hits {
 		list = append(list, hitJSON(h))
 	}
-	return p.sendJSON(w, map[string]any{"hits": list, "more": more})
+	answer["hits"], answer["more"] = list, more
+	return p.sendJSON(w, answer)
 }
 
 // marks answers where on a page the places of a phrase are to be seen, for the

@@ -89,6 +89,7 @@ func (p *pages) routes() []route {
 		{"POST /admin/keys/{n}/rotate", mayAdminister, p.rotateKey, false},
 		{"POST /admin/keys/{n}/revoke", mayAdminister, p.revokeKey, false},
 		{"GET /find", mayRead, p.find, false},
+		{"GET /find/box", mayRead, p.findBox, false},
 		{"POST /documents/retry", mayWrite, p.retryAll, false},
 		{"GET /orders", mayRead, p.orderList, false},
 		{"POST /orders", mayWrite, p.createOrder, false},

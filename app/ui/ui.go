@@ -62,6 +62,7 @@ type pages struct {
 	Options
 	Files     documents
 	Events    views
+	Search    searches
 	assets    *web.Assets
 	icons     map[string]string
 	templates templates
@@ -101,7 +102,7 @@ func open(opts Options) (*pages, error) {
 	}
 	v := opts.Vault
 	p := &pages{
-		Options: opts, Files: v.Files, Events: v.Events, assets: assets, icons: icons,
+		Options: opts, Files: v.Files, Events: v.Events, Search: v, assets: assets, icons: icons,
 		abstracts: v.Secrets.IDs("abstracts"), orders: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = parse(web.Pages(), p.functions()); err != nil {

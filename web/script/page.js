@@ -12,16 +12,9 @@
   const typing = (el) => el instanceof Element && !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
   window.deedkeep = Object.freeze({ typing });
 
-  // "/" goes to the find box, Escape closes what is open.
+  // Escape closes what is open.
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === '/' && !typing(event.target)) {
-      const box = document.querySelector('.find input');
-      if (!box) return;
-      event.preventDefault();
-      box.focus();
-      box.select();
-    }
     if (event.key === 'Escape') {
       const menu = event.target.closest('details.menu[open]') || document.querySelector('details.menu[open]');
       if (!menu) return;

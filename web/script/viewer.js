@@ -655,7 +655,8 @@
 
   const finder = one('[data-finder]');
   const panel = one('[data-hits]');
-  let hits = [], hit = -1, phrase = '', marksOf = new Map();
+  // asking is what the server is asked for by that: the phrase, or its words each.
+  let hits = [], hit = -1, phrase = '', asking = '', marksOf = new Map();
 
   const drawMarks = (n) => {
     const el = sheets.get(n);
@@ -685,7 +686,7 @@
   const marksFor = async (n) => {
     if (marksOf.has(n)) return marksOf.get(n);
     const asked = phrase;
-    const promise = line.ask(`${base}/pages/${n}/marks?q=${encodeURIComponent(asked)}`)
+    const promise = line.ask(`${base}/pages/${n}/marks?q=${encodeURIComponent(asking)}`)
       .then((r) => (r.ok ? r.json() : { marks: [] })).then((r) => r.marks).catch(() => []);
     marksOf.set(n, promise);
     const marks = await promise;
@@ -781,7 +782,9 @@
     one('[data-place]').textContent = '…';
     let answer;
     try {
-      const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}`);
+      // What a search led to was found by its words.
+      const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? '&words=1' : '';
+      const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}${words}`);
       if (!reply.ok && reply.status !== 404) throw new Error(reply.status);
       answer = reply.ok ? await reply.json() : { hits: [], more: false };
     } catch {
@@ -793,6 +796,7 @@
     }
     if (asked !== phrase) return;
     hits = answer.hits;
+    asking = answer.words || asked;
     one('[data-place]').textContent = hits.length ? '' : 'not found';
     showHits(answer.more);
     layout();
@@ -895,6 +899,9 @@
       pane.focus({ preventScroll: true });
     });
     if (viewer.dataset.find) viewer.classList.add('finding');
-    toMark(0);
+    // The first from the page on that the address names.
+    const page = document.getElementById(`p${viewer.dataset.page}`);
+    const from = page ? marks.findIndex((mark) => page.contains(mark) || page.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING) : 0;
+    toMark(Math.max(from, 0));
   }
 })();

@@ -1,0 +1,104 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+func TestFindPage(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	one := h.order(t, "26-<1>", 5, elm())
+	other := h.order(t, "26-2", 5, elm())
+	viewer := h.visit(t, title.RoleViewer)
+	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
+	viewer.get(t, 200, "/find?q=nowhere").has(t, "Nothing was found", `value="nowhere"`)
+	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
+	viewer.get(t, 200, "/find?q=-").has(t, "at least two letters or digits")
+	for _, q := range []string{"26-2", "%2026-2%20"} {
+		viewer.get(t, 303, "/find?q="+q).same(t, map[string]string{"Location": h.orderPath(other)})
+		viewer.get(t, 200, "/find?all=1&q="+q).has(t, h.orderPath(other))
+		viewer.get(t, 200, "/find?kind=order&q="+q).has(t, h.orderPath(other))
+	}
+	page := viewer.get(t, 200, "/find?q=26-")
+	page.has(t, h.orderPath(one), "<mark>26</mark>-&lt;1&gt;", h.orderPath(other), `aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
+	h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane")})
+	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address leads nowhere by itself
+	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
+	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
+	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
+}
+
+// The address has what was asked for and nothing else, whoever sent the form.
+func TestFindAddress(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	viewer := h.visit(t, title.RoleViewer)
+	viewer.get(t, 303, "/find?go=1&q=elm+tree&kind=file&template=&county=Dane&state=&from=&to=").
+		same(t, map[string]string{"Location": "/find?county=Dane&kind=file&q=elm+tree"})
+	for _, row := range []struct{ name, was, now, header string }{
+		{"typed on", "/find?q=el&county=Dane", "/find?q=elm&county=Dane&go=1", "HX-Replace-Url"},
+		{"a filter", "/find?q=elm", "/find?q=elm&county=Dane&go=1", "HX-Push-Url"},
+		{"the first text", "/find", "/find?q=elm&go=1", "HX-Push-Url"},
+	} {
+		got := viewer.get(t, 200, row.now, "HX-Request", "true", "HX-Current-URL", "http://vault.test"+row.was)
+		want, _, _ := strings.Cut(row.now, "&go")
+		if len(got.Header.Values("HX-Push-Url"))+len(got.Header.Values("HX-Replace-Url")) != 1 || len(got.Header.Get(row.header)) != len(want) {
+			t.Errorf("%s: %v", row.name, got.Header)
+		}
+		got.has(t, `id="found"`, `id="found-said"`)
+		got.lacks(t, "<html")
+	}
+}
+
+func TestFindBox(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	one := h.order(t, "26-<1>", 5, elm())
+	viewer := h.visit(t, title.RoleViewer)
+	ask := func(q string) reply {
+		return viewer.get(t, 200, "/find/box?q="+url.QueryEscape(q), "HX-Request", "true")
+	}
+	got := ask("26-")
+	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<mark>26</mark>-&lt;1&gt;", `href="/find?all=1&amp;q=26-"`, "1 result")
+	got.lacks(t, "<html")
+	ask("nowhere").has(t, "Nothing was found for “nowhere”")
+	ask(" - ").has(t, "at least two letters or digits")
+	ask("<b>").lacks(t, "<b>")
+	ask(strings.Repeat("ü", 600)).has(t, `class="problem"`)
+	viewer.get(t, 303, "/find/box?q=a+b").same(t, map[string]string{"Location": "/find?q=a+b"})
+}
+
+// What a search leads to is marked by its words; what is typed as a phrase by them only
+// where it is none.
+func TestWordsInDocument(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleViewer)
+	for _, row := range []struct {
+		query, words string
+		hits         int
+	}{
+		{"q=warranty+deed", "", 3},
+		{"q=deed+general&words=1", `"deed" "general"*`, 6},
+		{"q=deed+general", `"deed" "general"*`, 6},
+		{"q=lien+general", `"lien" "general"*`, 3},
+		{"q=lien", "", 0},
+	} {
+		var found struct {
+			Hits  []struct{ Page int }
+			Words string
+		}
+		answer := g.get(t, 200, path(deed, "/find?"+row.query))
+		if err := json.Unmarshal(answer.body, &found); err != nil || len(found.Hits) != row.hits || found.Words != row.words {
+			t.Errorf("%s: %s, %v", row.query, answer.body, err)
+		}
+	}
+	g.get(t, 200, path(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
+	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
+}

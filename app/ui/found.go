@@ -1,0 +1,175 @@
+package ui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// found is what a text was found in, the best first.
+type found struct {
+	Text    string // "" where nothing is looked for
+	Short   bool   // too little was typed
+	Rows    []foundRow
+	More    bool // there are more behind these
+	Counts  map[string]int
+	Counted bool   // Counts are known
+	Fuzzy   bool   // some are there with a typing error allowed for
+	Partial string // why only numbers and addresses were looked at; "" where all was
+}
+
+// foundRow is one record, with what was looked for marked.
+type foundRow struct {
+	vault.SearchHit
+	Number   int // among those shown, from 1
+	Path     string
+	Name     []textPart
+	Below    []textPart
+	Snippet  []vault.SnippetPiece // nil where Name and Below show it already
+	KindName string
+}
+
+// kindNames are what a record of a kind is called, and its icon is called as the kind
+// but for documents.
+var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document"}
+
+// Icon is the name of the drawing beside a record.
+func (f foundRow) Icon() string {
+	if f.Kind == "file" {
+		return "document"
+	}
+	return f.Kind
+}
+
+// found looks for a text. What is wrong with it is put under problems. While there is no
+// index, or it takes too long, what is called by the number is shown, and that it is so.
+func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, problems map[string]string) (f found, err error) {
+	if f.Text = q.Text; f.Text == "" || len(problems) > 0 {
+		return f, nil
+	}
+	if f.Short = tooLittle(f.Text); f.Short {
+		return f, nil
+	}
+	answer, err := p.Search.Search(ctx, who.Actor, q)
+	switch title.KindOf(err) {
+	case title.Invalid:
+		problems["q"] = sentenceOf(err)
+		return f, nil
+	case title.Closing:
+		f.Partial = sentenceOf(err)
+		return f, p.byNumber(ctx, q, &f)
+	}
+	if err != nil {
+		return f, err
+	}
+	f.More, f.Counts, f.Counted, f.Fuzzy = answer.More, answer.Counts, true, answer.Fuzzy
+	for _, hit := range answer.Hits {
+		f.add(p, hit)
+	}
+	return f, nil
+}
+
+// byNumber finds what is called by the text or begins with it, of the kind asked for.
+func (p *pages) byNumber(ctx context.Context, q vault.SearchQuery, f *found) error {
+	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.Since.IsZero() || !q.Until.IsZero() {
+		return nil // of these nothing is known by the number
+	}
+	known, err := p.Vault.Find(ctx, q.Text, vault.MostFound)
+	for _, group := range known.Groups {
+		if q.Kind != "" && q.Kind != group.Noun {
+			continue
+		}
+		for _, h := range group.Hits {
+			f.add(p, vault.SearchHit{Kind: h.Noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt})
+		}
+	}
+	return err
+}
+
+func (f *found) add(p *pages, hit vault.SearchHit) {
+	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
+	shown := marker{phrase: extract.NewPhrase(extract.Each(f.Text))}
+	row.Name, row.Below = shown.mark(hit.Heading), shown.mark(hit.Under)
+	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
+		row.Snippet = hit.Snippet
+	}
+	switch hit.Kind {
+	case "order":
+		row.Path = p.orderPath(hit.ID)
+	case "abstract":
+		row.Path = p.abstractPath(hit.ID)
+	default:
+		row.Path = f.reading(hit)
+	}
+	f.Rows = append(f.Rows, row)
+}
+
+// said reports whether everything that is marked in a snippet is marked in one of the
+// lines too.
+func said(snippet []vault.SnippetPiece, lines ...[]textPart) bool {
+	var shown strings.Builder
+	for _, line := range lines {
+		for _, part := range line {
+			if part.Hit > 0 {
+				shown.WriteString(" " + title.Squeezed(part.Text))
+			}
+		}
+	}
+	for _, piece := range snippet {
+		if piece.Marked && !strings.Contains(shown.String(), title.Squeezed(piece.Text)) {
+			return false
+		}
+	}
+	return true
+}
+
+// reading is the page of a document that has what was looked for, marked there.
+func (f *found) reading(hit vault.SearchHit) string {
+	if hit.Page == 0 {
+		return documentPath(hit.ID)
+	}
+	what := f.Text
+	if f.Fuzzy { // what stands there is spelled otherwise
+		var there []string
+		for _, piece := range hit.Snippet {
+			if piece.Marked {
+				there = append(there, piece.Text)
+			}
+		}
+		if len(there) > 0 {
+			what = strings.Join(there, " ")
+		}
+	}
+	n := strconv.Itoa(hit.Page)
+	to := address(documentPath(hit.ID), url.Values{"page": {n}, "find": {what}, "words": {"1"}})
+	if hit.File != nil && !hit.File.Drawn() { // all of its text is on one page of ours
+		to += "#p" + n
+	}
+	return to
+}
+
+// boxRows is how many records the find box offers.
+const boxRows = 12
+
+// findBox is the part of a page that the find box shows while somebody types.
+func (p *pages) findBox(w http.ResponseWriter, r *http.Request, who visitor) error {
+	text := strings.TrimSpace(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
+	if !isPart(r) {
+		redirect(w, r, address("/find", url.Values{"q": {text}}))
+		return nil
+	}
+	problems := map[string]string{}
+	f, err := p.found(r.Context(), who, vault.SearchQuery{Text: text, Limit: boxRows}, problems)
+	if err != nil {
+		return err
+	}
+	return p.part(w, r, who, http.StatusOK, "find.html", "find-box", map[string]any{
+		"Found": f, "Problem": problems["q"], "All": address("/find", url.Values{"q": {text}, "all": {"1"}}),
+	})
+}

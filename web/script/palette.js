@@ -1,0 +1,254 @@
+// The find box above every page: Ctrl-K or "/" opens it, and what is found shows as one
+// types. Without this script the head of a page has a plain form that leads to /find.
+(() => {
+  'use strict';
+
+  const mac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform || navigator.platform || '');
+  const key = 'find'; // of the session's storage: what was looked for last, and what of it was opened
+  const pause = 80, slow = 300, most = 20000; // milliseconds
+
+  // A page may be put into the place of another: nothing of it is held on to.
+  const box = () => document.getElementById('palette');
+  const part = (name) => box().querySelector(name);
+  const field = () => part('#palette-q');
+  const options = () => [...box().querySelectorAll('[role="option"]')];
+  const chosen = () => part('[role="option"][aria-selected="true"]');
+  const text = () => field().value.trim();
+  const enough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
+  const said = (words) => { part('#palette-said').textContent = words; };
+
+  const remember = (to) => {
+    try { sessionStorage.setItem(key, JSON.stringify([text(), to])); } catch { /* not allowed here */ }
+  };
+  const remembered = () => {
+    try {
+      const [typed, to] = JSON.parse(sessionStorage.getItem(key));
+      return { typed: String(typed), to: String(to) };
+    } catch {
+      return { typed: '', to: '' };
+    }
+  };
+
+  // One request is under way at a time; the answer of another than the last counts for nothing.
+  let flight = null, timer = 0, shown = '', wanted = '';
+  const stop = () => {
+    clearTimeout(timer);
+    flight?.abort();
+    flight = null;
+    part('.palette-wait').hidden = true;
+    part('.palette-found').removeAttribute('aria-busy');
+  };
+
+  const choose = (option) => {
+    chosen()?.setAttribute('aria-selected', 'false');
+    if (!option) {
+      field().removeAttribute('aria-activedescendant');
+      return;
+    }
+    option.setAttribute('aria-selected', 'true');
+    field().setAttribute('aria-activedescendant', option.id);
+    option.scrollIntoView({ block: 'nearest' });
+  };
+
+  const listed = () => {
+    const there = options().length > 0;
+    field().setAttribute('aria-expanded', String(there));
+    if (there) field().setAttribute('aria-controls', 'palette-list');
+    else field().removeAttribute('aria-controls');
+    part('.palette-start').hidden = part('.palette-found').hasChildNodes() || !part('.palette-trouble').hidden;
+  };
+
+  const trouble = (...words) => {
+    part('.palette-trouble span').replaceChildren(...words);
+    part('.palette-trouble').hidden = !words.length;
+    if (words.length) {
+      part('.palette-found').replaceChildren();
+      choose(null);
+      shown = '';
+      said(part('.palette-trouble span').textContent);
+    }
+    listed();
+  };
+
+  const show = (html, typed) => {
+    const answer = new DOMParser().parseFromString(html, 'text/html');
+    const before = wanted || chosen()?.getAttribute('href');
+    wanted = '';
+    choose(null);
+    part('.palette-found').replaceChildren(...document.importNode(answer.body, true).childNodes);
+    part('.palette-found').scrollTop = 0;
+    shown = typed;
+    trouble();
+    said(part('[data-said]')?.textContent || '');
+    choose(before && options().find((option) => option.getAttribute('href') === before));
+  };
+
+  const signedOut = () => {
+    const link = document.createElement('a');
+    link.href = '/sign-in';
+    link.target = '_blank';
+    link.rel = 'noopener';
+    link.textContent = 'Sign in again in a new tab';
+    return ['You were signed out. ', link, '.'];
+  };
+
+  const ask = async (typed) => {
+    stop();
+    const own = flight = new AbortController();
+    part('.palette-found').setAttribute('aria-busy', 'true');
+    let late = false;
+    const waiting = setTimeout(() => {
+      part('.palette-wait').hidden = false;
+      if (!options().length) part('.palette-start').hidden = true;
+    }, slow);
+    const end = setTimeout(() => {
+      late = true;
+      own.abort();
+    }, most);
+    let reply, html;
+    try {
+      reply = await fetch(`/find/box?q=${encodeURIComponent(typed)}`, { headers: { 'HX-Request': 'true', 'HX-Current-URL': location.href }, signal: own.signal });
+      html = await reply.text();
+    } catch {
+      if (flight !== own) return;
+      stop();
+      trouble(late ? 'The server takes very long.' : 'The server does not answer.');
+      return;
+    } finally {
+      clearTimeout(waiting);
+      clearTimeout(end);
+    }
+    if (flight !== own) return;
+    stop();
+    if (reply.ok) show(html, typed);
+    else if (reply.status === 401) trouble(...signedOut());
+    else trouble(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'That did not work.');
+  };
+
+  const look = () => {
+    const typed = text();
+    stop();
+    if (!enough(typed)) {
+      choose(null);
+      part('.palette-found').replaceChildren();
+      shown = '';
+      trouble();
+      if (!typed) return said('');
+      const note = document.createElement('p');
+      note.className = 'palette-said';
+      note.textContent = 'Type at least two letters or digits.';
+      part('.palette-found').replaceChildren(note);
+      said(note.textContent);
+      return listed();
+    }
+    if (typed === shown) return;
+    part('.palette-found').setAttribute('aria-busy', 'true');
+    timer = setTimeout(ask, pause, typed);
+  };
+
+  const open = () => {
+    const dialog = box();
+    if (!dialog || dialog.open || document.querySelector('dialog:modal')) return Boolean(dialog?.open);
+    for (const menu of document.querySelectorAll('details.menu[open]')) menu.open = false;
+    dialog.showModal();
+    if (!field().value) {
+      const last = remembered();
+      field().value = last.typed;
+      wanted = last.to;
+    }
+    field().focus();
+    field().select();
+    look();
+    return true;
+  };
+
+  // go opens what is chosen, else the page with all that was found.
+  const go = (option, apart) => {
+    const to = option ? option.href : `${part('form').action}?q=${encodeURIComponent(text())}`;
+    remember(option ? option.getAttribute('href') : '');
+    if (apart) window.open(to, '_blank', 'noopener');
+    else location.assign(to);
+  };
+
+  const step = (event) => {
+    const list = options();
+    const at = list.indexOf(chosen());
+    switch (event.key) {
+      case 'ArrowDown': return list[(at + 1) % list.length];
+      case 'ArrowUp': return list[at > 0 ? at - 1 : list.length - 1];
+      case 'Home': return at < 0 ? null : list[0];
+      case 'End': return at < 0 ? null : list[list.length - 1];
+      default: return null;
+    }
+  };
+
+  document.addEventListener('keydown', (event) => {
+    if (event.isComposing || event.defaultPrevented || !box()) return;
+    const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+    if (held && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k'
+      || event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !window.deedkeep.typing(event.target)) {
+      if (open()) event.preventDefault();
+      return;
+    }
+    if (event.target !== box()?.querySelector('#palette-q')) return;
+    if (event.key === 'Escape') {
+      event.preventDefault(); // else the browser may take the text away first
+      box().close();
+      return;
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      if (chosen() || text()) go(chosen(), event.ctrlKey || event.metaKey);
+      return;
+    }
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const to = step(event);
+    if (!to) return;
+    event.preventDefault();
+    choose(to);
+  });
+
+  document.addEventListener('input', (event) => {
+    if (event.target.id !== 'palette-q') return;
+    choose(null);
+    wanted = '';
+    look();
+  });
+
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest('[data-palette]');
+    switch (button?.dataset.palette) {
+      case 'open':
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        if (open()) event.preventDefault();
+        return;
+      case 'close': box().close(); return;
+      case 'again':
+        field().focus();
+        ask(text());
+        return;
+      default:
+    }
+    const option = event.target.closest('.palette [role="option"]');
+    if (option) remember(option.getAttribute('href'));
+    else if (event.target === box()) box().close(); // beside it
+  });
+  // The focus stays where one types.
+  document.addEventListener('mousedown', (event) => {
+    if (event.target.closest('.palette [role="option"]')) event.preventDefault();
+  });
+  document.addEventListener('close', (event) => {
+    if (event.target !== box()) return;
+    stop();
+  }, true);
+  // Whoever comes after somebody who signed out does not see what was looked for.
+  document.addEventListener('submit', (event) => {
+    if (event.defaultPrevented || new URL(event.target.action).pathname !== '/sign-out') return;
+    try { sessionStorage.removeItem(key); } catch { /* not allowed here */ }
+  });
+
+  if (mac) {
+    for (const name of document.querySelectorAll('[data-keys]')) name.textContent = '⌘ K';
+    for (const name of document.querySelectorAll('[data-ctrl]')) name.textContent = '⌘';
+  }
+})();
