@@ -52,7 +52,15 @@ func (t *Tx) PutAbstract(a title.Abstract) error {
 		return err
 	}
 	t.step(CountAbstracts, known && old.Trashed == nil, a.Trashed == nil)
-	return abstracts.write(t, a.ID, &old, known, &a)
+	if err := abstracts.write(t, a.ID, &old, known, &a); err != nil {
+		return err
+	}
+	if known && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
+		for _, id := range a.Files {
+			files.change(t, id) // they are found by where their abstract lies
+		}
+	}
+	return nil
 }
 
 // RemoveAbstract takes one away for good, in the trash or not; NotFound when

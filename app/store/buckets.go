@@ -39,6 +39,7 @@ var (
 	bucketSessionUsers  = []byte("session_users")
 	bucketEvents        = []byte("events")
 	bucketEventIndex    = []byte("event_index")
+	bucketChanges       = []byte("changes")
 )
 
 // The keys of meta and workspace.
@@ -60,7 +61,7 @@ func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
 		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash, bucketReplays, bucketReplayTimes, bucketKeys, bucketKeyHashes, bucketUsers,
-		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex}
+		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges}
 }
 
 // found makes the buckets and the workspace of a new vault.

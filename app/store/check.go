@@ -62,6 +62,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		k.replays()
 		k.counters()
 		k.tallied()
+		k.changes()
 		return k.ctx.Err()
 	})
 	if err := ctx.Err(); err != nil {

@@ -145,5 +145,5 @@ func (t *Tx) flush() error {
 		}
 	}
 	t.tallies = nil
-	return nil
+	return t.flushChanges()
 }

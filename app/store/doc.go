@@ -46,6 +46,7 @@
 //	session_users/   user id, hash (32)
 //	events/          seq                  record title.Event
 //	event_index/     list index: record r, actor a, kind w
+//	changes/         seq                  noun and id of a record; see change.go
 //
 // # Lists
 //
@@ -91,8 +92,9 @@
 //
 // Indexes and counters are written with the record, in its transaction, by the one
 // Put function of its noun; counters once a commit. What is the same before and
-// after is not written. Rebuild makes all of them anew. Nothing here decides: rules
-// of one noun are in app/title, rules between nouns in app/vault.
+// after is not written. Rebuild makes all of them anew. So is the feed of changes
+// written, for those who follow from outside. Nothing here decides: rules of one noun
+// are in app/title, rules between nouns in app/vault.
 //
 // # Promises
 //

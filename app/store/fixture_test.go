@@ -114,6 +114,10 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Open: true}); err != nil || len(page.Items) == 0 || page.Items[0].ID != 1 {
 					t.Errorf("open orders: %+v, %v", page, err)
 				}
+				told, err := tx.Changes(1, 99)
+				if want := map[bool]int{true: 13}[schema > 4]; err != nil || len(told) != want || tx.LastChange() != uint64(want) {
+					t.Errorf("changes %+v, %v", told, err)
+				}
 				if schema < 3 {
 					return nil
 				}

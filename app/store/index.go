@@ -272,7 +272,7 @@ func (l *listing[T]) live(t *Tx, id uint64) (T, error) {
 	return v, err
 }
 
-// write puts a record and moves its entries.
+// write puts a record, moves its entries, and tells the feed of changes.
 func (l *listing[T]) write(t *Tx, id uint64, old *T, known bool, v *T) error {
 	if !known {
 		old = nil
@@ -280,13 +280,15 @@ func (l *listing[T]) write(t *Tx, id uint64, old *T, known bool, v *T) error {
 	if err := l.reindex(t, old, v); err != nil {
 		return fmt.Errorf("%s %d: %w", l.noun, id, err)
 	}
+	l.change(t, id)
 	return l.put(t, id, *v)
 }
 
-// erase removes a record and its entries.
+// erase removes a record and its entries, and tells the feed of changes.
 func (l *listing[T]) erase(t *Tx, id uint64, old *T) error {
 	if err := l.reindex(t, old, nil); err != nil {
 		return fmt.Errorf("%s %d: %w", l.noun, id, err)
 	}
+	l.change(t, id)
 	return l.remove(t, id)
 }

@@ -56,3 +56,25 @@ func (t *Tx) FileWithDigest(digest [32]byte, fits func(title.File) bool) (file t
 	}
 	return title.File{}, false, nil
 }
+
+// Numbered gives at most limit numbers of abstracts, orders or files from one on, of
+// those in the trash and the damaged ones too. The noun is as in Change.
+func (t *Tx) Numbered(noun string, from uint64, limit int) (list []uint64) {
+	bucket := map[string][]byte{abstracts.noun: bucketAbstracts, orders.noun: bucketOrders, files.noun: bucketFiles}[noun]
+	c := t.bucket(bucket).Cursor()
+	for key, _ := c.Seek(number(from)); key != nil && len(list) < limit; key, _ = c.Next() {
+		if id, ok := numberOf(key); ok { // Check reports a key that is none
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// EventHash is the hash of an entry of the log; "" where there is none, or it is damaged.
+func (t *Tx) EventHash(seq uint64) string {
+	e, err := events.get(t, seq)
+	if err != nil {
+		return ""
+	}
+	return e.Hash
+}

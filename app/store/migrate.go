@@ -9,7 +9,7 @@ import (
 )
 
 // Schema is the version of the bucket tree in doc.go.
-const Schema = 4
+const Schema = 5
 
 // migration brings a file of the schema before it to its own.
 type migration struct {
@@ -35,6 +35,10 @@ var migrations = []migration{
 		return errors.Join(tx.DeleteBucket([]byte("order_numbers")), counters.Put([]byte(CountFileRecords), number(files)))
 	}},
 	{schema: 4, build: buildSorts, run: func(*bolt.Tx) error { return nil }},
+	{schema: 5, run: func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucket(bucketChanges)
+		return err
+	}},
 }
 
 // buildSorts fills the indexes of sorts, which schema 3 has not.

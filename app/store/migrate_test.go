@@ -74,7 +74,7 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// lower makes a file of schema 4 one of schema 3 or 2, with what that had.
+// lower makes a file of schema 5 one of schema 4, 3 or 2, with what that had.
 func lower(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -82,6 +82,9 @@ func lower(t *testing.T, path string, schema uint64) {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
+		if err := tx.DeleteBucket(bucketChanges); err != nil || schema == 4 {
+			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, number(4)))
+		}
 		if schema == 3 {
 			return errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(3)), tx.DeleteBucket(bucketAbstractSorts), tx.DeleteBucket(bucketOrderSorts))
 		}
@@ -126,7 +129,7 @@ func content(t *testing.T, path string) map[string]string {
 // what a program of the schema before wrote, and the next one that opens it ends
 // with what it would have, had it kept the indexes from the beginning.
 func TestAMigrationCutOff(t *testing.T) {
-	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}} {
+	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { cutOff(t, schema, cuts) })
 	}
 }

@@ -87,7 +87,7 @@ func (s *Store) alone(fn func(*Tx) error) error {
 // keys let their owners in, and no digest is ever missing.
 func (r *rebuilder) all() error {
 	err := r.update(func(t *Tx) error {
-		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.emptyBuckets(append(listIndexes(), bucketCounters, bucketCounts)))
+		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.emptyBuckets(append(listIndexes(), bucketCounters, bucketCounts)), emptyChanges(t.tx))
 	})
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ type Store struct {
 	failed  error
 	wake    chan struct{}
 	done    chan struct{}
+	stirred chan struct{}
 }
 
 // Open opens vault.db at path and brings it to the current schema, or creates it
@@ -57,7 +58,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -153,6 +154,9 @@ type Tx struct {
 	counted  map[Counter]int64 // what was added since the last flush
 	tallies  map[tallied]int64
 	queued   map[uint64][]uint64 // the tasks of files, once asked for
+	told     map[uint64]struct{} // records that the feed of changes is told of, and
+	changed  []uint64            // the same in their order
+	stir     func()              // of the store; nil of a copy
 	old, new []byte              // room for keys
 	over     func() error        // why nobody waits for it any more; nil of a write
 }
@@ -165,6 +169,8 @@ func (t *Tx) ended() error {
 	return t.over()
 }
 
-func (s *Store) newTx(tx *bolt.Tx) *Tx { return &Tx{tx: tx, memos: &s.memos, hash: s.hash} }
+func (s *Store) newTx(tx *bolt.Tx) *Tx {
+	return &Tx{tx: tx, memos: &s.memos, hash: s.hash, stir: s.stir}
+}
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }

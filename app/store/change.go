@@ -1,0 +1,187 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// The feed of changes says which abstracts, orders and files were put or removed,
+// in the order of the commits, so that what is derived from them elsewhere can
+// follow; not what has changed, as whoever follows reads the record anyway. It is
+// written by the Put and Remove functions themselves, a record once a commit:
+//
+//	key    seq (8), from the sequence of the bucket, without gaps
+//	value  noun (1) as in the trash | id (7) | CRC-32C (4) of bucket 0x00 key and these
+//
+// Whoever has followed trims it. A Rebuild empties it and leaves a gap behind, which
+// tells those who follow to begin anew.
+
+// Change is one entry of the feed.
+type Change struct {
+	Seq  uint64
+	Noun string // "abstract", "order" or "file"
+	ID   uint64
+}
+
+// ErrGap is in the chain of the error of Changes where entries that were asked for
+// are gone or damaged: whoever follows has to begin anew.
+var ErrGap = errors.New("the feed of changes has a gap")
+
+const changeSize = 12
+
+// change notes a record for the feed, which flush writes: one of those that can lie
+// in the trash, which events cannot.
+func (l *listing[T]) change(t *Tx, id uint64) {
+	if l.trashed == nil {
+		return
+	}
+	key := nounID(l.noun, id)
+	if _, known := t.told[key]; known {
+		return
+	}
+	if t.told == nil {
+		t.told = map[uint64]struct{}{}
+	}
+	t.told[key] = struct{}{}
+	t.changed = append(t.changed, key)
+}
+
+// flushChanges writes what was noted, all of it at the end of the bucket.
+func (t *Tx) flushChanges() error {
+	if len(t.changed) == 0 {
+		return nil
+	}
+	b := t.bucket(bucketChanges)
+	b.FillPercent = 1 // numbers only grow, and nothing is ever put between them
+	seq := b.Sequence()
+	for _, record := range t.changed {
+		seq++
+		key := number(seq)
+		if err := b.Put(key, changeValue(key, record)); err != nil {
+			return fmt.Errorf("note change %d: %w", seq, err)
+		}
+	}
+	if err := b.SetSequence(seq); err != nil {
+		return fmt.Errorf("note change %d: %w", seq, err)
+	}
+	t.changed, t.told = nil, nil
+	t.tx.OnCommit(t.stir)
+	return nil
+}
+
+func changeValue(key []byte, record uint64) []byte {
+	raw := binary.BigEndian.AppendUint64(make([]byte, 0, changeSize), record)
+	return binary.BigEndian.AppendUint32(raw, checksum(bucketChanges, key, raw))
+}
+
+// changeOf is false for what nothing here wrote.
+func changeOf(key, raw []byte) (c Change, ok bool) {
+	seq, ok := numberOf(key)
+	if !ok || len(raw) != changeSize || binary.BigEndian.Uint32(raw[8:]) != checksum(bucketChanges, key, raw[:8]) {
+		return c, false
+	}
+	record := binary.BigEndian.Uint64(raw)
+	c = Change{Seq: seq, Noun: nounOf(record), ID: record & (1<<nounShift - 1)}
+	return c, c.Noun != ""
+}
+
+// LastChange is the number of the newest change; 0 before the first. It never falls.
+func (t *Tx) LastChange() uint64 { return t.bucket(bucketChanges).Sequence() }
+
+// Changes reads at most limit changes from a number on, in their order. ErrGap is in
+// the chain of the error when the first of them was trimmed, or one is damaged or
+// missing; without changes from there on there is nothing to read, and no gap.
+func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
+	last, next := t.LastChange(), max(from, 1)
+	if next > last+1 {
+		return nil, fmt.Errorf("changes from %d of %d: %w", from, last, ErrGap)
+	}
+	c := t.bucket(bucketChanges).Cursor()
+	key, raw := c.Seek(number(next))
+	for ; next <= last && len(list) < limit; next++ {
+		change, ok := changeOf(key, raw)
+		if !ok || change.Seq != next {
+			return list, fmt.Errorf("change %d: %w", next, ErrGap)
+		}
+		list = append(list, change)
+		key, raw = c.Next()
+	}
+	return list, nil
+}
+
+// TrimChanges takes at most limit changes up to and with a number out of the feed, the
+// oldest first, and tells how many.
+func (t *Tx) TrimChanges(upTo uint64, limit int) (count int, err error) {
+	b, end := t.bucket(bucketChanges), number(upTo)
+	var old [][]byte
+	c := b.Cursor()
+	for key, _ := c.First(); key != nil && bytes.Compare(key, end) <= 0 && len(old) < limit; key, _ = c.Next() {
+		old = append(old, bytes.Clone(key))
+	}
+	for _, key := range old {
+		if err := b.Delete(key); err != nil {
+			return 0, fmt.Errorf("trim changes: %w", err)
+		}
+	}
+	return len(old), nil
+}
+
+// FirstChange is the number of the oldest change that is kept, one above LastChange
+// when none is.
+func (t *Tx) FirstChange() uint64 {
+	key, _ := t.bucket(bucketChanges).Cursor().First()
+	if seq, ok := numberOf(key); ok {
+		return seq
+	}
+	return t.LastChange() + 1
+}
+
+// Changed is sent to after a commit that the feed tells of, unless something waits
+// there already. It is for one follower.
+func (s *Store) Changed() <-chan struct{} { return s.stirred }
+
+func (s *Store) stir() {
+	select {
+	case s.stirred <- struct{}{}:
+	default:
+	}
+}
+
+// emptyChanges leaves nothing of the feed, and a gap where it was.
+func emptyChanges(tx *bolt.Tx) error {
+	seq := tx.Bucket(bucketChanges).Sequence()
+	if err := tx.DeleteBucket(bucketChanges); err != nil {
+		return fmt.Errorf("empty bucket %s: %w", bucketChanges, err)
+	}
+	b, err := tx.CreateBucket(bucketChanges)
+	if err != nil {
+		return fmt.Errorf("make bucket %s: %w", bucketChanges, err)
+	}
+	return b.SetSequence(seq + 1)
+}
+
+// changes holds every entry of the feed against its checksum and the one before it.
+func (k *checker) changes() {
+	last := k.t.LastChange()
+	var before uint64
+	c := k.t.bucket(bucketChanges).Cursor()
+	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
+		change, ok := changeOf(key, raw)
+		switch {
+		case !ok:
+			k.find("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
+		case before != 0 && change.Seq != before+1:
+			k.find("change", fmt.Sprint(change.Seq), "follows change %d", before)
+		case change.Seq > last:
+			k.find("change", fmt.Sprint(change.Seq), "its number is above the sequence of its bucket")
+		}
+		before = change.Seq
+	}
+	if before != 0 && before < last {
+		k.find("change", fmt.Sprint(last), "is missing, the last is %d", before)
+	}
+}
