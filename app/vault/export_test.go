@@ -48,7 +48,7 @@ func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx)
 func (v *Vault) Index(x interface {
 	Search(ctx context.Context, q search.Query) (search.Answer, error)
 }) {
-	v.index = x
+	v.finder = x
 }
 
 // DropDerived removes what was made of a document.

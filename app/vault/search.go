@@ -43,10 +43,7 @@ type SearchHit struct {
 }
 
 // SnippetPiece is a part of a snippet, in the words of the record.
-type SnippetPiece struct {
-	Text   string
-	Marked bool // it was searched for
-}
+type SnippetPiece = search.Piece
 
 // SearchPage is some of the hits, the best first. It has fewer than were asked for where
 // records changed or went to the trash that the index does not know of yet.
@@ -87,7 +84,7 @@ func (v *Vault) Search(ctx context.Context, _ title.Actor, q SearchQuery) (page 
 	if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
 		return page, err
 	}
-	page = SearchPage{Hits: v.snippets(ctx, f.query.Text, seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy}
+	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy}
 	page.Took = v.now().Sub(began)
 	return page, nil
 }
@@ -107,13 +104,22 @@ func (v *Vault) asking(ctx context.Context, q SearchQuery) (f searched, err erro
 	if q.Limit <= 0 || q.never() {
 		return f, ctx.Err()
 	}
-	f.answer, err = v.index.Search(ctx, q.asked())
+	f.answer, err = v.finder.Search(ctx, q.asked())
 	return f, refusedSearch(err)
 }
 
 // more says whether there are hits behind those that can be reached.
 func (f searched) more() bool {
 	return f.answer.More && f.query.Offset+f.query.Limit < MostSearched
+}
+
+// marker marks what was found.
+func (f searched) marker() *search.Marker {
+	m := search.NewMarker(f.query.Text)
+	if f.answer.Fuzzy {
+		m = m.Tolerant()
+	}
+	return m
 }
 
 func (f searched) counts() map[string]int {
@@ -226,8 +232,13 @@ func (q *SearchQuery) fits(template uint64, p title.Property, status string, cre
 
 // refusedSearch is an error of the index as callers know it.
 func refusedSearch(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) && title.KindOf(err) == title.Internal {
-		return &title.Error{Kind: title.Closing, Message: "The search took too long; ask for something rarer, or narrow it.", Err: err}
+	switch {
+	case errors.Is(err, search.ErrShort):
+		return title.Refusal("q", "The q field must have at least two letters or digits.")
+	case errors.Is(err, search.ErrLong):
+		return title.Refusal("q", "The q field has too much to look for; fewer words will do.")
+	case errors.Is(err, search.ErrDeadline):
+		return &title.Error{Kind: title.Closing, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
 	}
 	return err
 }

@@ -128,7 +128,7 @@ func TestSearchRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, row.want)
 		}
 	}
-	f.err = fmt.Errorf("search: %w", context.DeadlineExceeded)
+	f.err = fmt.Errorf("search: %w", search.ErrDeadline)
 	_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
 	kind(t, "late", err, title.Closing)
 	_, err = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
@@ -198,7 +198,7 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	if first.Heading != "26-100" || first.Under != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" || first.Status != "active" || first.DueDate != "2026-06-01" || first.Score != 9 {
 		t.Errorf("%+v", first)
 	}
-	if marks(first.Snippet) != "26-100 · 12 [Elm] St., Troy, Rensselaer County, NY · active · 12.-3-45" || first.Page != 0 {
+	if marks(first.Snippet) != "26-100 · 12.-3-45 · 12 [Elm] St. · Troy · Rensselaer · NY · 2026-06-01 · active" || first.Page != 0 {
 		t.Errorf("%q on page %d", marks(first.Snippet), first.Page)
 	}
 	if abstract.Heading != "F-1" || abstract.Status == "" || abstract.Under != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
@@ -249,28 +249,35 @@ func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 	file := made.Files[0]
 	failure(t, v, file.ID)
 	f.hits = []search.Hit{hit(search.File, file.ID)}
-	page := look(t, v, vault.SearchQuery{Text: "elm", Kind: "file", County: "rensselaer", Status: made.Abstract.Status, Template: made.Abstract.TemplateID})
+	page := look(t, v, vault.SearchQuery{Text: "elm", Kind: "file", County: "rensselaer", Template: made.Abstract.TemplateID})
 	if len(page.Hits) != 1 {
 		t.Fatalf("%+v", page)
 	}
 	if h := page.Hits[0]; h.Under != "F-7" || h.AbstractID != made.Abstract.ID || marks(h.Snippet) != "of [elm]" || h.Page != 2 {
 		t.Errorf("%+v", h)
 	}
-	if got := look(t, v, vault.SearchQuery{Text: "elm", County: "Albany"}); len(got.Hits) != 0 {
-		t.Errorf("%+v", got)
+	for _, q := range []vault.SearchQuery{{County: "Albany"}, {Status: made.Abstract.Status}} {
+		q.Text = "elm"
+		if got := look(t, v, q); len(got.Hits) != 0 {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 
 func TestSearchSnippetOfText(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	far := strings.Repeat("x", 1<<20) + "|elm"
+	far := strings.Repeat(strings.Repeat("x", 1<<20)+"|", 4) + "elm"
 	for _, row := range []struct {
 		name, text, want string
 		page             int
 	}{
 		{"a.pdf", "one|two elm|elm again", "two [elm]", 2},
 		{"elm.pdf", "one", "[elm].pdf", 0},
+		{"elm.pdf", "one|an elm", "an [elm]", 2},
+		{"elm oak.pdf", "one|an elm", "[elm oak].pdf", 0},
+		{"f.pdf", "the elm|the elm and the oak", "the [elm] and the [oak]", 2},
+		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // near enough
 		{"b.pdf", "<script>elm</script>", "<script>[elm]</script>", 1},
 		{"c.pdf", "nothing", "", 0},
 		{"d.pdf", far, "", 0}, // beyond what is looked at
@@ -278,7 +285,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 		file := upload(t, v, pdf(row.name, row.text))[0]
 		failure(t, v, file.ID)
 		f.hits = []search.Hit{hit(search.File, file.ID)}
-		h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]
+		h := look(t, v, vault.SearchQuery{Text: "elm oak"}).Hits[0]
 		if marks(h.Snippet) != row.want || h.Page != row.page {
 			t.Errorf("%s: %q on page %d, want %q on %d", row.name, marks(h.Snippet), h.Page, row.want, row.page)
 		}

@@ -3,7 +3,6 @@ package vault
 import (
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"deedkeep/app/search"
@@ -63,25 +62,4 @@ func hitsOf[T any](list []store.Known[T], kind search.Kind, id func(T) uint64) (
 		hits = append(hits, h)
 	}
 	return hits
-}
-
-// plainMarker marks the text itself.
-type plainMarker string
-
-func newMarker(text string) marker { return plainMarker(text) }
-
-func (m plainMarker) Snippet(text string) ([]SnippetPiece, int) {
-	at := strings.Index(strings.ToLower(text), strings.ToLower(string(m)))
-	if at < 0 || len(strings.ToLower(text)) != len(text) {
-		return nil, 0
-	}
-	end := at + len(m)
-	from, to := at, end
-	for from > 0 && (at-from < 80 || text[from]&0xC0 == 0x80) {
-		from--
-	}
-	for to < len(text) && (to-end < 120 || text[to]&0xC0 == 0x80) {
-		to++
-	}
-	return []SnippetPiece{{Text: text[from:at]}, {Text: text[at:end], Marked: true}, {Text: text[end:to]}}, 1
 }

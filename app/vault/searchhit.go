@@ -1,9 +1,7 @@
 package vault
 
 import (
-	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -52,7 +50,7 @@ func (v *Vault) seeAbstract(t *store.Tx, id uint64, q *SearchQuery) (s seen, fit
 	}
 	s.SearchHit = v.abstractHit(&a, "").shown(abstractNoun.name)
 	s.Heading = v.heading(t, a)
-	s.words = words(a.Custom, a.FileNumber(), a.Line(), a.TaxMap, a.Status)
+	s.words = words(a.Known())
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
 
@@ -62,11 +60,11 @@ func seeOrder(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err er
 		return s, false, err
 	}
 	s.SearchHit = orderHit(&o, "").shown(orderNoun.name)
-	s.words = words(o.Custom, o.Number, o.Line(), o.Status)
+	s.words = words(o.Known())
 	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
 }
 
-// seeFile takes a document for one of its abstract's template, place and status.
+// seeFile takes a document for one of its abstract's template and place.
 func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
 	file, err := t.File(id)
 	if err != nil {
@@ -85,7 +83,7 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
 	s.words = file.Filename
-	return s, q.fits(of.TemplateID, of.Property, of.Status, file.CreatedAt), nil
+	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil
 }
 
 // shown is a hit by a number as one of a search.
@@ -93,35 +91,7 @@ func (h Hit) shown(noun string) SearchHit {
 	return SearchHit{Kind: noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
 }
 
-// words are the values of a record as one text, each once.
-func words(custom title.Values, own ...string) string {
-	var list []string
-	add := func(s string) {
-		if s = strings.TrimSpace(s); s != "" && !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	for _, s := range own {
-		add(s)
-	}
-	for _, key := range slices.Sorted(maps.Keys(custom)) {
-		add(valueWords(custom[key]))
-	}
-	return strings.Join(list, " · ")
-}
-
-// valueWords is a custom value as people read it; "" of a box that is ticked or not.
-func valueWords(raw json.RawMessage) string {
-	var text string
-	var several []string
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
-		return text
-	case json.Unmarshal(raw, &several) == nil:
-		return strings.Join(several, ", ")
-	}
-	if s := string(raw); s != "true" && s != "false" && s != "null" {
-		return s
-	}
-	return ""
+// words are what a record is known by as one text.
+func words(k title.Known) string {
+	return strings.Join(slices.Concat(k.Numbers, k.Names, k.Others), " · ")
 }

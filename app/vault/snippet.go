@@ -3,27 +3,24 @@ package vault
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
+
+	"deedkeep/app/search"
 )
 
 // What the snippets of a page may cost.
 const (
 	snippetTime  = 200 * time.Millisecond // all of them together
-	snippetBytes = 1 << 20                // of the text of one document
+	snippetBytes = 4 << 20                // of the text of one document
+	snippetAfter = 64 << 10               // behind the first page that shows anything
 )
-
-// marker marks what was searched for in a text; worth is how much of it a window shows,
-// 0 where there is nothing of it.
-type marker interface {
-	Snippet(text string) (pieces []SnippetPiece, worth int)
-}
 
 // snippets adds to each hit where the text was found, as far as that can be told in
 // time: a hit without its snippet is a hit all the same.
-func (v *Vault) snippets(ctx context.Context, text string, list []seen) []SearchHit {
+func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) []SearchHit {
 	ctx, cancel := context.WithTimeout(ctx, snippetTime)
 	defer cancel()
-	mark := newMarker(text)
 	hits := make([]SearchHit, len(list))
 	for i, s := range list {
 		hits[i] = s.SearchHit
@@ -42,15 +39,17 @@ func (v *Vault) snippets(ctx context.Context, text string, list []seen) []Search
 }
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
-// those that show as much, and for more than the name of the document does.
-func (v *Vault) snippetOfText(ctx context.Context, mark marker, best int, hit *SearchHit) {
-	left := snippetBytes
+// those that show as much, and for no less than the name of the document does.
+func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int, hit *SearchHit) {
+	left, best := snippetBytes, max(name-1, 0)
 	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
-		pieces, worth := mark.Snippet(text[:min(len(text), left)])
+		pieces, worth := mark.Snippet(strings.ToValidUTF8(text[:min(len(text), left)], ""))
+		left -= len(text)
 		if worth > best {
 			hit.Snippet, hit.Page, best = pieces, page, worth
+			left = min(left, snippetAfter)
 		}
-		if left -= len(text); left <= 0 || ctx.Err() != nil {
+		if left <= 0 || ctx.Err() != nil {
 			return errStop
 		}
 		return nil

@@ -126,7 +126,7 @@ type Vault struct {
 	blobs     *blob.Store
 	reader    Reader
 	derived   *derived.Store
-	index     searcher
+	finder    searcher
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
@@ -218,7 +218,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 func (v *Vault) furnish() {
 	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
 	v.gatherer = &gatherer{v: v}
-	v.index = called{v}
+	v.finder = called{v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
