@@ -205,6 +205,7 @@ func (f *firm) opensOnPage(t *testing.T, b *tab) {
 	b.until(`document.querySelector("#find-in").value == "grantors instrument"`)
 	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now"), r = m?.getBoundingClientRect(); return r && r.width > 20 && r.top > 0 && r.bottom < innerHeight })()`)
 	b.screenshot("scene-find-marked")
+	b.shows(3)
 	b.noBarriers(t, "marked words")
 	first := value[string](b, `document.querySelector("[data-place]").textContent`)
 	b.press(kb.Enter)

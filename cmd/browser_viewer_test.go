@@ -94,6 +94,11 @@ func (f *firm) finds(t *testing.T, b *tab) {
 	b.fill("#find-in", "no such words anywhere")
 	b.press(kb.Enter)
 	b.sees(".viewer-count | not found")
+	// What is no phrase of it, but all of whose words are there.
+	b.fill("#find-in", "quillfeather instrument")
+	b.press(kb.Enter)
+	b.sees(".viewer-hits-head | Nowhere as a phrase. Its words:")
+	b.until(`document.querySelectorAll(".viewer-marks i").length > 1`)
 	// The text of it, for whoever reads no pictures.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chain[4].name]))
 	b.sees("mark | 201904170093382")

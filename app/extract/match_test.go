@@ -49,7 +49,7 @@ func FuzzPhrase(f *testing.F) {
 	f.Add("ﬁ", "fi")
 	f.Add("-", "--\n-")
 	f.Add(`"hold" "in"* "12-3-045"`, "HOLD-\nINGS 123045")
-	f.Add(Each(`o'neil "of the" ﬁ`), "O’NEIL, of the\x00ﬁ")
+	f.Add(strings.Join(Each(`o'neil "of the" ﬁ`), " "), "O’NEIL, of the\x00ﬁ")
 	f.Fuzz(func(t *testing.T, typed, body string) {
 		text := []rune(body)
 		end := 0

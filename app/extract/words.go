@@ -18,12 +18,13 @@ type word struct {
 // mostWords is how many are looked for at once.
 const mostWords = 32
 
-// Each writes what somebody typed to find records by as the phrase that finds each word
-// of it by itself, and what stands in quotes as a whole: `smith "warranty deed" 12-3`
-// becomes `"smith" "warranty deed" "12-3"*`. The last word is a beginning, as in the
-// find box. Words that stand everywhere count only where there is nothing else.
-func Each(typed string) string {
-	var said, slight []string
+// Each takes what somebody typed to find records by apart into phrases: each word is
+// one, and what stands in quotes. Of `smith "warranty deed" 12-3` they are `"smith"`,
+// `"warranty deed"` and `"12-3"*`: the last word is a beginning, as in the find box.
+// Joined by blanks they are one phrase. Words that stand everywhere are left out where
+// there are others.
+func Each(typed string) (said []string) {
+	var slight []string
 	typed = strings.Join(strings.Fields(quotesPlain(typed)), " ")
 	for i, part := range strings.Split(typed, `"`) {
 		words := []string{part}
@@ -51,7 +52,7 @@ func Each(typed string) string {
 	if len(said) == 0 {
 		said = slight
 	}
-	return strings.Join(said, " ")
+	return said
 }
 
 // everywhere are the words of which every page of a deed has many.

@@ -21,7 +21,7 @@ func TestEach(t *testing.T) {
 		"- & ,":                 "",
 		"a\tb\nc":               `"b" "c"`,
 	} {
-		if got := Each(typed); got != want {
+		if got := strings.Join(Each(typed), " "); got != want {
 			t.Errorf("%q: %s, want %s", typed, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestWords(t *testing.T) {
 	} {
 		text := []rune(c.text)
 		var found []string
-		for _, s := range NewPhrase(Each(c.typed)).Find(text, 10) {
+		for _, s := range NewPhrase(strings.Join(Each(c.typed), " ")).Find(text, 10) {
 			found = append(found, string(text[s.Start:s.End]))
 		}
 		if got := strings.Join(found, "|"); got != c.want {

@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"deedkeep/app/extract"
@@ -61,33 +62,80 @@ func (s *documentSheet) looksFor(r *http.Request) {
 	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
 }
 
-// looked are the phrases that a text is looked for by, one after another until one of
-// them is there: the text as it is, then each word of it.
-func looked(text string, words bool) []string {
+// way is a phrase that a text is looked for by, and what must be there for it to count.
+type way struct {
+	phrase string
+	all    []string
+}
+
+// waysTo are the ways to a text, one after another until one leads somewhere: as it was
+// typed, then its words, if all of them are there. What a search led to was found by
+// its words.
+func waysTo(text string, words bool) []way {
 	each := extract.Each(text)
+	apart := way{strings.Join(each, " "), each}
 	switch {
-	case each == "":
-		return []string{text}
+	case len(each) == 0:
+		return []way{{text, nil}}
 	case words:
-		return []string{each}
+		apart.all = nil // the search knows more spellings
+		return []way{apart}
 	}
-	return []string{text, each}
+	return []way{{text, nil}, apart}
+}
+
+// found reports whether everything is there that must be.
+func (w way) found(there []string) bool {
+	for _, one := range w.all {
+		phrase := extract.NewPhrase(one)
+		if !slices.ContainsFunc(there, func(text string) bool { return len(phrase.Find([]rune(text), 1)) > 0 }) {
+			return false
+		}
+	}
+	return true
 }
 
 // text reads a document's text, marked.
 func (p *pages) text(r *http.Request, who visitor, s *documentSheet) error {
 	s.Page = max(asked(r, "page", 1), 1)
-	for _, asked := range looked(s.Find, s.Words) {
-		s.Text, s.Cut = nil, false
-		if err := p.marked(r, who, s, asked); err != nil || s.Hits > 0 {
+	ways := waysTo(s.Find, s.Words)
+	for _, way := range ways {
+		if err := p.marked(r, who, s, way.phrase); err != nil {
 			return err
 		}
+		if s.Hits > 0 && way.found(s.marked()) {
+			return nil
+		}
+	}
+	if s.Hits > 0 {
+		return p.marked(r, who, s, "")
 	}
 	return nil
 }
 
+// marked are the places that are marked.
+func (s *documentSheet) marked() (texts []string) {
+	take := func(parts []textPart) {
+		for _, part := range parts {
+			if part.Hit > 0 {
+				texts = append(texts, part.Text)
+			}
+		}
+	}
+	for _, page := range s.Text {
+		take(page.Parts)
+		for _, row := range page.Rows {
+			for _, cell := range row {
+				take(cell)
+			}
+		}
+	}
+	return texts
+}
+
 // marked reads a document's text with a phrase marked.
 func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, asked string) error {
+	s.Text, s.Cut = nil, false
 	m := marker{phrase: extract.NewPhrase(asked)}
 	table := strings.Contains(s.File.MIME, "excel") || strings.Contains(s.File.MIME, "spreadsheet")
 	shown := 0

@@ -31,6 +31,7 @@ type findPage struct {
 	Tabs      []findTab
 	Templates []title.Template // retired ones too, since their abstracts stay
 	Number    int              // of the page, from 1
+	leads     bool             // the text is the number of one record
 }
 
 // findTab is the way to the records of one kind.
@@ -46,18 +47,23 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 // find leads to the one record that has exactly the number, or shows what was found.
 func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
-	if only, is, err := p.onlyNumber(r, list.Asked); err != nil {
+	known, err := p.Vault.Find(r.Context(), list.Asked.Get("q"), vault.MostFound)
+	if err != nil {
 		return err
-	} else if is {
+	}
+	var only vault.Hit
+	if only, list.leads = known.Only(); only.By == "address" {
+		list.leads = false
+	}
+	if list.leads && len(list.Asked) == 1 && !isPart(r) && r.URL.Query().Get("all") == "" {
 		redirect(w, r, p.hitPath(only))
 		return nil
 	}
 	q := list.query()
 	if !isPart(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address
-		redirect(w, r, list.with("page", ""))
+		redirect(w, r, list.to("page", ""))
 		return nil
 	}
-	var err error
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
 	}
@@ -66,7 +72,7 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 	}
 	list.ways()
 	if isPart(r) {
-		w.Header().Set(list.history(r), list.with())
+		w.Header().Set(list.history(r), list.to())
 		return p.part(w, r, who, http.StatusOK, "find.html", "found-anew", list)
 	}
 	heading := "Find"
@@ -76,18 +82,14 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: heading, Section: "find", Data: list})
 }
 
-// onlyNumber gives the one record whose number or parcel is exactly what was asked for,
-// and nothing besides was asked.
-func (p *pages) onlyNumber(r *http.Request, asked url.Values) (only vault.Hit, is bool, err error) {
-	if isPart(r) || r.URL.Query().Get("all") != "" || !asked.Has("q") || len(asked) > 1 {
-		return only, false, nil
+// to is the address with other values. That of one number alone would lead on to the
+// record that has it, but for "all".
+func (l *findPage) to(pairs ...string) string {
+	to := l.with(pairs...)
+	if l.leads && to == address(l.path, url.Values{"q": l.Asked["q"]}) {
+		return l.Unfiltered()
 	}
-	known, err := p.Vault.Find(r.Context(), asked.Get("q"), vault.MostFound)
-	if err != nil {
-		return only, false, err
-	}
-	only, is = known.Only()
-	return only, is && only.By != "address", nil
+	return to
 }
 
 // query reads what was asked for; what is none of it is forgotten.
@@ -119,7 +121,7 @@ func (l *findPage) query() vault.SearchQuery {
 // ways are the tabs, and the pages before and after.
 func (l *findPage) ways() {
 	for _, tab := range kindTabs {
-		t := findTab{Label: tab.label, Address: l.with("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted}
+		t := findTab{Label: tab.label, Address: l.to("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted}
 		t.Count = l.Counts[tab.kind]
 		if tab.kind == "" {
 			for _, n := range l.Counts {
@@ -133,10 +135,10 @@ func (l *findPage) ways() {
 		if l.Number == 2 {
 			before = ""
 		}
-		l.Prev = l.with("page", before)
+		l.Prev = l.to("page", before)
 	}
 	if l.found.More && l.Number < mostFindPage {
-		l.Next = l.with("page", strconv.Itoa(l.Number+1))
+		l.Next = l.to("page", strconv.Itoa(l.Number+1))
 	}
 	l.Filtered = len(l.Asked) > 1 || len(l.Asked) == 1 && !l.Asked.Has("q")
 }

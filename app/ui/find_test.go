@@ -53,6 +53,10 @@ func TestFindAddress(t *testing.T) {
 		got.has(t, `id="found"`, `id="found-said"`)
 		got.lacks(t, "<html")
 	}
+	// One that leads to a record would do so again on the way back.
+	h.order(t, "26-2", 5, elm())
+	viewer.get(t, 200, "/find?q=26-2&go=1", "HX-Request", "true").same(t, map[string]string{"HX-Push-Url": "/find?all=1&q=26-2"})
+	viewer.get(t, 200, "/find?q=26-2&kind=order").has(t, `href="/find?all=1&amp;q=26-2">All`)
 }
 
 func TestFindBox(t *testing.T) {
@@ -87,7 +91,8 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=warranty+deed", "", 3},
 		{"q=deed+general&words=1", `"deed" "general"*`, 6},
 		{"q=deed+general", `"deed" "general"*`, 6},
-		{"q=lien+general", `"lien" "general"*`, 3},
+		{"q=lien+general", "", 0},
+		{"q=lien+general&words=1", `"lien" "general"*`, 3},
 		{"q=lien", "", 0},
 	} {
 		var found struct {
@@ -100,5 +105,7 @@ func TestWordsInDocument(t *testing.T) {
 		}
 	}
 	g.get(t, 200, path(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
+	g.get(t, 200, path(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
+	g.get(t, 200, path(files[0], "?find=smith+lien")).lacks(t, "<mark")
 	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
 }

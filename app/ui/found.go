@@ -94,7 +94,7 @@ func (p *pages) byNumber(ctx context.Context, q vault.SearchQuery, f *found) err
 
 func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
-	shown := marker{phrase: extract.NewPhrase(extract.Each(f.Text))}
+	shown := marker{phrase: extract.NewPhrase(strings.Join(extract.Each(f.Text), " "))}
 	row.Name, row.Below = shown.mark(hit.Heading), shown.mark(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
 		row.Snippet = hit.Snippet
@@ -152,6 +152,17 @@ func (f *found) reading(hit vault.SearchHit) string {
 		to += "#p" + n
 	}
 	return to
+}
+
+// Tally is how many records of each kind there are, in words; "" where nobody counted.
+func (f found) Tally() string {
+	var list []string
+	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"}, {"file", "document", "documents"}} {
+		if n := f.Counts[kind.name]; n > 0 {
+			list = append(list, plural(n, kind.one, kind.many))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // boxRows is how many records the find box offers.

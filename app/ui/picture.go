@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -227,28 +228,21 @@ type hitJSON struct {
 	After  string `json:"after"`
 }
 
-// findIn answers where a phrase stands in a document, for the script. Where it stands
-// nowhere, or the address has words=1, each word of it is looked for; "words" then is
-// what marks are to be asked for.
+// findIn answers where a phrase stands in a document, for the script; "words" is what
+// marks are to be asked for where it was found by its words.
 func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) error {
 	id, err := number(r)
 	if err != nil {
 		return err
 	}
-	typed := shorten(r.URL.Query().Get("q"), 1000)
 	answer := map[string]any{}
-	var hits []vault.Spot
-	var more bool
-	for _, asked := range looked(typed, r.URL.Query().Get("words") != "") {
-		if hits, more, err = p.Vault.Files.Find(r.Context(), who.Actor, id, asked); err != nil {
-			return err
-		}
-		if len(hits) > 0 {
-			if asked != typed {
-				answer["words"] = asked
-			}
-			break
-		}
+	typed := shorten(r.URL.Query().Get("q"), 1000)
+	hits, more, by, err := p.spots(r.Context(), who, id, waysTo(typed, r.URL.Query().Get("words") != ""))
+	if err != nil {
+		return err
+	}
+	if len(hits) > 0 && by != typed {
+		answer["words"] = by
 	}
 	p.Events.GoesOn(who.Actor, fileOpened, fileRecord(id))
 	list := make([]hitJSON, 0, len(hits))
@@ -257,6 +251,24 @@ func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 	}
 	answer["hits"], answer["more"] = list, more
 	return p.sendJSON(w, answer)
+}
+
+// spots are the places in a document that one of the ways leads to, and its phrase.
+func (p *pages) spots(ctx context.Context, who visitor, id uint64, ways []way) (hits []vault.Spot, more bool, by string, err error) {
+	for _, way := range ways {
+		hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+		if err != nil {
+			return nil, false, "", err
+		}
+		var there []string
+		for _, h := range hits {
+			there = append(there, h.Match)
+		}
+		if len(hits) > 0 && way.found(there) {
+			return hits, more, way.phrase, nil
+		}
+	}
+	return nil, false, "", nil
 }
 
 // marks answers where on a page the places of a phrase are to be seen, for the

@@ -748,11 +748,11 @@
     pane.focus({ preventScroll: true });
   };
 
-  const showHits = (more) => {
+  const showHits = (more, parted) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
     one('[data-count]').textContent = hits.length
-      ? `${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
+      ? `${parted ? 'Nowhere as a phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
       : 'Not found in the text of this document.';
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
@@ -780,10 +780,10 @@
     hit = -1;
     viewer.classList.add('finding');
     one('[data-place]').textContent = '…';
+    // What a search led to was found by its words.
+    const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? '&words=1' : '';
     let answer;
     try {
-      // What a search led to was found by its words.
-      const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? '&words=1' : '';
       const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}${words}`);
       if (!reply.ok && reply.status !== 404) throw new Error(reply.status);
       answer = reply.ok ? await reply.json() : { hits: [], more: false };
@@ -798,7 +798,7 @@
     hits = answer.hits;
     asking = answer.words || asked;
     one('[data-place]').textContent = hits.length ? '' : 'not found';
-    showHits(answer.more);
+    showHits(answer.more, answer.words && !words && /\s/.test(asked));
     layout();
     // The first hit from here on.
     const from = hits.findIndex((h) => h.page >= current);
