@@ -47,8 +47,11 @@ func (a *arrivals) unrest(now time.Time) time.Duration {
 }
 
 // wait returns when nothing arrives any more, after the forbearance, or with ctx.
-func (a *arrivals) wait(ctx context.Context) {
-	for end := time.Now().Add(forbearance); ; {
+func (a *arrivals) wait(ctx context.Context) { a.waitAtMost(ctx, forbearance) }
+
+// waitAtMost is wait for what has less time.
+func (a *arrivals) waitAtMost(ctx context.Context, most time.Duration) {
+	for end := time.Now().Add(most); ; {
 		now := time.Now()
 		pause := min(a.unrest(now), end.Sub(now))
 		if pause <= 0 {

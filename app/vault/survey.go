@@ -13,7 +13,7 @@ import (
 // The names in a data directory that are ours; vault.go and data/README.md say what
 // each is for. A file may have the end ".new" while it is written.
 var (
-	ownFolders = []string{"blobs", "tmp", "uploads", "previews", "cache", "tls", "drill"}
+	ownFolders = []string{"blobs", "tmp", "uploads", "previews", "search", "cache", "tls", "drill"}
 	ownFiles   = []string{"config.yaml", "vault.db", "secret.key", generationFile, backupFile, restoreNote, servingFile, "control.sock", "control.json"}
 	// harmless is what may lie beside them.
 	harmless = []string{"README.md", "lost+found"}

@@ -22,6 +22,7 @@
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted
+//	    search/           the index of words (indexshelf.go): may be deleted
 //	    cache/            compiled engines (app/reader): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
 //	    generation        tells an older vault.db that was put back (generation.go)
@@ -85,6 +86,7 @@ type Settings struct {
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 	Users             UserRules
 	Uploads           UploadSettings
+	Search            SearchSettings
 }
 
 // Options of Open.
@@ -137,6 +139,7 @@ type Vault struct {
 	processor *processor
 	sweeper   *sweeper
 	purger    *purger
+	index     *indexer
 	jobs      *jobs
 
 	stop    context.CancelFunc
@@ -223,6 +226,7 @@ func (v *Vault) furnish() {
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
+	v.index = newIndexer(v)
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)
@@ -240,8 +244,10 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run}
-	if v.begin(ctx) {
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.run}
+	own := v.begin(ctx)
+	v.index.start(own)
+	if own {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
 	for _, work := range work {
@@ -260,6 +266,7 @@ func (v *Vault) Close() error {
 	v.Backups.close()
 	v.jobs.close()
 	v.workers.Wait()
+	v.index.close()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
 	err = errors.Join(err, v.store.Close())
 	v.noteStop()
