@@ -66,7 +66,7 @@ var scaleClasses = []scaleClass{
 			r := record{"abstract", chance.IntN(o.Most)}
 			owner := wordsOf(o.said(r).Owner)
 			if typed := mistyped(owner[1], chance); len(typed) >= 4 && !o.called(typed) {
-				return asked{text: typed, words: []string{typed}, typo: true}, r
+				return asked{text: typed, words: []string{typed}}, r
 			}
 		}
 	}},

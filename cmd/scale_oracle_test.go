@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -103,19 +104,18 @@ func (o *oracle) said(r record) vaulttest.Said {
 // names are the numbers of a record without punctuation, and the words of its fields.
 func (o *oracle) names(r record, into []string) []string {
 	s, into := o.said(r), into[:0]
-	var fields string
 	switch r.kind {
 	case "abstract":
-		into = append(into, squeezed(s.Number), squeezed(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page))
-		fields = fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner, s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20)
+		into = append(into, squeezed(s.Number), squeezed(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
+		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner, s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20))...)
 	case "order":
 		into = append(into, squeezed(s.Number), squeezed(s.Parcel))
-		fields = fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client)
+		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client))...)
 	default:
-		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page))
+		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book), "pg", strconv.Itoa(s.Page), squeezed(s.At.Format(time.DateOnly)))
 		return append(into, wordsOf(s.Filename(r.n))...)
 	}
-	return append(into, wordsOf(fields+" "+s.Address+" "+s.City+" "+s.County+" "+s.State)...)
+	return append(into, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
 }
 
 // text is the words of a document, and where they stand; nil of what has none.
@@ -134,9 +134,9 @@ func wordsOf(text string) []string {
 
 func squeezed(text string) string { return strings.Join(wordsOf(text), "") }
 
-// explains says whether a hit is one, however few are to be found: it has every word, the
-// last one as a beginning, or one error away; the page of a document has the phrase.
-func (o *oracle) explains(a *asked, r record, page int) error {
+// explains says whether a hit is one: it has every word, the last one as a beginning; the
+// page of a document has the phrase. Where it is spoken of errors, a word may be one away.
+func (o *oracle) explains(a *asked, r record, page int, errors bool) error {
 	if !a.fits(o, r) {
 		return fmt.Errorf("%v is not of %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
 	}
@@ -150,16 +150,27 @@ func (o *oracle) explains(a *asked, r record, page int) error {
 	for _, rank := range ranks {
 		names = append(names, o.words.Word(int(rank)))
 	}
+	names = append(names, o.drawn(r)...)
 	for i, word := range a.words {
 		last := i == len(a.words)-1
 		has := func(have string) bool {
-			return have == word || last && strings.HasPrefix(have, word) || a.typo && near(have, word)
+			return have == word || last && strings.HasPrefix(have, word) || errors && (near(have, word) || last && begins(have, word))
 		}
 		if !slices.ContainsFunc(names, has) {
 			return fmt.Errorf("%v has no %q: %.300q", r, word, names)
 		}
 	}
 	return nil
+}
+
+// drawn is what a record may have besides: its status, and when an order is due, are not
+// of the mix. Book and page are also written out.
+func (o *oracle) drawn(r record) []string {
+	names := wordsOf("book page new in search in exam needs curative complete cancelled active on hold completed")
+	for days := 3; r.kind == "order" && days < 23; days++ {
+		names = append(names, wordsOf(o.said(r).At.AddDate(0, 0, days).Format(time.DateOnly))...)
+	}
+	return names
 }
 
 // phrase is where the words stand one behind the other, on a page or, for page 0, on any.
@@ -179,6 +190,16 @@ func (o *oracle) phrase(a *asked, ranks []uint16, page int) (places []int) {
 		}
 	}
 	return places
+}
+
+// begins says whether a word begins with another that has an error.
+func begins(have, word string) bool {
+	for n := len(word) - 1; n <= min(len(word)+1, len(have)); n++ {
+		if near(have[:n], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // near says whether two words are one insertion, removal, exchange or swap apart.
