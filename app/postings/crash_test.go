@@ -24,7 +24,6 @@ func (l *life) live() error {
 	if err != nil {
 		return err
 	}
-	x.merger.stop() // merges come when the test says
 	defer func() { _ = x.Close() }()
 	for step := range 5 {
 		b := x.Batch()
@@ -81,6 +80,7 @@ func TestCut(t *testing.T) {
 	for kind := range lostKinds {
 		for cut := range whole.disk.steps {
 			t.Run(fmt.Sprintf("lost %d at %d", kind, cut), func(t *testing.T) {
+				t.Parallel()
 				l := newLife(t, filepath.Join(t.TempDir(), "index"), cut)
 				if err := l.live(); err != nil && !errors.Is(err, errCut) {
 					t.Fatal(err)
@@ -97,7 +97,7 @@ func TestCut(t *testing.T) {
 // rise opens the index again and looks at it.
 func (l *life) rise() {
 	l.t.Helper()
-	x, err := open(l.dir, Options{Cache: 1}, newCutter(-1))
+	x, err := open(l.dir, Options{Cache: 1}, unsynced{})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -7,6 +7,20 @@ import (
 
 var errCut = errors.New("the power is cut")
 
+// unsynced is a disk for tests that cut no power.
+type unsynced struct{ system }
+
+func (u unsynced) Create(path string) (file, error) {
+	f, err := u.system.Create(path)
+	return unsyncedFile{f}, err
+}
+
+func (unsynced) SyncDir(string) error { return nil }
+
+type unsyncedFile struct{ file }
+
+func (unsyncedFile) Sync() error { return nil }
+
 // cutter is the disk of a machine that stops at a step: a write is done by half, and
 // nothing after it. It remembers what a power cut may take away. It never syncs.
 type cutter struct {
