@@ -17,6 +17,7 @@ func TestMatrix(t *testing.T) {
 	other := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, ""))).Data.ID
 	placed := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	dropped := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	h.settle(t)
 	requests := map[string]row{
 		"GET /abstracts":                     {status: 200},
 		"PATCH /abstracts/{id}":              {status: 200, header: []string{asJSON}, body: `{"city":"Salem"}`},

@@ -63,13 +63,10 @@ const (
 	mostSearchText = 500 // characters
 )
 
-// searcher is the index, or what stands in for it.
+// searcher is the indexer as searches need it.
 type searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Answer, error)
 }
-
-// The kinds of records as they are called outside and in the index.
-var searchKinds = map[string]search.Kind{abstractNoun.name: search.Abstract, orderNoun.name: search.Order, fileNoun.name: search.File}
 
 // Search looks for live records by their fields and by the text of documents. Invalid
 // under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
@@ -124,7 +121,7 @@ func (f searched) marker() *search.Marker {
 
 func (f searched) counts() map[string]int {
 	counts := map[string]int{}
-	for name, kind := range searchKinds {
+	for name, kind := range indexKinds {
 		counts[name] = f.answer.Counts[kind]
 	}
 	return counts
@@ -152,7 +149,7 @@ func (q *SearchQuery) settle() error {
 	if sentence := SearchText(q.Text); sentence != "" {
 		refused.Add("q", sentence)
 	}
-	if _, known := searchKinds[q.Kind]; q.Kind != "" && !known {
+	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
 		refused.Add("kind", title.NotSelectable("kind"))
 	}
 	q.days(&refused)
@@ -201,25 +198,18 @@ func (q *SearchQuery) never() bool {
 
 // asked is the query as the index takes it, which knows days.
 func (q *SearchQuery) asked() search.Query {
-	out := search.Query{Text: q.Text, Kind: searchKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
+	out := search.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
 		Offset: q.Offset, Limit: q.Limit}
 	if out.Dated = !q.Since.IsZero() || !q.Until.IsZero(); out.Dated {
 		out.From, out.To = -1<<30, 1<<30
 		if !q.Since.IsZero() {
-			out.From = dayOf(q.Since)
+			out.From = searchDay(q.Since)
 		}
 		if !q.Until.IsZero() {
-			out.To = dayOf(q.Until)
+			out.To = searchDay(q.Until)
 		}
 	}
 	return out
-}
-
-// dayOf is the day of a time in UTC, counted from 1970.
-func dayOf(at time.Time) int32 {
-	const day = 24 * 60 * 60
-	s := at.Unix()
-	return int32((s - ((s%day)+day)%day) / day) // #nosec G115 -- of the years that records have
 }
 
 // fits holds a live record against the filters: it may have changed since the index

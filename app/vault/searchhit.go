@@ -50,7 +50,7 @@ func (v *Vault) seeAbstract(t *store.Tx, id uint64, q *SearchQuery) (s seen, fit
 	}
 	s.SearchHit = v.abstractHit(&a, "").shown(abstractNoun.name)
 	s.Heading = v.heading(t, a)
-	s.words = words(a.Known())
+	s.words = wording(a.Known())
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
 
@@ -60,7 +60,7 @@ func seeOrder(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err er
 		return s, false, err
 	}
 	s.SearchHit = orderHit(&o, "").shown(orderNoun.name)
-	s.words = words(o.Known())
+	s.words = wording(o.Known())
 	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
 }
 
@@ -91,7 +91,7 @@ func (h Hit) shown(noun string) SearchHit {
 	return SearchHit{Kind: noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
 }
 
-// words are what a record is known by as one text.
-func words(k title.Known) string {
+// wording is what a record is known by as one text.
+func wording(k title.Known) string {
 	return strings.Join(slices.Concat(k.Numbers, k.Names, k.Others), " · ")
 }

@@ -221,12 +221,12 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 func (v *Vault) furnish() {
 	v.usage, v.notes = &usage{seen: map[uint64]use{}}, newNotes(v)
 	v.gatherer = &gatherer{v: v}
-	v.finder = called{v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
 	v.index = newIndexer(v)
+	v.finder = v.index
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)
