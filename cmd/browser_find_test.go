@@ -207,6 +207,10 @@ func (f *firm) opensOnPage(t *testing.T, b *tab) {
 	b.screenshot("scene-find-marked")
 	b.shows(3)
 	b.noBarriers(t, "marked words")
+	b.held("k", "KeyK", 75) // from here too, where "/" is for the document
+	b.until(boxOpen)
+	b.press(kb.Escape)
+	b.until(`!document.querySelector("#palette").open && location.pathname.startsWith("/documents/")`)
 	first := value[string](b, `document.querySelector("[data-place]").textContent`)
 	b.press(kb.Enter)
 	b.until(`document.querySelector("[data-place]").textContent != "` + first + `"`)
@@ -232,6 +236,11 @@ func (f *firm) findsOnPhone(t *testing.T, b *tab) {
 	b.goTo("/find?q=21-4")
 	b.fits(360)
 	b.screenshot("scene-find-page-phone")
+	b.goTo(fmt.Sprintf("/documents/%d?page=3&find=grantors+instrument&words=1", f.files[chain[4].name]))
+	b.until(`document.querySelector(".viewer-marks i.now")`)
+	b.shows(3)
+	b.fits(360)
+	b.screenshot("scene-find-marked-phone")
 	b.size(1280, 900)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,24 +135,37 @@ func (f *found) reading(hit vault.SearchHit) string {
 	if hit.Page == 0 {
 		return documentPath(hit.ID)
 	}
-	what := f.Text
-	if f.Fuzzy { // what stands there is spelled otherwise
-		var there []string
-		for _, piece := range hit.Snippet {
-			if piece.Marked {
-				there = append(there, piece.Text)
-			}
-		}
-		if len(there) > 0 {
-			what = strings.Join(there, " ")
-		}
-	}
 	n := strconv.Itoa(hit.Page)
-	to := address(documentPath(hit.ID), url.Values{"page": {n}, "find": {what}, "words": {"1"}})
+	to := address(documentPath(hit.ID), url.Values{"page": {n}, "find": {f.standing(hit)}, "words": {"1"}})
 	if hit.File != nil && !hit.File.Drawn() { // all of its text is on one page of ours
 		to += "#p" + n
 	}
 	return to
+}
+
+// standing is what was looked for as it stands in a document: another spelling of it,
+// where the snippet shows one.
+func (f *found) standing(hit vault.SearchHit) string {
+	typed := extract.NewPhrase(strings.Join(extract.Each(f.Text), " "))
+	var there []string
+	other := false
+	for _, piece := range hit.Snippet {
+		if !piece.Marked {
+			continue
+		}
+		other = other || len(typed.Find([]rune(piece.Text), 1)) == 0
+		words := strings.Join(strings.Fields(strings.ReplaceAll(piece.Text, `"`, "")), " ")
+		if strings.Contains(words, " ") {
+			words = `"` + words + `"`
+		}
+		if !slices.Contains(there, words) {
+			there = append(there, words)
+		}
+	}
+	if !other {
+		return f.Text
+	}
+	return strings.Join(there, " ")
 }
 
 // Tally is how many records of each kind there are, in words; "" where nobody counted.
