@@ -28,6 +28,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
 )
 
@@ -251,16 +252,16 @@ func (o *oracle) complete(a *asked, got found) error {
 func (p *program) follows(t *testing.T, key string) {
 	t.Helper()
 	var made, gone stopwatch
+	c := client.New(p.url, key, nil)
 	for n := range 20 {
 		number := fmt.Sprintf("Follow %d-%d", time.Now().UnixNano(), n)
-		var abstract struct{ Data struct{ ID string } }
-		status, answer := send(t, p, key, "POST", "/abstracts", fmt.Appendf(nil, `{"custom_fields":{"file_number":%q}}`, number))
-		if err := json.Unmarshal(answer, &abstract); err != nil || status != http.StatusCreated {
-			t.Fatalf("%d %s %v", status, answer, err)
+		abstract, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"file_number": number}})
+		if err != nil {
+			t.Fatal(err)
 		}
 		p.untilHits(t, key, number, 1, &made)
-		if status, answer := send(t, p, key, "DELETE", "/abstracts/"+abstract.Data.ID, nil); status != http.StatusNoContent {
-			t.Fatalf("%d %s", status, answer)
+		if err := c.TrashAbstract(t.Context(), abstract.Data.ID); err != nil {
+			t.Fatal(err)
 		}
 		p.untilHits(t, key, number, 0, &gone)
 	}
