@@ -134,10 +134,17 @@ func wordsOf(text string) []string {
 
 func squeezed(text string) string { return strings.Join(wordsOf(text), "") }
 
-// explains says whether a hit is one: it has every word, the last one as a beginning; the
-// page of a document has the phrase. With errors, what is put behind such hits is one too:
-// a word may have an error, and the last one may be missing where it is short.
-func (o *oracle) explains(a *asked, r record, page int, errors bool) error {
+// likeness is how much of what was asked a hit has.
+type likeness int
+
+const (
+	whole   likeness = iota // every word
+	begun                   // the last one as a beginning
+	erring                  // a word with an error, or without the last one where that is short
+)
+
+// explains says whether a hit has that much; the page of a document has the phrase.
+func (o *oracle) explains(a *asked, r record, page int, like likeness) error {
 	if !a.fits(o, r) {
 		return fmt.Errorf("%v is not of %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
 	}
@@ -155,9 +162,9 @@ func (o *oracle) explains(a *asked, r record, page int, errors bool) error {
 	for i, word := range a.words {
 		last := i == len(a.words)-1
 		has := func(have string) bool {
-			return have == word || last && strings.HasPrefix(have, word) || errors && (near(have, word) || last && begins(have, word))
+			return have == word || like >= begun && last && strings.HasPrefix(have, word) || like == erring && (near(have, word) || last && begins(have, word))
 		}
-		if missing := errors && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
+		if missing := like == erring && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
 			return fmt.Errorf("%v has no %q: %.300q", r, word, names)
 		}
 	}

@@ -178,7 +178,7 @@ func (o *oracle) judge(a *asked, got found) error {
 	if len(got.Data) == 0 {
 		return fmt.Errorf("nothing was found")
 	}
-	errors, before := false, error(nil) // whether the hits from here on have an error, and which the last one had
+	var behind error // what an earlier hit has not
 	for i, hit := range got.Data {
 		r, err := o.record(hit.Kind, hit.ID)
 		if err != nil {
@@ -188,14 +188,12 @@ func (o *oracle) judge(a *asked, got found) error {
 		if hit.Page != nil {
 			page = *hit.Page
 		}
-		exact := o.explains(a, r, page, false)
-		if exact == nil && errors {
-			return fmt.Errorf("hit %d, %s, has what was asked and stands behind one that has not: %w", i+1, hit.Heading, before)
-		}
-		if before, errors = exact, exact != nil; errors {
-			if err := o.explains(a, r, page, true); err != nil {
+		if err := o.explains(a, r, page, begun); err != nil {
+			if behind = err; o.explains(a, r, page, erring) != nil {
 				return fmt.Errorf("hit %d, %s: %w", i+1, hit.Heading, err)
 			}
+		} else if behind != nil && o.explains(a, r, page, whole) == nil {
+			return fmt.Errorf("hit %d, %s, has what was asked and stands behind one that has not: %w", i+1, hit.Heading, behind)
 		}
 		if s := o.said(r); i == 0 && a.first != "" && s.Number != a.first && s.Parcel != a.first {
 			return fmt.Errorf("the first hit is %+v", s)
