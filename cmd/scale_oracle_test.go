@@ -138,9 +138,9 @@ func squeezed(text string) string { return strings.Join(wordsOf(text), "") }
 type likeness int
 
 const (
-	whole   likeness = iota // every word
-	begun                   // the last one as a beginning
-	erring                  // a word with an error, or without the last one where that is short
+	whole  likeness = iota // every word
+	begun                  // the last one as a beginning
+	erring                 // a word with an error, or without the last one where that is short
 )
 
 // explains says whether a hit has that much; the page of a document has the phrase.
