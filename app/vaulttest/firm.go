@@ -102,8 +102,9 @@ func (g *firm) documents(ctx context.Context, dir string) error {
 	return nil
 }
 
-func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
-	err := g.db.View(ctx, func(t *store.Tx) (err error) {
+// furnish reads what a new vault has.
+func (g *firm) furnish(ctx context.Context) error {
+	return g.db.View(ctx, func(t *store.Tx) (err error) {
 		if g.templates, err = t.Templates(); err != nil {
 			return err
 		}
@@ -113,7 +114,10 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 		g.folders, err = t.Folders()
 		return err
 	})
-	if err != nil {
+}
+
+func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
+	if err := g.furnish(ctx); err != nil {
 		return err
 	}
 	most := max(g.Abstracts, g.Orders, g.Files)

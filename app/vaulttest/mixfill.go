@@ -1,0 +1,163 @@
+package vaulttest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// FilesAtOnce is how many files arrive in a moment of the mix, with its order and its
+// abstract.
+const FilesAtOnce = 2
+
+// Text gives which document with text the k-th file has, where it has one.
+func (m Mix) Text(k int) (n int, has bool) {
+	files := m.Most * FilesAtOnce
+	n = k * m.Texts / files
+	return n, (k+1)*m.Texts/files > n
+}
+
+// FileOf is the k-th file of those that have a text.
+func (m Mix) FileOf(n int) int {
+	files := m.Most * FilesAtOnce
+	k := (n*files + m.Texts - 1) / m.Texts
+	for {
+		if got, has := m.Text(k); has && got >= n {
+			return k
+		}
+		k++
+	}
+}
+
+// Loose reports a file that lies in a folder; the others are on the abstract of their
+// moment.
+func (m Mix) Loose(k int) bool { return k%9 == 0 }
+
+// Fill makes a vault in an empty directory and writes the records of the mix, the n-th
+// of a kind under the id n+1, each with its event, through the store as the product
+// does. The documents are PDFs, the texts of them are kept already. progress is told
+// what is being made and how far it came.
+func (m Mix) Fill(ctx context.Context, dir string, progress func(what string, done, total int)) (err error) {
+	if err := found(ctx, dir); err != nil {
+		return err
+	}
+	ring, _, err := secret.Load(filepath.Join(dir, "secret.key"), rand.Reader)
+	if err != nil {
+		return err
+	}
+	g := &mixing{Mix: m, firm: &firm{Firm: Firm{Documents: min(1000, m.Most), Until: m.Until}}}
+	if err := g.documents(ctx, dir); err != nil {
+		return err
+	}
+	if err := g.letters(ctx, dir, progress); err != nil {
+		return err
+	}
+	g.db, err = store.Open(ctx, filepath.Join(dir, "vault.db"), store.Options{Now: time.Now, Fingerprint: ring.Fingerprint()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.db.Close()) }()
+	if err := g.furnish(ctx); err != nil {
+		return err
+	}
+	for from := 0; from < m.Most; from += firmBatch {
+		until := min(from+firmBatch, m.Most)
+		if err := g.db.Update(ctx, nil, func(t *store.Tx) error { return g.moments(t, from, until) }); err != nil {
+			return err
+		}
+		progress("records", until, m.Most)
+	}
+	return nil
+}
+
+// mixing is a mix on its way into a vault.
+type mixing struct {
+	Mix
+	*firm
+	kept []letter // the documents with text
+}
+
+type letter struct {
+	digest string
+	size   int64
+}
+
+// moments writes the same when it runs twice.
+func (g *mixing) moments(t *store.Tx, from, until int) error {
+	g.chance = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
+	for n := from; n < until; n++ {
+		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *mixing) mixedOrder(t *store.Tx, n int) error {
+	id, err := t.NewOrderID()
+	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
+		return errors.Join(err, fmt.Errorf("order %d is the %d.", id, n))
+	}
+	s := g.Mix.Order(n)
+	order := title.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
+		Status: g.statuses[g.status(len(g.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+g.chance.IntN(20)).Format(time.DateOnly),
+		Custom: title.Values{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
+			"buyer_borrower": quoted(s.Borrower), "seller_owner": quoted(s.Owner), "parcel_id": quoted(s.Parcel)}}
+	return errors.Join(t.PutOrder(order), g.event(t, s.At, "order.created", "order", id))
+}
+
+func (g *mixing) mixedAbstract(t *store.Tx, n int) error {
+	id, err := t.NewAbstractID()
+	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
+		return errors.Join(err, fmt.Errorf("abstract %d is the %d.", id, n))
+	}
+	s := g.Mix.Abstract(n)
+	template := g.templates[0]
+	if s.Commercial {
+		template = g.templates[1]
+	}
+	abstract := title.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
+		Status: template.Statuses[g.status(len(template.Statuses), s.At)],
+		Custom: title.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner), "borrower": quoted(s.Borrower),
+			"deed_book_page": quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)), "subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
+	for k := n * FilesAtOnce; k < (n+1)*FilesAtOnce; k++ {
+		file, err := g.mixedFile(t, k, id)
+		if err != nil {
+			return err
+		}
+		if !g.Loose(k) {
+			abstract.Files = append(abstract.Files, file)
+		}
+	}
+	return errors.Join(t.PutAbstract(abstract), g.event(t, s.At, "abstract.created", "abstract", id))
+}
+
+func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
+	id, err := t.NewFileID()
+	if err != nil || id != uint64(k)+1 { // #nosec G115 -- not negative
+		return 0, errors.Join(err, fmt.Errorf("file %d is the %d.", id, k))
+	}
+	which := k % len(g.digests)
+	pages, doc := 1+which%40, letter{g.digests[which], g.sizes[which]}
+	if n, has := g.Text(k); has {
+		pages, doc = TextPages, g.kept[n]
+	}
+	s := g.Mix.File(k)
+	file := title.File{ID: id, Filename: s.Filename(k), MIME: title.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, AbstractID: abstract, Version: 1, CreatedAt: s.At}
+	if g.Loose(k) {
+		file.AbstractID, file.FolderID = 0, g.folders[k%len(g.folders)].ID
+	}
+	return id, errors.Join(t.PutFile(file), g.event(t, s.At, "file.filed", "file", id))
+}
+
+func (s Said) property() title.Property {
+	return title.Property{Address: s.Address, City: s.City, County: s.County, State: s.State}
+}

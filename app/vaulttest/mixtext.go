@@ -1,0 +1,107 @@
+package vaulttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/derived"
+)
+
+// letters keeps the documents with text, and their texts as processing would.
+func (g *mixing) letters(ctx context.Context, dir string, progress func(what string, done, total int)) error {
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: hasty{blob.System()}})
+	if err != nil {
+		return err
+	}
+	previews, err := derived.Open(filepath.Join(dir, "previews"), 1<<30, time.Now)
+	if err != nil {
+		return err
+	}
+	words := NewVocabulary()
+	for n := range g.Texts {
+		pages := words.Pages(n)
+		staged, err := blobs.Stage(ctx, bytes.NewReader(Letter(pages)), math.MaxInt64)
+		if err != nil {
+			return err
+		}
+		release, err := blobs.Keep(ctx, staged)
+		if err != nil {
+			return err
+		}
+		release()
+		doc := letter{staged.Digest().String(), staged.Size()}
+		if err := previews.Put(doc.digest, derived.Text, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
+			return err
+		}
+		if g.kept = append(g.kept, doc); len(g.kept)%firmBatch == 0 {
+			progress("documents", len(g.kept), g.Texts)
+		}
+	}
+	return nil
+}
+
+func writeText(w io.Writer, pages []string) error {
+	text, err := derived.NewTextWriter(w)
+	if err != nil {
+		return err
+	}
+	for i, page := range pages {
+		if err := text.Page(i+1, page); err != nil {
+			return err
+		}
+	}
+	return text.Close()
+}
+
+// hasty is a disk of a vault that can be made again: nothing is synced.
+type hasty struct{ blob.Files }
+
+func (hasty) SyncDir(string) error { return nil }
+
+func (h hasty) Create(path string) (blob.File, error) {
+	f, err := h.Files.Create(path)
+	return hastyFile{f}, err
+}
+
+type hastyFile struct{ blob.File }
+
+func (hastyFile) Sync() error          { return nil }
+func (hastyFile) WriteBack(_, _ int64) {}
+
+// Letter makes a PDF of pages of text, which any reader of PDF shows and reads. The
+// text has neither brackets nor backslashes, and nothing but ASCII.
+func Letter(pages []string) []byte {
+	var doc bytes.Buffer
+	var offsets []int
+	object := func(format string, args ...any) {
+		offsets = append(offsets, doc.Len())
+		fmt.Fprintf(&doc, "%d 0 obj\n"+format+"\nendobj\n", append([]any{len(offsets)}, args...)...)
+	}
+	doc.WriteString("%PDF-1.7\n")
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", 4+2*i)
+	}
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	object("<< /Type /Pages /Count %d /Kids [%s] >>", len(pages), kids.String())
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman >>")
+	for i, page := range pages {
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>", 5+2*i)
+		lines := "BT /F1 12 Tf 16 TL 72 720 Td\n(" + strings.ReplaceAll(page, "\n", ") Tj T*\n(") + ") Tj\nET"
+		object("<< /Length %d >>\nstream\n%s\nendstream", len(lines), lines)
+	}
+	xref := doc.Len()
+	fmt.Fprintf(&doc, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, at := range offsets {
+		fmt.Fprintf(&doc, "%010d 00000 n \n", at)
+	}
+	fmt.Fprintf(&doc, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, xref)
+	return doc.Bytes()
+}

@@ -1,0 +1,136 @@
+package vaulttest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Vocabulary is 50,000 words of which the n-th comes up as often as 1/n says: Zipf's
+// law, which deeds follow as everything does that people write.
+type Vocabulary struct {
+	words []string
+	draw  []uint16 // ranks, each as often as its share
+}
+
+const (
+	vocabularySize  = 50_000
+	vocabularyDraws = 1 << 22 // the rarest word has seven of them
+)
+
+// vocabularyFirst are the commonest words of deeds, mortgages and affidavits.
+const vocabularyFirst = `the of and to said in or a by for as said be party county that
+ state which with grantor grantee deed book page recorded records lot this land from
+ feet north south east west thence on at it is will his her heirs assigns forever
+ mortgage dated office clerk court hereby property premises easement line corner road
+ street street's plat subdivision block section township range quarter acres more less
+ beginning point iron pin set found degrees minutes seconds along right way center
+ parcel tract known described follows conveyed estate interest title unto second first
+ part consideration dollars receipt whereof acknowledged witness hand seal day year
+ notary public commission expires before me personally appeared signed sealed delivered
+ presence executor probate will trustee note sum default sale judgment lien release
+ satisfied tax map assessed paid due policy commitment exception abstract search`
+
+var vocabularySyllables = strings.Fields(`ba be bi bo bu da de di do du fa fe fi fo fu ga ge go gu ha he hi ho ja jo ka ke
+ ki ko la le li lo lu ma me mi mo mu na ne ni no nu pa pe pi po pu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo za zo`)
+
+// NewVocabulary makes the same words every time.
+func NewVocabulary() *Vocabulary {
+	v := &Vocabulary{draw: make([]uint16, 0, vocabularyDraws)}
+	known := map[string]bool{} // first what people and counties are called: a word is one or the other
+	for n := range MixNames {
+		known[strings.ToLower(MixFirst(n))], known[strings.ToLower(MixLast(n))] = true, true
+	}
+	for n := range MixCounties {
+		known[strings.ToLower(MixCounty(n))] = true
+	}
+	add := func(word string) {
+		if !known[word] && len(v.words) < vocabularySize {
+			known[word] = true
+			v.words = append(v.words, word)
+		}
+	}
+	for _, word := range strings.Fields(strings.ReplaceAll(vocabularyFirst, "'", "")) {
+		add(word)
+	}
+	chance := rand.New(rand.NewPCG(3, 5))
+	for len(v.words) < vocabularySize {
+		var word strings.Builder
+		for range 2 + chance.IntN(3) {
+			word.WriteString(vocabularySyllables[chance.IntN(len(vocabularySyllables))])
+		}
+		add(word.String() + []string{"", "n", "r", "s", "ble", "ght"}[chance.IntN(6)])
+	}
+	whole := math.Log(vocabularySize) + 0.5772
+	for rank := 0; len(v.draw) < vocabularyDraws; rank = (rank + 1) % vocabularySize {
+		share := max(1, int(vocabularyDraws/(float64(rank+1)*whole)))
+		for range min(share, vocabularyDraws-len(v.draw)) {
+			v.draw = append(v.draw, uint16(rank)) // #nosec G115 -- below 50,000
+		}
+	}
+	return v
+}
+
+// Word is the word of a rank, the commonest being 0.
+func (v *Vocabulary) Word(rank int) string { return v.words[rank] }
+
+// Size is how many words there are.
+func (v *Vocabulary) Size() int { return len(v.words) }
+
+// Knows reports whether it is one of the words.
+func (v *Vocabulary) Knows(word string) bool { return slices.Contains(v.words, word) }
+
+// TextWords is how many words a document has, on TextPages pages.
+const (
+	TextWords = 1000
+	TextPages = 3
+)
+
+// Ranks are the words of the n-th document, in their order; room is used again.
+func (v *Vocabulary) Ranks(n int, room []uint16) []uint16 {
+	chance, room := rand.NewPCG(uint64(n), 17), room[:0] // #nosec G115 -- not negative
+	for range TextWords {
+		room = append(room, v.draw[chance.Uint64()%vocabularyDraws])
+	}
+	return room
+}
+
+// PageOf is the page on which the word at a place of the text stands, from 1.
+func PageOf(place int) int { return 1 + place*TextPages/TextWords }
+
+// Pages are the pages of the n-th document as people write: sentences in lines.
+func (v *Vocabulary) Pages(n int) []string {
+	pages := make([]strings.Builder, TextPages)
+	start, column := true, 0
+	for place, rank := range v.Ranks(n, nil) {
+		page := &pages[PageOf(place)-1]
+		word := v.words[rank]
+		if page.Len() == 0 {
+			start, column = true, 0
+		}
+		if start {
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		column += len(word) + 2
+		switch {
+		case page.Len() == 0:
+		case column > 84:
+			page.WriteByte('\n')
+			column = len(word) + 2
+		default:
+			page.WriteByte(' ')
+		}
+		page.WriteString(word)
+		if start = (place+n)%13 == 12; start {
+			page.WriteByte('.')
+		} else if (place+n)%7 == 3 {
+			page.WriteByte(',')
+		}
+	}
+	list := make([]string, TextPages)
+	for i := range pages {
+		list[i] = pages[i].String()
+	}
+	return list
+}

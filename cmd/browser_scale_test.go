@@ -1,0 +1,163 @@
+//go:build browser && scale
+
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp/kb"
+
+	"deedkeep/app/vaulttest"
+)
+
+// TestBrowserScaleFind types into the find box above a page of the vault that
+// TestScaleSearch has made and indexed, by keyboard alone, and says how long it is from
+// each letter until what was found by it is on the screen:
+//
+//	DEEDKEEP_TEST_VAULT=DIR go test -tags 'browser scale' -run BrowserScaleFind -v ./cmd
+func TestBrowserScaleFind(t *testing.T) {
+	dir := os.Getenv("DEEDKEEP_TEST_VAULT")
+	if dir == "" {
+		t.Fatal("DEEDKEEP_TEST_VAULT names the vault that TestScaleSearch has made")
+	}
+	on := openBench(t)
+	h := &house{t: t, program: on.built(t), dir: dir, address: "127.0.0.1:0", env: []string{"DEEDKEEP_READER_CACHE=" + vaulttest.Cache()}}
+	h.start()
+	t.Cleanup(h.kill)
+	name := fmt.Sprintf("Finder %d", time.Now().Unix())
+	h.user(name, "staff")
+	b := on.tab(t, h.origin)
+	b.size(1280, 800)
+	b.signIn(name)
+	b.untilIndexed()
+	words := vaulttest.NewVocabulary()
+	m := keptMix(t, dir)
+	fmt.Printf("\n| typed | until it is seen, ms, of which the box waits 80 for the next letter | found |\n| --- | --- | --- |\n")
+	for n, text := range []string{
+		m.Order(m.Most / 2).Number, m.Abstract(m.Most / 3).Number, m.Abstract(0).Parcel, "Bk 1022 Pg 311", "halton", "haltoon", "kelmina sh",
+		words.Word(7), `"` + strings.Join([]string{words.Word(1), words.Word(0), words.Word(4)}, " ") + `"`, words.Word(40_000),
+	} {
+		b.typesLetterByLetter(n+1, text)
+	}
+	b.opensWhatWasFound(words.Word(40_001))
+}
+
+// keptMix is what the vault was made of.
+func keptMix(t *testing.T, dir string) vaulttest.Mix {
+	t.Helper()
+	said, err := os.ReadFile(dir + ".mix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := vaulttest.Mix{Until: vaulttest.MixUntil}
+	if _, err := fmt.Sscanf(string(said), "%d moments, %d texts", &m.Most, &m.Texts); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// untilIndexed asks by hand until words are looked at, and not numbers alone.
+func (b *tab) untilIndexed() {
+	b.t.Helper()
+	const asks = `fetch("/find/box?q=grantor", {headers: {"HX-Request": "true"}}).then(r => r.text()).then(html => html.includes("palette-list") && !html.includes("found-note"))`
+	for end := time.Now().Add(time.Hour); !value[bool](b, asks); time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			b.t.Fatal("there is no index")
+		}
+	}
+}
+
+// watches notes when a text was typed and when what was found by it stood on the screen.
+const watches = `(() => {
+	window.typed = [];
+	document.addEventListener("input", e => { if (e.target.id === "palette-q") typed.push({text: e.target.value, at: performance.now(), ms: 0}) }, true);
+	new MutationObserver(() => {
+		const last = typed.at(-1);
+		if (!last || last.ms) return;
+		requestAnimationFrame(() => setTimeout(() => {
+			last.rows = document.querySelectorAll("#palette [role=option]").length;
+			last.first = (document.querySelector("#palette [role=option] .found-name") || document.querySelector("#palette .palette-found"))?.innerText || "";
+			last.ms = performance.now() - last.at;
+		}));
+	}).observe(document.querySelector("#palette .palette-found"), {childList: true});
+	return true })()`
+
+type keystroke struct {
+	Text  string
+	MS    float64
+	Rows  int
+	First string
+}
+
+// opensBox opens the find box with Ctrl-K, empty.
+func (b *tab) opensBox() {
+	b.t.Helper()
+	b.goTo("/orders")
+	value[bool](b, `(sessionStorage.removeItem("find"), `+watches+`)`)
+	const control = 2
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Modifiers: control, Key: "k", Code: "KeyK", WindowsVirtualKeyCode: 'K'})
+	}
+	b.until(`document.querySelector("#palette").open && document.activeElement.id == "palette-q"`)
+}
+
+// lastKey is what came of the last letter, once it is on the screen.
+func (b *tab) lastKey(text string) keystroke {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`typed.at(-1)?.text === %q && typed.at(-1).ms > 0`, text))
+	return value[keystroke](b, `(k => ({Text: k.text, MS: k.ms, Rows: k.rows, First: k.first}))(typed.at(-1))`)
+}
+
+func (b *tab) typesLetterByLetter(n int, text string) {
+	b.t.Helper()
+	b.opensBox()
+	var slowest keystroke
+	for i := range text {
+		b.press(text[i : i+1])
+		key := b.lastKey(text[:i+1])
+		if key.MS > slowest.MS {
+			slowest = key
+		}
+		fmt.Printf("| `%s` | %.0f | %d: %.60s |\n", key.Text, key.MS, key.Rows, strings.ReplaceAll(key.First, "\n", " "))
+		if n == 1 || i == len(text)-1 {
+			b.screenshot(fmt.Sprintf("find-%02d-%02d", n, i+1))
+		}
+	}
+	// As quickly as people type, without waiting for an answer.
+	b.opensBox()
+	for i := range text {
+		b.press(text[i : i+1])
+		time.Sleep(90 * time.Millisecond)
+	}
+	key := b.lastKey(text)
+	fmt.Printf("| `%s` typed at once | %.0f after the last letter; the slowest letter %.0f, at `%s` | %d |\n", text, key.MS, slowest.MS, slowest.Text, key.Rows)
+	if key.Rows == 0 {
+		b.t.Errorf("nothing is found by %q: %s", text, key.First)
+	}
+}
+
+// opensWhatWasFound goes with an arrow and Enter to the document that has a word, on its
+// page, where it is marked.
+func (b *tab) opensWhatWasFound(word string) {
+	b.t.Helper()
+	b.opensBox()
+	b.press(word)
+	b.lastKey(word)
+	b.press(kb.ArrowDown)
+	b.screenshot("find-chosen")
+	begun := time.Now()
+	b.leave(func() { b.press(kb.Enter) })
+	page := value[int](b, `Number(new URL(location.href).searchParams.get("page"))`)
+	if page < 1 {
+		b.t.Fatalf("%s\n%s", value[string](b, "location.href"), b.state())
+	}
+	b.shows(page)
+	fmt.Printf("| `%s`, arrow down, Enter | %d until page %d of the document is there | %s |\n", word, time.Since(begun).Milliseconds(), page, value[string](b, "location.pathname"))
+	b.sees("mark, .mark, [class*=mark]")
+	b.screenshot("find-opened")
+}

@@ -1,0 +1,99 @@
+//go:build scale && linux
+
+package cmd
+
+import "deedkeep/app/vaulttest"
+
+// expectation goes through a whole mix once and notes what every search is to find.
+type expectation struct {
+	*oracle
+	searches []*asked
+	words    map[string][]wordOf // of fields, by the word
+	ranks    map[uint16][]wordOf // of texts
+	phrases  map[uint16][]*asked // by their first word
+
+	seen    []uint8 // bit i: the i-th word of the search of this place was seen in the record
+	touched []int
+}
+
+// wordOf is the i-th word of a search.
+type wordOf struct{ search, i int }
+
+// expect fills count and want of the searches.
+func (o *oracle) expect(searches []*asked) {
+	e := &expectation{oracle: o, searches: searches, words: map[string][]wordOf{}, ranks: map[uint16][]wordOf{}, phrases: map[uint16][]*asked{}, seen: make([]uint8, len(searches))}
+	ranks := map[string]uint16{}
+	for rank := range o.words.Size() {
+		ranks[o.words.Word(rank)] = uint16(rank) // #nosec G115 -- below 50,000
+	}
+	for at, a := range searches {
+		rank, known := ranks[a.words[0]]
+		if a.phrase && known {
+			e.phrases[rank] = append(e.phrases[rank], a)
+			continue
+		}
+		for i, word := range a.words {
+			e.words[word] = append(e.words[word], wordOf{at, i})
+			if rank, known := ranks[word]; known {
+				e.ranks[rank] = append(e.ranks[rank], wordOf{at, i})
+			}
+		}
+	}
+	var names []string
+	for n := range o.Most {
+		for _, r := range []record{{"abstract", n}, {"order", n}} {
+			names = o.names(r, names)
+			e.look(r, names, nil)
+		}
+		for k := n * vaulttest.FilesAtOnce; k < (n+1)*vaulttest.FilesAtOnce; k++ {
+			r := record{"file", k}
+			names = o.names(r, names)
+			e.look(r, names, o.text(r))
+		}
+	}
+}
+
+func (e *expectation) look(r record, names []string, ranks []uint16) {
+	for _, name := range names {
+		e.note(e.words[name])
+	}
+	for at, rank := range ranks {
+		e.note(e.ranks[rank])
+		for _, a := range e.phrases[rank] {
+			if len(e.phrase(a, ranks[at:min(at+len(a.words), len(ranks))], 0)) > 0 && e.whole(a, at) && !a.has(r) && a.fits(e.oracle, r) {
+				a.add(r)
+			}
+		}
+	}
+	for _, at := range e.touched {
+		if a := e.searches[at]; e.seen[at] == 1<<len(a.words)-1 && a.fits(e.oracle, r) {
+			a.add(r)
+		}
+		e.seen[at] = 0
+	}
+	e.touched = e.touched[:0]
+}
+
+// whole says whether a phrase at a place ends on the page on which it begins.
+func (*expectation) whole(a *asked, at int) bool {
+	return vaulttest.PageOf(at) == vaulttest.PageOf(at+len(a.words)-1)
+}
+
+func (e *expectation) note(words []wordOf) {
+	for _, w := range words {
+		if e.seen[w.search] == 0 {
+			e.touched = append(e.touched, w.search)
+		}
+		e.seen[w.search] |= 1 << w.i
+	}
+}
+
+// add notes a record, of which the last one added may be the same.
+func (a *asked) add(r record) {
+	if a.count++; len(a.want) <= mostWanted {
+		a.want = append(a.want, r)
+	}
+	a.latest = r
+}
+
+func (a *asked) has(r record) bool { return a.count > 0 && a.latest == r }

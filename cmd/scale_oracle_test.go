@@ -1,0 +1,232 @@
+//go:build scale && linux
+
+package cmd
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"deedkeep/app/secret"
+	"deedkeep/app/vaulttest"
+)
+
+// asked is one search, and what is to be found by it.
+type asked struct {
+	class, text string
+	words       []string // of the text: small letters and digits
+	typo        bool     // the last word has an error
+	phrase      bool
+	county      string // filters; "" for none
+	from, to    time.Time
+	first       string   // what the first hit is called, or a parcel of it; "" where that is not known
+	count       int      // records that have every word as it was asked
+	want        []record // the first of them, one more than fit on a page
+	latest      record   // the last of them
+}
+
+// mostWanted is what fits on a page.
+const mostWanted = 100
+
+// record is the n-th of a kind, from 0.
+type record struct {
+	kind string
+	n    int
+}
+
+// oracle knows what the vault of a mix holds.
+type oracle struct {
+	vaulttest.Mix
+	words  *vaulttest.Vocabulary
+	opaque map[string]*secret.IDs
+}
+
+func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
+	t.Helper()
+	ring, _, err := secret.Load(filepath.Join(dir, "secret.key"), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &oracle{m, vaulttest.NewVocabulary(), map[string]*secret.IDs{"abstract": ring.IDs("abstracts"), "order": ring.IDs("orders")}}
+}
+
+// record is the one that a hit names.
+func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
+	var n uint64
+	if ids := o.opaque[kind]; ids != nil {
+		var text string
+		if err := json.Unmarshal(id, &text); err != nil {
+			return record{}, err
+		}
+		decoded, ok := ids.Decode(text)
+		if n = decoded; !ok {
+			return record{}, fmt.Errorf("%s is no id of a %s", id, kind)
+		}
+	} else if err := json.Unmarshal(id, &n); err != nil {
+		return record{}, err
+	}
+	return record{kind, int(n) - 1}, nil // #nosec G115 -- counts from 1
+}
+
+// fits judges the filters of a search.
+func (a *asked) fits(o *oracle, r record) bool {
+	if a.county == "" {
+		return true
+	}
+	s := o.said(r)
+	if r.kind == "file" {
+		s.County = o.Abstract(r.n / vaulttest.FilesAtOnce).County
+		if o.Loose(r.n) {
+			return false
+		}
+	}
+	return s.County == a.county && !s.At.Before(a.from) && s.At.Before(a.to.AddDate(0, 0, 1))
+}
+
+func (o *oracle) said(r record) vaulttest.Said {
+	switch r.kind {
+	case "abstract":
+		return o.Abstract(r.n)
+	case "order":
+		return o.Order(r.n)
+	default:
+		return o.File(r.n)
+	}
+}
+
+// names are the numbers of a record without punctuation, and the words of its fields.
+func (o *oracle) names(r record, into []string) []string {
+	s, into := o.said(r), into[:0]
+	switch r.kind {
+	case "abstract":
+		into = append(into, squeezed(s.Number), squeezed(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
+		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner, s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20))...)
+	case "order":
+		into = append(into, squeezed(s.Number), squeezed(s.Parcel))
+		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client))...)
+	default:
+		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book), "pg", strconv.Itoa(s.Page), squeezed(s.At.Format(time.DateOnly)))
+		return append(into, wordsOf(s.Filename(r.n))...)
+	}
+	return append(into, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
+}
+
+// text is the words of a document, and where they stand; nil of what has none.
+func (o *oracle) text(r record) []uint16 {
+	if r.kind == "file" {
+		if n, has := o.Text(r.n); has {
+			return o.words.Ranks(n, nil)
+		}
+	}
+	return nil
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+func squeezed(text string) string { return strings.Join(wordsOf(text), "") }
+
+// likeness is how much of what was asked a hit has.
+type likeness int
+
+const (
+	whole  likeness = iota // every word
+	begun                  // the last one as a beginning
+	erring                 // a word with an error, or without the last one where that is short
+)
+
+// explains says whether a hit has that much; the page of a document has the phrase.
+func (o *oracle) explains(a *asked, r record, page int, like likeness) error {
+	if !a.fits(o, r) {
+		return fmt.Errorf("%v is not of %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
+	}
+	names, ranks := o.names(r, nil), o.text(r)
+	if a.phrase {
+		if len(ranks) > 0 && len(o.phrase(a, ranks, page)) == 0 {
+			return fmt.Errorf("%v has no %q on page %d", r, a.words, page)
+		}
+		return nil
+	}
+	for _, rank := range ranks {
+		names = append(names, o.words.Word(int(rank)))
+	}
+	names = append(names, o.drawn(r)...)
+	for i, word := range a.words {
+		last := i == len(a.words)-1
+		has := func(have string) bool {
+			return have == word || like >= begun && last && strings.HasPrefix(have, word) || like == erring && (near(have, word) || last && begins(have, word))
+		}
+		if missing := like == erring && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
+			return fmt.Errorf("%v has no %q: %.300q", r, word, names)
+		}
+	}
+	return nil
+}
+
+// drawn is what a record may have besides: its status, and when an order is due, are not
+// of the mix. Bk, Pg and Rd are also found when they are written out.
+func (o *oracle) drawn(r record) []string {
+	names := wordsOf("book page road new in search in exam needs curative complete cancelled active on hold completed")
+	for days := 3; r.kind == "order" && days < 23; days++ {
+		names = append(names, wordsOf(o.said(r).At.AddDate(0, 0, days).Format(time.DateOnly))...)
+	}
+	return names
+}
+
+// phrase is where the words stand one behind the other, on a page or, for page 0, on any.
+func (o *oracle) phrase(a *asked, ranks []uint16, page int) (places []int) {
+	for at := 0; at+len(a.words) <= len(ranks); at++ {
+		here := vaulttest.PageOf(at)
+		if here != vaulttest.PageOf(at+len(a.words)-1) || page != 0 && here != page {
+			continue
+		}
+		for i, word := range a.words {
+			if o.words.Word(int(ranks[at+i])) != word {
+				break
+			}
+			if i == len(a.words)-1 {
+				places = append(places, at)
+			}
+		}
+	}
+	return places
+}
+
+// begins says whether a word begins with another that has an error.
+func begins(have, word string) bool {
+	for n := len(word) - 1; n <= min(len(word)+1, len(have)); n++ {
+		if near(have[:n], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// near says whether two words are one insertion, removal, exchange or swap apart.
+func near(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	head := 0
+	for head < len(a) && a[head] == b[head] {
+		head++
+	}
+	switch rest, other := a[head:], b[head:]; {
+	case len(b)-len(a) > 1:
+		return false
+	case len(b) > len(a):
+		return rest == other[1:]
+	case len(rest) < 2:
+		return true
+	default:
+		return rest[1:] == other[1:] || rest[2:] == other[2:] && rest[0] == other[1] && rest[1] == other[0]
+	}
+}

@@ -1,0 +1,325 @@
+//go:build scale && linux
+
+// What searching costs in the vault of scale_mix_test.go (README.md, "Scale"):
+//
+//	go test -tags scale -run ScaleSearch -timeout 120m -v ./cmd
+//
+//	DEEDKEEP_TEST_SCALE   abstracts; as many orders, twice as many files, and a tenth as
+//	                      many documents of 1,000 words. 1,000,000 when not set
+//	DEEDKEEP_TEST_VAULT   a directory to keep the full vault in, and to find it in the next time
+//	DEEDKEEP_TEST_INDEX   "kept": search in the index that the vault has, and build none
+//
+// Every answer is held against what the vault was made of; how long it took is printed.
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deedkeep/app/client"
+	"deedkeep/app/vaulttest"
+)
+
+const day = 24 * time.Hour
+
+// scaleEach is how many searches of a class are made, without filters and with them.
+const scaleEach = 30
+
+func TestScaleSearch(t *testing.T) {
+	m := scaleMix(scaleSize(t))
+	dir := fillMix(t, m, "")
+	o := newOracle(t, m, dir)
+	searches := o.scaleSearches(scaleEach)
+	o.expect(searches)
+	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Most, m.Most, m.Most*vaulttest.FilesAtOnce, m.Texts, vaulttest.TextWords)
+	startProgram(t, dir).stop(t) // compiles the engine and changes the schema, if it must
+	if os.Getenv("DEEDKEEP_TEST_INDEX") != "kept" {
+		buildIndex(t, dir, m)
+	}
+	p := startProgram(t, dir)
+	key := p.key(t, "scale")
+	p.untilSearched(t, key)
+	fmt.Printf("started and searched after %d ms; then %s\n", p.took.Milliseconds(), p.memory(t))
+	p.measure(t, o, key, searches)
+	p.allFound(t, o, key, searches)
+	p.follows(t, key)
+	p.stop(t)
+}
+
+// buildIndex has a server make the index anew and says what it cost.
+func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
+	t.Helper()
+	index := filepath.Join(dir, "search")
+	if err := os.RemoveAll(index); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	p := startProgram(t, dir)
+	memory := p.watch(t)
+	key := p.key(t, "scale")
+	p.untilSearched(t, key)
+	took := time.Since(begun)
+	words, size := float64(m.Texts*vaulttest.TextWords), float64(sizeOf(t, index))
+	p.settled(t, index)
+	fmt.Printf("indexed in %.0f s: %.0f words of text a second, with %.0f records a second; memory of its own at most %d MB; %.0f MB, %.1f bytes per word of text; %.0f MB when it had settled\n",
+		took.Seconds(), words/took.Seconds(), float64(m.Most*(2+vaulttest.FilesAtOnce))/took.Seconds(), memory.most(), size/1e6, size/words, float64(sizeOf(t, index))/1e6)
+	p.stop(t)
+}
+
+// untilSearched waits for a whole index and prints how far it came.
+func (p *program) untilSearched(t *testing.T, key string) {
+	t.Helper()
+	begun, said := time.Now(), time.Now()
+	for {
+		status, answer := send(t, p, key, "GET", "/search?q=grantor", nil)
+		switch {
+		case status == http.StatusOK:
+			return
+		case status != http.StatusServiceUnavailable:
+			t.Fatalf("%d %s", status, answer)
+		case time.Since(begun) > 2*time.Hour:
+			t.Fatal("there is no index after two hours")
+		case time.Since(said) > 10*time.Second:
+			said = time.Now()
+			fmt.Printf("%6.0f s: index of %d MB, %s\n", time.Since(begun).Seconds(), sizeOf(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// settled waits until nothing is merged any more.
+func (*program) settled(t *testing.T, index string) {
+	t.Helper()
+	for last := int64(-1); ; time.Sleep(3 * time.Second) {
+		size := sizeOf(t, index)
+		if size == last {
+			return
+		}
+		last = size
+	}
+}
+
+func sizeOf(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what is merged meanwhile is not there any more
+		}
+		if info, err := d.Info(); err == nil {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
+// found is an answer of /v1/search.
+type found struct {
+	Data []struct {
+		Kind    string
+		ID      json.RawMessage
+		Heading string
+		Snippet *string
+		Page    *int
+	}
+}
+
+// address is where a search is asked for.
+func (a *asked) address(most int) string {
+	q := url.Values{"q": {a.text}, "per_page": {strconv.Itoa(most)}}
+	if a.county != "" {
+		q.Set("county", a.county)
+		q.Set("created_from", a.from.Format(time.DateOnly))
+		q.Set("created_to", a.to.Format(time.DateOnly))
+	}
+	return "/search?" + q.Encode()
+}
+
+func (p *program) search(t *testing.T, key string, a *asked, most int) (got found, took time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	getList(t, p, key, a.address(most), &got)
+	return got, time.Since(begun)
+}
+
+// measure asks every search once, prints how long each class took and judges every answer.
+func (p *program) measure(t *testing.T, o *oracle, key string, searches []*asked) {
+	t.Helper()
+	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", scaleEach)
+	memory := p.watch(t)
+	for class := range slices.Chunk(searches, 2*scaleEach) {
+		watches := [2]stopwatch{}
+		memory.peak.Store(0)
+		for i, a := range class {
+			got, took := p.search(t, key, a, 25)
+			watches[i/scaleEach].add(took)
+			if err := o.judge(a, got); err != nil {
+				t.Errorf("%s %s: %v", a.class, a.address(25), err)
+			}
+		}
+		fmt.Printf("| %s | %s | %s | %d |\n", class[0].class, watches[0].percentiles(), watches[1].percentiles(), memory.most())
+	}
+}
+
+// judge holds an answer against what there is.
+func (o *oracle) judge(a *asked, got found) error {
+	if len(got.Data) == 0 {
+		return fmt.Errorf("nothing was found")
+	}
+	var behind error // what an earlier hit has not
+	for i, hit := range got.Data {
+		r, err := o.record(hit.Kind, hit.ID)
+		if err != nil {
+			return err
+		}
+		page := 0
+		if hit.Page != nil {
+			page = *hit.Page
+		}
+		if err := o.explains(a, r, page, begun); err != nil {
+			if behind = err; o.explains(a, r, page, erring) != nil {
+				return fmt.Errorf("hit %d, %s: %w", i+1, hit.Heading, err)
+			}
+		} else if behind != nil && o.explains(a, r, page, whole) == nil {
+			return fmt.Errorf("hit %d, %s, has what was asked and stands behind one that has not: %w", i+1, hit.Heading, behind)
+		}
+		if s := o.said(r); i == 0 && a.first != "" && s.Number != a.first && s.Parcel != a.first {
+			return fmt.Errorf("the first hit is %+v", s)
+		}
+		if a.phrase && hit.Kind == "file" && (hit.Snippet == nil || !strings.Contains(*hit.Snippet, "<mark>") || page == 0) {
+			return fmt.Errorf("hit %d, %s: no mark, or no page: %v %v", i+1, hit.Heading, hit.Snippet, hit.Page)
+		}
+	}
+	if want := min(a.count, 25); len(got.Data) < want {
+		return fmt.Errorf("%d hits, not %d", len(got.Data), want)
+	}
+	return nil
+}
+
+// allFound asks for all that is to be found, where that fits on a page.
+func (p *program) allFound(t *testing.T, o *oracle, key string, searches []*asked) {
+	t.Helper()
+	judged := 0
+	for _, a := range searches {
+		if a.count == 0 || len(a.want) > mostWanted || strings.HasPrefix(a.class, "number, ") {
+			continue
+		}
+		got, _ := p.search(t, key, a, mostWanted)
+		if err := o.complete(a, got); err != nil {
+			t.Errorf("%s %s: %v", a.class, a.address(mostWanted), err)
+		}
+		judged++
+	}
+	fmt.Printf("\n%d answers judged; of %d every record that is to be found was found\n", len(searches), judged)
+}
+
+func (o *oracle) complete(a *asked, got found) error {
+	if len(got.Data) == mostWanted {
+		return nil // others fit as well, such as those that have a longer word
+	}
+	have := map[record]bool{}
+	for _, hit := range got.Data {
+		r, err := o.record(hit.Kind, hit.ID)
+		if err != nil {
+			return err
+		}
+		have[r] = true
+	}
+	for _, want := range a.want {
+		if !have[want] {
+			return fmt.Errorf("%v %+v is not among %d hits", want, o.said(want), len(got.Data))
+		}
+	}
+	return nil
+}
+
+// follows says how long it is until an abstract that was made is found, and until one
+// that was thrown away is not. What it made is thrown away.
+func (p *program) follows(t *testing.T, key string) {
+	t.Helper()
+	var made, gone stopwatch
+	c := client.New(p.url, key, nil)
+	for n := range 20 {
+		number := fmt.Sprintf("Follow %d-%d", time.Now().UnixNano(), n)
+		abstract, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"file_number": number}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.untilHits(t, key, number, 1, &made)
+		if err := c.TrashAbstract(t.Context(), abstract.Data.ID); err != nil {
+			t.Fatal(err)
+		}
+		p.untilHits(t, key, number, 0, &gone)
+	}
+	fmt.Printf("what was made is found after (p50, p95, max) %s ms; what was thrown away is not found any more after %s ms\n", made.percentiles(), gone.percentiles())
+}
+
+func (p *program) untilHits(t *testing.T, key, text string, hits int, s *stopwatch) {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		var got found
+		if getList(t, p, key, "/search?q="+url.QueryEscape(text), &got); len(got.Data) == hits {
+			s.add(time.Since(begun))
+			return
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("%s: %+v after a minute", text, got)
+		}
+	}
+}
+
+// percentiles are the half, 95 of a hundred, and all.
+func (s *stopwatch) percentiles() string {
+	slices.Sort(s.all)
+	at := func(part float64) float64 {
+		return float64(s.all[min(int(part*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
+	}
+	return fmt.Sprintf("%.1f | %.1f | %.1f", at(0.5), at(0.95), at(1))
+}
+
+// watcher looks at how much memory of its own a process has.
+type watcher struct{ peak atomic.Int64 }
+
+func (w *watcher) most() int64 { return w.peak.Load() >> 20 }
+
+// watch looks until the test ends.
+func (p *program) watch(t *testing.T) *watcher {
+	t.Helper()
+	w, stop := new(watcher), make(chan struct{})
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				w.peak.Store(max(w.peak.Load(), p.anonymous()))
+			}
+		}
+	})
+	t.Cleanup(func() { close(stop); looking.Wait() })
+	return w
+}
+
+// anonymous is RssAnon in bytes; 0 of a process that has ended.
+func (p *program) anonymous() int64 {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid)) // it may have ended
+	_, rest, _ := strings.Cut(string(raw), "RssAnon:")
+	size, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, _ := strconv.ParseInt(size, 10, 64) // none is 0
+	return n << 10
+}
