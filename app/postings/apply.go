@@ -17,6 +17,11 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	if b.err != nil {
 		return fmt.Errorf("apply batch: %w", b.err)
 	}
+	if x.Stats().Segments > crowded {
+		if err := x.merger.wait(ctx); err != nil {
+			return fmt.Errorf("apply batch: %w", err)
+		}
+	}
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	x.mu.Lock()

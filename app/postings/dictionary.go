@@ -19,8 +19,8 @@ import (
 // All other numbers are varints. Postings and positions lie one behind the other in
 // the order of the terms.
 const (
-	leafBytes = 1024 // a leaf ends behind the term with which it reaches so many
-	mostLeaf  = 2048 // none is longer: a term is at most 2 + 64 + 5*10 bytes
+	leafBytes = 512  // a leaf ends behind the term with which it reaches so many
+	mostLeaf  = 1024 // none is longer: a term is at most 2 + 64 + 5*10 bytes
 )
 
 // entry is what the dictionary tells of a term.

@@ -91,6 +91,58 @@ func TestTermsOfAnyBytes(t *testing.T) {
 	}
 }
 
+// Terms of many blocks, whose counts arithmetic tells.
+func TestManyBlocks(t *testing.T) {
+	const docs = 40_000
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for i := range uint64(docs) {
+			b.Begin(i, uint8(i%2), int32(i/100))
+			for _, n := range []uint64{1, 2, 3, 7, 1000, 4999} {
+				if i%n == 0 {
+					b.Flat(fmt.Appendf(nil, "by%d", n))
+				}
+			}
+			b.Word([]byte("p"), uint32(i%5))
+			for at := range uint32(i % 3) {
+				b.Word([]byte("q"), 2+3*at)
+			}
+		}
+	})
+	by := func(n int) Node { return Term{Text: fmt.Sprintf("by%d", n), Weight: float64(n), Flat: true} }
+	rows := []struct {
+		name string
+		q    Query
+		is   func(i int) bool
+	}{
+		{"every", Query{}, func(int) bool { return true }},
+		{"one", Query{Node: by(3)}, func(i int) bool { return i%3 == 0 }},
+		{"all", Query{Node: All{by(2), by(3), by(7)}}, func(i int) bool { return i%42 == 0 }},
+		{"rare leads", Query{Node: by(1), Where: []string{"by1000", "by3"}}, func(i int) bool { return i%3000 == 0 }},
+		{"rarer leads", Query{Node: All{by(1), by(4999)}}, func(i int) bool { return i%4999 == 0 }},
+		{"any", Query{Node: Any{by(7), by(4999), by(1000)}}, func(i int) bool { return i%7 == 0 || i%4999 == 0 || i%1000 == 0 }},
+		{"all of any", Query{Node: All{Any{by(7), by(1000)}, Any{by(3), by(4999)}}},
+			func(i int) bool { return (i%7 == 0 || i%1000 == 0) && (i%3 == 0 || i%4999 == 0) }},
+		{"dated", Query{Node: by(3), Dated: true, From: 100, To: 100}, func(i int) bool { return i%3 == 0 && i/100 == 100 }},
+		{"phrase", Query{Node: Phrase{Terms: []string{"p", "q"}, Weight: 1}},
+			func(i int) bool { return i%3 > 0 && i%5 == 1 || i%3 == 2 && i%5 == 4 }},
+		{"phrase and rare", Query{Node: Phrase{Terms: []string{"p", "q"}, Weight: 1}, Where: []string{"by1000"}},
+			func(i int) bool { return i%1000 == 0 && (i%3 > 0 && i%5 == 1 || i%3 == 2 && i%5 == 4) }},
+	}
+	for _, row := range rows {
+		var want [Groups]int
+		for i := range docs {
+			if row.is(i) {
+				want[i%2]++
+			}
+		}
+		row.q.Limit = 3
+		a, err := x.Search(t.Context(), row.q)
+		if err != nil || a.Counts != want || len(a.Hits) != min(3, want[0]+want[1]) {
+			t.Errorf("%s: got %+v, want %v, %v", row.name, a, want, err)
+		}
+	}
+}
+
 func TestCacheIsBounded(t *testing.T) {
 	_, s := oneSegment(t, Options{Cache: 1}, func(b *Batch) {
 		for i := range uint64(300_000) {

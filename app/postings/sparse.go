@@ -20,7 +20,7 @@ import (
 
 // mostSparse is the most bytes of the index held in memory for a segment. Where there
 // are more, only every second leaf is held, or every fourth, and more leaves are read.
-const mostSparse = 2 << 20
+const mostSparse = 4 << 20
 
 const sparseEach = 4 + 8 // bytes for a leaf besides its separator
 
