@@ -16,6 +16,7 @@ type abstractHandler struct {
 		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[vault.Filed], error)
+		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.Matches[vault.Filed], error)
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.AbstractPatch, match vault.Match) (vault.Filed, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
@@ -85,6 +86,7 @@ func (h abstractHandler) get(c *call) (answer, error) {
 
 var abstractListing = listing{
 	noun:  "abstracts",
+	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
 		byText("status", vault.ColumnStatus, title.MaxLine), byNumber("template_id", vault.ColumnTemplate),
@@ -97,7 +99,7 @@ func (h abstractHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
+	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.verbs.Search))
 	if err != nil {
 		return answer{}, err
 	}

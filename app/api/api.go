@@ -92,6 +92,7 @@ func routes(e *edge) []route {
 	templates := templateHandler{v.Templates}
 	trash := trashHandler{e, v.Trash}
 	events := eventHandler{e, v.Events}
+	search := searchHandler{e, v}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},
 		{"GET", "/abstract-templates/:n", templates.get},
@@ -123,6 +124,7 @@ func routes(e *edge) []route {
 		{"DELETE", "/file-vault/files/:n", files.trash},
 		{"POST", "/file-vault/files/:n/restore", files.restore},
 		{"GET", "/file-vault/files/:n/download", files.download},
+		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
 	}

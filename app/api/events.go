@@ -43,7 +43,7 @@ var recordText = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
 // byRecord is the name of a record as events give it, noun:id; it need not be there.
 func byRecord(name string) filter {
-	return filter{name, func(e *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		record := e.opaque().number(text)
 		if !recordText.MatchString(record) {
 			return title.NotSelectable(name)

@@ -18,6 +18,7 @@ type fileHandler struct {
 		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (title.File, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[title.File], error)
+		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.Matches[title.File], error)
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.FilePatch, match vault.Match) (title.File, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.File]) (title.File, error)
@@ -66,9 +67,10 @@ func (h fileHandler) read(c *call, f title.File) answer {
 
 var fileListing = listing{
 	noun:  "files",
+	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}},
 	filters: append([]filter{
-		byFolder("folder_id"), byAbstract("abstract_id"), byBoolean("is_processing", vault.ColumnProcessing),
+		unsearched(byFolder("folder_id")), unsearched(byAbstract("abstract_id")), unsearched(byBoolean("is_processing", vault.ColumnProcessing)),
 	}, byCreation()...),
 }
 
@@ -77,7 +79,7 @@ func (h fileHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
+	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.verbs.Search))
 	if err != nil {
 		return answer{}, err
 	}

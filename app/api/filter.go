@@ -16,20 +16,24 @@ import (
 // filter is one parameter that narrows a list. read adds what a text, which is not
 // empty, asks for, or gives the sentence that refuses it.
 type filter struct {
-	name string
-	read func(e *edge, text string, q *vault.Query) string
+	name       string
+	read       func(e *edge, text string, q *vault.Query) string
+	unsearched bool // the index does not know it: it cannot be combined with q
+}
+
+// unsearched makes it a filter that cannot be combined with q.
+func unsearched(f filter) filter {
+	f.unsearched = true
+	return f
 }
 
 func where(q *vault.Query, column vault.Column, value string) {
 	q.Where = append(q.Where, vault.Where{Column: column, Value: value})
 }
 
-// unsearchable refuses what would otherwise be ignored, and every record be given.
-var unsearchable = filter{"q", func(*edge, string, *vault.Query) string { return "Searching is not available yet." }}
-
 // byText is equality of a text, without regard to case.
 func byText(name string, column vault.Column, most int) filter {
-	return filter{name, func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		switch {
 		case !body.ValidText(text):
 			return title.BadCharacters(name)
@@ -43,7 +47,7 @@ func byText(name string, column vault.Column, most int) filter {
 
 // byNumber is the number of another record, which need not be there.
 func byNumber(name string, column vault.Column) filter {
-	return filter{name, func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		n, _, ok := body.Integer(text)
 		switch {
 		case !ok:
@@ -59,7 +63,7 @@ func byNumber(name string, column vault.Column) filter {
 // byFolder is byNumber, or `null` for the files in no folder and of no abstract.
 func byFolder(name string) filter {
 	number := byNumber(name, vault.ColumnFolder)
-	return filter{name, func(e *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		if text == "null" {
 			where(q, vault.ColumnNowhere, "")
 			return ""
@@ -70,7 +74,7 @@ func byFolder(name string) filter {
 
 // byAbstract is the opaque id of an abstract, which need not be there.
 func byAbstract(name string) filter {
-	return filter{name, func(e *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		id, ok := e.abstracts.Decode(text)
 		if !ok {
 			return title.NotSelectable(name)
@@ -81,7 +85,7 @@ func byAbstract(name string) filter {
 }
 
 func byBoolean(name string, column vault.Column) filter {
-	return filter{name, func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		switch strings.ToLower(text) {
 		case "true", "1":
 			where(q, column, "true")
@@ -95,7 +99,7 @@ func byBoolean(name string, column vault.Column) filter {
 }
 
 func byChoice(name string, column vault.Column, choices ...string) filter {
-	return filter{name, func(_ *edge, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
 			return title.NotSelectable(name)
 		}
@@ -109,7 +113,7 @@ func byChoice(name string, column vault.Column, choices ...string) filter {
 func byCreation() []filter {
 	const from, to = "created_from", "created_to"
 	return []filter{
-		{from, func(_ *edge, text string, q *vault.Query) string {
+		{name: from, read: func(_ *edge, text string, q *vault.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
 				return title.NotInstant(from)
@@ -119,7 +123,7 @@ func byCreation() []filter {
 			}
 			return ""
 		}},
-		{to, func(_ *edge, text string, q *vault.Query) string {
+		{name: to, read: func(_ *edge, text string, q *vault.Query) string {
 			at, day, ok := instant(text)
 			if !ok {
 				return title.NotInstant(to)

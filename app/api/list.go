@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,6 +26,7 @@ type listing struct {
 	noun    string
 	sorts   []sorting
 	filters []filter
+	text    searching
 }
 
 // sorting is a name for an order of the store.
@@ -36,7 +38,8 @@ type sorting struct {
 // asked is a list as it was asked for.
 type asked struct {
 	vault.Query
-	scope string      // names the list: noun, sort and filters
+	text  string      // that is searched for; "": the list is in its own order
+	scope string      // names the list: noun, sort, filters and text
 	rest  []body.Pair // the query without its cursor
 }
 
@@ -56,7 +59,8 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 		}
 	}
 	var refused title.Fields
-	for _, f := range append([]filter{unsearchable}, l.filters...) {
+	a.text = l.textOf(values, &refused)
+	for _, f := range l.filters {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
 			if sentence := f.read(e, text, &a.Query); sentence != "" {
 				refused.Add(f.name, sentence)
@@ -66,8 +70,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 	if text := values["per_page"]; text != "" {
 		a.Limit = perPage(text, &refused)
 	}
-	sort := l.sort(values["sort"], &a.Query, &refused)
-	a.scope = scopeOf(l.noun, sort, a.Query)
+	a.scope = l.order(values["sort"], &a, &refused)
 	if text := values["cursor"]; text != "" && len(refused) == 0 {
 		e.place(text, &a, &refused)
 	}
@@ -95,6 +98,14 @@ func perPage(text string, refused *title.Fields) int {
 		refused.Add(field, title.NotBetween(field, 1, mostPage))
 	}
 	return int(n)
+}
+
+// order sets it and gives the scope of the list.
+func (l listing) order(text string, a *asked, refused *title.Fields) string {
+	if a.text != "" || len(l.sorts) == 0 {
+		return scopeOf(l.noun, "relevance", a.Query) + fmt.Sprintf("&q=%q", a.text)
+	}
+	return scopeOf(l.noun, l.sort(text, &a.Query, refused), a.Query)
 }
 
 // sort sets the order and gives its name with its sign.

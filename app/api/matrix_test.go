@@ -17,6 +17,7 @@ func TestMatrix(t *testing.T) {
 	other := decode[struct{ Data struct{ ID string } }](t, h.ask(t, abstract(201, ""))).Data.ID
 	placed := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	dropped := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	h.settle(t)
 	requests := map[string]row{
 		"GET /abstracts":                     {status: 200},
 		"PATCH /abstracts/{id}":              {status: 200, header: []string{asJSON}, body: `{"city":"Salem"}`},
@@ -35,6 +36,7 @@ func TestMatrix(t *testing.T) {
 		"GET /file-vault/folders/{n}":        {status: 200},
 		"PATCH /file-vault/folders/{n}":      {status: 200, header: []string{asJSON}, body: `{"name":"Post room"}`},
 		"DELETE /file-vault/folders/{n}":     {status: 204, path: "/file-vault/folders/4"},
+		"GET /search":                        {status: 200, path: "/search?q=T-1"},
 		"GET /trash":                         {status: 200},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},

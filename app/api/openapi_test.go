@@ -116,6 +116,7 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 		{"GET", "/v1/file-vault/folders/4", "getFolder"},
 		{"PATCH", "/v1/file-vault/folders/4", "changeFolder"},
 		{"DELETE", "/v1/file-vault/folders/4", "removeFolder"},
+		{"GET", "/v1/search?q=elm", "search"},
 		{"GET", "/v1/trash", "listTrash"},
 		{"GET", "/v1/events", "listEvents"},
 		{"GET", "/dl/77/1780027500/44QM4OJD9wH7oVXlTBSQh08fj_D4fR3V-6FziDq6AD8/deed%201.pdf", "followLink"},
@@ -143,7 +144,7 @@ func TestDescriptionNamesTheWire(t *testing.T) {
 		"Uploaded": wire.Uploaded{}, "UploadRefused": wire.Uploaded{}, "Folder": wire.Folder{}, "Folders": wire.Folders{}, "FolderCreated": wire.FolderCreated{},
 		"Order": wire.Order{}, "OrderBody": wire.OrderBody{}, "OrderFields": wire.OrderFields{}, "FolderBody": wire.FolderBody{}, "AbstractPage": wire.Page[wire.Abstract]{}, "OrderPage": wire.Page[wire.Order]{},
 		"FilePage": wire.Page[wire.File]{}, "TrashPage": wire.Page[wire.Trashed]{}, "EventPage": wire.Page[wire.Event]{}, "Links": wire.Links{}, "Meta": wire.Meta{},
-		"Trashed": wire.Trashed{}, "TemplateDefinition": wire.TemplateDefinition{}, "TemplateBody": wire.TemplateBody{}, "OrderStatuses": wire.OrderStatuses{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
+		"SearchPage": wire.Page[wire.Hit]{}, "SearchHit": wire.Hit{}, "Trashed": wire.Trashed{}, "TemplateDefinition": wire.TemplateDefinition{}, "TemplateBody": wire.TemplateBody{}, "OrderStatuses": wire.OrderStatuses{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
 	} {
 		s := doc.Components.Schemas[name]
 		if s == nil {

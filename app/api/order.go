@@ -17,6 +17,7 @@ type orderHandler struct {
 		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep vault.Keep[title.Order]) (title.Order, error)
 		Get(ctx context.Context, id uint64) (title.Order, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[title.Order], error)
+		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.Matches[title.Order], error)
 		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.OrderPatch, match vault.Match) (title.Order, error)
 		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
 		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.Order]) (title.Order, error)
@@ -72,10 +73,11 @@ func (h orderHandler) get(c *call) (answer, error) {
 
 var orderListing = listing{
 	noun:  "orders",
+	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}, {"due_date", vault.SortDue}, {"order_number", vault.SortNumber}},
 	filters: append([]filter{
 		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
-		byText("state", vault.ColumnState, title.MaxLine), byText("order_number", vault.ColumnNumber, title.MaxName),
+		byText("state", vault.ColumnState, title.MaxLine), unsearched(byText("order_number", vault.ColumnNumber, title.MaxName)),
 	}, byCreation()...),
 }
 
@@ -84,7 +86,7 @@ func (h orderHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	page, err := readPage(h.edge, c, asked.Query, h.verbs.List)
+	page, err := readPage(h.edge, c, asked.Query, listed(c, asked, h.verbs.List, h.verbs.Search))
 	if err != nil {
 		return answer{}, err
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strconv"
 
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
@@ -34,12 +33,8 @@ func (h trashHandler) list(c *call) (answer, error) {
 }
 
 func (e *edge) trashed(t vault.Trashed) wire.Trashed {
-	id := wire.RecordID(strconv.FormatUint(t.ID, 10))
-	if ids := e.opaque().of(t.Noun); ids != nil {
-		id = wire.RecordID(`"` + ids.Encode(t.ID) + `"`)
-	}
 	return wire.Trashed{
-		Kind: t.Noun, ID: id, Heading: t.Heading, DeletedAt: wire.At(t.At), RestorableUntil: wire.At(t.Until),
+		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: wire.At(t.At), RestorableUntil: wire.At(t.Until),
 		DeletedBy: wire.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
 	}
 }

@@ -32,3 +32,8 @@ func TooLong(field string, most int) string { return tooLong(field, most) }
 func NotBetween(field string, least, most int) string {
 	return fmt.Sprintf("The %s field must be between %d and %d.", spoken(field), least, most)
 }
+
+// NotWith is the sentence for what cannot be asked for along with another field.
+func NotWith(field, other string) string {
+	return fmt.Sprintf("The %s field cannot be combined with %s.", spoken(field), spoken(other))
+}

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -241,20 +240,10 @@ func (a *Abstracts) Get(ctx context.Context, id uint64) (Filed, error) {
 func (a *Abstracts) List(ctx context.Context, q Query) (Page[Filed], error) {
 	return list(ctx, a.v, q, func(t *store.Tx, q Query) (page Page[Filed], err error) {
 		found, err := t.ListAbstracts(q)
-		page.Next, page.Prev, page.Bytes, page.Cut = found.Next, found.Prev, found.Bytes, found.Cut
-		for _, abstract := range found.Items {
-			if err := ctx.Err(); err != nil {
-				return page, err
-			}
-			f, err := abstractNoun.live(t, abstract.ID)
-			if errors.Is(err, store.ErrDamaged) {
-				f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
-			} else if err != nil {
-				return page, err
-			}
-			page.Items = append(page.Items, f)
+		if err != nil {
+			return page, err
 		}
-		return page, err
+		return withDocuments(ctx, t, found)
 	})
 }
 

@@ -44,6 +44,9 @@ func Own() []string { return append(append([]string{}, ownFolders...), ownFiles.
 // PurgeTurn is one turn of the purger.
 func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx) }
 
+// DropDerived removes what was made of a document.
+func (v *Vault) DropDerived(digest string) error { return v.derived.Drop(digest) }
+
 // WordIndex and WordBatch are the index as the indexer needs it.
 type (
 	WordIndex = wordIndex

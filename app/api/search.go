@@ -1,0 +1,158 @@
+package api
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+type searchHandler struct {
+	edge  *edge
+	verbs interface {
+		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+	}
+}
+
+var searchListing = listing{
+	noun: "search",
+	text: needed,
+	filters: append([]filter{
+		byChoice("kind", vault.ColumnKind, abstractNoun, orderNoun, fileNoun), byNumber("template_id", vault.ColumnTemplate),
+		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
+		byText("state", vault.ColumnState, title.MaxLine),
+	}, byCreation()...),
+}
+
+func (h searchHandler) search(c *call) (answer, error) {
+	asked, err := h.edge.list(c, searchListing)
+	if err != nil {
+		return answer{}, err
+	}
+	q := asked.search(asked.Query)
+	found, err := h.verbs.Search(c.Context(), c.actor, q)
+	if err != nil {
+		return answer{}, err
+	}
+	page := vault.Page[vault.SearchHit]{Items: found.Hits}
+	next := 0
+	if found.More {
+		next = q.Offset + q.Limit
+	}
+	page.Next, page.Prev = positions(q.Offset, next)
+	return ok(pageOf(h.edge, c, asked, page, h.edge.hit))
+}
+
+func (e *edge) hit(h vault.SearchHit) wire.Hit {
+	var snippet wire.Snippet
+	for _, piece := range h.Snippet {
+		snippet.Add(piece.Text, piece.Marked)
+	}
+	out := wire.Hit{Kind: h.Kind, ID: e.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(), Score: math.Round(h.Score*1e4) / 1e4}
+	if h.Page > 0 {
+		out.Page = &h.Page
+	}
+	return out
+}
+
+// recordID is the id of a record as its kind has it.
+func (e *edge) recordID(noun string, id uint64) wire.RecordID {
+	if ids := e.opaque().of(noun); ids != nil {
+		return wire.RecordID(`"` + ids.Encode(id) + `"`)
+	}
+	return wire.RecordID(strconv.FormatUint(id, 10))
+}
+
+// searching says what q is to a list.
+type searching int
+
+const (
+	refused searching = iota // it cannot be searched
+	taken                    // it can: the records in order of relevance
+	needed                   // it is nothing but a search
+)
+
+// textOf reads q and refuses what cannot be asked along with it.
+func (l listing) textOf(values map[string]string, fields *title.Fields) string {
+	const field = "q"
+	text := strings.TrimSpace(values[field])
+	switch {
+	case text == "":
+		if l.text == needed {
+			fields.Add(field, title.Required(field))
+		}
+		return ""
+	case l.text == refused:
+		fields.Add(field, "This list cannot be searched.")
+		return ""
+	}
+	if sentence := vault.SearchText(text); sentence != "" {
+		fields.Add(field, sentence)
+	}
+	for _, f := range l.filters {
+		if f.unsearched && strings.TrimSpace(values[f.name]) != "" {
+			fields.Add(f.name, title.NotWith(f.name, field))
+		}
+	}
+	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
+		fields.Add("sort", title.NotWith("sort", field))
+	}
+	return text
+}
+
+// search is a list as a search is asked for, of which q has the place and the size.
+func (a asked) search(q vault.Query) vault.SearchQuery {
+	out := vault.SearchQuery{Text: a.text, Since: q.From, Until: q.To, Limit: q.Limit, Bytes: q.Bytes}
+	for _, w := range q.Where {
+		switch w.Column {
+		case vault.ColumnKind:
+			out.Kind = w.Value
+		case vault.ColumnCounty:
+			out.County = w.Value
+		case vault.ColumnState:
+			out.State = w.Value
+		case vault.ColumnStatus:
+			out.Status = w.Value
+		case vault.ColumnTemplate:
+			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // byNumber wrote it
+		}
+	}
+	at, _ := binary.Uvarint(q.Position) // positions wrote it, or there is none
+	out.Offset = int(min(at, vault.MostSearched))
+	if q.Back {
+		out.Limit = min(out.Limit, out.Offset)
+		out.Offset -= out.Limit
+	}
+	return out
+}
+
+// positions are those of the pages beside one that begins at an offset: the one after
+// it begins where the other says, if it is not 0.
+func positions(from, next int) (after, before []byte) {
+	if next > 0 {
+		after = binary.AppendUvarint(nil, uint64(next)) // #nosec G115 -- at most vault.MostSearched
+	}
+	if from > 0 {
+		before = binary.AppendUvarint(nil, uint64(from)) // #nosec G115 -- likewise
+	}
+	return after, before
+}
+
+// listed gives what reads a page of a list: the list itself, or a search in it.
+func listed[T any](c *call, a asked, list func(context.Context, vault.Query) (vault.Page[T], error),
+	search func(context.Context, title.Actor, vault.SearchQuery) (vault.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
+	if a.text == "" {
+		return list
+	}
+	return func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
+		found, err := search(ctx, c.actor, a.search(q))
+		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Cut: found.Cut}
+		page.Next, page.Prev = positions(found.From, found.Next)
+		return page, err
+	}
+}

@@ -1,0 +1,229 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// SearchQuery asks for the records whose fields or documents a text is found in.
+type SearchQuery struct {
+	Text                  string
+	Kind                  string    // "abstract", "order" or "file"; "": all of them
+	Template              uint64    // of an abstract; 0: all
+	County, State, Status string    // without regard to case; "": all
+	From, To              string    // YYYY-MM-DD of creation in UTC, both included; "" is open
+	Since, Until          time.Time // of creation, both included, where a day is too coarse; zero is open
+	Offset                int       // hits to leave out
+	Limit                 int       // hits to give, at most 100; 0: 25
+	Bytes                 int       // of records as they are stored, where whole ones are asked for; 0: 4 MB
+}
+
+// SearchHit is a record that a text is found in.
+type SearchHit struct {
+	Kind           string // "abstract", "order" or "file"
+	ID             uint64
+	Heading, Under string         // what people know it by, and the line below
+	Status         string         // of an abstract or an order
+	DueDate        string         // of an order
+	Documents      int            // of an abstract
+	Snippet        []SnippetPiece // of its fields or its text; nil where nothing of it can be shown
+	Page           int            // of a document that Snippet stands on, from 1; 0: on none
+	Score          float64        // more is better; of use within one answer
+	AbstractID     uint64         // of a document; 0: of none
+	FolderID       uint64         // of a document; 0: in none
+	CreatedAt      time.Time
+	File           *title.File // nil unless it is a document
+}
+
+// SnippetPiece is a part of a snippet, in the words of the record.
+type SnippetPiece = search.Piece
+
+// SearchPage is some of the hits, the best first. It has fewer than were asked for where
+// records changed or went to the trash that the index does not know of yet.
+type SearchPage struct {
+	Hits   []SearchHit
+	More   bool           // there are hits behind these
+	Counts map[string]int // matches of each kind, whatever SearchQuery.Kind says
+	Fuzzy  bool           // some hits are there with a typing error allowed for
+	Took   time.Duration
+}
+
+// Bounds of a search.
+const (
+	MostSearched   = 1000 // hits that can be reached
+	mostSearchPage = 100
+	searchPage     = 25
+	mostSearchText = 500 // characters
+)
+
+// Search looks for live records by their fields and by the text of documents. Invalid
+// under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
+// when there is no whole index yet, or the search took too long.
+func (v *Vault) Search(ctx context.Context, _ title.Actor, q SearchQuery) (page SearchPage, err error) {
+	began := v.now()
+	f, err := v.asking(ctx, q)
+	if err != nil {
+		return page, err
+	}
+	var seen []seen
+	if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
+		return page, err
+	}
+	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy}
+	page.Took = v.now().Sub(began)
+	return page, nil
+}
+
+// searched is what the index answered, and what it was asked.
+type searched struct {
+	query  SearchQuery
+	answer search.Answer
+}
+
+// asking asks the index.
+func (v *Vault) asking(ctx context.Context, q SearchQuery) (f searched, err error) {
+	if err := q.settle(); err != nil {
+		return f, err
+	}
+	f.query = q
+	if q.Limit <= 0 || q.never() {
+		return f, ctx.Err()
+	}
+	f.answer, err = v.index.Search(ctx, q.asked())
+	return f, refusedSearch(err)
+}
+
+// more says whether there are hits behind those that can be reached.
+func (f searched) more() bool {
+	return f.answer.More && f.query.Offset+f.query.Limit < MostSearched
+}
+
+// marker marks what was found.
+func (f searched) marker() *search.Marker {
+	m := search.NewMarker(f.query.Text)
+	if f.answer.Fuzzy {
+		m = m.Tolerant()
+	}
+	return m
+}
+
+func (f searched) counts() map[string]int {
+	counts := map[string]int{}
+	for name, kind := range indexKinds {
+		counts[name] = f.answer.Counts[kind]
+	}
+	return counts
+}
+
+// SearchText gives the sentence that refuses a trimmed text to be searched for; "" where
+// nothing but the index may refuse it.
+func SearchText(text string) (sentence string) {
+	const field = "q"
+	switch {
+	case text == "":
+		return title.Required(field)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return title.BadCharacters(field)
+	case utf8.RuneCountInString(text) > mostSearchText:
+		return title.TooLong(field, mostSearchText)
+	}
+	return ""
+}
+
+// settle makes a query out of what somebody sent, or says what is wrong with it.
+func (q *SearchQuery) settle() error {
+	var refused title.Fields
+	q.Text = strings.TrimSpace(q.Text)
+	if sentence := SearchText(q.Text); sentence != "" {
+		refused.Add("q", sentence)
+	}
+	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
+		refused.Add("kind", title.NotSelectable("kind"))
+	}
+	q.days(&refused)
+	if q.Limit <= 0 {
+		q.Limit = searchPage
+	}
+	q.Offset = min(max(q.Offset, 0), MostSearched)
+	q.Limit = min(q.Limit, mostSearchPage, MostSearched-q.Offset)
+	return refused.Err()
+}
+
+// days narrows Since and Until to the days.
+func (q *SearchQuery) days(refused *title.Fields) {
+	for _, bound := range []struct {
+		field, text string
+		narrow      func(day time.Time)
+	}{
+		{"created_from", q.From, func(day time.Time) {
+			if q.Since.Before(day) {
+				q.Since = day
+			}
+		}},
+		{"created_to", q.To, func(day time.Time) {
+			if last := day.AddDate(0, 0, 1).Add(-time.Microsecond); q.Until.IsZero() || q.Until.After(last) {
+				q.Until = last
+			}
+		}},
+	} {
+		if bound.text == "" {
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, bound.text)
+		if err != nil {
+			refused.Add(bound.field, title.NotInstant(bound.field))
+			continue
+		}
+		bound.narrow(day)
+	}
+}
+
+// never reports what nothing can hold to.
+func (q *SearchQuery) never() bool {
+	return q.Kind == orderNoun.name && q.Template != 0 ||
+		!q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since)
+}
+
+// asked is the query as the index takes it, which knows days.
+func (q *SearchQuery) asked() search.Query {
+	out := search.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
+		Offset: q.Offset, Limit: q.Limit}
+	if out.Dated = !q.Since.IsZero() || !q.Until.IsZero(); out.Dated {
+		out.From, out.To = -1<<30, 1<<30
+		if !q.Since.IsZero() {
+			out.From = searchDay(q.Since)
+		}
+		if !q.Until.IsZero() {
+			out.To = searchDay(q.Until)
+		}
+	}
+	return out
+}
+
+// fits holds a live record against the filters: it may have changed since the index
+// was told of it.
+func (q *SearchQuery) fits(template uint64, p title.Property, status string, created time.Time) bool {
+	same := func(want, have string) bool { return want == "" || title.Fold(want) == title.Fold(have) }
+	return (q.Template == 0 || q.Template == template) && same(q.County, p.County) && same(q.State, p.State) && same(q.Status, status) &&
+		!created.Before(q.Since) && (q.Until.IsZero() || !created.After(q.Until))
+}
+
+// refusedSearch is an error of the index as callers know it.
+func refusedSearch(err error) error {
+	switch {
+	case errors.Is(err, search.ErrShort):
+		return title.Refusal("q", "The q field must have at least two letters or digits.")
+	case errors.Is(err, search.ErrLong):
+		return title.Refusal("q", "The q field has too much to look for; fewer words will do.")
+	case errors.Is(err, search.ErrDeadline):
+		return &title.Error{Kind: title.Closing, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
+	}
+	return err
+}

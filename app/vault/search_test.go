@@ -1,0 +1,375 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/reader"
+	"deedkeep/app/search"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// fakeIndex answers what a test says, and remembers the last question.
+type fakeIndex struct {
+	vault.WordIndex
+	hits   []search.Hit
+	fuzzy  bool
+	err    error
+	asked  search.Query
+	always bool // there are hits behind every page
+}
+
+func (f *fakeIndex) Search(_ context.Context, q search.Query) (search.Answer, error) {
+	f.asked = q
+	if f.err != nil {
+		return search.Answer{}, f.err
+	}
+	a := search.Answer{Counts: map[search.Kind]int{}, Fuzzy: f.fuzzy}
+	of := []search.Hit{}
+	for _, h := range f.hits {
+		a.Counts[h.Kind]++
+		if q.Kind == 0 || q.Kind == h.Kind {
+			of = append(of, h)
+		}
+	}
+	of = of[min(q.Offset, len(of)):]
+	a.Hits, a.More = of[:min(q.Limit, len(of))], len(of) > q.Limit || f.always
+	return a, nil
+}
+
+func hit(kind search.Kind, id uint64) search.Hit {
+	return search.Hit{Kind: kind, ID: id, Score: float64(10 - id)}
+}
+
+// pagesReader gives the text of a toy PDF: its salt, a page between two bars.
+type pagesReader struct{ vaulttest.Reader }
+
+func (pagesReader) Text(_ context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+	raw, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
+	if err != nil {
+		return err
+	}
+	_, salt, _ := strings.Cut(string(raw), "pages=1 ")
+	salt, _, _ = strings.Cut(salt, "\n%%EOF")
+	for i, page := range strings.Split(salt, "|") {
+		if err := emit(i+1, page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// searched is a vault whose documents have text, with an index that a test fills.
+func searched(t *testing.T) (*vault.Vault, *fakeIndex) {
+	t.Helper()
+	v, _ := opened(t, func(o *vault.Options) { o.Reader, o.Settings.PreviewSize = pagesReader{}, 1<<20 })
+	f := &fakeIndex{}
+	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
+		f.WordIndex = in
+		return f
+	})
+	v.Start(1 << 40)
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil {
+		t.Fatal(err)
+	}
+	return v, f
+}
+
+// marks writes a snippet with brackets around what is marked.
+func marks(pieces []vault.SnippetPiece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.Marked {
+			b.WriteString("[" + p.Text + "]")
+		} else {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+func look(t *testing.T, v *vault.Vault, q vault.SearchQuery) vault.SearchPage {
+	t.Helper()
+	page, err := v.Search(t.Context(), clerk, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// kinds are the hits as "order 1".
+func kinds(page vault.SearchPage) []string {
+	list := []string{}
+	for _, h := range page.Hits {
+		list = append(list, fmt.Sprintf("%s %d", h.Kind, h.ID))
+	}
+	return list
+}
+
+func TestSearchRefused(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	for name, row := range map[string]struct {
+		q    vault.SearchQuery
+		want string
+	}{
+		"nothing":        {vault.SearchQuery{Text: " "}, "The q field is required."},
+		"bad characters": {vault.SearchQuery{Text: "a\x00b"}, "The q field contains invalid characters."},
+		"no text":        {vault.SearchQuery{Text: "a\xffb"}, "The q field contains invalid characters."},
+		"too long":       {vault.SearchQuery{Text: strings.Repeat("ü", 501)}, "The q field must not be greater than 500 characters."},
+		"kind":           {vault.SearchQuery{Text: "elm", Kind: "folder"}, "The selected kind is invalid."},
+		"no date":        {vault.SearchQuery{Text: "elm", From: "2026-02-30"}, "The created from field must be a date or a date-time."},
+		"three":          {vault.SearchQuery{From: "x", To: "y"}, "The q field is required. (and 2 more errors)"},
+	} {
+		_, err := v.Search(t.Context(), clerk, row.q)
+		if title.KindOf(err) != title.Invalid || err.Error() != row.want {
+			t.Errorf("%s: %v, want %s", name, err, row.want)
+		}
+	}
+	f.err = fmt.Errorf("search: %w", search.ErrDeadline)
+	_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+	kind(t, "late", err, title.Closing)
+	_, err = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+	kind(t, "late list", err, title.Closing)
+	f.err = &title.Error{Kind: title.Closing, Message: "The index is being made."}
+	if _, err = v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); !errors.Is(err, f.err) {
+		t.Errorf("not ready: %v", err)
+	}
+}
+
+// What is asked of the index, which knows days.
+func TestSearchAsks(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	f.always = true
+	day := func(text string) int32 {
+		at, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int32(at.Unix() / 86400)
+	}
+	noon := time.Date(2026, 5, 29, 12, 0, 0, 0, time.UTC)
+	for name, row := range map[string]struct {
+		q    vault.SearchQuery
+		want search.Query
+		more bool
+	}{
+		"bare": {vault.SearchQuery{Text: " elm "}, search.Query{Text: "elm", Limit: 25}, true},
+		"all": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", From: "2026-05-01", To: "1969-12-31", Offset: 5, Limit: 7},
+			search.Query{}, false}, // nothing lies between
+		"filters": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", From: "1969-12-31", To: "2026-05-29", Offset: 5, Limit: 7},
+			search.Query{Text: "elm", Kind: search.File, Template: 3, County: "A", State: "B", Status: "C", Dated: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
+		"times":                {vault.SearchQuery{Text: "elm", Since: noon}, search.Query{Text: "elm", Dated: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+		"until":                {vault.SearchQuery{Text: "elm", Until: noon, To: "2026-06-01"}, search.Query{Text: "elm", Dated: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+		"deep":                 {vault.SearchQuery{Text: "elm", Offset: 990, Limit: 25}, search.Query{Text: "elm", Offset: 990, Limit: 10}, false},
+		"too deep":             {vault.SearchQuery{Text: "elm", Offset: 1000}, search.Query{}, false},
+		"large":                {vault.SearchQuery{Text: "elm", Limit: 1000}, search.Query{Text: "elm", Limit: 100}, true},
+		"orders of a template": {vault.SearchQuery{Text: "elm", Kind: "order", Template: 1}, search.Query{}, false},
+	} {
+		f.asked = search.Query{}
+		page := look(t, v, row.q)
+		if f.asked != row.want || page.More != row.more {
+			t.Errorf("%s: asked %+v, want %+v; more %t", name, f.asked, row.want, page.More)
+		}
+	}
+}
+
+// A hit is shown as the record is now, whatever the index knows of it.
+func TestSearchReadsLiveRecords(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	placed := order(t, v, "26-100", "2026-06-01", "12.-3-45", elm("Troy", "Rensselaer"))
+	gone := order(t, v, "26-101", "", "", elm("Troy", "Rensselaer"))
+	a := filedAbstract(t, v, "F-1", "12.-3-4", elm("Albany", "Albany"))
+	loose := upload(t, v, pdf("elm.pdf", "nothing"))[0]
+	f.hits = []search.Hit{hit(search.Order, placed.ID), hit(search.Order, gone.ID), hit(search.Abstract, a.ID), hit(search.File, loose.ID), hit(search.File, 99), hit(9, 1)}
+	f.fuzzy = true
+	page := look(t, v, vault.SearchQuery{Text: "elm"})
+	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || page.More {
+		t.Fatalf("%q, %+v", got, page)
+	}
+	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
+		t.Errorf("counts %v", c)
+	}
+	first, abstract, file := page.Hits[0], page.Hits[2], page.Hits[3]
+	if first.Heading != "26-100" || first.Under != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" || first.Status != "active" || first.DueDate != "2026-06-01" || first.Score != 9 {
+		t.Errorf("%+v", first)
+	}
+	if marks(first.Snippet) != "26-100 · 12.-3-45 · 12 [Elm] St. · Troy · Rensselaer · NY · 2026-06-01 · active" || first.Page != 0 {
+		t.Errorf("%q on page %d", marks(first.Snippet), first.Page)
+	}
+	if abstract.Heading != "F-1" || abstract.Status == "" || abstract.Under != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
+		t.Errorf("%+v", abstract)
+	}
+	if file.Heading != "elm.pdf" || file.File == nil || file.File.ID != loose.ID || marks(file.Snippet) != "[elm].pdf" || file.Page != 0 {
+		t.Errorf("%+v", file)
+	}
+	// At once, before any index hears of it.
+	if err := v.Orders.Trash(t.Context(), clerk, gone.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := kinds(look(t, v, vault.SearchQuery{Text: "elm"})); !slices.Equal(got, []string{"order 1", "abstract 1"}) {
+		t.Errorf("%q", got)
+	}
+	created := placed.CreatedAt
+	for name, q := range map[string]vault.SearchQuery{
+		"county":   {County: "Saratoga"},
+		"state":    {State: "VT"},
+		"status":   {Status: "completed"},
+		"template": {Template: 99},
+		"before":   {Until: created.Add(-time.Microsecond)},
+		"since":    {Since: created.Add(time.Microsecond)},
+	} {
+		q.Text = "elm"
+		if got := kinds(look(t, v, q)); len(got) != 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	all := vault.SearchQuery{Text: "elm", County: " ALBANY", State: "ny", Status: abstract.Status, Template: a.TemplateID, Since: created, Until: created}
+	if got := kinds(look(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A document of an abstract is where its abstract is, and found as one of it.
+func TestSearchDocumentsOfAnAbstract(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	draft := title.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"F-7"`)}
+	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("deed.pdf", "nothing|of elm")), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := made.Files[0]
+	failure(t, v, file.ID)
+	f.hits = []search.Hit{hit(search.File, file.ID)}
+	page := look(t, v, vault.SearchQuery{Text: "elm", Kind: "file", County: "rensselaer", Template: made.Abstract.TemplateID})
+	if len(page.Hits) != 1 {
+		t.Fatalf("%+v", page)
+	}
+	if h := page.Hits[0]; h.Under != "F-7" || h.AbstractID != made.Abstract.ID || marks(h.Snippet) != "of [elm]" || h.Page != 2 {
+		t.Errorf("%+v", h)
+	}
+	for _, q := range []vault.SearchQuery{{County: "Albany"}, {Status: made.Abstract.Status}} {
+		q.Text = "elm"
+		if got := look(t, v, q); len(got.Hits) != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestSearchSnippetOfText(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	far := strings.Repeat(strings.Repeat("x", 1<<20)+"|", 4) + "elm"
+	for _, row := range []struct {
+		name, text, want string
+		page             int
+	}{
+		{"a.pdf", "one|two elm|elm again", "two [elm]", 2},
+		{"elm.pdf", "one", "[elm].pdf", 0},
+		{"elm.pdf", "one|an elm", "an [elm]", 2},
+		{"elm oak.pdf", "one|an elm", "[elm oak].pdf", 0},
+		{"f.pdf", "the elm|the elm and the oak", "the [elm] and the [oak]", 2},
+		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // near enough
+		{"b.pdf", "<script>elm</script>", "<script>[elm]</script>", 1},
+		{"c.pdf", "nothing", "", 0},
+		{"d.pdf", far, "", 0}, // beyond what is looked at
+	} {
+		file := upload(t, v, pdf(row.name, row.text))[0]
+		failure(t, v, file.ID)
+		f.hits = []search.Hit{hit(search.File, file.ID)}
+		h := look(t, v, vault.SearchQuery{Text: "elm oak"}).Hits[0]
+		if marks(h.Snippet) != row.want || h.Page != row.page {
+			t.Errorf("%s: %q on page %d, want %q on %d", row.name, marks(h.Snippet), h.Page, row.want, row.page)
+		}
+	}
+	// Without a kept text a hit is a hit.
+	file := upload(t, v, pdf("e.pdf", "elm"))[0]
+	failure(t, v, file.ID)
+	if err := v.DropDerived(file.Digest); err != nil {
+		t.Fatal(err)
+	}
+	f.hits = []search.Hit{hit(search.File, file.ID)}
+	if h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
+		t.Errorf("%+v", h)
+	}
+}
+
+// Lists of whole records go on where they stopped, for whatever reason.
+func TestSearchLists(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	var want []string
+	for i := range 7 {
+		o := order(t, v, fmt.Sprintf("26-%d", i), "", "", elm("Troy", "Rensselaer"))
+		f.hits = append(f.hits, hit(search.Order, o.ID), hit(search.File, uint64(i)))
+		if i == 3 {
+			if err := v.Orders.Trash(t.Context(), clerk, o.ID, vault.Match{}); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want = append(want, o.Number)
+	}
+	one, err := v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm", Limit: 1})
+	if err != nil || one.Bytes == 0 {
+		t.Fatalf("%+v, %v", one, err)
+	}
+	for name, q := range map[string]vault.SearchQuery{
+		"by one":             {Limit: 1},
+		"by three":           {Limit: 3},
+		"all":                {Limit: 100, Kind: "file"},
+		"cut by their bytes": {Limit: 100, Bytes: 2*one.Bytes + 10},
+		"all cut":            {Limit: 100, Bytes: 1},
+	} {
+		var got []string
+		for q.Text = "elm"; ; {
+			m, err := v.Orders.Search(t.Context(), clerk, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.From != q.Offset || q.Bytes > 1 && len(m.Items) > 2 || m.Cut != (q.Bytes > 0 && m.Next > 0) {
+				t.Errorf("%s: %+v", name, m)
+			}
+			for _, o := range m.Items {
+				got = append(got, o.Number)
+			}
+			if q.Offset = m.Next; m.Next == 0 {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for name, q := range map[string]vault.SearchQuery{"county": {County: "Albany"}, "time": {Since: time.Now().AddDate(10, 0, 0)}} {
+		q.Text = "elm"
+		if m, err := v.Orders.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 0 {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	a := filedAbstract(t, v, "F-1", "", elm("Troy", "Rensselaer"))
+	file := upload(t, v, pdf("a.pdf", "elm"))[0]
+	f.hits = []search.Hit{hit(search.Abstract, a.ID), hit(search.File, file.ID)}
+	q := vault.SearchQuery{Text: "elm", County: "rensselaer", Template: a.TemplateID, Status: a.Status}
+	if m, err := v.Abstracts.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if m, err := v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
+		t.Errorf("%+v, %v", m, err)
+	}
+}

@@ -1,0 +1,97 @@
+package vault
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// seen is a hit with the words that its snippet is made of.
+type seen struct {
+	SearchHit
+	words string // of its fields
+}
+
+// see reads the live records of the hits. What is gone, in the trash, or not what was
+// asked for any more is left out.
+func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
+	for _, hit := range f.answer.Hits {
+		var s seen
+		var fits bool
+		switch hit.Kind {
+		case search.Abstract:
+			s, fits, err = v.seeAbstract(t, hit.ID, &f.query)
+		case search.Order:
+			s, fits, err = seeOrder(t, hit.ID, &f.query)
+		case search.File:
+			s, fits, err = v.seeFile(t, hit.ID, &f.query)
+		}
+		switch {
+		case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if s.Score = hit.Score; fits {
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+func (v *Vault) seeAbstract(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+	a, err := t.Abstract(id)
+	if err != nil {
+		return s, false, err
+	}
+	s.SearchHit = v.abstractHit(&a, "").shown(abstractNoun.name)
+	s.Heading = v.heading(t, a)
+	s.words = wording(a.Known())
+	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
+}
+
+func seeOrder(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+	o, err := t.Order(id)
+	if err != nil {
+		return s, false, err
+	}
+	s.SearchHit = orderHit(&o, "").shown(orderNoun.name)
+	s.words = wording(o.Known())
+	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
+}
+
+// seeFile takes a document for one of its abstract's template and place.
+func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+	file, err := t.File(id)
+	if err != nil {
+		return s, false, err
+	}
+	var of title.Abstract
+	var place string
+	if file.AbstractID == 0 {
+		place, err = v.place(t, file)
+	} else if of, err = t.Abstract(file.AbstractID); err == nil {
+		place = v.heading(t, of)
+	}
+	if err != nil {
+		return s, false, err
+	}
+	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
+		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
+	s.words = file.Filename
+	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil
+}
+
+// shown is a hit by a number as one of a search.
+func (h Hit) shown(noun string) SearchHit {
+	return SearchHit{Kind: noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
+}
+
+// wording is what a record is known by as one text.
+func wording(k title.Known) string {
+	return strings.Join(slices.Concat(k.Numbers, k.Names, k.Others), " · ")
+}

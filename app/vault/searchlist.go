@@ -1,0 +1,100 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Matches are whole records of one kind that a text is found in, the best first; fewer
+// than were asked for as SearchPage tells, or where SearchQuery.Bytes ends.
+type Matches[T any] struct {
+	Items []T
+	From  int // SearchQuery.Offset of the first hit looked at
+	Next  int // SearchQuery.Offset that goes on; 0: there is no more
+	Bytes int // of the records as they are stored, an abstract's with those of its files
+	Cut   bool
+}
+
+// Search looks for abstracts, each with its documents, as Vault.Search does.
+func (a *Abstracts) Search(ctx context.Context, _ title.Actor, q SearchQuery) (Matches[Filed], error) {
+	q.Kind = abstractNoun.name
+	return matches(ctx, a.v, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
+		found, gone, err := t.AbstractsAmong(ids, q)
+		if err != nil {
+			return page, gone, err
+		}
+		page, err = withDocuments(ctx, t, found)
+		return page, gone, err
+	})
+}
+
+// Search looks for orders as Vault.Search does.
+func (o *Orders) Search(ctx context.Context, _ title.Actor, q SearchQuery) (Matches[title.Order], error) {
+	q.Kind = orderNoun.name
+	return matches(ctx, o.v, q, (*store.Tx).OrdersAmong)
+}
+
+// Search looks for documents as Vault.Search does.
+func (f *Files) Search(ctx context.Context, _ title.Actor, q SearchQuery) (Matches[title.File], error) {
+	q.Kind = fileNoun.name
+	return matches(ctx, f.v, q, func(t *store.Tx, ids []uint64, q Query) (Page[title.File], int, error) {
+		q.Where = nil // they have none of these themselves, but through their abstracts
+		return t.FilesAmong(ids, q)
+	})
+}
+
+func matches[T any](ctx context.Context, v *Vault, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
+	f, err := v.asking(ctx, q)
+	if err != nil {
+		return m, err
+	}
+	ids := make([]uint64, 0, len(f.answer.Hits))
+	for _, hit := range f.answer.Hits {
+		ids = append(ids, hit.ID)
+	}
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		page, gone, err := read(t, ids, f.query.listed())
+		m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Cut}
+		if gone < len(ids) || f.more() {
+			m.Next = f.query.Offset + gone
+		}
+		return err
+	})
+	return m, err
+}
+
+// listed is the query with which live records are judged once more.
+func (q *SearchQuery) listed() Query {
+	out := Query{From: q.Since, To: q.Until, Limit: q.Limit, Bytes: q.Bytes}
+	for _, w := range []Where{{Column: ColumnCounty, Value: q.County}, {Column: ColumnState, Value: q.State}, {Column: ColumnStatus, Value: q.Status}} {
+		if w.Value != "" {
+			out.Where = append(out.Where, w)
+		}
+	}
+	if q.Template != 0 {
+		out.Where = append(out.Where, Where{Column: ColumnTemplate, Value: strconv.FormatUint(q.Template, 10)})
+	}
+	return out
+}
+
+// withDocuments reads the documents of abstracts.
+func withDocuments(ctx context.Context, t *store.Tx, found Page[title.Abstract]) (page Page[Filed], err error) {
+	page.Next, page.Prev, page.Bytes, page.Cut = found.Next, found.Prev, found.Bytes, found.Cut
+	for _, abstract := range found.Items {
+		if err := ctx.Err(); err != nil {
+			return page, err
+		}
+		f, err := abstractNoun.live(t, abstract.ID)
+		if errors.Is(err, store.ErrDamaged) {
+			f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
+		} else if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, f)
+	}
+	return page, nil
+}

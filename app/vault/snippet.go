@@ -1,0 +1,60 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"deedkeep/app/search"
+)
+
+// What the snippets of a page may cost.
+const (
+	snippetTime  = 200 * time.Millisecond // all of them together
+	snippetBytes = 4 << 20                // of the text of one document
+	snippetAfter = 64 << 10               // behind the first page that shows anything
+)
+
+// snippets adds to each hit where the text was found, as far as that can be told in
+// time: a hit without its snippet is a hit all the same.
+func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) []SearchHit {
+	ctx, cancel := context.WithTimeout(ctx, snippetTime)
+	defer cancel()
+	hits := make([]SearchHit, len(list))
+	for i, s := range list {
+		hits[i] = s.SearchHit
+		if ctx.Err() != nil {
+			continue
+		}
+		var worth int
+		if hits[i].Snippet, worth = mark.Snippet(s.words); worth == 0 {
+			hits[i].Snippet = nil
+		}
+		if s.File != nil {
+			v.snippetOfText(ctx, mark, worth, &hits[i])
+		}
+	}
+	return hits
+}
+
+// snippetOfText looks through the kept text for the page that shows most, the first of
+// those that show as much, and for no less than the name of the document does.
+func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int, hit *SearchHit) {
+	left, best := snippetBytes, max(name-1, 0)
+	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
+		pieces, worth := mark.Snippet(strings.ToValidUTF8(text[:min(len(text), left)], ""))
+		left -= len(text)
+		if worth > best {
+			hit.Snippet, hit.Page, best = pieces, page, worth
+			left = min(left, snippetAfter)
+		}
+		if left <= 0 || ctx.Err() != nil {
+			return errStop
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) { // there is no text, or it is to be made again
+		v.log.DebugContext(ctx, "no text for a snippet", "file", hit.ID, "error", err)
+	}
+}

@@ -1,0 +1,35 @@
+package wire_test
+
+import (
+	"testing"
+
+	"deedkeep/app/wire"
+)
+
+func TestSnippetIsEscaped(t *testing.T) {
+	t.Parallel()
+	var s wire.Snippet
+	if s.HTML() != nil {
+		t.Error("nothing is a snippet")
+	}
+	s.Add(`</mark><script>alert("1")</script> & `, false)
+	s.Add(`<b title='x'>`, true)
+	const want = `&lt;/mark&gt;&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt; &amp; <mark>&lt;b title=&#39;x&#39;&gt;</mark>`
+	if got := s.HTML(); got == nil || *got != want {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestHitShape(t *testing.T) {
+	t.Parallel()
+	page := 2
+	snippet := "<mark>Elm</mark>"
+	for want, hit := range map[string]wire.Hit{
+		`{"kind":"file","id":7,"heading":"a.pdf","snippet":"<mark>Elm</mark>","page":2,"score":1.5}`: {Kind: "file", ID: "7", Heading: "a.pdf", Snippet: &snippet, Page: &page, Score: 1.5},
+		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"score":0}`:      {Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1"},
+	} {
+		if got, err := wire.Marshal(hit); err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+}
