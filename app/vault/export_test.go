@@ -44,13 +44,6 @@ func Own() []string { return append(append([]string{}, ownFolders...), ownFiles.
 // PurgeTurn is one turn of the purger.
 func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx) }
 
-// Index puts another index in the place of a vault's.
-func (v *Vault) Index(x interface {
-	Search(ctx context.Context, q search.Query) (search.Answer, error)
-}) {
-	v.finder = x
-}
-
 // DropDerived removes what was made of a document.
 func (v *Vault) DropDerived(digest string) error { return v.derived.Drop(digest) }
 

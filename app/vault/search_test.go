@@ -20,6 +20,7 @@ import (
 
 // fakeIndex answers what a test says, and remembers the last question.
 type fakeIndex struct {
+	vault.WordIndex
 	hits   []search.Hit
 	fuzzy  bool
 	err    error
@@ -71,9 +72,15 @@ func (pagesReader) Text(_ context.Context, r reader.Request, _ extract.Limits, e
 func searched(t *testing.T) (*vault.Vault, *fakeIndex) {
 	t.Helper()
 	v, _ := opened(t, func(o *vault.Options) { o.Reader, o.Settings.PreviewSize = pagesReader{}, 1<<20 })
-	v.Start(1 << 40)
 	f := &fakeIndex{}
-	v.Index(f)
+	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
+		f.WordIndex = in
+		return f
+	})
+	v.Start(1 << 40)
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil {
+		t.Fatal(err)
+	}
 	return v, f
 }
 
