@@ -78,11 +78,14 @@ func TestSearchShape(t *testing.T) {
 func TestSearchRefused(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	missing := invalid("q", "The q field is required.")
+	h.settle(t)
+	missing, short := invalid("q", "The q field is required."), invalid("q", "The q field must have at least two letters or digits.")
 	for _, c := range []struct{ query, want string }{
 		{"search", missing}, {"search?q=", missing}, {"search?q=%20%09", missing}, {"search?q=elm&q=", missing},
 		{"search?q=a%00b", invalid("q", "The q field contains invalid characters.")}, {"search?q=%ff%fe", invalid("q", "The q field contains invalid characters.")},
 		{"search?q=" + strings.Repeat("%C3%BC", 501), invalid("q", "The q field must not be greater than 500 characters.")},
+		{"search?q=x", short}, {"orders?q=x", short}, {"search?q=%22-%22+.", short},
+		{"search?q=" + strings.Repeat("a+", 40), invalid("q", "The q field has too much to look for; fewer words will do.")},
 		{"search?q=elm&kind=folder", invalid("kind", "The selected kind is invalid.")},
 		{"search?q=elm&per_page=0", invalid("per_page", "The per page field must be between 1 and 100.")}, {"search?q=elm&per_page=101", invalid("per_page", "The per page field must be between 1 and 100.")},
 		{"search?q=elm&template_id=x", invalid("template_id", "The template id field must be an integer.")}, {"search?q=elm&template_id=0", invalid("template_id", "The selected template id is invalid.")},
@@ -248,4 +251,105 @@ func (h *house) settle(t testing.TB) {
 	t.Helper()
 	_, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {})
 	h.must(err)
+}
+
+// read waits until the text of every document is made, and the index knows of it.
+func (h *house) read(t testing.TB) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; {
+		if page, _ := h.page(t, "/v1/file-vault/files?is_processing=true"); len(page.Data) == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("documents are not processed")
+		}
+	}
+	h.settle(t)
+}
+
+// What stands in documents is found on its page, by words, phrases and numbers, with a
+// typing error where nothing else is found.
+func TestSearchText(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.vault.Start(1 << 40)
+	id := h.id(t, abstract(201, "", field("county", "Essex"), field("custom_fields", `{"file_number":"A-2026-17"}`),
+		file("files", "deed.txt", "Know all men by these presents that <script>alert(9)</script> Ebenezer Nightingale of Salem, recorded in Bk 1022 Pg 311")))
+	h.ask(t, upload("full", 201, file("files", "note.txt", "the presents by men are all known to Nightingales")))
+	h.read(t)
+	for query, want := range map[string][]string{
+		"nightingale":                        {"file deed.txt", "file note.txt"},
+		"NIGHTINGALE,+ebenezer":              {"file deed.txt"},
+		"%22by+these+presents%22":            {"file deed.txt"},
+		"Bk1022-Pg311":                       {"file deed.txt"},
+		"nihgtingale+":                       {"file deed.txt"},
+		"nightingale&kind=order":             {},
+		"nightingale&county=essex":           {"file deed.txt"},
+		"nightingale&county=essex&kind=file": {"file deed.txt"},
+		"a202617":                            {"abstract A-2026-17"},
+		"a-2026&template_id=1":               {"abstract A-2026-17"},
+		"nightingale&status=new":             {},
+		"ebenezer&created_from=2026-05-30":   {},
+		"ebenezer&created_to=2026-05-29":     {"file deed.txt"},
+		"%3Cscript%3Ealert(9)":               {"file deed.txt"},
+		"ebenezer+essex&kind=abstract":       {},
+	} {
+		_, got := h.found(t, "q="+query)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s finds %q, want %q", query, got, want)
+		}
+	}
+	r := list("/v1/search?q=%22script+alert%22+nightingale+")
+	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`, `&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`, `"page":1,`}
+	h.ask(t, r)
+	r = list("/v1/file-vault/files?q=nightingale&per_page=1")
+	r.has = []string{`{"data":[{"id":`, `"cursor=`[1:]}
+	h.ask(t, r)
+	got, _ := h.page(t, "/v1/file-vault/files?q=ebenezer")
+	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
+		t.Errorf("%+v", got)
+	}
+	// With its abstract the document goes out of sight, before the index hears of it.
+	h.ask(t, row{as: "full", method: "DELETE", path: "/v1/abstracts/" + id, status: 204})
+	h.finds(t, "q=ebenezer")
+	h.names(t, "/v1/file-vault/files?q=ebenezer")
+}
+
+// A record that changed is judged as it is, while the index knows it as it was.
+func TestSearchBehindAChange(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	id := h.id(t, order(`{"order_number":"L-100","county":"Essex"}`, 201, ""))
+	h.settle(t)
+	h.ask(t, row{as: "full", method: "PATCH", path: "/v1/orders/" + id, header: []string{asJSON}, body: `{"county":"Suffolk","status":"completed"}`, status: 200})
+	h.finds(t, "q=L-100&county=essex")
+	h.finds(t, "q=L-100&status=active")
+	h.names(t, "/v1/orders?q=L-100&county=essex")
+	h.finds(t, "q=L-100", "order L-100")
+	h.settle(t)
+	h.finds(t, "q=L-100&county=suffolk&status=completed", "order L-100")
+}
+
+// While there is no index, and when a search takes too long, callers are told to come
+// back.
+func TestSearchUnavailable(t *testing.T) {
+	t.Parallel()
+	busy := func(h *house, message string) {
+		t.Helper()
+		for _, path := range []string{"/v1/search?q=elm", "/v1/orders?q=elm", "/v1/abstracts?q=elm", "/v1/file-vault/files?q=elm"} {
+			r := list(path)
+			r.status, r.want, r.headers = 503, says(message), map[string]string{"Retry-After": "10"}
+			h.ask(t, r)
+			r.method, r.want = "HEAD", ""
+			h.ask(t, r)
+		}
+		h.ask(t, list("/v1/orders"))
+	}
+	h := open(t)
+	busy(h, "The search index is being made; try again soon.")
+	late := open(t, func(s *setup) { s.vault.Settings.Search.Deadline = 1 })
+	late.ask(t, order(`{"order_number":"elm"}`, 201, ""))
+	late.settle(t)
+	busy(late, "The search took too long; look for something rarer, or narrow it.")
 }

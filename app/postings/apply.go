@@ -100,6 +100,10 @@ func (x *Index) build(write func(*segmentWriter) error) (*segment, error) {
 		l.size, l.sum, err = w.finish(number)
 	}
 	err = errors.Join(err, f.Close())
+	if err == nil {
+		// Its name is to be there before the manifest names it.
+		err = x.files.SyncDir(x.dir)
+	}
 	var s *segment
 	if err == nil {
 		s, err = openSegment(x.dir, l, x.cache, x.files)

@@ -2,64 +2,63 @@ package postings
 
 import "encoding/binary"
 
-// column reads numbers of documents that ascend, a page at a time.
+// column reads numbers of documents that ascend, some at a time. What cannot be read
+// is 0, and said by the watch.
 type column struct {
 	stream reader
 	watch  *watch
-	from   int64 // byte of the stream that buf begins with
+	from   uint64 // byte of the stream that buf begins with
 	buf    []byte
 	room   []byte
 }
 
 func newColumn(s reader, w *watch) *column { return &column{stream: s, watch: w} }
 
-// at returns size bytes of the column; nil where they cannot be read.
-func (c *column) at(off int64, size int) []byte {
-	if i := off - c.from; i >= 0 && i+int64(size) <= int64(len(c.buf)) {
-		return c.buf[i : i+int64(size)]
+// columnChunk is less than a page: where few documents match, most of it is for nothing.
+const columnChunk = 1 << 11
+
+func (c *column) u8(doc uint32) byte {
+	i := uint64(doc) - c.from
+	if i < uint64(len(c.buf)) {
+		return c.buf[i]
+	}
+	return c.load(uint64(doc), 1)[0]
+}
+
+func (c *column) u16(doc uint32) uint16 {
+	return binary.LittleEndian.Uint16(c.at(2*uint64(doc), 2))
+}
+
+func (c *column) u32(doc uint32) uint32 {
+	return binary.LittleEndian.Uint32(c.at(4*uint64(doc), 4))
+}
+
+func (c *column) u64(doc uint32) uint64 {
+	return binary.LittleEndian.Uint64(c.at(8*uint64(doc), 8))
+}
+
+func (c *column) at(off, size uint64) []byte {
+	if i := off - c.from; i < uint64(len(c.buf)) {
+		return c.buf[i : i+size] // numbers lie on multiples of their size, as pieces do
 	}
 	return c.load(off, size)
 }
 
-// columnChunk is less than a page: where few documents match, most of it is for nothing.
-const columnChunk = 1 << 11
-
-func (c *column) load(off int64, size int) []byte {
+func (c *column) load(off, size uint64) []byte {
 	if c.room == nil {
 		c.room = make([]byte, columnChunk)
 	}
 	c.from = off &^ (columnChunk - 1)
-	n := min(columnChunk, c.stream.size()-c.from)
 	c.buf = c.room[:0]
-	if off-c.from+int64(size) > n {
+	n := min(columnChunk, c.stream.size()-int64(c.from)) // #nosec G115 -- a place in a stream
+	if n < int64(off-c.from+size) {                      // #nosec G115 -- within a piece
 		c.watch.fail(ErrDamaged)
-		return nil
+		return make([]byte, size)
 	}
-	if err := c.stream.readAt(c.room[:n], c.from); err != nil {
+	if err := c.stream.readAt(c.room[:n], int64(c.from)); err != nil { // #nosec G115 -- a place in a stream
 		c.watch.fail(err)
-		return nil
+		return make([]byte, size)
 	}
 	c.buf = c.room[:n]
-	return c.at(off, size)
-}
-
-func (c *column) u8(doc uint32) byte {
-	if p := c.at(int64(doc), 1); p != nil {
-		return p[0]
-	}
-	return 0
-}
-
-func (c *column) u32(doc uint32) uint32 {
-	if p := c.at(4*int64(doc), 4); p != nil {
-		return binary.LittleEndian.Uint32(p)
-	}
-	return 0
-}
-
-func (c *column) u64(doc uint32) uint64 {
-	if p := c.at(8*int64(doc), 8); p != nil {
-		return binary.LittleEndian.Uint64(p)
-	}
-	return 0
+	return c.buf[off-c.from:][:size]
 }

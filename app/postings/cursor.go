@@ -27,6 +27,7 @@ type cursor struct {
 	skips    [skipsHeld * skipSize]byte
 	skipFrom int // block of the first in skips
 	skipHeld int
+	probe    [4]byte
 
 	raw     [mostBlock]byte
 	counts  []byte // of raw, where how often each document has the term is told
@@ -177,13 +178,13 @@ func (c *cursor) last(block int) uint32 {
 	if block >= c.skipFrom && block < c.skipFrom+c.skipHeld {
 		return binary.LittleEndian.Uint32(c.skips[(block-c.skipFrom)*skipSize:])
 	}
-	var b [4]byte
+	b := c.probe[:]
 	off := c.entry.postings.off + c.entry.postings.length - int64(c.blocks-block)*skipSize
-	if err := c.postings.readAt(b[:], off); err != nil {
+	if err := c.postings.readAt(b, off); err != nil {
 		c.watch.fail(err)
 		return none
 	}
-	return binary.LittleEndian.Uint32(b[:])
+	return binary.LittleEndian.Uint32(b)
 }
 
 // seek returns the first block behind the one held that may have d.

@@ -17,15 +17,17 @@ type merger struct {
 
 func (m *merger) start(x *Index) {
 	ctx, cancel := context.WithCancel(context.Background())
-	m.wake, m.cancel, m.done = make(chan struct{}, 1), cancel, make(chan struct{})
+	m.cancel, m.done = cancel, make(chan struct{})
 	go m.run(ctx, x)
 	m.poke()
 }
 
 // stop ends the merge under way, which leaves nothing behind, and waits for it.
 func (m *merger) stop() {
-	m.cancel()
-	<-m.done
+	if m.cancel != nil {
+		m.cancel()
+		<-m.done
+	}
 }
 
 // poke tells that there may be something to merge.

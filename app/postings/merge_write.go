@@ -80,7 +80,7 @@ func (g *merge) documents(w *segmentWriter) {
 			if s.gone.has(doc) {
 				continue
 			}
-			w.document(keys.u64(doc), groups.u8(doc), int32(dates.u32(doc)), lengths.u32(doc)) // #nosec G115 -- its bits
+			w.document(keys.u64(doc), groups.u8(doc), int32(dates.u32(doc)), uint32(lengths.u16(doc))) // #nosec G115 -- its bits
 		}
 		if g.watch.look(); g.watch.err != nil {
 			return

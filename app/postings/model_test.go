@@ -307,20 +307,28 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func playModel(t *testing.T, seed uint64) {
-	r := scene{rand.New(rand.NewPCG(seed, 1))}
-	dir := t.TempDir()
-	x, err := Open(dir, Options{Cache: 1})
+func openModel(t *testing.T, dir string, byHand bool) *Index {
+	t.Helper()
+	x, err := open(dir, Options{Cache: 1}, unsynced{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = x.Close() }()
+	if !byHand {
+		x.merger.start(x)
+	}
+	return x
+}
+
+func playModel(t *testing.T, seed uint64) {
+	r := scene{rand.New(rand.NewPCG(seed, 1))}
+	dir := t.TempDir()
 	byHand := seed%2 == 0 // else the merges come when they come
+	x := openModel(t, dir, byHand)
+	defer func() { _ = x.Close() }()
 	m := &model{}
 	keys := []int{40, 300, 1600}[seed%3]
 	for step := range 14 {
 		if byHand {
-			x.merger.stop()
 			mergeSome(t, x, r)
 		}
 		b := x.Batch()
@@ -343,9 +351,7 @@ func playModel(t *testing.T, seed uint64) {
 			if err := x.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if x, err = Open(dir, Options{Cache: 1}); err != nil {
-				t.Fatal(err)
-			}
+			x = openModel(t, dir, byHand)
 		}
 		verify(t, x, m, r, 20)
 	}

@@ -39,7 +39,7 @@ const (
 	streamKeys             // u64 of every document
 	streamGroups           // u8 of every document
 	streamDates            // i32 of every document
-	streamLengths          // words of every document, u32
+	streamLengths          // words of every document, u16, at most 65,535
 	streamSorted           // the keys in ascending order, u64
 	streamNumbers          // the documents of those, u32
 	streams

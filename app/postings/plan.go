@@ -61,6 +61,8 @@ func (p *plan) node(n Node) {
 		p.nodes++
 		p.node(n.Must)
 		p.group(n.Should)
+	default:
+		p.nodes++
 	}
 }
 

@@ -90,8 +90,16 @@ type Index struct {
 
 // Open opens the index in dir, and makes it where there is none. Its errors are
 // ErrDamaged and ErrOtherFormat, and those of the operating system.
-func Open(dir string, o Options) (*Index, error) { return open(dir, o, system{}) }
+func Open(dir string, o Options) (*Index, error) {
+	x, err := open(dir, o, system{})
+	if err != nil {
+		return nil, err
+	}
+	x.merger.start(x)
+	return x, nil
+}
 
+// open opens an index that does not merge by itself.
 func open(dir string, o Options, fs files) (*Index, error) {
 	x := &Index{dir: dir, files: fs, options: o.filled()}
 	x.cache = newCache(x.options.Cache)
@@ -111,7 +119,7 @@ func open(dir string, o Options, fs files) (*Index, error) {
 	}
 	x.current = s
 	x.next.Store(m.next)
-	x.merger.start(x)
+	x.merger.wake = make(chan struct{}, 1)
 	return x, nil
 }
 

@@ -42,7 +42,7 @@ func (b *bm25) score(times, doc uint32) float64 {
 		return 0
 	}
 	f := float64(times)
-	return b.weight * f / (f + b.fixed + b.each*float64(b.lengths.u32(doc)))
+	return b.weight * f / (f + b.fixed + b.each*float64(b.lengths.u16(doc)))
 }
 
 // most is a little more than any score, whichever way that is rounded.

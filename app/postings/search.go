@@ -64,7 +64,10 @@ func (c *collector) search(p *plan, i int) {
 	b.lengths = newColumn(&v.streams[streamLengths], &c.watch)
 	m := b.root()
 	most := m.most()
-	for d := m.next(); d != none; d = m.next() {
+	for d, n := m.next(), 1; d != none && c.watch.err == nil; d, n = m.next(), n+1 {
+		if n%(watched*blockDocs) == 0 {
+			c.watch.look()
+		}
 		if c.gone.has(d) || c.query.Dated && !c.dated(d) {
 			continue
 		}

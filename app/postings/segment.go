@@ -50,7 +50,7 @@ func (s *segment) prepare() error {
 	n := int64(s.docs)
 	l := &s.lengths
 	if n == 0 || n > mostDocs || l[streamKeys] != 8*n || l[streamGroups] != n || l[streamDates] != 4*n ||
-		l[streamLengths] != 4*n || l[streamSorted] != 8*n || l[streamNumbers] != 4*n {
+		l[streamLengths] != 2*n || l[streamSorted] != 8*n || l[streamNumbers] != 4*n {
 		return fmt.Errorf("%w: %d documents", ErrDamaged, n)
 	}
 	var err error

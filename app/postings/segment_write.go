@@ -30,7 +30,11 @@ func newSegmentWriter(f file) *segmentWriter {
 	return &segmentWriter{pages: p, dict: dictionaryWriter{pages: p}}
 }
 
-// document writes what is known of the next document.
+// mostWords is the greatest length of a document that tells it from longer ones: two
+// bytes for each are read whenever a word is weighed.
+const mostWords = 1<<16 - 1
+
+// document writes what is known of the next document. A longer one counts as of mostWords.
 func (w *segmentWriter) document(key uint64, group uint8, date int32, words uint32) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
@@ -38,8 +42,9 @@ func (w *segmentWriter) document(key uint64, group uint8, date int32, words uint
 	w.pages.write(streamGroups, []byte{group})
 	binary.LittleEndian.PutUint32(b[:], uint32(date)) // #nosec G115 -- its bits
 	w.pages.write(streamDates, b[:4])
-	binary.LittleEndian.PutUint32(b[:], words)
-	w.pages.write(streamLengths, b[:4])
+	words = min(words, mostWords)
+	binary.LittleEndian.PutUint16(b[:], uint16(words)) // #nosec G115 -- just bounded
+	w.pages.write(streamLengths, b[:2])
 	w.docs++
 	w.words += uint64(words)
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"deedkeep/app/postings"
 )
@@ -19,7 +20,6 @@ type Batch struct {
 	engine *postings.Batch
 	to     sink // the same
 	term   []byte
-	seen   map[string]bool // beginnings that the document has already
 	fields analyser
 	text   analyser
 }
@@ -27,10 +27,11 @@ type Batch struct {
 // Batch returns an empty batch.
 func (x *Index) Batch() *Batch {
 	engine := x.engine.Batch()
-	return &Batch{engine: engine, to: engine, seen: make(map[string]bool)}
+	return &Batch{engine: engine, to: engine}
 }
 
-// sink is where the terms of documents go: a batch of the engine.
+// sink is where the terms of documents go: a batch of the engine, which takes a flat
+// term once, however often it comes.
 type sink interface {
 	Begin(key uint64, group uint8, date int32)
 	Flat(term []byte)
@@ -53,7 +54,6 @@ func (b *Batch) Put(d Document) error {
 	if d.Kind < Abstract || d.Kind > File || d.ID > mostID {
 		return fmt.Errorf("document %d of kind %d has no place in the index", d.ID, d.Kind)
 	}
-	clear(b.seen)
 	b.fields.position, b.text.position = 0, 0
 	b.to.Begin(key(d.Kind, d.ID), uint8(d.Kind), d.Day)
 	for _, t := range where(d.Template, d.County, d.State, d.Status) {
@@ -88,7 +88,7 @@ func (b *Batch) number(s string) {
 			parts = append(parts, word)
 		}
 		if t.position != first {
-			b.starts(wordStart, word) // those of the first are numberStart
+			b.starts(wordStart, t.text, anyStart) // those of the first are numberStart
 		}
 	})
 	b.fields.skip()
@@ -97,9 +97,9 @@ func (b *Batch) number(s string) {
 		return
 	}
 	b.to.Flat([]byte(term(number, whole(all))))
-	b.starts(numberStart, all)
+	b.starts(numberStart, []byte(all), anyStart)
 	if plain := strings.Join(parts, ""); plain != all {
-		b.starts(numberStart, plain) // Bk 1022 Pg 3
+		b.starts(numberStart, []byte(plain), anyStart) // Bk 1022 Pg 3
 	}
 }
 
@@ -107,14 +107,17 @@ func (b *Batch) number(s string) {
 func (b *Batch) name(s string) {
 	b.fields.scan(s, func(t token) {
 		b.word(fieldWord, t)
-		b.starts(wordStart, string(t.text))
+		b.starts(wordStart, t.text, anyStart)
 	})
 	b.fields.skip()
 }
 
 // field puts what is found by words.
 func (b *Batch) field(s string) {
-	b.fields.scan(s, func(t token) { b.word(fieldWord, t) })
+	b.fields.scan(s, func(t token) {
+		b.word(fieldWord, t)
+		b.starts(otherStart, t.text, fewStarts)
+	})
 	b.fields.skip()
 }
 
@@ -126,6 +129,7 @@ func (b *Batch) page(text string) error {
 	b.text.scan(text, func(t token) {
 		if t.position < MostPositions {
 			b.word(textWord, t)
+			b.starts(otherStart, t.text, fewStarts)
 		}
 	})
 	b.text.skip()
@@ -137,18 +141,17 @@ func (b *Batch) word(space byte, t token) {
 	b.to.Word(b.term, t.position)
 }
 
-// starts puts the beginnings of a word, each once a document.
-func (b *Batch) starts(space byte, word string) {
-	starts(word, func(s string) {
-		if !fits(s) {
-			return
+// starts puts the beginnings of a word; the engine takes each once a document.
+func (b *Batch) starts(space byte, word []byte, which lengths) {
+	characters := 0
+	for end := 0; end < len(word) && characters < which.most; {
+		_, size := utf8.DecodeRune(word[end:])
+		end += size
+		if characters++; characters >= which.least && end <= mostWord {
+			b.term = appendTerm(b.term, space, word[:end])
+			b.to.Flat(b.term)
 		}
-		t := term(space, s)
-		if !b.seen[t] {
-			b.seen[t] = true
-			b.to.Flat([]byte(t))
-		}
-	})
+	}
 }
 
 // key is the engine's of a document.

@@ -20,6 +20,7 @@
 //	h start     of a word of Numbers and Names, 2 to 12 characters; without the first word of a number
 //	x number    all of one of Numbers, without punctuation: 123045, 1022311 for Bk 1022 Pg 311
 //	g start     of that, 2 to 12 characters
+//	b start     of a word of Fields and of the text, 4 to 6 characters
 //	t id (8)    template
 //	c, s, u     county, state, status: without case and accents
 //
@@ -36,10 +37,11 @@
 // type on, then those with one typing error in a word of four letters or more
 // (Answer.Fuzzy).
 //
-// No query walks over terms without a bound: beginnings are terms themselves; in the
-// text, and beyond twelve characters, the first 64 terms are taken; typing errors are
+// No query walks over terms without a bound: beginnings are terms themselves; of
+// longer ones the first 64 terms are taken, and of numbers and names, if there are
+// more, all that begin with the first twelve characters behind them; typing errors are
 // made from the word and looked up. A query has at most 1,024 bytes, Options.MostWords
-// words and 1,024 nodes and 32 for each word, and ends after Options.Deadline.
+// words, and 1,024 nodes and 32 for each word, and ends after Options.Deadline.
 //
 // # Ranking
 //
@@ -48,13 +50,15 @@
 //
 //	100,000  all that was typed is one of Numbers
 //	 10,000  a word of several is
-//	     60  it begins one
+//	     60  it begins one; 60 for each word typed
 //	     40  it is a word of a field; 40 for each word of a phrase
 //	     25  it begins a word of Numbers or Names
-//	0.5 BM25 it is in the text; 0.25 where it begins a word there
+//	0.5 BM25 it is in the text
+//	    0.1  it begins a word of the text or of Fields
 //
 // Words next to each other, as typed, are worth 10 more in a field and their BM25 once
-// more in the text. A typing error halves what a word is worth.
+// more in the text, where no more than 20,000 documents have the rarest of them. A
+// typing error halves what a word is worth.
 //
 // # Refuses
 //

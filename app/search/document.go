@@ -3,6 +3,7 @@ package search
 // Kind is what a document of the index is.
 type Kind uint8
 
+// The kinds.
 const (
 	Abstract Kind = 1
 	Order    Kind = 2

@@ -20,7 +20,7 @@ type Options struct {
 	Cache     int64         // bytes of the index kept in memory; 64 MB
 	Deadline  time.Duration // of a query; 2 s
 	MostWords int           // of a query; 32
-	MostDepth int           // Offset and Limit of a query together; 1,000
+	MostDepth int           // Offset and Limit of a query together; 1,000, and at most 4,999
 	Log       *slog.Logger  // nil for none
 }
 
@@ -59,6 +59,7 @@ func (o Options) whole() Options {
 	if o.MostDepth <= 0 {
 		o.MostDepth = defaultMostDepth
 	}
+	o.MostDepth = min(o.MostDepth, (postings.MostHits-1)/2) // a stage asks for those of the one before again
 	return o
 }
 

@@ -3,7 +3,9 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -193,6 +195,67 @@ func TestLetterByLetter(t *testing.T) {
 					t.Errorf("%q finds %s", row.text[:end], names(a))
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkPut puts a document of about 1,000 words into a batch, without Apply.
+func BenchmarkPut(b *testing.B) {
+	x := indexOf(b, nil)
+	text := strings.Repeat(deedText, 11)
+	d := Document{
+		Kind: File, County: "Wexcombe", State: "VA", Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
+		Text: pages(text),
+	}
+	b.SetBytes(int64(len(text)))
+	batch := x.Batch()
+	for b.Loop() {
+		if d.ID++; d.ID%1000 == 0 {
+			batch = x.Batch()
+		}
+		if err := batch.Put(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestHeaviest: what stands for the most terms is within the engine's bounds.
+func TestHeaviest(t *testing.T) {
+	var words strings.Builder
+	for _, w := range neighbours("mortgage") {
+		words.WriteString(w + " " + w + "or ")
+	}
+	for i := range 200 {
+		fmt.Fprintf(&words, "internationalized%d 2026-0117-0003-%04d ", i, i)
+	}
+	all := words.String()
+	documents := []Document{
+		{Kind: Abstract, ID: 1, Names: []string{all}, Fields: []string{all}},
+		{Kind: File, ID: 1, Names: strings.Fields(all), Numbers: strings.Fields(all), Text: pages(all)},
+	}
+	x, n := indexOf(t, documents), naiveOf(t, documents)
+	for _, row := range []struct{ name, text string }{
+		{"typing errors", strings.Repeat("mortgag ", 32)},
+		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morgage mortage mortgge mortgae mortgagx mortgxge mxrtgage"},
+		{"in one", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
+		{"a phrase being typed", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
+		{"numbers being typed", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
+		{"one number being typed", strings.Repeat("7-", 31) + "2026"},
+		{"letters", strings.Repeat("o ", 31) + "mortgag"},
+		{"parts and blanks", strings.Repeat("1-2 3 ", 10) + "mortga"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if _, err := x.Search(context.Background(), Query{Text: row.text, Limit: 1000}); err != nil {
+				t.Error(err)
+			}
+			n.asked = 0
+			if _, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 1000}); err != nil {
+				t.Error(err)
+			}
+			if most := nodes(defaultMostWords); n.asked < 64 || n.asked > most {
+				t.Errorf("%d nodes, want 64 to %d", n.asked, most)
+			}
+			t.Logf("%d nodes", n.asked)
 		})
 	}
 }

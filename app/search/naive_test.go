@@ -18,6 +18,7 @@ type naive struct {
 	last  *naiveDoc
 	t     testing.TB
 	asked int // most nodes of a query
+	known int // terms that were looked up
 }
 
 type naiveDoc struct {
@@ -63,6 +64,7 @@ func (n *naive) Known(_ context.Context, terms []string) (map[string]int, error)
 	if !slices.IsSorted(terms) {
 		n.t.Error("the candidates are not sorted")
 	}
+	n.known += len(terms)
 	known := make(map[string]int)
 	for _, t := range terms {
 		if c := n.count(t); c > 0 {
@@ -82,6 +84,9 @@ func (n *naive) count(term string) (c int) {
 }
 
 func (n *naive) Terms(_ context.Context, prefix string, limit int) ([]string, error) {
+	if limit > mostStarts {
+		n.t.Errorf("%d terms that begin with %q are asked for", limit, prefix)
+	}
 	var found []string
 	for _, d := range n.docs {
 		for t := range d.at {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -14,11 +15,11 @@ import (
 const (
 	worthNumber     = 100_000 // all of what was typed is a number
 	worthNumberWord = 10_000  // one of several words is
-	worthBeginning  = 60      // begins a number
+	worthBeginning  = 60      // begins a number; for each word of what was typed
 	worthField      = 40      // a word of a field
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
-	worthTextStart  = 0.25    // times that of words that begin so
+	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
 	worthNear       = 10      // the words stand together in a field
 	worthTypo       = 0.5     // of what the word itself is worth
 )
@@ -28,10 +29,10 @@ func nodes(words int) int { return 1_024 + 32*words }
 
 // Bounds of what a word stands for.
 const (
-	mostStarts     = 64 // words that begin so
-	leastTextStart = 4  // characters of a beginning in the text
-	mostNear       = 8  // words that are looked for together
-	mostBegun      = 16 // words that a phrase may be about to end with
+	mostStarts        = 64     // words that begin so
+	mostNear          = 8      // words that are looked for together
+	mostNearDocuments = 20_000 // that have the rarest of them
+	mostBegun         = 16     // words that a phrase may be about to end with
 )
 
 // stage is how far a query goes.
@@ -89,10 +90,10 @@ func (b *builder) query(a asked) postings.Node {
 		}
 		must = append(must, b.group(g, false))
 	}
-	should = append(should, near(a)...)
+	should = append(should, b.near(a)...)
 	either := postings.Any{prefer(all(must), should), flat(number, whole(a.number), worthNumber)}
 	if last := a.groups[len(a.groups)-1]; last.clauses[len(last.clauses)-1].open {
-		either = append(either, b.beginning(a.number)...)
+		either = append(either, b.beginning(a.number, a.words)...)
 	}
 	return either
 }
@@ -101,11 +102,12 @@ func (b *builder) query(a asked) postings.Node {
 // known yet: its beginnings are those of names and numbers alone.
 func isLoose(g group) bool {
 	c := g.clauses[len(g.clauses)-1]
-	return c.open && len(g.clauses) == 1 && len(c.parts) == 1 && utf8.RuneCountInString(c.parts[0]) < leastTextStart
+	return c.open && len(g.clauses) == 1 && len(c.parts) == 1 && utf8.RuneCountInString(c.parts[0]) < fewStarts.least
 }
 
-// near are the words of a query standing together, which is worth something.
-func near(a asked) []postings.Node {
+// near are the words of a query standing together, which is worth something. It is
+// asked of each document that has them all, so only where those are not too many.
+func (b *builder) near(a asked) []postings.Node {
 	var words []string
 	for _, g := range a.groups {
 		for _, c := range g.clauses {
@@ -115,13 +117,33 @@ func near(a asked) []postings.Node {
 			words = append(words, c.parts...)
 		}
 	}
-	if len(words) < 2 || len(words) > mostNear {
+	if len(words) > mostNear {
 		return nil
 	}
-	return []postings.Node{
-		fieldPhrase(words, worthNear),
-		postings.Phrase{Terms: terms(textWord, words), Weight: worthText},
+	var should []postings.Node
+	if n := b.fewest(fieldWord, words); n > 0 && n <= mostNearDocuments {
+		should = append(should, fieldPhrase(words, worthNear))
 	}
+	if n := b.fewest(textWord, words); n > 0 && n <= mostNearDocuments {
+		should = append(should, postings.Phrase{Terms: terms(textWord, words), Weight: worthText})
+	}
+	return should
+}
+
+// fewest is how many documents have the rarest of the words.
+func (b *builder) fewest(space byte, words []string) int {
+	look := terms(space, words)
+	slices.Sort(look)
+	look = slices.Compact(look)
+	known, err := b.terms.Known(b.ctx, look)
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	fewest := math.MaxInt
+	for _, t := range look {
+		fewest = min(fewest, known[t])
+	}
+	return fewest
 }
 
 func (b *builder) group(g group, only bool) postings.Node {
@@ -134,7 +156,7 @@ func (b *builder) group(g group, only bool) postings.Node {
 	}
 	either := postings.Any{all(parts), b.exact(g.number, only)}
 	if g.clauses[len(g.clauses)-1].open {
-		either = append(either, b.beginning(g.number)...)
+		either = append(either, b.beginning(g.number, g.words())...)
 	}
 	return append(either, b.oneWord(g.joined, g.clauses[len(g.clauses)-1].open)...)
 }
@@ -157,7 +179,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
-		either = append(either, b.beginning(c.number)...)
+		either = append(either, b.beginning(c.number, len(c.parts))...)
 		either = append(either, b.opening(c)...)
 	}
 	if b.stage == typos && !c.quoted {
@@ -191,7 +213,7 @@ func (b *builder) opening(c clause) []postings.Node {
 	}
 	fields := fieldPhrase(head, worthField*float64(len(head)))
 	text := postings.Node(postings.Phrase{Terms: terms(textWord, head), Weight: worthText})
-	if b.stage != strict && utf8.RuneCountInString(last) < leastStart {
+	if b.stage != strict && utf8.RuneCountInString(last) < anyStart.least {
 		b.wider = b.wider || b.stage == loose
 		return []postings.Node{fields, text}
 	}
@@ -207,7 +229,7 @@ func (b *builder) opening(c clause) []postings.Node {
 // nil where that may be too many.
 func (b *builder) begunPhrases(parts []string) []postings.Node {
 	last := parts[len(parts)-1]
-	if utf8.RuneCountInString(last) < leastTextStart {
+	if utf8.RuneCountInString(last) < fewStarts.least {
 		return nil
 	}
 	inText, inFields := b.beginWith(term(textWord, last)), b.beginWith(term(fieldWord, last))
@@ -236,25 +258,30 @@ func (b *builder) wordStart(w string) []postings.Node {
 	} else if s != "" {
 		either = append(either, b.longer(fieldWord, w, wordStart, s, worthStart)...)
 	}
-	if utf8.RuneCountInString(w) < leastTextStart {
-		return either
-	}
-	for _, t := range b.beginWith(term(textWord, w)) {
-		either = append(either, postings.Term{Text: t, Weight: worthTextStart})
+	switch n := utf8.RuneCountInString(w); {
+	case n < fewStarts.least:
+	case n <= fewStarts.most && fits(w):
+		either = append(either, flat(otherStart, w, worthOtherStart))
+	default:
+		for _, t := range slices.Concat(b.beginWith(term(fieldWord, w)), b.beginWith(term(textWord, w))) {
+			either = append(either, postings.Term{Text: t, Weight: worthOtherStart, Flat: true})
+		}
 	}
 	return either
 }
 
-// beginning is numbers that begin so.
-func (b *builder) beginning(squeezed string) []postings.Node {
+// beginning is numbers that begin so; they are written in words of which each could be
+// one of a field.
+func (b *builder) beginning(squeezed string, words int) []postings.Node {
 	s, all := start(squeezed)
+	worth := worthBeginning * float64(words)
 	switch {
 	case s == "":
 		return nil
 	case all && fits(s):
-		return []postings.Node{flat(numberStart, s, worthBeginning)}
+		return []postings.Node{flat(numberStart, s, worth)}
 	}
-	return b.longer(number, squeezed, numberStart, s, worthBeginning)
+	return b.longer(number, squeezed, numberStart, s, worth)
 }
 
 // longer is what begins with more characters than beginnings have: the terms that do,

@@ -17,6 +17,8 @@ var (
 // MostText is how long a query's text may be, in bytes.
 const MostText = 1_024
 
+const leastAsked = 2 // characters to look for
+
 // clause is what somebody typed between two blanks, or between quotes.
 type clause struct {
 	parts  []string // words one behind the other
@@ -32,6 +34,14 @@ type group struct {
 	clauses []clause
 	joined  []string
 	number  string
+}
+
+// words is how many words a group has.
+func (g group) words() (n int) {
+	for _, c := range g.clauses {
+		n += len(c.parts)
+	}
+	return n
 }
 
 // asked is a query's text, taken apart.
@@ -63,7 +73,7 @@ func parse(text string, mostWords int) (asked, error) {
 	if a.words = len(all); a.words > mostWords {
 		return asked{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
 	}
-	if characters < leastStart {
+	if characters < leastAsked {
 		return asked{}, ErrShort
 	}
 	a.number = squeezed(all)

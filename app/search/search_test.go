@@ -47,7 +47,7 @@ func pages(texts ...string) func(func(string) error) error {
 func naiveOf(t testing.TB, documents []Document) *naive {
 	t.Helper()
 	n := &naive{t: t}
-	b := &Batch{to: n, seen: make(map[string]bool)}
+	b := &Batch{to: n}
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
 			t.Fatal(err)
@@ -200,6 +200,49 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
+// TestManyBeginnings: what is typed finds its document however many other words begin
+// so.
+func TestManyBeginnings(t *testing.T) {
+	var noise strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&noise, "conv%c%c%c conveya%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676, 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
+	}
+	n := naiveOf(t, []Document{
+		{Kind: File, ID: 1, Text: pages("a conveyance of land"), Fields: []string{"Lakeview"}},
+		{Kind: File, ID: 2, Text: pages(noise.String())},
+		{Kind: File, ID: 3, Names: []string{"internationalization"}, Numbers: []string{"2026-0117-0003-0009"}},
+	})
+	for _, row := range []struct{ text, want string }{
+		{"conv", "[f1 f2]"}, {"conve", "[f1 f2]"}, {"convey", "[f1 f2]"}, {"conveyan", "[f1 f2]"}, {"conveyance", "[f1 f2]"},
+		{"lake", "f1"}, {"lakevi", "f1"}, {"lakeview", "f1"},
+		{"internationa", "f3"}, {"internationaliz", "f3"}, {"2026-0117-0003-0", "f3"}, {"20260117000300", "f3"},
+	} {
+		a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 5})
+		if err != nil || !sameOrder(names(a), row.want) {
+			t.Errorf("%q finds %s (%v), want %s", row.text, names(a), err, row.want)
+		}
+	}
+}
+
+// TestManyLongNumbers: numbers are found by what they begin with even where more than
+// the terms looked at begin with their first twelve characters, the right ones first.
+func TestManyLongNumbers(t *testing.T) {
+	var documents []Document
+	for i := range 200 {
+		documents = append(documents, Document{Kind: Order, ID: uint64(i), Numbers: []string{fmt.Sprintf("ORD-2026-000001-%04d", i)}})
+	}
+	n := naiveOf(t, documents)
+	for _, row := range []struct {
+		text string
+		want int
+	}{{"ORD-2026-000001-0", 200}, {"ORD-2026-000001-00", 100}, {"ORD-2026-000001-007", 10}, {"ORD-2026-000001-0077", 1}} {
+		a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 1})
+		if err != nil || a.Counts[Order] < row.want || a.Counts[Order] > 200 || !strings.HasPrefix(fmt.Sprintf("%04d", a.Hits[0].ID), row.text[16:]) {
+			t.Errorf("%q finds %v (%v), want %d", row.text, a, err, row.want)
+		}
+	}
+}
+
 // FuzzSearch: any text is refused with one of the errors for that, or asks for few
 // nodes.
 func FuzzSearch(f *testing.F) {
@@ -219,6 +262,9 @@ func FuzzSearch(f *testing.F) {
 		}
 		if most := nodes(defaultMostWords); n.asked > most {
 			t.Errorf("%q asks for %d nodes, more than %d", text, n.asked, most)
+		}
+		if most := 3 * mostLookups; n.known > most {
+			t.Errorf("%q looks up %d terms, more than %d", text, n.known, most)
 		}
 	})
 }

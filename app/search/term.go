@@ -16,16 +16,19 @@ const (
 	wordStart   byte = 'h'
 	number      byte = 'x'
 	numberStart byte = 'g'
+	otherStart  byte = 'b'
 	byTemplate  byte = 't'
 	byCounty    byte = 'c'
 	byState     byte = 's'
 	byStatus    byte = 'u'
 )
 
-// How many characters beginnings have.
-const (
-	leastStart = 2
-	mostStart  = 12
+// lengths are how many characters beginnings have that are terms.
+type lengths struct{ least, most int }
+
+var (
+	anyStart  = lengths{2, 12} // of numbers and names
+	fewStarts = lengths{4, 6}  // of other fields and of the text
 )
 
 // appendTerm makes the term of a word, over dst.
@@ -52,33 +55,17 @@ func templateTerm(id uint64) string {
 	return string(binary.BigEndian.AppendUint64([]byte{byTemplate}, id))
 }
 
-// starts gives the beginnings of a word, 2 to 12 characters.
-func starts(word string, give func(start string)) {
-	characters := 0
-	for i := range word {
-		if characters >= leastStart {
-			give(word[:i])
-		}
-		if characters++; characters > mostStart {
-			return
-		}
-	}
-	if characters >= leastStart {
-		give(word)
-	}
-}
-
 // start is the longest beginning of a word that is in the index, "" where the word is
 // too short, and whether that is all of it.
 func start(word string) (s string, all bool) {
 	characters := 0
 	for i := range word {
-		if characters == mostStart {
+		if characters == anyStart.most {
 			return word[:i], false
 		}
 		characters++
 	}
-	if characters < leastStart {
+	if characters < anyStart.least {
 		return "", false
 	}
 	return word, true

@@ -10,9 +10,6 @@ import (
 const (
 	mostWord = postings.MostTerm - 1 // bytes of a word; what is longer is cut
 	gap      = 16                    // positions between two texts, so that no phrase crosses
-
-	mostRunParts = 6  // of a number written with blanks: more are a row of a table
-	mostRunBytes = 40 // of a number written in parts
 )
 
 // token is a word of a text.
@@ -47,17 +44,6 @@ type lastWord struct {
 	text       []byte
 	start, end int
 	position   uint32
-}
-
-// run is a number in several parts, as far as it came.
-type run struct {
-	text       []byte
-	start, end int
-	position   uint32
-	parts      int
-	lastStart  int // of its last part: in the text,
-	lastText   int // and in run.text
-	blanks     bool
 }
 
 // scan gives the tokens of a text. Positions go on behind those of the text before.
@@ -208,86 +194,6 @@ func isOne(word []byte, behind string) bool {
 		return behind == " " || behind == "' " || behind == "’ " || behind == "-"
 	}
 	return len(behind) > 1 && len(behind) <= 8 && behind[0] == '-' && strings.Trim(behind[1:], " \t\r\n") == "" && strings.Contains(behind, "\n")
-}
-
-// settleRun ends the run that does not go on with the word of digits at start: before
-// that word, so that positions ascend.
-func (a *analyser) settleRun(s string, start int) {
-	r := &a.run
-	if r.parts == 0 {
-		return
-	}
-	blanks, linked := link(s[r.end:start])
-	switch {
-	case !linked:
-		a.endRun()
-	case r.parts == 1:
-		r.blanks = blanks
-	case r.blanks != blanks:
-		a.turnRun(blanks)
-	}
-}
-
-// number counts a word of digits to the run before it, or begins one.
-func (a *analyser) number(t token) {
-	r := &a.run
-	if r.parts == 0 {
-		*r = run{text: r.text[:0], start: t.start, position: t.position}
-	}
-	r.lastStart, r.lastText = t.start, len(r.text)
-	r.parts++
-	r.end = t.end
-	if len(r.text) <= mostRunBytes {
-		r.text = append(r.text, t.text...)
-	}
-}
-
-// turnRun ends a run because the next part is linked in another way: one of blanks
-// gives its last part to the next and is nothing without it, one of punctuation is
-// whole.
-func (a *analyser) turnRun(blanks bool) {
-	r := &a.run
-	if !r.blanks {
-		a.endRun()
-		return
-	}
-	if len(r.text) > mostRunBytes {
-		r.parts = 0 // not all of it was kept
-		return
-	}
-	last := copy(r.text, r.text[r.lastText:])
-	*r = run{
-		text: r.text[:last], start: r.lastStart, end: r.end, position: r.position + uint32(r.parts) - 1,
-		parts: 1, lastStart: r.lastStart, blanks: blanks,
-	}
-}
-
-// endRun gives a number in several parts as one.
-func (a *analyser) endRun() {
-	r := &a.run
-	if r.parts > 1 && len(r.text) <= mostRunBytes && (!r.blanks || r.parts <= mostRunParts) {
-		a.emit(token{text: r.text, start: r.start, end: r.end, position: r.position, also: true})
-	}
-	r.parts = 0
-}
-
-// link says whether what stands between two words of digits makes them one number,
-// and whether it is a blank.
-func link(s string) (blank, linked bool) {
-	if s == " " {
-		return true, true
-	}
-	if s == "" || len(s) > 4 {
-		return false, false
-	}
-	for _, r := range s {
-		switch r {
-		case '-', '.', '/', '_', ',', ':', '–', '—', '‐', '‑':
-		default:
-			return false, false
-		}
-	}
-	return false, true
 }
 
 // cut takes at most n bytes of a text, and no part of a character.

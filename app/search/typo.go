@@ -13,8 +13,9 @@ import (
 const (
 	leastTypo   = 4  // characters of a word that may have one
 	mostTypo    = 24 // more are mostly not words
-	typoWords   = 8  // of one query that are tried
 	mostGuesses = 12 // of one word, in each namespace: those in most documents
+
+	mostLookups = 4_000 // terms that are looked up for a query; a longer word begun is looked up whole
 )
 
 // mayErr says whether a word may have a typing error: it is long enough, and no number.
@@ -60,36 +61,58 @@ func neighbours(w string) []string {
 	return found
 }
 
-// suggest looks up what the words of a query may have been meant to be.
+// suspect is a word that may have a typing error.
+type suspect struct {
+	word string
+	open bool
+}
+
+// suggest looks up what the words of a query may have been meant to be, those first
+// that stand nowhere as they are typed.
 func (b *builder) suggest(a asked) {
-	tried := 0
+	var suspects []suspect
+	var look []string
 	for _, g := range a.groups {
 		for _, c := range g.clauses {
 			for i, p := range c.parts {
-				if c.quoted || !mayErr(p) || tried == typoWords {
-					continue
+				if !c.quoted && mayErr(p) {
+					suspects = append(suspects, suspect{word: p, open: c.open && i == len(c.parts)-1})
+					look = append(look, term(fieldWord, p), term(textWord, p))
 				}
-				tried++
-				b.guess(p, c.open && i == len(c.parts)-1)
 			}
+		}
+	}
+	slices.Sort(look)
+	known, err := b.terms.Known(b.ctx, slices.Compact(look))
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	slices.SortStableFunc(suspects, func(s, t suspect) int {
+		return cmp.Compare(known[term(fieldWord, s.word)]+known[term(textWord, s.word)], known[term(fieldWord, t.word)]+known[term(textWord, t.word)])
+	})
+	lookups := 0
+	for _, s := range suspects {
+		if lookups < mostLookups {
+			lookups += b.guess(s)
 		}
 	}
 }
 
-// guess looks up what a word may have been meant to be, or to begin.
-func (b *builder) guess(w string, open bool) {
-	if _, known := b.meant[w]; known || b.err != nil {
-		return
+// guess looks up what a word may have been meant to be, or to begin, and says how many
+// terms that took.
+func (b *builder) guess(s suspect) int {
+	if _, known := b.meant[s.word]; known || b.err != nil {
+		return 0
 	}
 	spaces := []byte{fieldWord, textWord}
-	if open {
+	if s.open {
 		spaces = append(spaces, wordStart)
 	}
-	near := neighbours(w)
+	near := neighbours(s.word)
 	candidates := make([]string, 0, len(near)*len(spaces))
 	for _, space := range spaces {
 		for _, n := range near {
-			if space != wordStart || utf8.RuneCountInString(n) <= mostStart {
+			if space != wordStart || utf8.RuneCountInString(n) <= anyStart.most {
 				candidates = append(candidates, term(space, n))
 			}
 		}
@@ -98,14 +121,15 @@ func (b *builder) guess(w string, open bool) {
 	known, err := b.terms.Known(b.ctx, candidates)
 	if err != nil {
 		b.err = err
-		return
+		return 0
 	}
 	var found []string
 	for _, space := range spaces {
 		found = append(found, most(known, space)...)
 	}
-	b.meant[w] = found
+	b.meant[s.word] = found
 	b.wider = b.wider || len(found) > 0
+	return len(candidates)
 }
 
 // most are the terms of a namespace that most documents have.
