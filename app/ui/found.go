@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deedkeep/app/extract"
+	"deedkeep/app/search"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -20,8 +21,9 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool   // Counts are known
-	Fuzzy   bool   // some are there with a typing error allowed for
+	Counted bool // Counts are known
+	Fuzzy   bool // some are there with a typing error allowed for
+	marker  *search.Marker
 	Partial string // why only numbers and addresses were looked at; "" where all was
 }
 
@@ -30,8 +32,8 @@ type foundRow struct {
 	vault.SearchHit
 	Number   int // among those shown, from 1
 	Path     string
-	Name     []textPart
-	Below    []textPart
+	Name     []search.Piece
+	Below    []search.Piece
 	Snippet  []vault.SnippetPiece // nil where Name and Below show it already
 	KindName string
 }
@@ -48,6 +50,10 @@ func (f foundRow) Icon() string {
 	return f.Kind
 }
 
+// Paged reports whether the page that the snippet stands on says something: what is shown
+// as one text mostly has just one.
+func (f foundRow) Paged() bool { return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.Drawn()) }
+
 // found looks for a text. What is wrong with it is put under problems. While there is no
 // index, or it takes too long, what is called by the number is shown, and that it is so.
 func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, problems map[string]string) (f found, err error) {
@@ -57,6 +63,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, pro
 	if f.Short = tooLittle(f.Text); f.Short {
 		return f, nil
 	}
+	f.marker = search.NewMarker(f.Text)
 	answer, err := p.Search.Search(ctx, who.Actor, q)
 	switch title.KindOf(err) {
 	case title.Invalid:
@@ -70,6 +77,9 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, pro
 		return f, err
 	}
 	f.More, f.Counts, f.Counted, f.Fuzzy = answer.More, answer.Counts, true, answer.Fuzzy
+	if f.Fuzzy {
+		f.marker = f.marker.Tolerant()
+	}
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
 	}
@@ -95,8 +105,7 @@ func (p *pages) byNumber(ctx context.Context, q vault.SearchQuery, f *found) err
 
 func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
-	shown := marker{phrase: extract.NewPhrase(strings.Join(extract.Each(f.Text), " "))}
-	row.Name, row.Below = shown.mark(hit.Heading), shown.mark(hit.Under)
+	row.Name, row.Below = f.marker.Mark(hit.Heading), f.marker.Mark(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
 		row.Snippet = hit.Snippet
 	}
@@ -113,11 +122,11 @@ func (f *found) add(p *pages, hit vault.SearchHit) {
 
 // said reports whether everything that is marked in a snippet is marked in one of the
 // lines too.
-func said(snippet []vault.SnippetPiece, lines ...[]textPart) bool {
+func said(snippet []vault.SnippetPiece, lines ...[]search.Piece) bool {
 	var shown strings.Builder
 	for _, line := range lines {
 		for _, part := range line {
-			if part.Hit > 0 {
+			if part.Marked {
 				shown.WriteString(" " + title.Squeezed(part.Text))
 			}
 		}
