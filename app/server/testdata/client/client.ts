@@ -2,7 +2,8 @@
 //
 //   node client.js http://127.0.0.1:8080/v1 KEY Deed.pdf
 //
-// It files an abstract with a document, finds it in the list, reads it, and gets its bytes.
+// It files an abstract with a document, finds it in the list and by a search, reads it, and
+// gets its bytes.
 
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -42,6 +43,15 @@ if (page.data.length !== 1 || page.data[0]?.id !== abstract.id || page.links.nex
 
 const read = must(await vault.GET("/abstracts/{id}", { params: { path: { id: abstract.id } } }), 200);
 if (read.data.custom_fields["file_number"] !== "A-77" || read.data.files.length !== 1) throw new Error(JSON.stringify(read));
+
+// The search follows within two seconds.
+let found: components["schemas"]["SearchHit"][] = [];
+for (let tries = 0; found.length === 0 && tries < 100; tries++) {
+  await new Promise(done => setTimeout(done, 100));
+  const answer = await vault.GET("/search", { params: { query: { q: "a-77", kind: "abstract" } } });
+  if (answer.response.status !== 503) found = must(answer, 200).data;
+}
+if (found.length !== 1 || found[0]?.id !== abstract.id) throw new Error(JSON.stringify(found));
 
 const back = must(await vault.GET("/file-vault/files/{n}/download", { params: { path: { n: file.id } }, parseAs: "arrayBuffer" }), 200);
 if (!bytes.equals(Buffer.from(back))) throw new Error("other bytes came back");
