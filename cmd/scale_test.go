@@ -53,8 +53,29 @@ func TestScale(t *testing.T) {
 		walk(t, big, key, list, s)
 		fmt.Printf("| `%s` | %s\n", list, s)
 	}
+	fmt.Printf("| `/metrics` | %s\n", scrape(t, big))
 	fmt.Printf("\nafter them: %s\n", big.memory(t))
 	createPairs(t, big, small, key)
+}
+
+// scrape reads the metrics as often as each reading gathers them anew.
+func scrape(t *testing.T, p *program) *stopwatch {
+	t.Helper()
+	s := &stopwatch{}
+	for range 12 {
+		time.Sleep(1100 * time.Millisecond)
+		begun := time.Now()
+		answer, err := scaleClient.Get(p.url + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if closed := answer.Body.Close(); err != nil || closed != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte("\ndeedkeep_vault_up 1\n")) {
+			t.Fatal(answer.Status, err, closed)
+		}
+		s.add(time.Since(begun))
+	}
+	return s
 }
 
 func scaleSize(t *testing.T) int {

@@ -36,7 +36,7 @@ func TestDefaultIsValid(t *testing.T) {
 
 func TestNothingSetIsDefault(t *testing.T) {
 	t.Chdir(t.TempDir())
-	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_SAMPLES=/s", "DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
+	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_FUZZ_SEED=1", "DEEDKEEP_SAMPLES=/s", "DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func EnvName(key string) string {
 
 // readEnv takes what env (NAME=VALUE, as of os.Environ) says with our prefix. An empty value counts as not set, since
 // that is what compose files and units make of a variable they do not have; names compare without case, as on Windows.
-// What begins with DEEDKEEP_TEST_ or DEEDKEEP_SAMPLES belongs to the tests.
+// What begins with DEEDKEEP_TEST_, DEEDKEEP_FUZZ_ or DEEDKEEP_SAMPLES belongs to the tests.
 func readEnv(env, known []string) (entries []entry, problems Problems) {
 	keys, names := map[string]string{}, make([]string, len(known))
 	for i, key := range known {
@@ -27,7 +27,7 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 	for _, line := range env {
 		name, value, _ := strings.Cut(line, "=")
 		upper := strings.ToUpper(name)
-		if !strings.HasPrefix(upper, envPrefix) || strings.HasPrefix(upper, "DEEDKEEP_TEST_") || strings.HasPrefix(upper, "DEEDKEEP_SAMPLES") {
+		if !strings.HasPrefix(upper, envPrefix) || strings.HasPrefix(upper, "DEEDKEEP_TEST_") || strings.HasPrefix(upper, "DEEDKEEP_FUZZ_") || strings.HasPrefix(upper, "DEEDKEEP_SAMPLES") {
 			continue
 		}
 		key, ok := keys[upper]

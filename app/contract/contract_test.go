@@ -16,7 +16,7 @@ const (
 	usualSeed = 20260529
 	// Requests of a round, so that what failed can be done again from its seed: of the
 	// usual one, and of those that follow.
-	inFirst, inRound = 2000, 6000
+	inFirst, inRound = 1200, 6000
 )
 
 // TestContract does one round, or rounds for as long as DEEDKEEP_FUZZ_CONTRACT says.
@@ -52,7 +52,8 @@ func play(t *testing.T, book *book, seed uint64, most int, all *table) {
 		}
 	}
 	for f.count < most && !f.Failed() {
-		f.step(book.operations[f.rng.IntN(len(book.operations))], f.kind(), f.mistakes())
+		o := pick(f.rng, book.operations)
+		f.step(o, f.kind(o), f.mistakes())
 	}
 	f.end()
 	for _, o := range book.operations {
@@ -71,11 +72,19 @@ type fuzzer struct {
 	seed  uint64
 	rng   *rand.Rand
 	count int
+
+	indexed bool // at least once
 }
 
-// kind chooses whose key is shown: mostly one that may do everything.
-func (f *fuzzer) kind() string {
+// kind chooses whose key is shown: mostly one that may.
+func (f *fuzzer) kind(o *operation) string {
 	if f.chance(75) {
+		switch o.path {
+		case "/v1/events":
+			return "events"
+		case "/metrics":
+			return "metrics"
+		}
 		return "full"
 	}
 	return pick(f.rng, kinds)
@@ -114,6 +123,10 @@ func (f *fuzzer) step(o *operation, as string, mistakes int) {
 
 func (f *fuzzer) ask(r *request) {
 	f.count++
+	if asks := r.op.id == "search" || strings.Contains(r.target, "q="); asks && (!f.indexed || f.chance(15)) {
+		f.index(f.T)
+		f.indexed = true
+	}
 	before := f.commits()
 	got, err := f.send(r)
 	if err != nil {

@@ -116,6 +116,14 @@ func (h *house) commits() uint64 {
 	return n.Commits.Changes.Count
 }
 
+// index has the index of words know all there is.
+func (h *house) index(t *testing.T) {
+	t.Helper()
+	if _, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // reply is an answer with its body decoded.
 type reply struct {
 	status int

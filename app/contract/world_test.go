@@ -48,6 +48,7 @@ func newWorld() *world {
 	return &world{things: map[string][]*thing{}, byID: map[string]*thing{}, sent: map[string]bool{}, words: map[string][]string{
 		"status": {"active", "Open", "Complete"}, "kind": {"abstract", "order.created", "file.filed"}, "actor": {"key", "key:1", "operator"}, "record": {"file:1"},
 		"county": {"Essex", "Wexcombe"}, "state": {"MA", "NY"}, "created_from": {"2026-05-01", "2026-05-29T04:00:00Z"}, "created_to": {"2026-05-29", "2027-01-01T00:00:00+02:00"},
+		"q":        {"Elm", "deed", "Esex", "T-2026", "Legal description", `"land beginning"`, "12-3-045", "sal", "a", "-", `"`, "Bk 1022 Pg 311"},
 		"due_date": {"2026-06-15", "2028-02-29"}, "order_number": {"T-1", "T-2026-0417"},
 	}}
 }

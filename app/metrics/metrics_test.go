@@ -40,6 +40,9 @@ func house(t *testing.T) *Metrics {
 	if _, err := v.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := v.Search(t.Context(), title.Actor{Kind: "operator"}, vault.SearchQuery{Text: "deed"}); title.KindOf(err) != title.Closing {
+		t.Fatal(err)
+	}
 	return New(Options{
 		Vault: v, Readers: func() reader.Stats { return reader.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
 		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
@@ -106,6 +109,11 @@ func TestText(t *testing.T) {
 		`deedkeep_commit_changes_bucket{le="1"} 1`,
 		`deedkeep_commit_duration_seconds_count 1`,
 		`deedkeep_reader_processes 2`,
+		`deedkeep_search_ready 0`,
+		`deedkeep_search_failing 0`,
+		`deedkeep_searches_total{outcome="no_index"} 1`,
+		`deedkeep_searches_total{outcome="found"} 0`,
+		`deedkeep_search_duration_seconds_count 0`,
 		`deedkeep_reader_processes_started_total 5`,
 		`deedkeep_reader_tasks_total 40`,
 		`deedkeep_http_requests_total{method="POST",route="/orders/{id}",status="2xx"} 2`,

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/search"
 	"deedkeep/app/store"
+	"deedkeep/app/tally"
 	"deedkeep/app/title"
 )
 
@@ -24,6 +26,9 @@ type Numbers struct {
 	Verified      time.Time         // when a verification of backups that BeginVerify began ended; zero: none
 	VerifiedGood  bool              // it found nothing
 	Commits       store.Commits
+	Search        SearchState
+	Searches      map[string]uint64 // by SearchOutcomes
+	SearchSeconds tally.Read        // of those that were answered
 }
 
 // Outcomes are what becomes of the processing of a document: it is done, the document
@@ -49,16 +54,36 @@ const (
 	signInTrouble = "trouble"
 )
 
+// SearchOutcomes are what becomes of a search: something is found, or nothing; it is
+// refused; there is no whole index, or it takes too long; or trouble of ours.
+var SearchOutcomes = []string{searchFound, searchNothing, searchRefused, searchLate, searchNoIndex, searchTrouble}
+
+const (
+	searchFound   = "found"
+	searchNothing = "nothing"
+	searchRefused = "refused"
+	searchLate    = "deadline"
+	searchNoIndex = "no_index"
+	searchTrouble = "trouble"
+)
+
+var searchBounds = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
+
 func reasonWord(r Reason) string { return strings.ReplaceAll(string(r), " ", "_") }
 
 // counts are the numbers that nobody else keeps.
 type counts struct {
 	filed, filedBytes, refused atomic.Uint64
 	processed, signIns         kinds
+	searches                   kinds
+	searchSeconds              *tally.Histogram
 }
 
 func newCounts() *counts {
-	return &counts{processed: newKinds(Outcomes), signIns: newKinds(SignInOutcomes)}
+	return &counts{
+		processed: newKinds(Outcomes), signIns: newKinds(SignInOutcomes), searches: newKinds(SearchOutcomes),
+		searchSeconds: tally.NewHistogram(searchBounds...),
+	}
 }
 
 // kinds count by a word of a fixed list.
@@ -107,6 +132,26 @@ func (c *counts) processing(again, gone bool, failure string) {
 	}
 }
 
+func (c *counts) search(took time.Duration, page SearchPage, err error) {
+	switch kind := title.KindOf(err); {
+	case err == nil:
+		c.searchSeconds.Note(took.Seconds())
+		if len(page.Hits) > 0 {
+			c.searches.add(searchFound)
+			return
+		}
+		c.searches.add(searchNothing)
+	case errors.Is(err, search.ErrDeadline):
+		c.searches.add(searchLate)
+	case kind == title.Closing:
+		c.searches.add(searchNoIndex)
+	case kind == title.Invalid:
+		c.searches.add(searchRefused)
+	default:
+		c.searches.add(searchTrouble)
+	}
+}
+
 // Numbers reads them; it walks nothing, and costs the same however much is stored.
 func (v *Vault) Numbers(ctx context.Context) (n Numbers, err error) {
 	if n.Health, err = v.Health(ctx); err != nil {
@@ -123,6 +168,10 @@ func (v *Vault) Numbers(ctx context.Context) (n Numbers, err error) {
 	n.DatabaseBytes, n.Commits = v.store.Size(), v.store.Commits()
 	n.Filed, n.FiledBytes, n.Refused = v.counts.filed.Load(), v.counts.filedBytes.Load(), v.counts.refused.Load()
 	n.Processed, n.SignIns = v.counts.processed.read(), v.counts.signIns.read()
+	n.Searches, n.SearchSeconds = v.counts.searches.read(), v.counts.searchSeconds.Read()
+	if err == nil {
+		n.Search, err = v.SearchState(ctx)
+	}
 	if last := v.Backups.Verified(); !last.Ended.IsZero() && last.Err == nil {
 		n.Verified, n.VerifiedGood = last.Ended, len(last.Result.Findings) == 0
 	}

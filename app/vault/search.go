@@ -68,6 +68,7 @@ const (
 // when there is no whole index yet, or the search took too long.
 func (v *Vault) Search(ctx context.Context, _ title.Actor, q SearchQuery) (page SearchPage, err error) {
 	began := v.now()
+	defer func(begun time.Time) { v.counts.search(time.Since(begun), page, err) }(time.Now())
 	f, err := v.asking(ctx, q)
 	if err != nil {
 		return page, err
