@@ -5,16 +5,30 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"deedkeep/app/title"
 )
+
+// indexed waits until every record that there is can be found.
+func (h *house) indexed(t *testing.T) {
+	t.Helper()
+	if state, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil || !state.Ready || state.Behind != 0 {
+		t.Fatalf("%+v, %v", state, err)
+	}
+}
 
 func TestFindPage(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	one := h.order(t, "26-<1>", 5, elm())
 	other := h.order(t, "26-2", 5, elm())
+	h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane")})
 	viewer := h.visit(t, title.RoleViewer)
+	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
+		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
+	}
+	h.indexed(t)
 	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
 	viewer.get(t, 200, "/find?q=nowhere").has(t, "Nothing was found", `value="nowhere"`)
 	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
@@ -26,7 +40,6 @@ func TestFindPage(t *testing.T) {
 	}
 	page := viewer.get(t, 200, "/find?q=26-")
 	page.has(t, h.orderPath(one), "<mark>26</mark>-&lt;1&gt;", h.orderPath(other), `aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
-	h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane")})
 	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address leads nowhere by itself
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
@@ -63,6 +76,7 @@ func TestFindBox(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	one := h.order(t, "26-<1>", 5, elm())
+	h.indexed(t)
 	viewer := h.visit(t, title.RoleViewer)
 	ask := func(q string) reply {
 		return viewer.get(t, 200, "/find/box?q="+url.QueryEscape(q), "HX-Request", "true")
@@ -108,4 +122,33 @@ func TestWordsInDocument(t *testing.T) {
 	g.get(t, 200, path(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
 	g.get(t, 200, path(files[0], "?find=smith+lien")).lacks(t, "<mark")
 	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
+}
+
+// A document opens where what was found stands, marked as it is spelled there.
+func TestFindLeadsToThePage(t *testing.T) {
+	t.Parallel()
+	h, _, files := library(t)
+	deed := files[1]
+	g := h.visit(t, title.RoleViewer)
+	h.vault.Start(1 << 40)
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if f, err := h.vault.Files.Get(t.Context(), deed.ID); err == nil && !f.Processing {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("never processed")
+		}
+	}
+	h.indexed(t)
+	for _, row := range []struct{ q, mark, to string }{
+		{"general warranty", "GENERAL WARRANTY", "?find=general&#43;warranty&amp;page=1&amp;words=1"},
+		{"waranty", "WARRANTY", "?find=WARRANTY&amp;page=1&amp;words=1"},
+	} {
+		for _, page := range []string{"/find?kind=file&q=", "/find/box?q="} {
+			g.get(t, 200, page+url.QueryEscape(row.q), "HX-Request", "true").has(t, "<b>Page 1</b>", "<mark>"+row.mark+"</mark>", path(deed, row.to))
+		}
+	}
+	g.get(t, 200, "/find?q=waranty").has(t, "What differs in one letter is here too")
+	// One that is found by its name alone opens at its beginning.
+	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deedkeep/app/extract"
+	"deedkeep/app/search"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -20,8 +21,9 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool   // Counts are known
-	Fuzzy   bool   // some are there with a typing error allowed for
+	Counted bool // Counts are known
+	Fuzzy   bool // some are there with a typing error allowed for
+	marker  *search.Marker
 	Partial string // why only numbers and addresses were looked at; "" where all was
 }
 
@@ -30,8 +32,8 @@ type foundRow struct {
 	vault.SearchHit
 	Number   int // among those shown, from 1
 	Path     string
-	Name     []textPart
-	Below    []textPart
+	Name     []search.Piece
+	Below    []search.Piece
 	Snippet  []vault.SnippetPiece // nil where Name and Below show it already
 	KindName string
 }
@@ -57,6 +59,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, pro
 	if f.Short = tooLittle(f.Text); f.Short {
 		return f, nil
 	}
+	f.marker = search.NewMarker(f.Text)
 	answer, err := p.Search.Search(ctx, who.Actor, q)
 	switch title.KindOf(err) {
 	case title.Invalid:
@@ -70,6 +73,9 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, pro
 		return f, err
 	}
 	f.More, f.Counts, f.Counted, f.Fuzzy = answer.More, answer.Counts, true, answer.Fuzzy
+	if f.Fuzzy {
+		f.marker = f.marker.Tolerant()
+	}
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
 	}
@@ -95,8 +101,7 @@ func (p *pages) byNumber(ctx context.Context, q vault.SearchQuery, f *found) err
 
 func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
-	shown := marker{phrase: extract.NewPhrase(strings.Join(extract.Each(f.Text), " "))}
-	row.Name, row.Below = shown.mark(hit.Heading), shown.mark(hit.Under)
+	row.Name, row.Below = f.marker.Mark(hit.Heading), f.marker.Mark(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
 		row.Snippet = hit.Snippet
 	}
@@ -113,11 +118,11 @@ func (f *found) add(p *pages, hit vault.SearchHit) {
 
 // said reports whether everything that is marked in a snippet is marked in one of the
 // lines too.
-func said(snippet []vault.SnippetPiece, lines ...[]textPart) bool {
+func said(snippet []vault.SnippetPiece, lines ...[]search.Piece) bool {
 	var shown strings.Builder
 	for _, line := range lines {
 		for _, part := range line {
-			if part.Hit > 0 {
+			if part.Marked {
 				shown.WriteString(" " + title.Squeezed(part.Text))
 			}
 		}

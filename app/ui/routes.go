@@ -155,6 +155,8 @@ func (p *pages) routes() []route {
 		{"POST /admin/backups/verify", mayAdminister, p.verifyBackup, false},
 		{"GET /admin/settings", mayAdminister, p.settings, false},
 		{"POST /admin/settings", mayAdminister, p.examine, false},
+		{"GET /admin/search", mayAdminister, p.searchCard, false},
+		{"POST /admin/search", mayAdminister, p.reindex, false},
 	}
 }
 

@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"fmt"
+	"net/http"
+
+	"deedkeep/app/vault"
+)
+
+// searchIndex is the index of words as its card shows it.
+type searchIndex struct {
+	vault.SearchState
+	Trouble string // why nothing is known of it
+}
+
+// Says is how the index is, in a sentence or two.
+func (s searchIndex) Says() string {
+	switch {
+	case s.Building && s.Ready:
+		return "The index is being built anew" + s.progress() + ". The old one answers until then."
+	case s.Building:
+		return "The index is being built" + s.progress() + ". Until then only numbers, parcels and addresses are found."
+	case !s.Ready:
+		return "There is no index of words: only numbers, parcels and addresses are found."
+	case s.Behind > 0:
+		return fmt.Sprintf("%s in %s. %s not in it yet.", pluralAny(s.Documents, "record", "records"), size(s.Bytes), pluralAny(s.Behind, "change is", "changes are"))
+	}
+	return fmt.Sprintf("%s in %s, with every change there was.", pluralAny(s.Documents, "record", "records"), size(s.Bytes))
+}
+
+func (s searchIndex) progress() string {
+	if s.Total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), countAny(s.Done), countAny(s.Total))
+}
+
+// Percent is how far the one is that is being built.
+func (s searchIndex) Percent() string {
+	if s.Total == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%d %%", min(s.Done, s.Total)*100/s.Total)
+}
+
+func (p *pages) searchIndex(r *http.Request) searchIndex {
+	state, err := p.Vault.SearchState(r.Context())
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "search index", "error", err)
+		return searchIndex{Trouble: "How the index is cannot be told now."}
+	}
+	return searchIndex{SearchState: state}
+}
+
+// searchCard is the part that a script asks for again while an index is being built.
+func (p *pages) searchCard(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if !isPart(r) {
+		redirect(w, r, "/admin/settings#search-index")
+		return nil
+	}
+	return p.part(w, r, who, http.StatusOK, "settings.html", "search-index", p.searchIndex(r))
+}
+
+// reindex has the index built anew; the one there is answers until then.
+func (p *pages) reindex(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if err := p.Vault.Reindex(r.Context(), who.Actor); err != nil {
+		return asConflict(err)
+	}
+	if isPart(r) {
+		return p.searchCard(w, r, who)
+	}
+	return p.see(w, r, "/admin/settings", "The search index is being built anew.")
+}
