@@ -30,7 +30,7 @@ func TestBrowserScaleFind(t *testing.T) {
 	h.start()
 	t.Cleanup(h.kill)
 	name := fmt.Sprintf("Finder %d", time.Now().Unix())
-	h.user(name, "staff")
+	h.user(name, "admin")
 	b := on.tab(t, h.origin)
 	b.size(1280, 800)
 	b.signIn(name)
