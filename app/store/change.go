@@ -50,6 +50,18 @@ func (l *listing[T]) change(t *Tx, id uint64) {
 	t.changed = append(t.changed, key)
 }
 
+// TouchDigest tells the feed of at most limit files with these bytes, in the trash or
+// not: what was made of them is not what it was.
+func (t *Tx) TouchDigest(digest [32]byte, limit int) {
+	c := t.bucket(bucketFileDigests).Cursor()
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && limit > 0; k, _ = c.Next() {
+		if id, ok := numberOf(k[len(digest):]); ok {
+			files.change(t, id)
+			limit--
+		}
+	}
+}
+
 // flushChanges writes what was noted, all of it at the end of the bucket.
 func (t *Tx) flushChanges() error {
 	if len(t.changed) == 0 {

@@ -108,6 +108,24 @@ func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, c
 	})
 }
 
+// textMade tells the index of text that is there again. What it does not come to know
+// so, it knows when it is made anew.
+func (v *Vault) textMade(ctx context.Context, file title.File) {
+	digest, err := blob.ParseDigest(file.Digest)
+	if err == nil && !file.Processing { // whose end tells of it
+		err = v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
+			t.TouchDigest(digest, twinsTouched)
+			return nil
+		})
+	}
+	if err != nil && !takesNoWrites(err) {
+		v.log.Warn("the search index does not know of a text", "file", file.ID, "error", err)
+	}
+}
+
+// twinsTouched bounds how many documents of the same bytes one commit tells of.
+const twinsTouched = 1000
+
 func (v *Vault) deriveSizes(ctx context.Context, file title.File, owner string, class reader.Class) error {
 	_, err := v.readSizes(ctx, file, owner, class)
 	return err
@@ -228,5 +246,6 @@ func (f *Files) Text(ctx context.Context, actor title.Actor, id uint64, fn func(
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}
+	f.v.textMade(ctx, file)
 	return f.v.derived.ReadText(file.Digest, further)
 }

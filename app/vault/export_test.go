@@ -44,12 +44,35 @@ func Own() []string { return append(append([]string{}, ownFolders...), ownFiles.
 // PurgeTurn is one turn of the purger.
 func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx) }
 
-// Index puts another index in the place of a vault's.
-func (v *Vault) Index(x interface {
-	Search(ctx context.Context, q search.Query) (search.Answer, error)
-}) {
-	v.finder = x
-}
-
 // DropDerived removes what was made of a document.
 func (v *Vault) DropDerived(digest string) error { return v.derived.Drop(digest) }
+
+// WordIndex and WordBatch are the index as the indexer needs it.
+type (
+	WordIndex = wordIndex
+	WordBatch = wordBatch
+)
+
+// WrapWords puts something between the indexer and its index, of which it has opened
+// none yet.
+func (v *Vault) WrapWords(wrap func(WordIndex) WordIndex) {
+	open := v.index.open
+	v.index.open = func(dir string) (wordIndex, error) {
+		in, err := open(dir)
+		if err != nil {
+			return nil, err
+		}
+		return wrap(in), nil
+	}
+}
+
+// AskWords asks the index itself.
+func (v *Vault) AskWords(ctx context.Context, q search.Query) (search.Answer, error) {
+	return v.index.Search(ctx, q)
+}
+
+// IndexTurn does one turn of the indexer.
+func (v *Vault) IndexTurn(ctx context.Context) (more bool, err error) { return v.index.turn(ctx) }
+
+// IndexSoon is how long the indexer waits before it follows, at most.
+const IndexSoon = indexGather + indexYield

@@ -130,7 +130,7 @@ func (x *indexer) newBatch(in *volume) *indexBatch { return &indexBatch{wordBatc
 
 func (b *indexBatch) full() bool {
 	most := b.v.set.Search.batch()
-	return b.text >= most || int64(b.Bytes()) >= batchMemory*most
+	return b.records > 0 && (b.text >= most || int64(b.Bytes()) >= batchMemory*most)
 }
 
 // follow puts changed records into the batch, each once, and tells up to which change

@@ -63,11 +63,6 @@ const (
 	mostSearchText = 500 // characters
 )
 
-// searcher is the indexer as searches need it.
-type searcher interface {
-	Search(ctx context.Context, q search.Query) (search.Answer, error)
-}
-
 // Search looks for live records by their fields and by the text of documents. Invalid
 // under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
 // when there is no whole index yet, or the search took too long.
@@ -101,7 +96,7 @@ func (v *Vault) asking(ctx context.Context, q SearchQuery) (f searched, err erro
 	if q.Limit <= 0 || q.never() {
 		return f, ctx.Err()
 	}
-	f.answer, err = v.finder.Search(ctx, q.asked())
+	f.answer, err = v.index.Search(ctx, q.asked())
 	return f, refusedSearch(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/reader"
@@ -20,6 +21,7 @@ import (
 
 // fakeIndex answers what a test says, and remembers the last question.
 type fakeIndex struct {
+	vault.WordIndex
 	hits   []search.Hit
 	fuzzy  bool
 	err    error
@@ -71,9 +73,15 @@ func (pagesReader) Text(_ context.Context, r reader.Request, _ extract.Limits, e
 func searched(t *testing.T) (*vault.Vault, *fakeIndex) {
 	t.Helper()
 	v, _ := opened(t, func(o *vault.Options) { o.Reader, o.Settings.PreviewSize = pagesReader{}, 1<<20 })
-	v.Start(1 << 40)
 	f := &fakeIndex{}
-	v.Index(f)
+	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
+		f.WordIndex = in
+		return f
+	})
+	v.Start(1 << 40)
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil {
+		t.Fatal(err)
+	}
 	return v, f
 }
 
@@ -364,5 +372,27 @@ func TestSearchLists(t *testing.T) {
 	}
 	if m, err := v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// The snippet of a record with a long text looks at its beginning alone, and is cut
+// between characters.
+func TestSearchSnippetOfLongField(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	for _, row := range []struct{ text, want string }{
+		{strings.Repeat("é", 20_000) + " elm", "[elm]"},
+		{strings.Repeat("é", 40_000) + " elm", ""},
+	} {
+		draft := title.OrderDraft{Number: title.Given("26-1"), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.hits = []search.Hit{hit(search.Order, made.ID)}
+		h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]
+		if got := marks(h.Snippet); !strings.Contains(got, row.want) || row.want == "" && got != "" || !utf8.ValidString(got) {
+			t.Errorf("%.100q", got)
+		}
 	}
 }

@@ -91,7 +91,21 @@ func (h Hit) shown(noun string) SearchHit {
 	return SearchHit{Kind: noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
 }
 
+// mostWording is how many bytes of what a record is known by are looked at.
+const mostWording = 64 << 10
+
 // wording is what a record is known by as one text.
 func wording(k title.Known) string {
-	return strings.Join(slices.Concat(k.Numbers, k.Names, k.Others), " · ")
+	var b strings.Builder
+	for _, value := range slices.Concat(k.Numbers, k.Names, k.Others) {
+		if b.Len() > 0 {
+			b.WriteString(" · ")
+		}
+		left := mostWording - b.Len()
+		if left <= 0 {
+			break
+		}
+		b.WriteString(strings.ToValidUTF8(value[:min(len(value), left)], ""))
+	}
+	return b.String()
 }

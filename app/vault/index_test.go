@@ -1,0 +1,677 @@
+package vault_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// asked gives what a text finds as "noun id", sorted.
+func asked(t testing.TB, v *vault.Vault, text string) (list []string, err error) {
+	t.Helper()
+	answer, err := v.AskWords(t.Context(), search.Query{Text: text, Limit: 100})
+	for _, h := range answer.Hits {
+		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[h.Kind], " ", h.ID))
+	}
+	slices.Sort(list)
+	return list, err
+}
+
+func finds(t testing.TB, v *vault.Vault, text string, want ...string) {
+	t.Helper()
+	if got, err := asked(t, v, text); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q finds %v, %v; want %v", text, got, err, want)
+	}
+}
+
+// indexes brings the index to the state of the records.
+func indexes(t testing.TB, v *vault.Vault) vault.SearchState {
+	t.Helper()
+	s, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {})
+	if err != nil || !s.Ready || s.Building || s.Behind != 0 || s.Failed != "" {
+		t.Fatalf("the index is %+v, %v", s, err)
+	}
+	return s
+}
+
+// findsSoon asks until a text finds what is wanted, and tells how long that took.
+func findsSoon(t testing.TB, v *vault.Vault, text string, want ...string) time.Duration {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		got, err := asked(t, v, text)
+		if err == nil && slices.Equal(got, want) {
+			return time.Since(begun)
+		}
+		if time.Since(begun) > 20*time.Second {
+			t.Fatalf("%q finds %v, %v; want %v", text, got, err, want)
+		}
+	}
+}
+
+// closing is a vault that the test itself closes, without a look at it.
+func closing(t testing.TB, opts vault.Options) *vault.Vault {
+	t.Helper()
+	v, err := vault.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func shut(t testing.TB, v *vault.Vault) {
+	t.Helper()
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inPieces makes many batches of little.
+func inPieces(opts *vault.Options) { opts.Settings.Search.BatchSize = 1 }
+
+func note(name, text string) doc { return doc{name, []byte(text + "\n")} }
+
+// furnished is a vault of some records, and questions about them.
+func furnished(t *testing.T, v *vault.Vault) (questions []string) {
+	t.Helper()
+	for i := range 6 {
+		order(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
+		draft := title.AbstractDraft{PropertyDraft: elm("Albany", "Albany"), Custom: custom("file_number", fmt.Sprintf(`"F-%04d"`, i))}
+		_, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Keep[vault.Filed]{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		upload(t, v, pdf(fmt.Sprintf("Plat %s.pdf", []string{"north", "south"}[i%2]), fmt.Sprint("p", i)))
+	}
+	return questions6
+}
+
+var questions6 = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat", "plat north", "south", "nothing at all"}
+
+func answers(t testing.TB, v *vault.Vault, questions []string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, q := range questions {
+		list, err := asked(t, v, q)
+		if err != nil {
+			t.Fatalf("%q: %v", q, err)
+		}
+		all[q] = strings.Join(list, ", ")
+	}
+	return all
+}
+
+// anew gives the answers of an index that is made of the records as they are.
+func anew(t *testing.T, opts vault.Options, questions []string) map[string]string {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
+		t.Fatal(err)
+	}
+	v := closing(t, opts)
+	defer shut(t, v)
+	indexes(t, v)
+	return answers(t, v, questions)
+}
+
+func TestTheIndexFollowsEveryVerb(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, func(o *vault.Options) { o.Now = vaulttest.NewClock().Now })
+	indexes(t, v)
+	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"26-0017"`)},
+		tray(t, v, pdf("Deed Bk1022-Pg311.pdf", "1")), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := order(t, v, "A-77", "", "12-3-045", elm("Troy", "Rensselaer"))
+	loose := upload(t, v, pdf("Survey.pdf", "2"))[0]
+	a, file := filed.Abstract.ID, filed.Files[0].ID
+	in := func(county string) (list []string) {
+		answer, err := v.AskWords(t.Context(), search.Query{Text: "bk1022", County: county, Limit: 9})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, h := range answer.Hits {
+			list = append(list, fmt.Sprint(h.ID))
+		}
+		return list
+	}
+	for _, row := range []struct {
+		name string
+		do   func() error
+		text string
+		want []string
+	}{
+		{"made", nil, "26-0017", []string{"abstract 1"}},
+		{"an order", nil, "123045", []string{"order 1"}},
+		{"a document", nil, "bk 1022 pg 311", []string{"file 1"}},
+		{"a status", func() error {
+			_, err := v.Orders.Patch(t.Context(), clerk, o.ID, title.OrderPatch{Status: title.Sent[title.Input]{Present: true, Value: title.Given("on_hold")}}, vault.Match{})
+			return err
+		}, "hold", []string{"order 1"}},
+		{"a new name", func() error {
+			_, err := v.Files.Patch(t.Context(), clerk, loose.ID, title.FilePatch{Filename: title.Sent[title.Input]{Present: true, Value: title.Given("Easement.pdf")}}, vault.Match{})
+			return err
+		}, "easement", []string{"file 2"}},
+		{"the old name", nil, "survey", nil},
+		{"moved", func() error { _, _, err := v.Files.Move(t.Context(), clerk, []uint64{loose.ID}, 1); return err }, "easement", []string{"file 2"}},
+		{"in the trash", func() error { return v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}) }, "easement", nil},
+		{"back", func() error {
+			_, err := v.Files.Restore(t.Context(), clerk, loose.ID, vault.Keep[title.File]{})
+			return err
+		}, "easement", []string{"file 2"}},
+		{"an abstract in the trash", func() error { return v.Abstracts.Trash(t.Context(), clerk, a, vault.Match{}) }, "bk1022", nil},
+		{"itself", nil, "26-0017", nil},
+		{"an abstract back", func() error {
+			_, err := v.Abstracts.Restore(t.Context(), clerk, a, vault.Keep[vault.Filed]{})
+			return err
+		}, "bk1022", []string{"file 1"}},
+		{"taken off", func() error { return v.Abstracts.Detach(t.Context(), clerk, a, file, vault.Match{}) }, "bk1022", nil},
+		{"put back", func() error {
+			_, err := v.Files.Restore(t.Context(), clerk, file, vault.Keep[title.File]{})
+			return err
+		}, "bk1022", []string{"file 1"}},
+		{"another county", func() error {
+			p := title.AbstractPatch{PropertyPatch: title.PropertyPatch{County: title.Sent[title.Input]{Present: true, Value: title.Given("Kings")}}}
+			_, err := v.Abstracts.Patch(t.Context(), clerk, a, p, vault.Match{})
+			return err
+		}, "kings", []string{"abstract 1"}},
+		{"an order in the trash", func() error { return v.Orders.Trash(t.Context(), clerk, o.ID, vault.Match{}) }, "A-77", nil},
+	} {
+		if row.do != nil {
+			if err := row.do(); err != nil {
+				t.Fatalf("%s: %v", row.name, err)
+			}
+		}
+		indexes(t, v)
+		if got, err := asked(t, v, row.text); err != nil || !slices.Equal(got, row.want) {
+			t.Errorf("%s: %q finds %v, %v; want %v", row.name, row.text, got, err, row.want)
+		}
+	}
+	if got := in("KINGS"); !slices.Equal(got, []string{"1"}) {
+		t.Errorf("the document is found in Kings: %v", got)
+	}
+	if got := in("Rensselaer"); len(got) > 0 {
+		t.Errorf("the document is found in Rensselaer: %v", got)
+	}
+	_ = opts
+}
+
+func TestAPurgeIsFollowed(t *testing.T) {
+	t.Parallel()
+	clock := vaulttest.NewClock()
+	v, _ := opened(t, func(o *vault.Options) { o.Now, o.Settings.TrashKeep = clock.Now, time.Hour })
+	f := upload(t, v, pdf("Survey.pdf", "2"), pdf("Other survey.pdf", "3"))
+	if err := v.Files.Trash(t.Context(), clerk, f[0].ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	clock.Move(2 * time.Hour)
+	if err := v.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := indexes(t, v); s.Documents != 1 {
+		t.Errorf("%d documents", s.Documents)
+	}
+	finds(t, v, "survey", "file 2")
+}
+
+// Text that is made after the upload, and text that was lost and is made again, is
+// found; so is all that a server is told within its time.
+func TestWhatAServerIsToldIsFoundSoon(t *testing.T) {
+	t.Parallel()
+	if vault.IndexSoon >= 1500*time.Millisecond {
+		t.Errorf("it waits %v", vault.IndexSoon)
+	}
+	v, opts := opened(t, nil)
+	v.Start(time.Hour)
+	s := indexes(t, v)
+	if s.Since.IsZero() || s.Documents != 0 {
+		t.Errorf("%+v", s)
+	}
+	upload(t, v, note("Affidavit.txt", "the grantor swears upon oath"))
+	took := findsSoon(t, v, "grantor swears", "file 1")
+	order(t, v, "A-77", "", "12-3-045", elm("Troy", "Rensselaer"))
+	t.Logf("a text after %v, an order after %v", took, findsSoon(t, v, "12.3.045", "order 1"))
+
+	// The text goes, the index is made anew without it, somebody reads the document.
+	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Reindex(t.Context(), clerk); err != nil {
+		t.Fatal(err)
+	}
+	indexes(t, v)
+	finds(t, v, "grantor swears")
+	if err := v.Files.Text(t.Context(), clerk, 1, func(int, string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	findsSoon(t, v, "grantor swears", "file 1")
+}
+
+var errKilled = errors.New("killed")
+
+// mortal is an index that takes so many batches and no more, as if the process were
+// gone: what it was told after that it never knew.
+type mortal struct {
+	vault.WordIndex
+	left *atomic.Int64
+}
+
+func (m mortal) Apply(ctx context.Context, b vault.WordBatch, mark []byte) error {
+	if m.left.Add(-1) < 0 {
+		return errKilled
+	}
+	return m.WordIndex.Apply(ctx, b, mark)
+}
+
+// Wherever the making or the following of an index is cut off, it goes on from there
+// and answers as one that was made at once.
+func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	inPieces(&opts)
+	v := closing(t, opts)
+	questions := furnished(t, v)
+	shut(t, v)
+	want := anew(t, opts, questions)
+	if want["26-0003"] != "order 4" || want["plat"] == "" || want["bk103 pg7"] == "" {
+		t.Errorf("answers %v", want)
+	}
+	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
+		t.Fatal(err)
+	}
+	lives := 0
+	for whole := false; !whole; lives++ {
+		v := closing(t, opts)
+		var left atomic.Int64
+		left.Store(1)
+		v.WrapWords(func(in vault.WordIndex) vault.WordIndex { return mortal{in, &left} })
+		_, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {})
+		if whole = err == nil; !whole && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if whole {
+			if got := answers(t, v, questions); !maps.Equal(got, want) {
+				t.Errorf("made in pieces it answers %v, want %v", got, want)
+			}
+		}
+		shut(t, v)
+	}
+	if lives < 20 {
+		t.Errorf("it took %d lives", lives)
+	}
+
+	// The same while it follows: a change a life, and some that one batch does not hold.
+	for life := range 8 {
+		v := closing(t, opts)
+		var left atomic.Int64
+		left.Store(int64(life % 3))
+		v.WrapWords(func(in vault.WordIndex) vault.WordIndex { return mortal{in, &left} })
+		for n := range 3 {
+			order(t, v, fmt.Sprintf("26-1%d%d", life, n), "", "", elm("Troy", ""))
+		}
+		if err := v.Orders.Trash(t.Context(), clerk, uint64(life/2+1), vault.Match{}); err != nil && title.KindOf(err) != title.NotFound {
+			t.Fatal(err)
+		}
+		if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		shut(t, v)
+	}
+	v = closing(t, opts)
+	indexes(t, v)
+	got := answers(t, v, questions)
+	shut(t, v)
+	if want := anew(t, opts, questions); !maps.Equal(got, want) {
+		t.Errorf("it answers %v, want %v", got, want)
+	}
+}
+
+// indexFiles are those of the index in force.
+func indexFiles(t testing.TB, dir string) (list []string) {
+	t.Helper()
+	current, err := os.ReadFile(filepath.Join(dir, "search", "current"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "search", strings.TrimSpace(string(current)))
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		list = append(list, filepath.Join(folder, e.Name()))
+	}
+	return list
+}
+
+func flipByte(at float64) func(string) error {
+	return func(path string) error {
+		raw, err := os.ReadFile(path)
+		if err != nil || len(raw) == 0 {
+			return err
+		}
+		raw[int(at*float64(len(raw)-1))] ^= 0x40
+		return os.WriteFile(path, raw, 0o600)
+	}
+}
+
+// Whatever becomes of the files of an index while nobody has it open, it answers
+// rightly, of itself.
+func TestADamagedIndexIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v := closing(t, opts)
+	questions := furnished(t, v)
+	shut(t, v)
+	want := anew(t, opts, questions)
+	whole := t.TempDir()
+	if err := os.CopyFS(whole, os.DirFS(filepath.Join(opts.Dir, "search"))); err != nil {
+		t.Fatal(err)
+	}
+	type damage struct {
+		name string
+		do   func() error
+	}
+	damages := []damage{
+		{"nothing", func() error { return nil }},
+		{"no folder", func() error { return os.RemoveAll(filepath.Join(opts.Dir, "search")) }},
+		{"no note", func() error { return os.Remove(filepath.Join(opts.Dir, "search", "current")) }},
+		{"a torn note", func() error { return os.WriteFile(filepath.Join(opts.Dir, "search", "current"), nil, 0o600) }},
+		{"a note of another", func() error { return os.WriteFile(filepath.Join(opts.Dir, "search", "current"), []byte("99\n"), 0o600) }},
+		{"an empty one", func() error {
+			for _, path := range indexFiles(t, opts.Dir) {
+				if err := os.Remove(path); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	}
+	for _, path := range indexFiles(t, opts.Dir) {
+		path := path
+		damages = append(damages, damage{"without " + filepath.Base(path), func() error { return os.Remove(path) }})
+		for _, at := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1} {
+			damages = append(damages, damage{fmt.Sprint("a byte at ", at, " of ", filepath.Base(path)), func() error { return flipByte(at)(path) }})
+		}
+	}
+	for _, row := range damages {
+		if err := errors.Join(os.RemoveAll(filepath.Join(opts.Dir, "search")), os.CopyFS(filepath.Join(opts.Dir, "search"), os.DirFS(whole))); err != nil {
+			t.Fatal(err)
+		}
+		if err := row.do(); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		v := closing(t, opts)
+		indexes(t, v)
+		for _, q := range questions { // each may be the one that meets the damage
+			if _, err := asked(t, v, q); title.KindOf(err) == title.Closing {
+				indexes(t, v)
+			} else if err != nil {
+				t.Errorf("%s: %q: %v", row.name, q, err)
+			}
+		}
+		if got := answers(t, v, questions); !maps.Equal(got, want) {
+			t.Errorf("%s: it answers %v, want %v", row.name, got, want)
+		}
+		shut(t, v)
+	}
+}
+
+// The same while a server answers from it, and records go on changing.
+func TestAnIndexThatIsDamagedUnderAServer(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(dir string) error{
+		"the folder goes": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "search")) },
+		"its files go": func(dir string) error {
+			for _, path := range indexFiles(t, dir) {
+				if err := os.Remove(path); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"every file has another byte": func(dir string) error {
+			for _, path := range indexFiles(t, dir) {
+				if err := flipByte(0.5)(path); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, opts := opened(t, func(o *vault.Options) { o.Settings.Search.CacheSize = 1 })
+			questions := furnished(t, v)
+			v.Start(time.Hour)
+			indexes(t, v)
+			want := answers(t, v, questions)
+			if err := do(opts.Dir); err != nil {
+				t.Fatal(err)
+			}
+			for q, list := range want {
+				if list == "" {
+					findsSoon(t, v, q)
+				} else {
+					findsSoon(t, v, q, strings.Split(list, ", ")...)
+				}
+			}
+			order(t, v, "99-1", "", "", elm("", ""))
+			findsSoon(t, v, "99-1", "order 7")
+			indexes(t, v)
+			if got := answers(t, v, questions); got["26-0003"] != want["26-0003"] || got["plat"] != want["plat"] {
+				t.Errorf("it answers %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// A database of another day that is put back by hand, older or gone on from there, is
+// noticed before it answers.
+func TestADatabaseOfAnotherDay(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		served bool // a server began after the copy was made
+		after  func(t *testing.T, v *vault.Vault)
+	}{
+		{"as it was", false, func(*testing.T, *vault.Vault) {}},
+		{"gone on", false, func(t *testing.T, v *vault.Vault) {
+			for n := range 9 {
+				order(t, v, fmt.Sprint("B-", n), "", "", elm("", ""))
+			}
+		}},
+		{"served since", true, func(*testing.T, *vault.Vault) {}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			opts := vaulttest.Options(t)
+			v := closing(t, opts)
+			order(t, v, "ALPHA77", "", "", elm("", ""))
+			v.Start(time.Hour)
+			indexes(t, v)
+			shut(t, v)
+			older, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v = closing(t, opts)
+			order(t, v, "BRAVO88", "", "", elm("", ""))
+			if row.served {
+				v.Start(time.Hour)
+			}
+			indexes(t, v)
+			finds(t, v, "BRAVO88", "order 2")
+			shut(t, v)
+			if err := os.WriteFile(filepath.Join(opts.Dir, "vault.db"), older, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v = closing(t, opts)
+			row.after(t, v)
+			if row.served {
+				v.Start(time.Hour)
+			}
+			if got, err := asked(t, v, "BRAVO88"); err == nil && len(got) > 0 {
+				t.Errorf("it finds %v", got)
+			}
+			indexes(t, v)
+			finds(t, v, "BRAVO88")
+			finds(t, v, "ALPHA77", "order 1")
+			shut(t, v)
+		})
+	}
+}
+
+// slow is an index that is told nothing until somebody says so.
+type slow struct {
+	vault.WordIndex
+	gate chan struct{}
+}
+
+func (s slow) Apply(ctx context.Context, b vault.WordBatch, mark []byte) error {
+	select {
+	case <-s.gate:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return s.WordIndex.Apply(ctx, b, mark)
+}
+
+// While an index is made anew the old one answers, whatever is written meanwhile.
+func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, inPieces)
+	questions := furnished(t, v)
+	var opens atomic.Int64
+	gate := make(chan struct{})
+	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
+		if opens.Add(1) == 1 {
+			return in
+		}
+		return slow{in, gate}
+	})
+	indexes(t, v)
+	v.Start(time.Hour)
+	want := answers(t, v, questions)
+	if err := v.Reindex(t.Context(), clerk); err != nil {
+		t.Fatal(err)
+	}
+	for step := range 5 {
+		gate <- struct{}{}
+		if got := answers(t, v, questions); !maps.Equal(got, want) {
+			t.Errorf("after %d batches it answers %v, want %v", step, got, want)
+		}
+		s, err := v.SearchState(t.Context())
+		if err != nil || !s.Ready || !s.Building || s.Total != 24 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+	order(t, v, "99-1", "", "", elm("", ""))
+	close(gate)
+	indexes(t, v)
+	finds(t, v, "99-1", "order 7")
+	if entries, err := os.ReadDir(filepath.Join(opts.Dir, "search")); err != nil || len(entries) != 2 {
+		t.Errorf("search holds %v, %v", entries, err)
+	}
+	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Where: []vault.Where{{Column: store.ColumnKind, Value: "search.reindexed"}}})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != clerk.Name {
+		t.Errorf("the log says %+v, %v", page.Items, err)
+	}
+}
+
+// A full disk stops the index with a reason, and nothing else; then it goes on.
+func TestAFullDiskStopsTheIndex(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	indexes(t, v)
+	order(t, v, "A-1", "", "", elm("", ""))
+	v.Reserve(1 << 62)
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); title.KindOf(err) != title.Full {
+		t.Errorf("said %v", err)
+	}
+	if _, err := asked(t, v, "A-1"); err != nil {
+		t.Errorf("what it knows: %v", err)
+	}
+	v.Reserve(0)
+	indexes(t, v)
+	finds(t, v, "A-1", "order 1")
+}
+
+// Changes that the index knows go, a bounded number at once; a feed that was cut short
+// is a reason to begin anew.
+func TestTheFeedIsTrimmedBehindTheIndex(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	indexes(t, v)
+	first := func() (first, last uint64) {
+		err := v.Store().View(t.Context(), func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return first, last
+	}
+	put := func(n int) {
+		err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) (err error) {
+			for range n {
+				id, e := tx.NewOrderID()
+				err = errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: "T-" + strconv.FormatUint(id, 10), Status: "active", CreatedAt: time.Unix(int64(id), 0).UTC()}))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(5000)
+	indexes(t, v)
+	if from, to := first(); from != 4097 || to != 5000 {
+		t.Errorf("changes %d to %d are kept", from, to)
+	}
+	put(10)
+	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { _, err := tx.TrimChanges(5005, 9999); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := indexes(t, v); s.Documents != 5010 {
+		t.Errorf("%+v", s)
+	}
+	finds(t, v, "T-5003", "order 5003")
+}
+
+// Without a server the state is that of the disk, and nothing is made.
+func TestTheStateWithoutAServer(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v := closing(t, opts)
+	order(t, v, "A-1", "", "", elm("", ""))
+	if s, err := v.SearchState(t.Context()); err != nil || s.Ready || s.Building || s.Documents != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := os.Stat(filepath.Join(opts.Dir, "search")); !os.IsNotExist(err) {
+		t.Error("something was made")
+	}
+	shut(t, v)
+	again := closing(t, opts)
+	indexes(t, again)
+	shut(t, again)
+	again = closing(t, opts)
+	order(t, again, "A-2", "", "", elm("", ""))
+	if s, err := again.SearchState(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Behind != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	shut(t, again)
+}
