@@ -25,7 +25,8 @@ func (unsyncedFile) Sync() error { return nil }
 // nothing after it. It remembers what a power cut may take away. It never syncs.
 type cutter struct {
 	system
-	left    int // steps until the cut; below 0: none
+	left    int  // steps until the cut; below 0: none
+	once    bool // only that step fails
 	steps   int
 	synced  map[string]int64 // bytes of a file that are safe
 	pending []entryChange    // since the folder was last synced
@@ -43,6 +44,9 @@ func newCutter(left int) *cutter { return &cutter{left: left, synced: make(map[s
 func (c *cutter) step() error {
 	c.steps++
 	if c.left == 0 {
+		if c.once {
+			c.left = -1
+		}
 		return errCut
 	}
 	c.left--

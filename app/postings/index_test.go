@@ -110,6 +110,26 @@ func TestMergeKeepsWhatIsSearched(t *testing.T) {
 	}
 }
 
+// Where merges are far behind, Apply waits for one.
+func TestCrowded(t *testing.T) {
+	x := openTest(t, Options{})
+	apply := func(key uint64) {
+		b := x.Batch()
+		b.Begin(key, 0, 0)
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key := range uint64(crowded + 1) {
+		apply(key)
+	}
+	x.merger.start(x)
+	apply(1000)
+	if s := x.Stats(); s.Segments > crowded || s.Documents != crowded+2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestOrderAmongEquals(t *testing.T) {
 	x := openTest(t, Options{})
 	for _, keys := range [][]uint64{{5, 9, 1}, {7, 9, 3}} {
@@ -172,6 +192,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"wide", Query{Node: Any(make([]Node, 11)), Where: []string{"a"}}},
 		{"phrase", Query{Node: Phrase{Terms: strings.Fields(strings.Repeat("a ", 11))}}},
 		{"where", Query{Where: strings.Fields(strings.Repeat("a ", 11))}},
+		{"pointer", Query{Node: &Term{Text: "t"}}},
 		{"hits", Query{Limit: MostHits + 1}},
 		{"fewer than none", Query{Limit: -1}},
 	}

@@ -11,13 +11,18 @@ import (
 // what is gone goes. Only neighbours: the order in which documents came is kept.
 type merger struct {
 	wake   chan struct{}
+	tried  chan struct{} // a merge ended, well or not
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
+// crowded is how many segments are too many: while merges fall behind, Apply goes no
+// faster than they.
+const crowded = 200
+
 func (m *merger) start(x *Index) {
 	ctx, cancel := context.WithCancel(context.Background())
-	m.cancel, m.done = cancel, make(chan struct{})
+	m.tried, m.cancel, m.done = make(chan struct{}, 1), cancel, make(chan struct{})
 	go m.run(ctx, x)
 	m.poke()
 }
@@ -31,11 +36,29 @@ func (m *merger) stop() {
 }
 
 // poke tells that there may be something to merge.
-func (m *merger) poke() {
+func (m *merger) poke() { tell(m.wake) }
+
+// tell leaves a word in a channel that has room for one.
+func tell(c chan struct{}) {
 	select {
-	case m.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default: // it is told already
 	}
+}
+
+// wait waits for a merge to end, where one can be under way.
+func (m *merger) wait(ctx context.Context) error {
+	if m.cancel == nil {
+		return nil
+	}
+	m.poke()
+	select {
+	case <-m.tried:
+	case <-m.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 func (m *merger) run(ctx context.Context, x *Index) {
@@ -48,7 +71,9 @@ func (m *merger) run(ctx context.Context, x *Index) {
 		}
 		for more := true; more; {
 			var err error
-			if more, err = x.mergeOnce(ctx); err != nil {
+			more, err = x.mergeOnce(ctx)
+			tell(m.tried)
+			if err != nil {
 				x.mergeFailed(ctx, err)
 				break
 			}

@@ -16,6 +16,7 @@ type plan struct {
 	totals  totals
 	nodes   int
 	most    int
+	strange Node // of no kind that is known: a pointer to one
 }
 
 func newPlan(q Query, s *snapshot, mostNodes int) (*plan, error) {
@@ -24,6 +25,9 @@ func newPlan(q Query, s *snapshot, mostNodes int) (*plan, error) {
 		p.term(w)
 	}
 	p.node(q.Node)
+	if p.strange != nil {
+		return nil, fmt.Errorf("%w: a node of type %T", ErrQuery, p.strange)
+	}
 	if p.nodes > mostNodes {
 		return nil, fmt.Errorf("%w: more than %d nodes", ErrQuery, mostNodes)
 	}
@@ -61,8 +65,10 @@ func (p *plan) node(n Node) {
 		p.nodes++
 		p.node(n.Must)
 		p.group(n.Should)
-	default:
+	case nil:
 		p.nodes++
+	default:
+		p.strange = n
 	}
 }
 

@@ -42,8 +42,8 @@ var (
 	ErrOtherFormat = errors.New("index of another format")
 	// ErrTerm: a term without bytes or with more than MostTerm, or out of order in a document.
 	ErrTerm = errors.New("not a term")
-	// ErrQuery: more nodes, or more hits, than a query may have.
-	ErrQuery = errors.New("query too large")
+	// ErrQuery: more nodes, or more hits, than a query may have, or what is no node.
+	ErrQuery = errors.New("not a query")
 	// ErrClosed: the index was closed.
 	ErrClosed = errors.New("index closed")
 )
