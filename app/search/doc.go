@@ -7,7 +7,7 @@
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
-// as conveyance, Bk also as book, Street also as st. There are no stop words. Between
+// as conveyance, Bk also as book, Street also as st, L.L.C. also as llc. There are no stop words. Between
 // fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
