@@ -176,7 +176,7 @@ func TestHeaviest(t *testing.T) {
 	x, n := indexOf(t, documents), naiveOf(t, documents)
 	for _, row := range []struct{ name, text string }{
 		{"typing errors", strings.Repeat("mortgag ", 32)},
-		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortage mortgge mortgae mortgagx mortgxge mxrtgage"},
+		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortgge mortgae mortgagx mortgxge mxrtgage"},
 		{"in one", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
 		{"a phrase being typed", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
 		{"numbers being typed", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
