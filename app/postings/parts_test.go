@@ -24,17 +24,17 @@ func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *segment)
 
 // However little of a dictionary's index is held, every term is found, and no other.
 func TestSparse(t *testing.T) {
-	const terms = 2000
+	const terms = 1500
 	_, s := oneSegment(t, Options{}, func(b *Batch) {
 		for i := range uint64(terms) {
 			b.Begin(i, 0, 0)
 			b.Flat(fmt.Appendf(nil, "%x", i*i*7919))
 		}
 	})
-	if len(s.sparse.ends) < 10 {
+	if len(s.sparse.ends) < 8 {
 		t.Fatalf("only %d leaves", len(s.sparse.ends))
 	}
-	for _, most := range []int{1 << 20, 700, 200, 100, 1} {
+	for _, most := range []int{1 << 20, 200, 1} {
 		var err error
 		if s.sparse, err = readSparse(&s.streams[streamIndex], s.lengths[streamTerms], most); err != nil {
 			t.Fatal(err)
