@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,12 +40,26 @@ func (b *tab) chosen(words string) {
 	b.until(`(() => { const o = ` + boxChosen + `; return o && ` + says("o", words) + ` && document.querySelector("#palette-q").getAttribute("aria-activedescendant") == o.id })()`)
 }
 
+// searched waits until a text is found by its words: the index follows within seconds.
+func (f *firm) searched(b *tab, text string) {
+	f.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if value[bool](b, fmt.Sprintf(`fetch("/find/box?q=" + encodeURIComponent(%q), {headers: {"HX-Request": "true"}}).then(r => r.text()).then(t => t.includes('id="palette-1"'))`, text)) {
+			return
+		}
+		if time.Now().After(end) {
+			f.t.Fatalf("%q is never found", text)
+		}
+	}
+}
+
 // Finding by keyboard alone, letter by letter.
 func finding(t *testing.T, on *bench) {
 	f := on.firm(t)
 	b := on.tab(t, f.origin)
 	b.signIn(staff)
 	b.goTo("/orders")
+	f.searched(b, "lien satisfied")
 	t.Run("opens and closes", func(t *testing.T) { f.boxOpens(t, b) })
 	t.Run("letter by letter", func(t *testing.T) { f.byLetter(t, b) })
 	t.Run("slow and broken lines", func(t *testing.T) { slowFinding(t, b) })
@@ -199,23 +214,53 @@ func (f *firm) findPage(t *testing.T, b *tab) {
 	b.until(`location.search == "?kind=abstract&q=21-4-11" && document.querySelectorAll("#found .found-row").length == 1`)
 }
 
-// opensOnPage opens a document where its words are, and goes through them.
+// opensOnPage finds words that stand in documents alone, opens one where they stand, and
+// goes through them.
 func (f *firm) opensOnPage(t *testing.T, b *tab) {
-	b.goTo(fmt.Sprintf("/documents/%d?page=2&find=grantors+instrument&words=1", f.files[chain[4].name]))
-	b.until(`document.querySelector("#find-in").value == "grantors instrument"`)
-	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now"), r = m?.getBoundingClientRect(); return r && r.width > 20 && r.top > 0 && r.bottom < innerHeight })()`)
-	b.screenshot("scene-find-marked")
-	b.shows(3)
-	b.noBarriers(t, "marked words")
-	b.held("k", "KeyK", 75) // from here too, where "/" is for the document
+	b.goTo("/orders")
+	b.press("/")
 	b.until(boxOpen)
-	b.press(kb.Escape)
-	b.until(`!document.querySelector("#palette").open && location.pathname.startsWith("/documents/")`)
+	b.press("eudora pennyfarthing")
+	options := b.found("Page 3")
+	b.screenshot("scene-find-words")
+	b.noBarriers(t, "words in documents")
+	at := slices.IndexFunc(options, func(o string) bool { return strings.Contains(o, chain[4].name) && strings.Contains(o, "Page 3") })
+	if at < 0 {
+		t.Fatalf("%q", options)
+	}
+	b.press(strings.Repeat(kb.ArrowDown, at+1))
+	b.chosen(chain[4].name)
+	b.leave(func() { b.press(kb.Enter) })
+	b.until(`document.querySelector("#find-in").value == "eudora pennyfarthing" && document.querySelector("[data-number]").value == "3"`)
+	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now"), r = m?.getBoundingClientRect(); return r && r.width > 20 && r.top > 0 && r.bottom < innerHeight })()`)
+	b.shows(3)
+	b.screenshot("scene-find-marked")
+	b.noBarriers(t, "marked words")
+	// From here too, where "/" is for the document; what was found is there again.
+	b.held("k", "KeyK", 75)
+	b.until(boxOpen)
+	b.chosen(chain[4].name)
+	b.press("grantors instrument")
+	options = b.found(chain[4].name)
+	b.press(kb.ArrowDown)
+	b.chosen(options[0])
+	b.leave(func() { b.press(kb.Enter) })
+	b.until(`document.querySelector(".viewer-marks i.now")`)
 	first := value[string](b, `document.querySelector("[data-place]").textContent`)
 	b.press(kb.Enter)
 	b.until(`document.querySelector("[data-place]").textContent != "` + first + `"`)
-	b.goTo(fmt.Sprintf("/documents/%d?find=judgment+none&words=1", f.files[chain[6].name]))
-	b.sees(".viewer-text mark.now")
+	// A document that is shown as text, and a letter that is wrong.
+	b.held("k", "KeyK", 75)
+	b.until(boxOpen)
+	b.press("prothonotery")
+	b.sees(".palette-said | what differs in one letter is here too")
+	options = b.found(chain[6].name)
+	b.screenshot("scene-find-typing-error")
+	at = slices.IndexFunc(options, func(o string) bool { return strings.Contains(o, chain[6].name) })
+	b.press(strings.Repeat(kb.ArrowDown, at+1))
+	b.chosen(chain[6].name)
+	b.leave(func() { b.press(kb.Enter) })
+	b.sees(".viewer-text mark.now | Prothonotary")
 	b.screenshot("scene-find-marked-text")
 }
 

@@ -148,7 +148,28 @@ func TestFindLeadsToThePage(t *testing.T) {
 			g.get(t, 200, page+url.QueryEscape(row.q), "HX-Request", "true").has(t, "<b>Page 1</b>", "<mark>"+row.mark+"</mark>", path(deed, row.to))
 		}
 	}
-	g.get(t, 200, "/find?q=waranty").has(t, "What differs in one letter is here too")
+	g.get(t, 200, "/find?q=waranty").has(t, "what differs in one letter is here too")
 	// One that is found by its name alone opens at its beginning.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
+}
+
+// Administrators see how the index is, and have it built anew.
+func TestSearchIndexCard(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "26-1", 5, elm())
+	admin := h.visit(t, title.RoleAdmin)
+	admin.get(t, 200, "/admin/settings").has(t, "There is no index of words", "Build anew")
+	h.indexed(t)
+	admin.get(t, 200, "/admin/settings").has(t, "1 record in ", "with every change there was")
+	admin.get(t, 303, "/admin/search").same(t, map[string]string{"Location": "/admin/settings#search-index"})
+	h.order(t, "26-2", 5, elm())
+	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "1 change is not in it yet")
+	h.vault.Start(1 << 40)
+	admin.post(t, 200, "/admin/search", nil, "HX-Request", "true").has(t, `id="search-index"`)
+	h.indexed(t)
+	admin.post(t, 303, "/admin/search", nil)
+	h.indexed(t)
+	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "2 records in ")
+	admin.get(t, 200, "/admin/activity").has(t, "had the search index built anew")
 }

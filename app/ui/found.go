@@ -50,6 +50,10 @@ func (f foundRow) Icon() string {
 	return f.Kind
 }
 
+// Paged reports whether the page that the snippet stands on says something: what is shown
+// as one text mostly has just one.
+func (f foundRow) Paged() bool { return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.Drawn()) }
+
 // found looks for a text. What is wrong with it is put under problems. While there is no
 // index, or it takes too long, what is called by the number is shown, and that it is so.
 func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, problems map[string]string) (f found, err error) {
