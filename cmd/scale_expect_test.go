@@ -9,8 +9,8 @@ type expectation struct {
 	*oracle
 	searches []*asked
 	words    map[string][]wordOf // of fields, by the word
-	ranks    map[uint16][]wordOf // of texts
-	phrases  map[uint16][]*asked // by their first word
+	ranks    [][]wordOf          // of texts, by the rank
+	phrases  [][]*asked          // by the rank of their first word
 
 	seen    []uint8 // bit i: the i-th word of the search of this place was seen in the record
 	touched []int
@@ -21,10 +21,11 @@ type wordOf struct{ search, i int }
 
 // expect fills count and want of the searches.
 func (o *oracle) expect(searches []*asked) {
-	e := &expectation{oracle: o, searches: searches, words: map[string][]wordOf{}, ranks: map[uint16][]wordOf{}, phrases: map[uint16][]*asked{}, seen: make([]uint8, len(searches))}
-	ranks := map[string]uint16{}
+	e := &expectation{oracle: o, searches: searches, words: map[string][]wordOf{},
+		ranks: make([][]wordOf, o.words.Size()), phrases: make([][]*asked, o.words.Size()), seen: make([]uint8, len(searches))}
+	ranks := map[string]int{}
 	for rank := range o.words.Size() {
-		ranks[o.words.Word(rank)] = uint16(rank) // #nosec G115 -- below 50,000
+		ranks[o.words.Word(rank)] = rank
 	}
 	for at, a := range searches {
 		rank, known := ranks[a.words[0]]

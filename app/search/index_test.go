@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -176,7 +177,7 @@ func TestHeaviest(t *testing.T) {
 	x, n := indexOf(t, documents), naiveOf(t, documents)
 	for _, row := range []struct{ name, text string }{
 		{"typing errors", strings.Repeat("mortgag ", 32)},
-		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortage mortgge mortgae mortgagx mortgxge mxrtgage"},
+		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortgge mortgae mortgagx mortgxge mxrtgage"},
 		{"in one", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
 		{"a phrase being typed", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
 		{"numbers being typed", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
@@ -197,5 +198,42 @@ func TestHeaviest(t *testing.T) {
 			}
 			t.Logf("%d nodes", n.asked)
 		})
+	}
+}
+
+// TestDamage: what the engine says of damage comes through, and Remove helps.
+func TestDamage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "search")
+	x, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, x, library())
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), []byte("of another kind altogether"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err = Open(dir, Options{}); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrOtherFormat) {
+		t.Fatalf("%v, want %v", err, ErrDamaged)
+	}
+	if err := Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if x.Mark() != nil || x.Stats().Documents != 0 {
+		t.Error("something is left")
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -31,7 +31,7 @@ func nodes(words int) int { return 1_024 + 32*words }
 const (
 	mostStarts        = 64     // words that begin so
 	mostNear          = 8      // words that are looked for together
-	mostNearDocuments = 20_000 // that have the rarest of them
+	mostNearDocuments = 10_000 // that have the rarest of them
 	mostBegun         = 16     // words that a phrase may be about to end with
 )
 

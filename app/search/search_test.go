@@ -103,6 +103,7 @@ var searches = []struct {
 	{"a blank for the apostrophe", Query{Text: "o brien "}, "a1", false},
 	{"Mc with a blank", Query{Text: "mc donald "}, "a2", false},
 	{"possessive", Query{Text: "smith's farm "}, "a3", false},
+	{"initials", Query{Text: "johnson l.l.c. "}, "o2", false},
 	{"and", Query{Text: "johnson and sons "}, "o2", false},
 	{"street, short and long", Query{Text: "main street "}, "[a2 a1]", false},
 	{"several words are all of them", Query{Text: "deed gift "}, "a2", false},
