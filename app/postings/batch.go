@@ -105,7 +105,7 @@ func (b *Batch) term(term []byte) *batchTerm {
 
 // occur notes that the document has the term.
 func (b *Batch) occur(t *batchTerm) {
-	doc := uint32(len(b.docs)) // #nosec G115 -- at most mostDocs; from 1 here, so that 0 is none
+	doc := uint32(len(b.docs))
 	if t.doc == doc {
 		return
 	}

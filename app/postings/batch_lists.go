@@ -53,14 +53,14 @@ func (c *chains) extend(l *chain) {
 		c.pages = append(c.pages, make([]byte, chunkPage))
 		c.used = 0
 	}
-	at := uint32((len(c.pages)-1)*chunkPage + c.used) // #nosec G115 -- below 4 GiB
+	at := uint32((len(c.pages)-1)*chunkPage + c.used)
 	c.used += size
 	if l.size == 0 {
 		l.first = at
 	} else {
 		binary.LittleEndian.PutUint32(c.pages[l.at/chunkPage][l.at%chunkPage:], at)
 	}
-	l.at, l.size, l.left = at, uint16(size), uint16(size-chunkLink) // #nosec G115 -- at most chunkMost
+	l.at, l.size, l.left = at, uint16(size), uint16(size-chunkLink)
 }
 
 // read appends the bytes of a list to p.
@@ -69,7 +69,7 @@ func (c *chains) read(l *chain, p []byte) []byte {
 	for l.size != 0 {
 		page, in := c.pages[at/chunkPage], int(at%chunkPage)
 		end := in + size - chunkLink
-		if l.at >= at && l.at <= at+uint32(size-chunkLink) { // #nosec G115 -- at most chunkMost
+		if l.at >= at && l.at <= at+uint32(size-chunkLink) {
 			return append(p, page[in:int(l.at%chunkPage)]...)
 		}
 		p = append(p, page[in:end]...)

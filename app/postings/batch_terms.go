@@ -34,8 +34,8 @@ func (t *table) init() {
 
 // get returns the term, which is made where it is new; until the next get.
 func (t *table) get(term []byte) *batchTerm {
-	hash := uint32(maphash.Bytes(t.seed, term)) // #nosec G115 -- some of its bits
-	mask := uint32(len(t.slots) - 1)            // #nosec G115 -- below 2^32
+	hash := uint32(maphash.Bytes(t.seed, term))
+	mask := uint32(len(t.slots) - 1)
 	at := hash & mask
 	for t.slots[at] != 0 {
 		e := &t.terms[t.slots[at]-1]
@@ -44,9 +44,9 @@ func (t *table) get(term []byte) *batchTerm {
 		}
 		at = (at + 1) & mask
 	}
-	t.terms = append(t.terms, batchTerm{hash: hash, text: uint32(len(t.text)), size: uint8(len(term))}) // #nosec G115 -- MostTerm
+	t.terms = append(t.terms, batchTerm{hash: hash, text: uint32(len(t.text)), size: uint8(len(term))})
 	t.text = append(t.text, term...)
-	t.slots[at] = uint32(len(t.terms)) // #nosec G115 -- below 2^32
+	t.slots[at] = uint32(len(t.terms))
 	if 4*len(t.terms) > 3*len(t.slots) {
 		t.grow()
 	}
@@ -57,13 +57,13 @@ func (t *table) spelling(e *batchTerm) []byte { return t.text[e.text : e.text+ui
 
 func (t *table) grow() {
 	t.slots = make([]uint32, 2*len(t.slots))
-	mask := uint32(len(t.slots) - 1) // #nosec G115 -- below 2^32
+	mask := uint32(len(t.slots) - 1)
 	for i := range t.terms {
 		at := t.terms[i].hash & mask
 		for t.slots[at] != 0 {
 			at = (at + 1) & mask
 		}
-		t.slots[at] = uint32(i + 1) // #nosec G115 -- below 2^32
+		t.slots[at] = uint32(i + 1)
 	}
 }
 

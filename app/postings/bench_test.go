@@ -111,6 +111,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"flat of 2,000,000 where 1,333,334", Query{Node: flat("half"), Where: []string{"third"}}},
 		{"flat of 2,000,000 where 400", Query{Node: flat("half"), Where: []string{"rare"}}},
 		{"any of 2,000,000 and 1,333,334", Query{Node: Any{flat("half"), flat("third")}}},
+		{"all of two anys", Query{Node: All{Any{flat("half"), word("of")}, Any{flat("third"), word("deed")}}}},
 		{"prefer", Query{Node: Prefer{Must: flat("half"), Should: []Node{flat("third")}}}},
 		{"prefix of 40,000", Query{Node: flat("123")}},
 		{"one number", Query{Node: flat("00048271")}},

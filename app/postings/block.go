@@ -72,7 +72,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, erro
 				eight := docs[i : i+8 : i+8]
 				for j := range eight {
 					at += v & 0x7f
-					eight[j] = uint32(at) // #nosec G115 -- held against most below
+					eight[j] = uint32(at)
 					at++
 					v >>= 8
 				}
@@ -85,7 +85,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, erro
 			return nil, fmt.Errorf("%w: gap of a document", ErrDamaged)
 		}
 		p, at = p[n:], at+uint64(gap)
-		docs[i] = uint32(at) // #nosec G115 -- held against most below
+		docs[i] = uint32(at)
 		at++
 		i++
 	}

@@ -50,12 +50,12 @@ func (c *column) load(off, size uint64) []byte {
 	}
 	c.from = off &^ (columnChunk - 1)
 	c.buf = c.room[:0]
-	n := min(columnChunk, c.stream.size()-int64(c.from)) // #nosec G115 -- a place in a stream
-	if n < int64(off-c.from+size) {                      // #nosec G115 -- within a piece
+	n := min(columnChunk, c.stream.size()-int64(c.from))
+	if n < int64(off-c.from+size) {
 		c.watch.fail(ErrDamaged)
 		return make([]byte, size)
 	}
-	if err := c.stream.readAt(c.room[:n], int64(c.from)); err != nil { // #nosec G115 -- a place in a stream
+	if err := c.stream.readAt(c.room[:n], int64(c.from)); err != nil {
 		c.watch.fail(err)
 		return make([]byte, size)
 	}

@@ -41,7 +41,7 @@ const skipsHeld = 32
 func (c *cursor) open(postings reader, e entry, docs uint32, w *watch) {
 	c.postings, c.watch, c.entry, c.most = postings, w, e, docs
 	c.held, c.at, c.block, c.skipHeld, c.now = 0, 0, -1, 0, 0
-	c.blocks = int((e.count + blockDocs - 1) / blockDocs) // #nosec G115 -- documents of a segment
+	c.blocks = int((e.count + blockDocs - 1) / blockDocs)
 	c.begun, c.ends = skip{}, skip{last: none}
 	if e.count > docs || e.count == 1 && e.doc >= docs {
 		w.fail(fmt.Errorf("%w: documents of a term", ErrDamaged))
@@ -115,7 +115,7 @@ func (c *cursor) read(block int) error {
 	if c.entry.count == 1 {
 		c.block, c.held, c.docs[0] = 0, 1, c.entry.doc
 		c.times[0], c.counted = c.entry.times, true
-		c.ends.positions = uint64(c.entry.places.length) // #nosec G115 -- a length
+		c.ends.positions = uint64(c.entry.places.length)
 		return nil
 	}
 	if err := c.reach(block); err != nil {
@@ -140,7 +140,7 @@ func (c *cursor) read(block int) error {
 func (c *cursor) reach(block int) error {
 	if c.blocks == 1 {
 		c.begun = skip{last: none}
-		c.ends = skip{postings: uint32(min(c.entry.postings.length, mostBlock+1)), positions: uint64(c.entry.places.length)} // #nosec G115 -- lengths
+		c.ends = skip{postings: uint32(min(c.entry.postings.length, mostBlock+1)), positions: uint64(c.entry.places.length)}
 		return nil
 	}
 	switch {

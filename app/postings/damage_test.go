@@ -113,7 +113,7 @@ func TestOneByteChanged(t *testing.T) {
 	k := keep(t)
 	dir := t.TempDir()
 	for name, raw := range k.files {
-		step := 1 + len(raw)/150
+		step := 1 + len(raw)/80
 		places := slices.Collect(func(yield func(int) bool) {
 			for at := 0; at < len(raw) && yield(at); at += step {
 			}

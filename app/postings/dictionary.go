@@ -1,7 +1,6 @@
 package postings
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 )
@@ -50,7 +49,7 @@ type leaf struct {
 // begin takes the leaf at the start of p.
 func (l *leaf) begin(p []byte) {
 	l.rest, l.err, l.term = p, nil, l.room[:0]
-	l.where.postings = int64(l.varint()) // #nosec G115 -- readers refuse what lies outside
+	l.where.postings = int64(l.varint())
 	l.where.positions = int64(l.varint())
 	l.left = l.varint()
 	if l.left == 0 {
@@ -124,7 +123,7 @@ func (l *leaf) describe() {
 		l.fail("documents of a term")
 		return
 	}
-	e := entry{count: uint32(head >> 1), word: head&1 == 1} // #nosec G115 -- just compared
+	e := entry{count: uint32(head >> 1), word: head&1 == 1}
 	if e.count == 1 {
 		e.doc = l.narrow()
 		if e.word {
@@ -140,78 +139,11 @@ func (l *leaf) describe() {
 }
 
 func (l *leaf) take(where *int64) span {
-	s := span{*where, int64(l.varint())} // #nosec G115 -- compared in the next line
+	s := span{*where, int64(l.varint())}
 	if s.length < 0 || s.off < 0 || s.off+s.length < s.off {
 		l.fail("length of a list")
 		return span{}
 	}
 	*where += s.length
 	return s
-}
-
-// walk goes over the terms of a dictionary in order.
-type walk struct {
-	leaf
-	terms reader
-	off   int64 // of the leaf
-	size  int64 // bytes taken of buf when the leaf is at its end
-	buf   [mostLeaf]byte
-}
-
-// from goes to the leaf at off; next then gives its first term.
-func (w *walk) from(terms reader, off int64) {
-	w.terms, w.off, w.size = terms, off, 0
-	w.left, w.err, w.rest, w.term = 0, nil, nil, w.room[:0]
-}
-
-// next goes to the next term, over the ends of leaves; false at the end of the
-// dictionary and after an error, which err then is.
-func (w *walk) next() bool {
-	for w.err == nil {
-		if w.leaf.next() {
-			return true
-		}
-		if w.err != nil || !w.turn() {
-			return false
-		}
-	}
-	return false
-}
-
-// turn reads the leaf behind.
-func (w *walk) turn() bool {
-	w.off += w.size - int64(len(w.rest))
-	w.size = min(mostLeaf, w.terms.size()-w.off)
-	w.rest = nil
-	if w.size <= 0 {
-		w.size = 0
-		return false
-	}
-	if err := w.terms.readAt(w.buf[:w.size], w.off); err != nil {
-		w.err = err
-		return false
-	}
-	w.begin(w.buf[:w.size])
-	return w.err == nil
-}
-
-// find returns what the dictionary tells of a term.
-func (s *segment) find(term []byte, w *walk) (entry, bool, error) {
-	off, end, ok := s.sparse.find(term)
-	if !ok {
-		return entry{}, false, nil
-	}
-	w.from(&s.streams[streamTerms], off)
-	for w.next() {
-		switch bytes.Compare(w.term, term) {
-		case 0:
-			return w.entry, true, nil
-		case 1:
-			return entry{}, false, nil
-		}
-		if w.left == 0 && w.off+w.size-int64(len(w.rest)) >= end {
-			return entry{}, false, nil
-		}
-	}
-	return entry{}, false, w.err
 }

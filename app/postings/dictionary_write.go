@@ -23,7 +23,8 @@ func (d *dictionaryWriter) add(term []byte, e entry) {
 		d.last = d.last[:0]
 	}
 	n := shared(d.last, term)
-	p := append(d.body, byte(n), byte(len(term)-n))
+	p := d.body
+	p = append(p, byte(n), byte(len(term)-n))
 	p = append(p, term[n:]...)
 	head := uint64(e.count) << 1
 	if e.word {
@@ -36,10 +37,10 @@ func (d *dictionaryWriter) add(term []byte, e entry) {
 			p = binary.AppendUvarint(p, uint64(e.times))
 		}
 	} else {
-		p = binary.AppendUvarint(p, uint64(e.postings.length)) // #nosec G115 -- a length
+		p = binary.AppendUvarint(p, uint64(e.postings.length))
 	}
 	if e.word {
-		p = binary.AppendUvarint(p, uint64(e.places.length)) // #nosec G115 -- a length
+		p = binary.AppendUvarint(p, uint64(e.places.length))
 	}
 	d.body, d.last = p, append(d.last[:0], term...)
 	d.terms++
@@ -53,8 +54,8 @@ func (d *dictionaryWriter) flush() {
 	if d.terms == 0 {
 		return
 	}
-	h := binary.AppendUvarint(d.head[:0], uint64(d.begun.postings)) // #nosec G115 -- a length
-	h = binary.AppendUvarint(h, uint64(d.begun.positions))          // #nosec G115 -- a length
+	h := binary.AppendUvarint(d.head[:0], uint64(d.begun.postings))
+	h = binary.AppendUvarint(h, uint64(d.begun.positions))
 	h = binary.AppendUvarint(h, d.terms)
 	d.pages.write(streamTerms, h)
 	d.pages.write(streamTerms, d.body)

@@ -10,7 +10,7 @@ import (
 func (system) Rename(from, to string) error { return os.Rename(from, to) }
 
 func (system) SyncDir(path string) error {
-	d, err := os.Open(path) // #nosec G304 -- the folder of the index
+	d, err := os.Open(path)
 	if err != nil {
 		return err
 	}

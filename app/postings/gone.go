@@ -53,7 +53,7 @@ func (g *gone) each(visit func(doc uint32)) {
 	}
 	for i, w := range g.bits {
 		for ; w != 0; w &= w - 1 {
-			visit(uint32(i)<<6 + uint32(bits.TrailingZeros64(w))) // #nosec G115 -- a document
+			visit(uint32(i)<<6 + uint32(bits.TrailingZeros64(w)))
 		}
 	}
 }
@@ -67,7 +67,7 @@ func (g *gone) each(visit func(doc uint32)) {
 func dense(count, docs uint32) bool { return count > docs/10 }
 
 func (g *gone) append(p []byte, docs uint32) []byte {
-	count := uint32(g.count()) // #nosec G115 -- at most the documents
+	count := uint32(g.count())
 	p = binary.AppendUvarint(p, uint64(count))
 	if count == 0 {
 		return p

@@ -16,8 +16,10 @@ import (
 // folder is removed when the index is opened.
 //
 //	manifest := "dkindex\n", format u32, number of the next segment u64,
-//	            length of the mark, mark, segments, segment*, sum u32 of all before
-//	segment  := number u64, size u64, sum of the footer u32, documents u32, gone (gone.go)
+//	            mark, segments, sum u32 of all before
+//	mark     := its length, its bytes
+//	segments := how many, of each: number u64, size u64, sum of the footer u32,
+//	            documents u32, gone (gone.go)
 //
 // Segments stand in the order in which their documents came. Lengths and counts are
 // varints, the other numbers little-endian, the sums CRC-32C.
@@ -44,8 +46,8 @@ type listed struct {
 	gone   *gone
 }
 
-func (m *manifest) append(p []byte) []byte {
-	p = append(p, manifestMagic...)
+func (m *manifest) encode() []byte {
+	p := []byte(manifestMagic)
 	p = binary.LittleEndian.AppendUint32(p, manifestFormat)
 	p = binary.LittleEndian.AppendUint64(p, m.next)
 	p = binary.AppendUvarint(p, uint64(len(m.mark)))
@@ -53,7 +55,7 @@ func (m *manifest) append(p []byte) []byte {
 	p = binary.AppendUvarint(p, uint64(len(m.segments)))
 	for _, l := range m.segments {
 		p = binary.LittleEndian.AppendUint64(p, l.number)
-		p = binary.LittleEndian.AppendUint64(p, uint64(l.size)) // #nosec G115 -- a size
+		p = binary.LittleEndian.AppendUint64(p, uint64(l.size))
 		p = binary.LittleEndian.AppendUint32(p, l.sum)
 		p = binary.LittleEndian.AppendUint32(p, l.docs)
 		p = l.gone.append(p, l.docs)
@@ -82,7 +84,10 @@ func parseManifest(p []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: mark", errManifest)
 	}
 	m.mark, body = bytes.Clone(body[n:n+int(length)]), body[n+int(length):]
-	return m, m.parseSegments(body)
+	if err := m.parseSegments(body); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 func (m *manifest) parseSegments(body []byte) error {
@@ -97,7 +102,7 @@ func (m *manifest) parseSegments(body []byte) error {
 		}
 		l := listed{
 			number: binary.LittleEndian.Uint64(body),
-			size:   int64(binary.LittleEndian.Uint64(body[8:])), // #nosec G115 -- compared below
+			size:   int64(binary.LittleEndian.Uint64(body[8:])),
 			sum:    binary.LittleEndian.Uint32(body[16:]),
 			docs:   binary.LittleEndian.Uint32(body[20:]),
 		}
@@ -119,7 +124,7 @@ func (m *manifest) parseSegments(body []byte) error {
 // readOrMake reads the manifest, and makes one where there is no index. Segments
 // without a manifest are an index that was damaged.
 func (x *Index) readOrMake() (*manifest, error) {
-	raw, err := os.ReadFile(filepath.Join(x.dir, manifestName)) // #nosec G304 -- a name of ours
+	raw, err := os.ReadFile(filepath.Join(x.dir, manifestName))
 	if err == nil {
 		return parseManifest(raw)
 	}
@@ -131,7 +136,7 @@ func (x *Index) readOrMake() (*manifest, error) {
 		return nil, err
 	}
 	for _, n := range names {
-		if n.Name() != manifestNew {
+		if strings.HasSuffix(n.Name(), segmentSuffix) {
 			return nil, fmt.Errorf("%w: manifest is missing", ErrDamaged)
 		}
 	}
@@ -150,11 +155,11 @@ func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = f.Write(m.append(nil))
+	_, err = f.Write(m.encode())
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return false, err
 	}
 	if err := x.files.Rename(fresh, filepath.Join(x.dir, manifestName)); err != nil {
@@ -174,7 +179,7 @@ func (x *Index) sweep(m *manifest) error {
 		return err
 	}
 	for _, n := range names {
-		ours := n.Name() == manifestNew || strings.HasSuffix(n.Name(), ".segment")
+		ours := n.Name() == manifestNew || strings.HasSuffix(n.Name(), segmentSuffix)
 		if ours && !keep[n.Name()] {
 			if err := x.files.Remove(filepath.Join(x.dir, n.Name())); err != nil {
 				return err

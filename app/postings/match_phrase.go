@@ -33,7 +33,7 @@ func (m *phrase) stands() bool {
 		return false // as a flat term only
 	}
 	for i, p := range m.places[1:] {
-		m.starts = follow(m.starts, p.read(), uint32(i)+1, i+2 == len(m.places)) // #nosec G115 -- below MaxNodes
+		m.starts = follow(m.starts, p.read(), uint32(i)+1, i+2 == len(m.places))
 		if len(m.starts) == 0 {
 			return false
 		}

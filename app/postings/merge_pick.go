@@ -14,7 +14,7 @@ const (
 )
 
 func level(size int64) int {
-	return (max(0, bits.Len64(uint64(size))-mergeLowest) + 2) / 3 // #nosec G115 -- a size
+	return (max(0, bits.Len64(uint64(size))-mergeLowest) + 2) / 3
 }
 
 // pick returns which segments to merge, from == to for none.

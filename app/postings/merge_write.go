@@ -31,7 +31,7 @@ type source struct {
 func newMerge(ctx context.Context, views []view) *merge {
 	g := &merge{watch: watch{ctx: ctx}}
 	for _, v := range slices.Backward(views) {
-		s := &source{view: v, renumber: newRenumber(v.gone, uint32(g.living))} // #nosec G115 -- pick sees to it
+		s := &source{view: v, renumber: newRenumber(v.gone, uint32(g.living))}
 		g.sources = append(g.sources, s)
 		g.living += int(v.segment.docs) - v.gone.count()
 	}
@@ -80,7 +80,7 @@ func (g *merge) documents(w *segmentWriter) {
 			if s.gone.has(doc) {
 				continue
 			}
-			w.document(keys.u64(doc), groups.u8(doc), int32(dates.u32(doc)), uint32(lengths.u16(doc))) // #nosec G115 -- its bits
+			w.document(keys.u64(doc), groups.u8(doc), int32(dates.u32(doc)), uint32(lengths.u16(doc)))
 		}
 		if g.watch.look(); g.watch.err != nil {
 			return
@@ -227,7 +227,7 @@ func newRenumber(g *gone, base uint32) renumber {
 	n := uint32(0)
 	for _, w := range g.bits {
 		r.before = append(r.before, n)
-		n += uint32(bits.OnesCount64(w)) // #nosec G115 -- at most 64
+		n += uint32(bits.OnesCount64(w))
 	}
 	return r
 }
@@ -238,5 +238,5 @@ func (r *renumber) number(doc uint32) uint32 {
 	}
 	w := doc >> 6
 	below := r.left.bits[w] & (1<<(doc&63) - 1)
-	return r.base + doc - r.before[w] - uint32(bits.OnesCount64(below)) // #nosec G115 -- at most 64
+	return r.base + doc - r.before[w] - uint32(bits.OnesCount64(below))
 }

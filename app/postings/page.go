@@ -66,7 +66,7 @@ func (f *footer) append(p []byte) []byte {
 	p = binary.LittleEndian.AppendUint32(p, f.docs)
 	p = binary.LittleEndian.AppendUint64(p, f.words)
 	for _, n := range f.lengths {
-		p = binary.LittleEndian.AppendUint64(p, uint64(n)) // #nosec G115 -- a length
+		p = binary.LittleEndian.AppendUint64(p, uint64(n))
 	}
 	p = binary.LittleEndian.AppendUint32(p, f.table)
 	return binary.LittleEndian.AppendUint32(p, checksum(p[start:]))

@@ -31,7 +31,7 @@ type tail struct {
 
 // openPages opens a file of which the manifest knows number, size and sum.
 func openPages(path string, number uint64, size int64, sum uint32, c *cache) (*pageFile, error) {
-	f, err := os.Open(path) // #nosec G304 -- a name of ours
+	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, filepath.Base(path))
 	}
@@ -76,7 +76,7 @@ func (p *pageFile) parse(raw []byte) bool {
 	p.docs = binary.LittleEndian.Uint32(raw[20:])
 	p.words = binary.LittleEndian.Uint64(raw[24:])
 	for i := range p.lengths {
-		p.lengths[i] = int64(binary.LittleEndian.Uint64(raw[32+8*i:])) // #nosec G115 -- layout refuses negative ones
+		p.lengths[i] = int64(binary.LittleEndian.Uint64(raw[32+8*i:]))
 	}
 	p.table = binary.LittleEndian.Uint32(raw[32+8*streams:])
 	return true
@@ -116,7 +116,7 @@ func (p *pageFile) place(owners []byte) error {
 		if owner >= streams {
 			return fmt.Errorf("%w: a page of no stream", ErrDamaged)
 		}
-		p.streams[owner].pages = append(p.streams[owner].pages, uint32(n)) // #nosec G115 -- below 2^32 pages
+		p.streams[owner].pages = append(p.streams[owner].pages, uint32(n))
 	}
 	for i := range p.streams {
 		s := &p.streams[i]
@@ -124,7 +124,7 @@ func (p *pageFile) place(owners []byte) error {
 			return fmt.Errorf("%w: pages of stream %d", ErrDamaged, i)
 		}
 		if rest := int(s.length & pageMask); rest > 0 {
-			s.pages = append(s.pages, uint32(p.full+len(p.tails))) // #nosec G115 -- below 2^32 pages
+			s.pages = append(s.pages, uint32(p.full+len(p.tails)))
 			p.tails = append(p.tails, tail{off, rest})
 			off += int64(rest)
 		}
@@ -158,7 +158,7 @@ func (p *pageFile) check(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if _, err := p.read(uint32(n), buf); err != nil { // #nosec G115 -- below 2^32 pages
+		if _, err := p.read(uint32(n), buf); err != nil {
 			return err
 		}
 	}

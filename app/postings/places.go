@@ -48,7 +48,7 @@ func (p *places) reach() bool {
 	c := p.cursor
 	if c.block != p.block {
 		p.block, p.index, p.rest = c.block, 0, nil
-		p.off = c.entry.places.off + int64(c.begun.positions) // #nosec G115 -- held against end when it is read
+		p.off = c.entry.places.off + int64(c.begun.positions)
 	}
 	c.often() // decodes how many are to be passed over
 	if p.index == c.at+1 {

@@ -1,11 +1,12 @@
 package postings
 
 // Node is one of Term, All, Any, Prefer and Phrase: what a document must have, and
-// what it is worth.
+// what it is worth. A nil Node is every document, worth nothing. An All, an Any or a
+// Phrase of nothing is no document, and so is a term that none can have.
 type Node interface{ node() }
 
-// Term is a document that has the term. It is worth Weight, where Flat; else Weight
-// times BM25, of which the term must have positions.
+// Term is a document that has the term, at positions or without. It is worth Weight,
+// where Flat; else Weight times BM25, which is 0 where it has no positions.
 type Term struct {
 	Text   string
 	Weight float64
@@ -46,7 +47,7 @@ type Query struct {
 	Dated  bool     // only those whose date is From to To, both included
 	From   int32    // days since 1970
 	To     int32
-	Limit  int // hits
+	Limit  int // hits, at most MostHits; 0 only counts
 }
 
 // Hit is a document that matches.

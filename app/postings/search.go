@@ -7,8 +7,7 @@ import (
 
 // Search returns the documents that match and are worth most, and how many match. Its
 // errors are ErrQuery, ErrDamaged, ErrClosed and those of ctx, at which it looks every
-// few thousand documents. A Node of nil is every document; an All, Any or Phrase of
-// nothing is none, and so is a term that no document can have.
+// few thousand documents.
 func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
 	s, err := x.acquire()
 	if err != nil {
@@ -92,7 +91,7 @@ func (c *collector) open(p *plan, i int) *segment {
 }
 
 func (c *collector) dated(d uint32) bool {
-	date := int32(c.dates.u32(d)) // #nosec G115 -- its bits
+	date := int32(c.dates.u32(d))
 	return date != NoDate && date >= c.query.From && date <= c.query.To
 }
 

@@ -28,7 +28,9 @@ type segment struct {
 	files files
 }
 
-func segmentName(number uint64) string { return fmt.Sprintf("%06d.segment", number) }
+const segmentSuffix = ".segment"
+
+func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
 
 // openSegment opens a segment that the manifest lists; the caller is its first user.
 func openSegment(dir string, l listed, c *cache, fs files) (*segment, error) {
@@ -60,7 +62,7 @@ func (s *segment) prepare() error {
 	if s.low, err = s.u64(streamSorted, 0); err != nil {
 		return err
 	}
-	s.high, err = s.u64(streamSorted, uint32(n-1)) // #nosec G115 -- below mostDocs
+	s.high, err = s.u64(streamSorted, uint32(n-1))
 	return err
 }
 

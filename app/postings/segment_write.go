@@ -40,10 +40,10 @@ func (w *segmentWriter) document(key uint64, group uint8, date int32, words uint
 	binary.LittleEndian.PutUint64(b[:], key)
 	w.pages.write(streamKeys, b[:])
 	w.pages.write(streamGroups, []byte{group})
-	binary.LittleEndian.PutUint32(b[:], uint32(date)) // #nosec G115 -- its bits
+	binary.LittleEndian.PutUint32(b[:], uint32(date))
 	w.pages.write(streamDates, b[:4])
 	words = min(words, mostWords)
-	binary.LittleEndian.PutUint16(b[:], uint16(words)) // #nosec G115 -- just bounded
+	binary.LittleEndian.PutUint16(b[:], uint16(words))
 	w.pages.write(streamLengths, b[:2])
 	w.docs++
 	w.words += uint64(words)
@@ -91,8 +91,8 @@ func (w *segmentWriter) flush() {
 	if postings > 1<<32-1 && w.pages.err == nil {
 		w.pages.err = fmt.Errorf("%d bytes of postings of one term", postings)
 	}
-	s.postings = uint32(postings)                                        // #nosec G115 -- just compared
-	s.positions = uint64(w.pages.lengths[streamPositions] - w.positions) // #nosec G115 -- a length
+	s.postings = uint32(postings)
+	s.positions = uint64(w.pages.lengths[streamPositions] - w.positions)
 	w.skips = s.append(w.skips)
 }
 

@@ -59,7 +59,7 @@ func (x *sparse) add(separator []byte, off int64) {
 		x.thin()
 	}
 	x.separators = append(x.separators, separator...)
-	x.ends = append(x.ends, uint32(len(x.separators))) // #nosec G115 -- below mostSparse and a term
+	x.ends = append(x.ends, uint32(len(x.separators)))
 	x.offsets = append(x.offsets, off)
 }
 
@@ -68,7 +68,7 @@ func (x *sparse) thin() {
 	var thinner sparse
 	for i := 0; i < len(x.ends); i += 2 {
 		thinner.separators = append(thinner.separators, x.separator(i)...)
-		thinner.ends = append(thinner.ends, uint32(len(thinner.separators))) // #nosec G115 -- fewer than before
+		thinner.ends = append(thinner.ends, uint32(len(thinner.separators)))
 		thinner.offsets = append(thinner.offsets, x.offsets[i])
 	}
 	x.separators, x.ends, x.offsets = thinner.separators, thinner.ends, thinner.offsets
@@ -94,13 +94,13 @@ func readSparse(index reader, length int64, most int) (*sparse, error) {
 		if err != nil {
 			return nil, fmt.Errorf("index of the dictionary: %w", err)
 		}
-		if size == 0 || size > uint64(length-off) { // #nosec G115 -- never beyond length
+		if size == 0 || size > uint64(length-off) {
 			return nil, fmt.Errorf("index of the dictionary: %w: length of a leaf", ErrDamaged)
 		}
 		if n%x.step == 0 {
 			x.add(term[:held], off)
 		}
-		off += int64(size) // #nosec G115 -- compared above
+		off += int64(size)
 	}
 	if off != length {
 		return nil, fmt.Errorf("index of the dictionary: %w: ends at %d of %d", ErrDamaged, off, length)

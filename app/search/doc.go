@@ -7,8 +7,8 @@
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
-// as conveyance, Bk also as book, Street also as st. There are no stop words. Between
-// fields and between pages is a gap that no phrase crosses.
+// as conveyance, L.L.C. also as llc, Bk also as book, Street also as st. There are no
+// stop words. Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
 //
@@ -34,8 +34,9 @@
 // blanks between them may be one number. The last word is a beginning, unless a blank
 // or a quote is behind it. Where all of that leaves a page short, hits are put behind
 // it: those without a last word of fewer than four letters, which somebody is about to
-// type on, then those with one typing error in a word of four letters or more
-// (Answer.Fuzzy).
+// type on, and without book and page before a number; then those with one typing error
+// in a word of four letters or more (Answer.Fuzzy). Words that say what kind of number
+// is behind them (order no. 2026-0117) may be missing anyway.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
@@ -57,7 +58,7 @@
 //	    0.1  it begins a word of the text or of Fields
 //
 // Words next to each other, as typed, are worth 10 more in a field and their BM25 once
-// more in the text, where no more than 20,000 documents have the rarest of them. A
+// more in the text, where no more than 10,000 documents have the rarest of them. A
 // typing error halves what a word is worth.
 //
 // # Refuses

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -159,66 +160,6 @@ func TestLateSearch(t *testing.T) {
 	}
 }
 
-// TestLetterByLetter: from the second letter on, every text that somebody types on the
-// way to a document finds it.
-func TestLetterByLetter(t *testing.T) {
-	x := indexOf(t, library())
-	for _, row := range []struct {
-		text string
-		want Hit
-	}{
-		{"2026-0117", Hit{Kind: Order, ID: 1}},
-		{"12-3-0451", Hit{Kind: Abstract, ID: 2}},
-		{"12 3 0451", Hit{Kind: Abstract, ID: 2}},
-		{"smithson mcdonald", Hit{Kind: Abstract, ID: 2}},
-		{"o'brien smith", Hit{Kind: Abstract, ID: 1}},
-		{"johnson & sons llc", Hit{Kind: Order, ID: 2}},
-		{"bk 1022 pg 311", Hit{Kind: File, ID: 1}},
-		{"bk 88 pg 4", Hit{Kind: File, ID: 4}},
-		{"02_deed_2019-03-14_bk1022-pg311_smith-to-jones.pdf", Hit{Kind: File, ID: 1}},
-		{"peña smith's farm", Hit{Kind: Abstract, ID: 3}},
-	} {
-		t.Run(row.text, func(t *testing.T) {
-			for end := range row.text + " " {
-				if end < 2 || end == 2 && row.text[1] == '\'' {
-					continue
-				}
-				a, err := x.Search(context.Background(), Query{Text: row.text[:end], Limit: 20})
-				if err != nil {
-					t.Fatal(err)
-				}
-				found := false
-				for _, h := range a.Hits {
-					found = found || h.Kind == row.want.Kind && h.ID == row.want.ID
-				}
-				if !found {
-					t.Errorf("%q finds %s", row.text[:end], names(a))
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkPut puts a document of about 1,000 words into a batch, without Apply.
-func BenchmarkPut(b *testing.B) {
-	x := indexOf(b, nil)
-	text := strings.Repeat(deedText, 11)
-	d := Document{
-		Kind: File, County: "Wexcombe", State: "VA", Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
-		Text: pages(text),
-	}
-	b.SetBytes(int64(len(text)))
-	batch := x.Batch()
-	for b.Loop() {
-		if d.ID++; d.ID%1000 == 0 {
-			batch = x.Batch()
-		}
-		if err := batch.Put(d); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // TestHeaviest: what stands for the most terms is within the engine's bounds.
 func TestHeaviest(t *testing.T) {
 	var words strings.Builder
@@ -236,7 +177,7 @@ func TestHeaviest(t *testing.T) {
 	x, n := indexOf(t, documents), naiveOf(t, documents)
 	for _, row := range []struct{ name, text string }{
 		{"typing errors", strings.Repeat("mortgag ", 32)},
-		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morgage mortage mortgge mortgae mortgagx mortgxge mxrtgage"},
+		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortgge mortgae mortgagx mortgxge mxrtgage"},
 		{"in one", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
 		{"a phrase being typed", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
 		{"numbers being typed", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
@@ -257,5 +198,42 @@ func TestHeaviest(t *testing.T) {
 			}
 			t.Logf("%d nodes", n.asked)
 		})
+	}
+}
+
+// TestDamage: what the engine says of damage comes through, and Remove helps.
+func TestDamage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "search")
+	x, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, x, library())
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), []byte("of another kind altogether"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err = Open(dir, Options{}); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrOtherFormat) {
+		t.Fatalf("%v, want %v", err, ErrDamaged)
+	}
+	if err := Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Open(dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if x.Mark() != nil || x.Stats().Documents != 0 {
+		t.Error("something is left")
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -171,9 +171,6 @@ func TestMarkerOfLargeTexts(t *testing.T) {
 			m := NewMarker(row.query)
 			pieces, _ := m.Snippet(text)
 			checkWindow(t, text, pieces)
-			if joinedPieces(m.Mark(text)) != text {
-				t.Error("the pieces are not the text")
-			}
 		})
 	}
 }

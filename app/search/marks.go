@@ -125,16 +125,7 @@ func (w *marking) goesOn(a *attempt, t token) bool {
 		}
 		return false
 	}
-	return a.matched > 0 && isPlaceWord(t.text) // 1022, Page 311
-}
-
-// isPlaceWord says whether a word may stand inside of a number: see squeezed.
-func isPlaceWord(word []byte) bool {
-	switch string(word) {
-	case "page", "pg":
-		return true
-	}
-	return false
+	return a.matched > 0 && isPlace(t.text) == page // 1022, Page 311
 }
 
 // find adds the marks of a target.

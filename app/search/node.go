@@ -31,7 +31,7 @@ func nodes(words int) int { return 1_024 + 32*words }
 const (
 	mostStarts        = 64     // words that begin so
 	mostNear          = 8      // words that are looked for together
-	mostNearDocuments = 20_000 // that have the rarest of them
+	mostNearDocuments = 10_000 // that have the rarest of them
 	mostBegun         = 16     // words that a phrase may be about to end with
 )
 
@@ -83,12 +83,15 @@ func (b *builder) query(a asked) postings.Node {
 	var must postings.All
 	var should []postings.Node
 	for i, g := range a.groups {
-		if b.stage != strict && i == len(a.groups)-1 && isLoose(g) {
-			b.wider = b.wider || b.stage == loose
-			should = append(should, b.group(g, false))
-			continue
+		n := b.group(g, false)
+		if b.maybe(a.groups, i) {
+			should = append(should, n)
+		} else {
+			must = append(must, n)
 		}
-		must = append(must, b.group(g, false))
+	}
+	if len(must) == 0 {
+		must, should = should[:1], should[1:]
 	}
 	should = append(should, b.near(a)...)
 	either := postings.Any{prefer(all(must), should), flat(number, whole(a.number), worthNumber)}
@@ -98,11 +101,31 @@ func (b *builder) query(a asked) postings.Node {
 	return either
 }
 
-// isLoose says whether a word is so short that what somebody is about to type is not
-// known yet: its beginnings are those of names and numbers alone.
-func isLoose(g group) bool {
-	c := g.clauses[len(g.clauses)-1]
-	return c.open && len(g.clauses) == 1 && len(c.parts) == 1 && utf8.RuneCountInString(c.parts[0]) < fewStarts.least
+// maybe says whether a group may be missing: the words before a number that say what
+// it is and, behind the hits that have all of it, book and page, and the last word
+// where it is so short that what somebody is about to type is not known yet.
+func (b *builder) maybe(groups []group, i int) bool {
+	word, open := groups[i].word()
+	if word == "" {
+		return false
+	}
+	last := i == len(groups)-1
+	if !last && isLabel(word) {
+		for i++; i < len(groups)-1; i++ {
+			if next, _ := groups[i].word(); !isLabel(next) {
+				break
+			}
+		}
+		return groups[i].hasDigit()
+	}
+	if b.stage == strict {
+		return false
+	}
+	if last && open && utf8.RuneCountInString(word) < fewStarts.least || !last && isPlace(word) != noPlace && groups[i+1].hasDigit() {
+		b.wider = b.wider || b.stage == loose
+		return true
+	}
+	return false
 }
 
 // near are the words of a query standing together, which is worth something. It is

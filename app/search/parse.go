@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,6 +44,18 @@ func (g group) words() (n int) {
 	}
 	return n
 }
+
+// word is a group's only word, "" where it has several or stands in quotes; open says
+// that it is still being typed.
+func (g group) word() (word string, open bool) {
+	if len(g.clauses) != 1 || len(g.clauses[0].parts) != 1 || g.clauses[0].quoted {
+		return "", false
+	}
+	return g.clauses[0].parts[0], g.clauses[0].open
+}
+
+// hasDigit says whether a digit is in what a group begins with.
+func (g group) hasDigit() bool { return slices.ContainsFunc(g.clauses[0].parts, isDigits) }
 
 // asked is a query's text, taken apart.
 type asked struct {

@@ -6,7 +6,7 @@ const (
 	mostRunBytes = 40 // of digits
 )
 
-// run is a number in several parts, as far as it came.
+// run is a number in several parts, or initials, as far as it came.
 type run struct {
 	text       []byte
 	start, end int
@@ -15,6 +15,7 @@ type run struct {
 	lastStart  int // of its last part: in the text,
 	lastText   int // and in run.text
 	blanks     bool
+	initials   bool
 }
 
 // settleRun ends the run that does not go on with the word of digits at start: before
@@ -26,7 +27,7 @@ func (a *analyser) settleRun(s string, start int) {
 	}
 	blanks, linked := link(s[r.end:start])
 	switch {
-	case !linked:
+	case !linked || r.initials:
 		a.endRun()
 	case r.parts == 1:
 		r.blanks = blanks
@@ -35,11 +36,19 @@ func (a *analyser) settleRun(s string, start int) {
 	}
 }
 
-// number counts a word of digits to the run before it, or begins one.
-func (a *analyser) number(t token) {
+// settleInitials ends the run that does not go on with the word of letters from start
+// to end.
+func (a *analyser) settleInitials(s string, start, end int) {
+	if r := &a.run; r.parts > 0 && (!r.initials || end-start > 1 || s[r.end:start] != ".") {
+		a.endRun()
+	}
+}
+
+// part counts a word to the run before it, or begins one.
+func (a *analyser) part(t token, initials bool) {
 	r := &a.run
 	if r.parts == 0 {
-		*r = run{text: r.text[:0], start: t.start, position: t.position}
+		*r = run{text: r.text[:0], start: t.start, position: t.position, initials: initials}
 	}
 	r.lastStart, r.lastText = t.start, len(r.text)
 	r.parts++
@@ -69,7 +78,7 @@ func (a *analyser) turnRun(blanks bool) {
 	}
 }
 
-// endRun gives a number in several parts as one.
+// endRun gives what is in several parts as one.
 func (a *analyser) endRun() {
 	r := &a.run
 	if r.parts > 1 && len(r.text) <= mostRunBytes && (!r.blanks || r.parts <= mostRunParts) {

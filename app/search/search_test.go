@@ -88,6 +88,10 @@ var searches = []struct {
 	{"book and page in one", Query{Text: "Bk1022-Pg311"}, "f1", false},
 	{"book and page of a number", Query{Text: "88/4"}, "f4", false},
 	{"book and page of a number in words", Query{Text: "book 88 page 4"}, "f4", false},
+	{"what kind of number, before it", Query{Text: "order no. 2026-0117"}, "[a1 o1]", false},
+	{"what kind of number, alone", Query{Text: "parcel"}, "f2", false},
+	{"liber and folio", Query{Text: "Liber 88 f. 4 "}, "f4", false},
+	{"book and page, and a name", Query{Text: "plat book 88 folio 4 "}, "f4", false},
 	{"a number and a name", Query{Text: "2026-0117 smith "}, "a1", false},
 	{"a name, fields before text", Query{Text: "smith "}, "[f1 a3 a1] f4 f2", true},
 	{"a name's beginning", Query{Text: "smi"}, "[f1 a2 a1]", false},
@@ -99,6 +103,7 @@ var searches = []struct {
 	{"a blank for the apostrophe", Query{Text: "o brien "}, "a1", false},
 	{"Mc with a blank", Query{Text: "mc donald "}, "a2", false},
 	{"possessive", Query{Text: "smith's farm "}, "a3", false},
+	{"initials", Query{Text: "johnson l.l.c. "}, "o2", false},
 	{"and", Query{Text: "johnson and sons "}, "o2", false},
 	{"street, short and long", Query{Text: "main street "}, "[a2 a1]", false},
 	{"several words are all of them", Query{Text: "deed gift "}, "a2", false},
@@ -197,6 +202,66 @@ func TestSearchRefuses(t *testing.T) {
 				t.Errorf("%v, want %v", err, row.want)
 			}
 		})
+	}
+}
+
+// TestLetterByLetter: from the second letter on, every text that somebody types on the
+// way to a document finds it.
+func TestLetterByLetter(t *testing.T) {
+	n := naiveOf(t, library())
+	for _, row := range []struct {
+		text string
+		want Hit
+	}{
+		{"2026-0117", Hit{Kind: Order, ID: 1}},
+		{"12-3-0451", Hit{Kind: Abstract, ID: 2}},
+		{"12 3 0451", Hit{Kind: Abstract, ID: 2}},
+		{"smithson mcdonald", Hit{Kind: Abstract, ID: 2}},
+		{"o'brien smith", Hit{Kind: Abstract, ID: 1}},
+		{"johnson & sons llc", Hit{Kind: Order, ID: 2}},
+		{"bk 1022 pg 311", Hit{Kind: File, ID: 1}},
+		{"bk 88 pg 4", Hit{Kind: File, ID: 4}},
+		{"02_deed_2019-03-14_bk1022-pg311_smith-to-jones.pdf", Hit{Kind: File, ID: 1}},
+		{"peña smith's farm", Hit{Kind: Abstract, ID: 3}},
+	} {
+		t.Run(row.text, func(t *testing.T) {
+			for end := range row.text + " " {
+				if end < 2 || end == 2 && row.text[1] == '\'' {
+					continue
+				}
+				a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text[:end], Limit: 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := false
+				for _, h := range a.Hits {
+					found = found || h.Kind == row.want.Kind && h.ID == row.want.ID
+				}
+				if !found {
+					t.Errorf("%q finds %s", row.text[:end], names(a))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPut puts a document of about 1,000 words into a batch, without Apply.
+func BenchmarkPut(b *testing.B) {
+	x := indexOf(b, nil)
+	text := strings.Repeat(deedText, 11)
+	d := Document{
+		Kind: File, County: "Wexcombe", State: "VA", Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
+		Text: pages(text),
+	}
+	b.SetBytes(int64(len(text)))
+	batch := x.Batch()
+	for b.Loop() {
+		if d.ID++; d.ID%1000 == 0 {
+			batch = x.Batch()
+		}
+		if err := batch.Put(d); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

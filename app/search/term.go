@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"strings"
 	"unicode/utf8"
 
 	"deedkeep/app/postings"
@@ -76,27 +77,61 @@ func start(word string) (s string, all bool) {
 func fits(s string) bool { return len(s) < postings.MostTerm }
 
 // squeezed is a number without its punctuation. Book and page are the same number
-// whether they are called so or not: Bk 1022 Pg 311, 1022/311.
+// whether they are called so or not: Bk 1022 Pg 311, Liber 1022 folio 311, 1022/311.
 func squeezed(parts []string) string {
-	var all, digits []byte
-	books, pages := 0, 0
-	for i, p := range parts {
-		all = append(all, p...)
+	rest := parts
+	if len(rest) > 1 && rest[0] == "deed" && isPlace(rest[1]) == book {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && isPlace(rest[0]) == book {
+		rest = rest[1:]
+	}
+	var digits []string
+	pages := 0
+	for i, p := range rest {
 		switch {
 		case isDigits(p):
-			digits = append(digits, p...)
-		case i == 0 && (p == "book" || p == "bk"):
-			books++
-		case i > 1 && i < len(parts)-1 && (p == "page" || p == "pg") && isDigits(parts[i-1]):
+			digits = append(digits, p)
+		case isPlace(p) == page && pages == 0 && len(digits) > 0 && i < len(rest)-1:
 			pages++
 		default:
-			books = -len(parts)
+			return strings.Join(parts, "")
 		}
 	}
-	if books == 1 && pages == 1 {
-		return string(digits)
+	if len(digits) < 2 {
+		return strings.Join(parts, "")
 	}
-	return string(all)
+	return strings.Join(digits, "")
+}
+
+// place is what a word says of the number behind it.
+type place uint8
+
+const (
+	noPlace place = iota
+	book
+	page
+)
+
+func isPlace[T string | []byte](word T) place {
+	switch string(word) {
+	case "book", "bk", "db", "liber", "lib", "l", "volume", "vol", "reel":
+		return book
+	case "page", "pg", "pp", "p", "folio", "fol", "f":
+		return page
+	}
+	return noPlace
+}
+
+// isLabel says whether a word says what kind of number is behind it, and is no part of
+// that: order 2026-0117.
+func isLabel(word string) bool {
+	switch word {
+	case "order", "file", "parcel", "apn", "pin", "tax", "map", "instrument", "inst", "case", "docket",
+		"number", "no", "num", "nr", "id", "ref", "reference":
+		return true
+	}
+	return false
 }
 
 func isDigits(s string) bool {

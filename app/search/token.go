@@ -25,6 +25,7 @@ type token struct {
 //
 //	12-3-045, 12 3 045     123045
 //	O Brien, Mc Donald     obrien, mcdonald
+//	L.L.C.                 llc
 //	convey-⏎ance           conveyance
 //	Smith's                smiths, beside smith
 //	Bk, Pg, Street, …      book, page, st, … (see spellings)
@@ -163,12 +164,15 @@ func (a *analyser) give(s string, start, end int, c class) {
 	if c == digit {
 		a.settleRun(s, start)
 		a.emit(t)
-		a.number(t)
+		a.part(t, false)
 		a.last.text = a.last.text[:0]
 	} else {
-		a.endRun()
+		a.settleInitials(s, start, end)
 		a.emit(t)
 		a.name(s, t)
+		if t.end-t.start == 1 {
+			a.part(t, true)
+		}
 	}
 	a.position++
 }

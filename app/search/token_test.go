@@ -48,6 +48,8 @@ func TestTokens(t *testing.T) {
 		{"O'Brien", "O'Brien O’BRIEN OBrien", "obrien@0 obrien@1 obrien@2"},
 		{"O Brien", "O Brien", "o@0 brien@1 (obrien)0"},
 		{"McDonald", "McDonald Mc Donald", "mcdonald@0 mc@1 donald@2 (mcdonald)1"},
+		{"initials", "J.P. Smith L.L.C., U.S.", "j@0 p@1 (jp)0 smith@2 l@3 l@4 c@5 (llc)3 u@6 s@7 (us)6"},
+		{"initials and more", "a.b.cd e.1 f. g", "a@0 b@1 (ab)0 cd@2 e@3 1@4 f@5 g@6"},
 		{"possessive", "Smith's farm", "smith@0 (smiths)0 farm@1"},
 		{"plural possessive", "Smiths' farm", "smiths@0 farm@1"},
 		{"two apostrophes", "O'Brien's", "obrien@0 (obriens)0"},
@@ -99,7 +101,11 @@ func TestSqueezed(t *testing.T) {
 		{"without a blank", "Bk1022-Pg311", "1022311"},
 		{"page alone", "Page 311", "page311"},
 		{"book alone", "Book 1022", "book1022"},
-		{"more than that", "Deed Book 1022 Page 311", "deedbook1022page311"},
+		{"deed book", "Deed Book 1022 Page 311", "1022311"},
+		{"liber and folio", "Liber 7 f. 12", "712"},
+		{"without the page's word", "DB 1022/311", "1022311"},
+		{"more than that", "Bk 1022 Pg 311 Smith", "bk1022pg311smith"},
+		{"two pages", "Pg 311 Pg 312", "pg311pg312"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var parts []string
@@ -118,7 +124,7 @@ func TestSqueezed(t *testing.T) {
 
 // FuzzTokens: any text gives tokens inside of it, in order, each a term.
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{"", "Deed of O'Brien's 12-3-045", "12 3-045 6", "\xff\x00é", "o o mc mac-\nx", "1 1-1 1 11-1", "1 1\n11", "1 1 11,0", "土地 Ǆ ﷺ ½", "a's's b'"} {
+	for _, s := range []string{"", "Deed of O'Brien's 12-3-045", "12 3-045 6", "\xff\x00é", "o o mc mac-\nx", "1 1-1 1 11-1", "1 1\n11", "a.a aa a.a.a", "a.s.a's.s", "1 1 11,0", "土地 Ǆ ﷺ ½", "a's's b'"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -1,0 +1,225 @@
+package postings
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// oneSegment opens an index of one segment.
+func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *segment) {
+	t.Helper()
+	x := openTest(t, o)
+	b := x.Batch()
+	fill(b)
+	if err := x.Apply(t.Context(), b, nil); err != nil {
+		t.Fatal(err)
+	}
+	return x, x.current.views[0].segment
+}
+
+// However little of a dictionary's index is held, every term is found, and no other.
+func TestSparse(t *testing.T) {
+	const terms = 1500
+	_, s := oneSegment(t, Options{}, func(b *Batch) {
+		for i := range uint64(terms) {
+			b.Begin(i, 0, 0)
+			b.Flat(fmt.Appendf(nil, "%x", i*i*7919))
+		}
+	})
+	if len(s.sparse.ends) < 8 {
+		t.Fatalf("only %d leaves", len(s.sparse.ends))
+	}
+	for _, most := range []int{1 << 20, 200, 1} {
+		var err error
+		if s.sparse, err = readSparse(&s.streams[streamIndex], s.lengths[streamTerms], most); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(s.sparse.separators) + sparseEach*len(s.sparse.ends); got > max(most, 100) {
+			t.Errorf("%d bytes of at most %d", got, most)
+		}
+		var w walk
+		for i := range uint64(terms) {
+			term := fmt.Appendf(nil, "%x", i*i*7919)
+			e, found, err := s.find(term, &w)
+			if err != nil || !found || e.count != 1 {
+				t.Fatalf("at most %d: %s: %+v, %v, %v", most, term, e, found, err)
+			}
+			if _, found, err := s.find(append(term, 'x'), &w); err != nil || found {
+				t.Fatalf("at most %d: %sx: %v, %v", most, term, found, err)
+			}
+		}
+	}
+}
+
+// Terms of any bytes and any length.
+func TestTermsOfAnyBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	terms := make([][]byte, 3000)
+	x, s := oneSegment(t, Options{}, func(b *Batch) {
+		for i := range terms {
+			terms[i] = make([]byte, 1+r.IntN(MostTerm))
+			for j := range terms[i] {
+				terms[i][j] = byte(r.IntN(3)) * 127
+			}
+			b.Begin(uint64(i), 0, 0)
+			b.Flat(terms[i])
+		}
+	})
+	slices.SortFunc(terms, bytes.Compare)
+	terms = slices.CompactFunc(terms, bytes.Equal)
+	var w walk
+	w.from(&s.streams[streamTerms], 0)
+	for _, want := range terms {
+		if !w.next() || !bytes.Equal(w.term, want) {
+			t.Fatalf("got %x, want %x, %v", w.term, want, w.err)
+		}
+		if _, found, err := s.find(want, &walk{}); err != nil || !found {
+			t.Fatalf("%x is not found, %v", want, err)
+		}
+	}
+	if w.next() || w.err != nil {
+		t.Errorf("more terms, %v", w.err)
+	}
+	got, err := x.Terms(t.Context(), "", len(terms)+1)
+	if err != nil || len(got) != len(terms) {
+		t.Errorf("%d terms of %d, %v", len(got), len(terms), err)
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	_, s := oneSegment(t, Options{Cache: 1}, func(b *Batch) {
+		for i := range uint64(300_000) {
+			b.Begin(i, 0, 0)
+		}
+	})
+	c := s.cache
+	least := 4 * cacheShards
+	if pages := len(s.sums); pages < 3*least {
+		t.Fatalf("only %d pages", pages)
+	}
+	for range 3 {
+		for doc := range s.docs {
+			if doc%1000 != 0 {
+				continue
+			}
+			key, err := s.u64(streamKeys, doc)
+			if err != nil || key != uint64(s.docs-1-doc) {
+				t.Fatalf("document %d: %d, %v", doc, key, err)
+			}
+		}
+	}
+	held := 0
+	for i := range c.shards {
+		held += len(c.shards[i].slots)
+		if len(c.shards[i].where) > len(c.shards[i].slots) {
+			t.Error("more pages than room")
+		}
+	}
+	if held > least {
+		t.Errorf("%d pages held, of at most %d", held, least)
+	}
+}
+
+func TestPick(t *testing.T) {
+	const kb, mb = 1 << 10, 1 << 20
+	eight := func(size int64) []int64 { return slices.Repeat([]int64{size}, 8) }
+	ruler := slices.Repeat(append(eight(kb)[1:], 100*kb), 8)[:63]
+	rows := []struct {
+		name     string
+		sizes    []int64
+		from, to int
+	}{
+		{"none", nil, 0, 0},
+		{"few", []int64{kb, kb, kb}, 0, 0},
+		{"eight", eight(kb), 0, 8},
+		{"eight behind a large one", append([]int64{mb}, eight(kb)...), 1, 9},
+		{"small ones first", append(eight(mb), eight(kb)...), 8, 16},
+		{"a large one between", []int64{kb, kb, kb, kb, mb, kb, kb, kb, kb, kb}, 0, 0},
+		{"a small one between", []int64{mb, mb, mb, kb, mb, mb, mb, mb, mb, kb}, 0, 10},
+		{"seven of every level", slices.Concat(eight(mb)[1:], eight(100 * kb)[1:], eight(kb)[1:]), 0, 0},
+		{"very many", slices.Repeat([]int64{kb}, 50), 0, mergeMost},
+		{"eight apart", slices.Repeat([]int64{mb, kb}, 40), 0, mergeMost},
+		{"no eight, but too many", append(ruler, mb, kb), 0, mergeWidth},
+	}
+	for _, row := range rows {
+		var views []view
+		for _, size := range row.sizes {
+			views = append(views, view{segment: &segment{pageFile: &pageFile{size: size, footer: footer{docs: 10}}}})
+		}
+		if from, to := pick(views); from != row.from || to != row.to {
+			t.Errorf("%s: %d to %d, want %d to %d", row.name, from, to, row.from, row.to)
+		}
+	}
+}
+
+// A segment most of which is gone is written anew, and one that is all gone goes.
+func TestGoneIsMergedAway(t *testing.T) {
+	x, s := oneSegment(t, Options{}, func(b *Batch) {
+		for i := range uint64(100) {
+			b.Begin(i, 0, 0)
+			b.Flat([]byte("t"))
+		}
+	})
+	remove := func(from, to uint64) {
+		b := x.Batch()
+		for key := from; key < to; key++ {
+			b.Remove(key)
+		}
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := []struct {
+		from, to uint64
+		done     bool
+		want     Stats
+	}{
+		{0, 30, false, Stats{70, s.size, 1}},
+		{30, 60, true, Stats{40, 0, 1}},
+		{60, 100, true, Stats{0, 0, 0}},
+	}
+	for _, row := range rows {
+		remove(row.from, row.to)
+		done, err := x.mergeOnce(t.Context())
+		if err != nil || done != row.done {
+			t.Fatalf("%+v: merged %v, %v", row, done, err)
+		}
+		got := x.Stats()
+		if row.want.Bytes == 0 {
+			got.Bytes = 0
+		}
+		if got != row.want {
+			t.Errorf("%+v: got %+v", row, got)
+		}
+	}
+	if names, err := filepath.Glob(filepath.Join(x.dir, "*.segment")); err != nil || len(names) != 0 {
+		t.Errorf("%v is there, %v", names, err)
+	}
+}
+
+// What lies in the folder and is not ours stays, and is no index.
+func TestOpenBesideOthers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".DS_Store", manifestNew} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		x, err := open(dir, Options{}, unsynced{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".DS_Store")); err != nil {
+		t.Error(err)
+	}
+}
