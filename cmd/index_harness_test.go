@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	indexRecords = 3000 // abstracts, orders; twice as many files
+	indexRecords = 1500 // abstracts, orders; twice as many files
 	indexKills   = 12   // while it is made, at most
 	followKills  = 5
 	indexSoon    = 2 * time.Second // from the answer to a write to its being found

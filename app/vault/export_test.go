@@ -74,5 +74,8 @@ func (v *Vault) AskWords(ctx context.Context, q search.Query) (search.Answer, er
 // IndexTurn does one turn of the indexer.
 func (v *Vault) IndexTurn(ctx context.Context) (more bool, err error) { return v.index.turn(ctx) }
 
+// PokeIndex tells the indexer to try again, as a passing of time would.
+func (v *Vault) PokeIndex() { v.index.poke() }
+
 // IndexSoon is how long the indexer waits before it follows, at most.
 const IndexSoon = indexGather + indexYield

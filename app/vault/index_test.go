@@ -611,6 +611,55 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	finds(t, v, "A-1", "order 1")
 }
 
+// failing is an index whose disk fails as long as somebody says so.
+type failing struct {
+	vault.WordIndex
+	fails *atomic.Bool
+}
+
+func (f failing) Apply(ctx context.Context, b vault.WordBatch, mark []byte) error {
+	if f.fails.Load() {
+		return &os.PathError{Op: "write", Path: "x", Err: errors.New("input/output error")}
+	}
+	return f.WordIndex.Apply(ctx, b, mark)
+}
+
+// An error of the disk under the index stops it with a reason that whoever asks is
+// told; records are taken all the while, and found when it is over.
+func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	var fails atomic.Bool
+	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { return failing{in, &fails} })
+	v.Start(time.Hour)
+	indexes(t, v)
+	fails.Store(true)
+	order(t, v, "KX100", "", "", elm("", ""))
+	state := func(stopped bool) vault.SearchState {
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			s, err := v.SearchState(t.Context())
+			if err != nil || time.Now().After(end) {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			if stopped == (s.Failed != "") {
+				return s
+			}
+		}
+	}
+	if s := state(true); !s.Ready || s.Behind != 1 || !strings.Contains(s.Failed, "input/output error") {
+		t.Errorf("%+v", s)
+	}
+	order(t, v, "KX200", "", "", elm("", ""))
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); title.KindOf(err) != title.Closing {
+		t.Errorf("whoever waits is told %v", err)
+	}
+	fails.Store(false)
+	v.PokeIndex()
+	findsSoon(t, v, "KX200", "order 2")
+	findsSoon(t, v, "KX100", "order 1")
+	state(false)
+}
+
 // Changes that the index knows go, a bounded number at once; a feed that was cut short
 // is a reason to begin anew.
 func TestTheFeedIsTrimmedBehindTheIndex(t *testing.T) {

@@ -70,7 +70,8 @@ func (r *indexed) file(t *store.Tx) error {
 	}
 	var of title.Abstract
 	if f.AbstractID != 0 {
-		if of, err = t.Abstract(f.AbstractID); err != nil {
+		// A damaged one hides no document; a verification names it.
+		if of, err = t.Abstract(f.AbstractID); err != nil && !errors.Is(err, store.ErrDamaged) {
 			return err
 		}
 	}
