@@ -3,8 +3,8 @@ package ui
 import "net/http"
 
 // docsPolicy is pagePolicy for the viewer of /docs: its style sheet has pictures inside,
-// and nothing on it is sent as a form.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+// it shows a picture that was downloaded, and nothing on it is sent as a form.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 // docs is the page that shows openapi.json and lets one try it (API.md). It is the same

@@ -39,10 +39,13 @@
       parameter.description += ` For example \`${parameter.example}\`.`;
       delete parameter.example;
     };
-    Object.values(parameters).forEach(tell);
+    const resolve = parameter => parameter.$ref ? parameters[parameter.$ref.split("/").pop()] : parameter;
     for (const item of Object.values(description.paths)) {
-      for (const operation of Object.values(item)) {
-        operation.parameters?.filter(p => !p.$ref).forEach(tell);
+      const shared = item.parameters || [];
+      delete item.parameters; // an address that opens an operation shows those without their names
+      for (const operation of Object.values(item).filter(o => o.responses)) {
+        operation.parameters = [...shared, ...operation.parameters || []].map(resolve);
+        operation.parameters.forEach(tell);
         for (const [type, content] of Object.entries(operation.requestBody?.content || {})) {
           if (type !== "application/json") form(content, schemas);
         }
@@ -88,6 +91,14 @@
           e("td", { className: "response-col_status" }, props.code),
           e("td", { colSpan: 2 }, props.response.get("description"), said && e("code", null, said)));
       },
+      // A document is saved, not shown letter by letter.
+      responseBody: Original => props => {
+        const headers = { ...props.headers };
+        if (headers["content-disposition"] && !/^(text|image)\/|json/.test(props.contentType)) {
+          headers["content-disposition"] = headers["content-disposition"].replace(/^inline/, "attachment");
+        }
+        return e(Original, { ...props, headers });
+      },
       // What is shown to be copied and passed on holds no key.
       curl: Original => props => {
         const { request } = props;
@@ -115,6 +126,7 @@
       if (node.textContent !== "Add a file") node.textContent = "Add a file";
     });
     name(".json-schema-form-item-remove", () => "Remove this file");
+    root.querySelectorAll("img:not([alt])").forEach(node => { node.alt = "What was answered"; });
     name("[role=region]", node => `Answers of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
     root.querySelectorAll("pre:not([tabindex]), .microlight:not([tabindex])").forEach(node => { node.tabIndex = 0; });
   };
