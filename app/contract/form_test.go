@@ -33,7 +33,7 @@ func (f *fuzzer) newForm(s *openapi3.Schema, tree map[string]any) *form {
 	for name, v := range sorted(tree) {
 		property := s.Properties[name]
 		if property == nil || !holdsFiles(property.Value) {
-			m.parts = append(m.parts, part{[]string{fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, name)}, []byte(plain(v))})
+			m.parts = append(m.parts, plainPart(name, plain(v)))
 			continue
 		}
 		for range 1 + f.rng.IntN(3) {
@@ -94,89 +94,80 @@ func (m *form) bytes() (media string, body []byte) {
 	return "multipart/form-data; boundary=" + m.boundary, b.Bytes()
 }
 
+// mistake is one in a form.
+type mistake struct {
+	name string
+	make func()
+}
+
 // spoilForm makes one mistake in a form.
 func (f *fuzzer) spoilForm(r *request) string {
-	m := r.form
-	any := func() int { return f.rng.IntN(len(m.parts)) }
-	name := ""
-	mistakes := []struct {
-		name string
-		make func()
-	}{
+	one := pick(f.rng, slices.Concat(frameMistakes(r.form), f.partMistakes(r.form), f.documentMistakes(r.form)))
+	one.make()
+	r.media, r.body = r.form.bytes()
+	return "form: " + one.name
+}
+
+// frameMistakes are in what holds the parts together.
+func frameMistakes(m *form) []mistake {
+	said := func(what string) func() { return func() { m.said = what } }
+	return []mistake{
 		{"no end", func() { m.end = "" }},
 		{"an end that is cut", func() { m.end = "--" + m.boundary }},
 		{"after the end", func() { m.end += "and more\r\n--" + m.boundary + "\r\n" }},
-		{"another boundary", func() { m.said = "multipart/form-data; boundary=other" }},
-		{"no boundary", func() { m.said = "multipart/form-data" }},
-		{"a long boundary", func() { m.said = "multipart/form-data; boundary=" + strings.Repeat("x", 300) }},
-		{"an odd boundary", func() { m.said = `multipart/form-data; boundary="a b` }},
-		{"another multipart", func() { m.said = "multipart/mixed; boundary=" + m.boundary }},
+		{"another boundary", said("multipart/form-data; boundary=other")},
+		{"no boundary", said("multipart/form-data")},
+		{"a long boundary", said("multipart/form-data; boundary=" + strings.Repeat("x", 300))},
+		{"an odd boundary", said(`multipart/form-data; boundary="a b`)},
+		{"another multipart", said("multipart/mixed; boundary=" + m.boundary)},
 		{"no parts", func() { m.parts = nil }},
-		{"a part without a name", func() {
-			m.parts = append(m.parts, part{[]string{"Content-Disposition: form-data"}, []byte("x")})
-		}},
-		{"a part without a head", func() { m.parts = append(m.parts, part{nil, []byte("x")}) }},
-		{"a part with a broken head", func() { m.parts = append(m.parts, part{[]string{"Content-Disposition form-data"}, nil}) }},
-		{"a part with a large head", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="county"`, "X-Large: " + strings.Repeat("y", 20<<10)}, nil})
-		}},
-		{"a field twice", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="county"`}, []byte("A")}, part{[]string{`Content-Disposition: form-data; name="county"`}, []byte("B")})
-		}},
-		{"an unknown field", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="surprise"`}, []byte("x")})
-		}},
-		{"a document in another field", func() { m.parts = append(m.parts, f.file("county", "a.pdf", vaulttest.PDF(1, "x"))) }},
-		{"a field in the place of a document", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="files"`}, []byte("x")})
-		}},
-		{"a field that is too large", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="county"`}, bytes.Repeat([]byte("z"), mostJSON+1)})
-		}},
-		{"a field that is no UTF-8", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="county"`}, []byte("\xff\xfe")})
-		}},
-		{"custom fields that are no JSON", func() {
-			m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="custom_fields"`}, []byte(pick(f.rng, []string{"{", "[]", "7", "null", `{"a":{"b":1}}`, ""}))})
-		}},
-		{"an id that is none", func() {
-			m.parts = append(m.parts, part{[]string{fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, pick(f.rng, []string{"folder_id", "template_id"}))},
-				[]byte(pick(f.rng, []string{"0", "-1", "01", "1e3", "999999", "9223372036854775808", "", "x", "1.0", "null"}))})
-		}},
-		{"a document that is too large", func() {
-			m.parts = append(m.parts, f.file("files", "large.txt", bytes.Repeat([]byte("l"), mostFile+1)))
-		}},
-		{"a document as large as may be", func() {
-			m.parts = append(m.parts, f.file("files", "full.txt", bytes.Repeat([]byte("f"), mostFile)))
-		}},
+		{"a part that is gone", func() { m.parts = m.parts[min(1, len(m.parts)):] }},
+		{"a part twice", func() { m.parts = append(m.parts, m.parts[:min(1, len(m.parts))]...) }},
+	}
+}
+
+// plainPart is a field that is no document.
+func plainPart(name, value string) part {
+	return part{[]string{fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, name)}, []byte(value)}
+}
+
+// partMistakes are in fields and their heads.
+func (f *fuzzer) partMistakes(m *form) []mistake {
+	add := func(parts ...part) func() { return func() { m.parts = append(m.parts, parts...) } }
+	return []mistake{
+		{"a part without a name", add(part{[]string{"Content-Disposition: form-data"}, []byte("x")})},
+		{"a part without a head", add(part{nil, []byte("x")})},
+		{"a part with a broken head", add(part{[]string{"Content-Disposition form-data"}, nil})},
+		{"a part with a large head", add(part{[]string{`Content-Disposition: form-data; name="county"`, "X-Large: " + strings.Repeat("y", 20<<10)}, nil})},
+		{"a field twice", add(plainPart("county", "A"), plainPart("county", "B"))},
+		{"an unknown field", add(plainPart("surprise", "x"))},
+		{"a field in the place of a document", add(plainPart("files", "x"))},
+		{"a field that is too large", add(plainPart("county", strings.Repeat("z", mostJSON+1)))},
+		{"a field that is no UTF-8", add(plainPart("county", "\xff\xfe"))},
+		{"too many parts", add(slices.Repeat([]part{plainPart("x", "")}, mostParts+1)...)},
+		{"odd custom fields", add(plainPart("custom_fields", pick(f.rng, []string{"{", "[]", "7", "null", `{"a":{"b":1}}`, ""})))},
+		{"an id that is none", add(plainPart(pick(f.rng, []string{"folder_id", "template_id"}),
+			pick(f.rng, []string{"0", "-1", "01", "1e3", "999999", "9223372036854775808", "", "x", "1.0", "null"})))},
+	}
+}
+
+// documentMistakes are in documents.
+func (f *fuzzer) documentMistakes(m *form) []mistake {
+	add := func(name, filename string, content []byte) func() {
+		return func() { m.parts = append(m.parts, f.file(name, filename, content)) }
+	}
+	odd := pick(f.rng, []string{
+		"../../etc/passwd.pdf", `C:\deeds\a.pdf`, "a\x00.pdf", strings.Repeat("n", 400) + ".pdf", ".pdf", "", "a.pdf.", "\u202efdp.exe.pdf", "con.txt", "\xff.pdf", "noextension",
+	})
+	return []mistake{
+		{"a document in another field", add("county", "a.pdf", vaulttest.PDF(1, "x"))},
+		{"a document that is too large", add("files", "large.txt", bytes.Repeat([]byte("l"), mostFile+1))},
+		{"a document as large as may be", add("files", "full.txt", bytes.Repeat([]byte("f"), mostFile))},
+		{"an odd filename", add("files", odd, vaulttest.PDF(1, "odd"))},
 		{"many documents", func() {
 			for range mostFiles + 2 {
 				m.parts = append(m.parts, f.document("files"))
 			}
 		}},
-		{"too many parts", func() {
-			for range mostParts + 1 {
-				m.parts = append(m.parts, part{[]string{`Content-Disposition: form-data; name="x"`}, nil})
-			}
-		}},
-		{"an odd filename", func() {
-			odd := pick(f.rng, []string{"../../etc/passwd.pdf", `C:\deeds\a.pdf`, "a\x00.pdf", strings.Repeat("n", 400) + ".pdf", ".pdf", "", "a.pdf.", "\u202efdp.exe.pdf", "con.txt", "\xff.pdf", "noextension"})
-			m.parts = append(m.parts, f.file("files", odd, vaulttest.PDF(1, "odd")))
-		}},
-		{"a part that is gone", func() {
-			if len(m.parts) > 0 {
-				m.parts = slices.Delete(m.parts, 0, 1)
-			}
-		}},
-		{"a part twice", func() {
-			if len(m.parts) > 0 {
-				m.parts = append(m.parts, m.parts[any()])
-			}
-		}},
 	}
-	one := pick(f.rng, mistakes)
-	name = one.name
-	one.make()
-	r.media, r.body = m.bytes()
-	return "form: " + name
 }

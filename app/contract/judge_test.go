@@ -80,6 +80,11 @@ func (f *fuzzer) reread(r *request, got *reply) {
 		return
 	}
 	look := &request{op: r.op, as: "read", method: http.MethodGet, target: nouns[t.noun] + "/" + t.id}
+	for _, h := range r.header {
+		if h[0] == "Host" {
+			look.header = append(look.header, h) // the addresses in an answer begin with it
+		}
+	}
 	now, err := f.send(look)
 	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil || !reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
 		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.told(r, got))

@@ -25,7 +25,7 @@ type request struct {
 	form     *form    // of which body was made; nil: something else
 	tree     any      // of which body was made as JSON
 	wrong    []string // what was spoilt
-	target0  *thing   // what the path names, where it names one
+	about    *thing   // what the path names, where it names one
 	once     string   // its Idempotency-Key, if it is a good one
 	answered *reply   // what it was answered the first time
 }
@@ -62,7 +62,7 @@ func (f *fuzzer) path(r *request) string {
 		} else if p.Value.Name == "id" {
 			id = "k3Jd82Qz"
 		}
-		r.target0 = t
+		r.about = t
 		path = strings.Replace(path, "{"+p.Value.Name+"}", id, 1)
 	}
 	return path
@@ -160,8 +160,8 @@ func (f *fuzzer) headers(r *request) {
 			r.once = value
 		case "If-Match":
 			value = "*"
-			if r.target0 != nil && r.target0.tag != "" && f.chance(70) {
-				value = r.target0.tag
+			if r.about != nil && r.about.tag != "" && f.chance(70) {
+				value = r.about.tag
 			}
 		case "If-None-Match":
 			value = `"0"`
@@ -223,12 +223,12 @@ func (f *fuzzer) body(r *request) {
 // order gives the files of an abstract another order.
 func (f *fuzzer) order(r *request, members map[string]any) {
 	delete(members, "files")
-	if r.target0 == nil || f.chance(60) {
+	if r.about == nil || f.chance(60) {
 		return
 	}
 	list := []any{}
 	for _, t := range f.world.things["file"] {
-		if t.of == r.target0 && !t.gone {
+		if t.of == r.about && !t.gone {
 			list = append(list, number(t.id))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // spoil makes one mistake in a request.
 func (f *fuzzer) spoil(r *request) {
 	kinds := []func(*request) string{f.spoilMethod, f.spoilHeader, f.spoilQuery}
-	if r.target0 != nil {
+	if r.about != nil {
 		kinds = append(kinds, f.spoilPath, f.spoilPath)
 	}
 	if strings.HasPrefix(r.target, "/dl/") {
@@ -81,7 +81,7 @@ func (f *fuzzer) spoilQuery(r *request) string {
 // spoilPath names something else: of another noun, in another spelling, or nothing.
 func (f *fuzzer) spoilPath(r *request) string {
 	path, query, _ := strings.Cut(r.target, "?")
-	id := r.target0.id
+	id := r.about.id
 	odd := pick(f.rng, []string{
 		"0", "00", "-1", "1.0", "9223372036854775808", "99999999", id + "0", "0" + id, id + "%20", "%" + "00", "%2e%2e", "..", ".", "a%2fb", "a%5cb", "%ff", "%E5%AE%B6", strings.ToUpper(id) + "a",
 		strings.Repeat("9", 300), "'", "{id}", "null", "*", id + "/", id + "//", id + ".json", id + ";v=1",
@@ -91,7 +91,7 @@ func (f *fuzzer) spoilPath(r *request) string {
 			odd = other.id
 		}
 	}
-	r.target0 = nil
+	r.about = nil
 	at := strings.LastIndex(path, "/"+id)
 	r.target = path[:at+1] + odd + path[at+1+len(id):]
 	if f.chance(10) {

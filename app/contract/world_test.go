@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -157,18 +158,8 @@ func (f *fuzzer) walk(v any, of *thing) {
 		if t := f.record(v, of); t != nil && t.noun == "abstract" {
 			of = t
 		}
-		for _, key := range slices.Sorted(mapKeys(v)) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			f.walk(v[key], of)
-		}
-	}
-}
-
-func mapKeys(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range m {
-			if !yield(key) {
-				return
-			}
 		}
 	}
 }
