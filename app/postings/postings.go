@@ -16,8 +16,9 @@
 //
 // Promises: Apply is whole or has not happened, whatever is cut, and so is its mark;
 // a search sees one state from beginning to end; every byte read from the disk has
-// been checked, and what is wrong is said, never answered; memory is bounded by the
-// cache, some bytes for a page, and a bit for a document, whatever is asked.
+// been checked, and what is wrong is said, never answered; memory is bounded, whatever
+// is asked: the cache, and of a segment some bytes for a page, at most 4 MiB for its
+// dictionary, and a bit for a document where some are gone.
 //
 // Refuses: to keep the documents, to mend what is damaged (the index can be made
 // anew), and queries without a bound.
