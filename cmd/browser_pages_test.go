@@ -34,7 +34,8 @@ func (f *firm) screens() []screen {
 		{name: "forbidden", path: "/admin/users", as: viewer, status: 403},
 		{name: "desk", path: "/", as: admin},
 		{name: "desk-viewer", path: "/", as: viewer},
-		{name: "find", path: "/find?q=2026", as: staff},
+		{name: "find", path: "/find?q=quillfeather", as: staff},
+		{name: "find-numbers", path: "/find?q=2026", as: staff},
 		{name: "find-start", path: "/find", as: viewer},
 		{name: "find-nothing", path: "/find?q=nowhere+at+all", as: viewer},
 		{name: "abstracts", path: "/abstracts", as: staff},
@@ -154,6 +155,10 @@ func TestScreens(t *testing.T) {
 	on := openBench(t)
 	f := on.firm(t)
 	sessions := f.sessions(on.tab(t, f.origin), admin, staff, viewer)
+	finder := on.tab(t, f.origin)
+	finder.resume(sessions[staff])
+	finder.goTo("/")
+	f.searched(finder, "lien satisfied")
 	for _, s := range f.screens() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

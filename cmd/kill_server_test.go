@@ -22,6 +22,7 @@ type served struct {
 	address   chan string   // of the line that it answers; closed at the end of its output
 	transport *http.Transport
 	client    *client.Client
+	base      string // of its public address
 }
 
 // spawn starts the server and waits for nothing.
@@ -61,7 +62,7 @@ func (h *harness) start() *served {
 			s.kill()
 			h.t.Fatalf("serve ended:\n%s", s.said)
 		}
-		s.client = client.New(address, h.key, s.transport)
+		s.base, s.client = address, client.New(address, h.key, s.transport)
 		if err := ready(s.transport, address); err != nil {
 			s.kill()
 			h.t.Fatalf("%v\n%s", err, s.said)

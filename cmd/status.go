@@ -56,6 +56,7 @@ func statusRows(s wire.Status) [][]string {
 		{"trash", fmt.Sprint(s.Trashed)},
 		{"waiting", fmt.Sprintf("%d for processing", s.Queue)},
 		{"failed", failed(s.Failed)},
+		{"search", searchRow(s.Search)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
 		{"writes", writes},
 	}

@@ -75,6 +75,7 @@ func Control(opts ControlOptions) http.Handler {
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
 	mux.HandleFunc("POST /control/repair", c.repair)
+	mux.HandleFunc("POST /control/reindex", c.reindex)
 	mux.HandleFunc("POST /control/backup", c.backup)
 	c.mountEvents(mux)
 	return Identify(mux, opts.Chance)
@@ -124,6 +125,11 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
 	}
+	index, err := c.Vault.SearchState(r.Context())
+	if err != nil {
+		return out, err
+	}
+	out.Search = searchIndex(index)
 	err = c.backupStatus(&out)
 	return out, err
 }

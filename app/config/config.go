@@ -32,6 +32,7 @@ type Config struct {
 	Validation     Validation     `mapstructure:"validation"`
 	Reader         Reader         `mapstructure:"reader"`
 	Previews       Previews       `mapstructure:"previews"`
+	Search         Search         `mapstructure:"search"`
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
 	Trash          Trash          `mapstructure:"trash"`
@@ -138,6 +139,14 @@ type Previews struct {
 	Size Size `mapstructure:"size"`
 }
 
+// Search is the index of words.
+type Search struct {
+	Deadline  time.Duration `mapstructure:"deadline"`   // of one search
+	CacheSize Size          `mapstructure:"cache_size"` // of the index, in memory
+	BatchSize Size          `mapstructure:"batch_size"` // of the text that goes into it at once
+	MostWords int           `mapstructure:"most_words"` // of one search
+}
+
 // Disk is what is asked of the data directory's file system.
 type Disk struct {
 	Reserve      Size `mapstructure:"reserve"`
@@ -201,6 +210,7 @@ func Default() Config {
 		},
 		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
 		Previews:    Previews{Size: 2 * GB},
+		Search:      Search{Deadline: 2 * time.Second, CacheSize: 64 * MB, BatchSize: 4 * MB, MostWords: 32},
 		Disk:        Disk{Reserve: 64 * MB},
 		CORS:        CORS{Origins: []string{}},
 		Trash:       Trash{Keep: 30 * day},

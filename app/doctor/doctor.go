@@ -74,7 +74,7 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	add(clock(c.Data, opts.Now(), checkup))
 	add(syncs(c.Data))
 	if checkup != nil {
-		add(room(checkup, c), backup(checkup, c, opts.Now()), place(checkup, c), past(checkup, opts.Now()), writes(checkup), failures(checkup))
+		add(room(checkup, c), backup(checkup, c, opts.Now()), place(checkup, c), past(checkup, opts.Now()), writes(checkup), failures(checkup), searches(checkup))
 	}
 	add(port(ctx, c, checkup), certificates(c, checkup, opts.Now()))
 	add(memory(c), engine(ctx, opts))

@@ -60,7 +60,8 @@ var eventWords = []eventGroup{
 	}},
 	{"Backups and the vault", []eventWord{
 		{"backup.created", "made a backup", "", ""}, {"backup.pruned", "removed old backups", "", ""}, {"backup.restored", "restored a backup", "", ""},
-		{"vault.created", "made the vault", "", ""}, {"vault.repaired", "repaired the vault's indexes", "", ""}, {"search.reindexed", "had the search index built anew", "", ""},
+		{"vault.created", "made the vault", "", ""}, {"vault.repaired", "repaired the vault's indexes", "", ""},
+		{"search.reindexed", "had the search index made anew", "", ""},
 	}},
 }
 

@@ -153,13 +153,13 @@ func TestFindLeadsToThePage(t *testing.T) {
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
 }
 
-// Administrators see how the index is, and have it built anew.
+// Administrators see how the index is, and have it made anew.
 func TestSearchIndexCard(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.order(t, "26-1", 5, elm())
 	admin := h.visit(t, title.RoleAdmin)
-	admin.get(t, 200, "/admin/settings").has(t, "There is no index of words", "Build anew")
+	admin.get(t, 200, "/admin/settings").has(t, "There is no index of words", "Make anew")
 	h.indexed(t)
 	admin.get(t, 200, "/admin/settings").has(t, "1 record in ", "with every change there was")
 	admin.get(t, 303, "/admin/search").same(t, map[string]string{"Location": "/admin/settings#search-index"})
@@ -171,5 +171,5 @@ func TestSearchIndexCard(t *testing.T) {
 	admin.post(t, 303, "/admin/search", nil)
 	h.indexed(t)
 	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "2 records in ")
-	admin.get(t, 200, "/admin/activity").has(t, "had the search index built anew")
+	admin.get(t, 200, "/admin/activity").has(t, "had the search index made anew")
 }

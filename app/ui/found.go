@@ -71,6 +71,9 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, pro
 		return f, nil
 	case title.Closing:
 		f.Partial = sentenceOf(err)
+		if state := p.searchIndex(ctx); state.Building && !state.Ready && state.Total > 0 {
+			f.Partial = "The search index is being made" + state.progress() + "."
+		}
 		return f, p.byNumber(ctx, q, &f)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -17,9 +18,9 @@ type searchIndex struct {
 func (s searchIndex) Says() string {
 	switch {
 	case s.Building && s.Ready:
-		return "The index is being built anew" + s.progress() + ". The old one answers until then."
+		return "The index is being made anew" + s.progress() + ". The old one answers until then."
 	case s.Building:
-		return "The index is being built" + s.progress() + ". Until then only numbers, parcels and addresses are found."
+		return "The index is being made" + s.progress() + ". Until then only numbers, parcels and addresses are found."
 	case !s.Ready:
 		return "There is no index of words: only numbers, parcels and addresses are found."
 	case s.Behind > 0:
@@ -35,7 +36,7 @@ func (s searchIndex) progress() string {
 	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), countAny(s.Done), countAny(s.Total))
 }
 
-// Percent is how far the one is that is being built.
+// Percent is how far the one is that is being made.
 func (s searchIndex) Percent() string {
 	if s.Total == 0 {
 		return "0 %"
@@ -43,25 +44,25 @@ func (s searchIndex) Percent() string {
 	return fmt.Sprintf("%d %%", min(s.Done, s.Total)*100/s.Total)
 }
 
-func (p *pages) searchIndex(r *http.Request) searchIndex {
-	state, err := p.Vault.SearchState(r.Context())
+func (p *pages) searchIndex(ctx context.Context) searchIndex {
+	state, err := p.Vault.SearchState(ctx)
 	if err != nil {
-		p.Log.ErrorContext(r.Context(), "search index", "error", err)
+		p.Log.ErrorContext(ctx, "search index", "error", err)
 		return searchIndex{Trouble: "How the index is cannot be told now."}
 	}
 	return searchIndex{SearchState: state}
 }
 
-// searchCard is the part that a script asks for again while an index is being built.
+// searchCard is the part that a script asks for again while an index is being made.
 func (p *pages) searchCard(w http.ResponseWriter, r *http.Request, who visitor) error {
 	if !isPart(r) {
 		redirect(w, r, "/admin/settings#search-index")
 		return nil
 	}
-	return p.part(w, r, who, http.StatusOK, "settings.html", "search-index", p.searchIndex(r))
+	return p.part(w, r, who, http.StatusOK, "settings.html", "search-index", p.searchIndex(r.Context()))
 }
 
-// reindex has the index built anew; the one there is answers until then.
+// reindex has the index made anew; the one there is answers until then.
 func (p *pages) reindex(w http.ResponseWriter, r *http.Request, who visitor) error {
 	if err := p.Vault.Reindex(r.Context(), who.Actor); err != nil {
 		return asConflict(err)
@@ -69,5 +70,5 @@ func (p *pages) reindex(w http.ResponseWriter, r *http.Request, who visitor) err
 	if isPart(r) {
 		return p.searchCard(w, r, who)
 	}
-	return p.see(w, r, "/admin/settings", "The search index is being built anew.")
+	return p.see(w, r, "/admin/settings", "The search index is being made anew.")
 }

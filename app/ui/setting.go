@@ -39,7 +39,7 @@ type settingGroup struct {
 var settingLabels = map[string]string{
 	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
 	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
-	"previews": "Pictures of pages", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "idempotency": "Repeated requests",
+	"previews": "Pictures of pages", "search": "Search", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "idempotency": "Repeated requests",
 	"sweep": "Tidying up", "backup": "Backups",
 }
 
@@ -83,7 +83,7 @@ func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, who visitor
 	}
 	shown := settingPage{
 		Version: p.Version, Home: p.Vault.Dir(), File: filepath.Join(p.Vault.Dir(), config.FileName), Health: h, Trouble: diskWarning(h),
-		Groups: groups(p.Settings), CanLook: p.Doctor != nil, Search: p.searchIndex(r),
+		Groups: groups(p.Settings), CanLook: p.Doctor != nil, Search: p.searchIndex(r.Context()),
 	}
 	if info, err := os.Stat(filepath.Join(p.Vault.Dir(), "vault.db")); err == nil {
 		shown.Database = info.Size()

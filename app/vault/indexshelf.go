@@ -137,6 +137,9 @@ func (x *indexer) begin(ctx context.Context) error {
 	if len(list) > 0 {
 		number = list[len(list)-1] + 1
 	}
+	if x.now != nil { // whose folder somebody may have taken away
+		number = max(number, x.now.number+1)
+	}
 	mark := indexMark{Form: indexForm, Place: &indexPlace{Noun: walked[0], From: 1}}
 	err = x.v.store.View(ctx, func(t *store.Tx) error {
 		// First the place in the feed, then the walk: what changes meanwhile comes twice.

@@ -32,6 +32,8 @@ type Status struct {
 	LastBackup    *Backup        `json:"last_backup"`
 	BackupFailure *BackupFailure `json:"backup_failure"` // since the last good one
 	NextBackupAt  *Time          `json:"next_backup_at"` // by the plan in the settings
+
+	Search SearchIndex `json:"search"`
 }
 
 // BackupFailure is a backup that was not made, and why.

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"net/http"
+
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+// reindex asks for a new index of words, and answers when it is whole. Where nobody
+// serves, the work is done here.
+func (c control) reindex(w http.ResponseWriter, r *http.Request) {
+	stream(c, w, r, "records", func(report func(done, total int64)) (wire.SearchIndex, error) {
+		if err := c.Vault.Reindex(r.Context(), operator(r)); err != nil {
+			return wire.SearchIndex{}, err
+		}
+		s, err := c.Vault.AwaitIndex(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
+		return searchIndex(s), err
+	})
+}
+
+func searchIndex(s vault.SearchState) wire.SearchIndex {
+	out := wire.SearchIndex{
+		Ready: s.Ready, Building: s.Building, Done: int64(s.Done), Total: int64(s.Total), Documents: int64(s.Documents),
+		Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind), Failed: s.Failed,
+	}
+	if !s.Since.IsZero() {
+		out.Since = new(wire.At(s.Since))
+	}
+	return out
+}

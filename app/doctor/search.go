@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"fmt"
+
+	"deedkeep/app/wire"
+)
+
+// farBehind is from how many changes on somebody who has just filed something may miss
+// it in a search.
+const farBehind = 10_000
+
+// searches looks at the index of words, which a server makes and keeps by itself.
+func searches(found *wire.Checkup) wire.Diagnosis {
+	s := found.Status
+	i := s.Search
+	far := ""
+	if i.Total > 0 {
+		far = fmt.Sprintf(", %d of %d records so far", i.Done, i.Total)
+	}
+	switch {
+	case i.Failed != "":
+		return bad("search", "the index does not get on: "+i.Failed, `see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
+	case i.Ready && i.Building:
+		return ok("search", "a new index is being made; the one there is answers"+far)
+	case i.Building && s.Running:
+		return warn("search", "the index is being made, and nothing is found until it is whole"+far, "wait; documents are taken all the while")
+	case i.Building:
+		return warn("search", "the making of the index was cut off", "a server goes on with it, and so does: deedkeep reindex")
+	case !i.Ready && s.Running:
+		return warn("search", "there is no index, and nothing is found", `the server makes one in a moment; else: deedkeep reindex`)
+	case !i.Ready:
+		return ok("search", "there is no index yet; a server makes it")
+	case s.Running && i.Behind > farBehind:
+		return warn("search", fmt.Sprintf("the index is %d changes behind: what was filed last is not found yet", i.Behind), "wait while documents arrive; the log says when something is in the way")
+	}
+	return ok("search", fmt.Sprintf("%d records are in the index, %s", i.Documents, wire.HumanSize(i.Bytes)))
+}

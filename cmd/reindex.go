@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) reindexCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reindex",
+		Short: "Make the search index anew from the records",
+		Long: `Make the search index anew from the records, while the server runs or not. The
+one there is answers until the new one is whole. Ctrl-C ends the waiting: a server
+goes on with it; without one, the next reindex or serve goes on from where it was.
+
+It is never needed by itself: an index that is missing, damaged or of another version
+of deedkeep, and one beside a database that was put back, is made anew by the server.`,
+		Example: "  deedkeep reindex\n  deedkeep reindex --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				report, finish := s.bar("reindex")
+				defer finish()
+				index, err := c.Reindex(ctx, report)
+				finish()
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(index)
+				}
+				return s.print("the search index is whole: %d records, %s\n", index.Documents, wire.HumanSize(index.Bytes))
+			})
+		},
+	}
+}
+
+// searchRow says how the search index is.
+func searchRow(i wire.SearchIndex) string {
+	size := fmt.Sprintf("%d records (%s)", i.Documents, wire.HumanSize(i.Bytes))
+	making := "being made"
+	if i.Total > 0 {
+		making += fmt.Sprintf(", %d %%", 100*i.Done/i.Total)
+	}
+	says := ""
+	switch {
+	case i.Ready && i.Building:
+		says = size + "; a new one is " + making
+	case i.Ready:
+		says = size
+	case i.Building:
+		says = making
+	default:
+		says = "none yet; a server makes it"
+	}
+	if i.Ready && i.Behind > 0 {
+		says += fmt.Sprintf(", %d changes behind", i.Behind)
+	}
+	if i.Failed != "" {
+		says += "; stopped: " + i.Failed
+	}
+	return says
+}
