@@ -22,7 +22,6 @@ import (
 type asked struct {
 	class, text string
 	words       []string // of the text: small letters and digits
-	typo        bool     // the last word has an error
 	phrase      bool
 	county      string // filters; "" for none
 	from, to    time.Time

@@ -104,7 +104,7 @@ func (g *mixing) moments(t *store.Tx, from, until int) error {
 func (g *mixing) mixedOrder(t *store.Tx, n int) error {
 	id, err := t.NewOrderID()
 	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
-		return errors.Join(err, fmt.Errorf("order %d is the %d.", id, n))
+		return errors.Join(err, fmt.Errorf("order %d is the number %d of the mix", id, n))
 	}
 	s := g.Mix.Order(n)
 	order := title.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
@@ -117,7 +117,7 @@ func (g *mixing) mixedOrder(t *store.Tx, n int) error {
 func (g *mixing) mixedAbstract(t *store.Tx, n int) error {
 	id, err := t.NewAbstractID()
 	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
-		return errors.Join(err, fmt.Errorf("abstract %d is the %d.", id, n))
+		return errors.Join(err, fmt.Errorf("abstract %d is the number %d of the mix", id, n))
 	}
 	s := g.Mix.Abstract(n)
 	template := g.templates[0]
@@ -143,7 +143,7 @@ func (g *mixing) mixedAbstract(t *store.Tx, n int) error {
 func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
 	id, err := t.NewFileID()
 	if err != nil || id != uint64(k)+1 { // #nosec G115 -- not negative
-		return 0, errors.Join(err, fmt.Errorf("file %d is the %d.", id, k))
+		return 0, errors.Join(err, fmt.Errorf("file %d is the number %d of the mix", id, k))
 	}
 	which := k % len(g.digests)
 	pages, doc := 1+which%40, letter{g.digests[which], g.sizes[which]}
