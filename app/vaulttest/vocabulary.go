@@ -3,7 +3,6 @@ package vaulttest
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 )
 
@@ -77,9 +76,6 @@ func (v *Vocabulary) Word(rank int) string { return v.words[rank] }
 
 // Size is how many words there are.
 func (v *Vocabulary) Size() int { return len(v.words) }
-
-// Knows reports whether it is one of the words.
-func (v *Vocabulary) Knows(word string) bool { return slices.Contains(v.words, word) }
 
 // TextWords is how many words a document has, on TextPages pages.
 const (
