@@ -77,10 +77,11 @@ func TestEverythingIsNamed(t *testing.T) {
 			}
 		}
 	}
-	add(said, viewersOwn(t))
+	viewers := map[string]bool{}
+	add(viewers, viewersOwn(t))
 	for name, text := range styles {
 		for _, m := range cssClass.FindAllStringSubmatch(cssRemark.ReplaceAllString(text, ""), -1) {
-			if !said[m[1]] {
+			if !said[m[1]] && (filepath.Base(name) != "docs.css" || !viewers[m[1]]) {
 				t.Errorf("%s: no page has the class %s", name, m[1])
 			}
 		}
