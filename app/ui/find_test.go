@@ -39,7 +39,7 @@ func TestFindPage(t *testing.T) {
 		viewer.get(t, 200, "/find?kind=order&q="+q).has(t, h.orderPath(other))
 	}
 	page := viewer.get(t, 200, "/find?q=26-")
-	page.has(t, h.orderPath(one), "<mark>26</mark>-&lt;1&gt;", h.orderPath(other), `aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
+	page.has(t, h.orderPath(one), "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", h.orderPath(other), `aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
 	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address leads nowhere by itself
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
@@ -82,7 +82,7 @@ func TestFindBox(t *testing.T) {
 		return viewer.get(t, 200, "/find/box?q="+url.QueryEscape(q), "HX-Request", "true")
 	}
 	got := ask("26-")
-	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<mark>26</mark>-&lt;1&gt;", `href="/find?all=1&amp;q=26-"`, "1 result")
+	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", `href="/find?all=1&amp;q=26-"`, "1 result")
 	got.lacks(t, "<html")
 	ask("nowhere").has(t, "Nothing was found for “nowhere”")
 	ask(" - ").has(t, "at least two letters or digits")

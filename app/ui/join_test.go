@@ -87,6 +87,7 @@ func TestJoin(t *testing.T) {
 		page.same(t, map[string]string{
 			"Content-Security-Policy": policy,
 			"Cache-Control":           "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
+			"Cross-Origin-Opener-Policy": "same-origin",
 		})
 		h.status(t, 200, "HEAD", link)
 	}
