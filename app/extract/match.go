@@ -19,7 +19,7 @@ const LongestPhrase = 200
 // is found nowhere.
 type Phrase struct {
 	pattern []rune
-	words   []word
+	words   *wordTree // nil: it is looked for as it is
 }
 
 // Span is a run of characters (not bytes): from Start up to, and without, End.
@@ -30,7 +30,10 @@ func NewPhrase(typed string) Phrase {
 	runes := []rune(strings.TrimSpace(strings.ToValidUTF8(typed, "")))
 	runes = runes[:min(len(runes), LongestPhrase)]
 	folded, _ := fold(runes)
-	return Phrase{folded, words(string(runes))}
+	if list := words(string(runes)); len(list) > 0 {
+		return Phrase{folded, newWordTree(list)}
+	}
+	return Phrase{pattern: folded}
 }
 
 // Empty reports whether there is nothing to look for.
@@ -42,8 +45,8 @@ func (p Phrase) Find(text []rune, most int) []Span {
 	if p.Empty() {
 		return nil
 	}
-	if len(p.words) > 0 {
-		return findWords(p.words, text, most)
+	if p.words != nil {
+		return p.words.find(text, most)
 	}
 	folded, at := fold(text)
 	var spans []Span

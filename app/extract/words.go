@@ -87,10 +87,16 @@ func words(typed string) (list []word) {
 		rest = strings.TrimSpace(after)
 		if w := newWord(inner); len(w.runes) > 0 {
 			w.begins = begins
-			list = append(list, w)
+			if !slices.ContainsFunc(list, w.same) {
+				list = append(list, w)
+			}
 		}
 	}
 	return list
+}
+
+func (w *word) same(as word) bool {
+	return w.begins == as.begins && slices.Equal(w.runes, as.runes) && slices.Equal(w.parted, as.parted)
 }
 
 func newWord(text string) (w word) {
@@ -128,74 +134,6 @@ func edge(text []rune, i int) bool {
 		return true
 	}
 	return unicode.IsDigit(text[i-1]) != unicode.IsDigit(text[i])
-}
-
-// match returns where the word ends that begins at i, -1 where none does.
-func (w *word) match(text []rune, i int) int {
-	if text[i] != w.runes[0] || !edge(text, i) {
-		return -1
-	}
-	for k := 1; k < len(w.runes); k++ {
-		i++
-		if i = w.across(text, i, k); i >= len(text) || text[i] != w.runes[k] {
-			return -1
-		}
-	}
-	for i++; w.begins && i < len(text) && bears(text[i]); i++ {
-	}
-	if !edge(text, i) {
-		return -1
-	}
-	return i
-}
-
-// across goes over what may stand in the text before the word's character k.
-func (w *word) across(text []rune, i, k int) int {
-	from, most := i, 0
-	switch {
-	case w.parted[k]:
-		most = 3
-	case unicode.IsDigit(w.runes[k-1]) != unicode.IsDigit(w.runes[k]):
-		most = 2
-	case w.number:
-		most = 1
-	}
-	for n := 0; i < len(text) && !bears(text[i]); i++ {
-		if slightly(text[i]) {
-			continue
-		}
-		if n++; n > most || most == 1 && !strings.ContainsRune("-./", text[i]) {
-			return from
-		}
-	}
-	return i
-}
-
-// findWords gives the places of words, of which those that follow each other are one.
-func findWords(list []word, text []rune, most int) []Span {
-	folded, at := fold(text)
-	var spans []Span
-	last := 0 // where the one before ended
-	for i := 0; i < len(folded); {
-		end := -1
-		for n := range list {
-			end = max(end, list[n].match(folded, i))
-		}
-		n := len(spans)
-		if end < 0 || n > 0 && at[i] < spans[n-1].End {
-			i++
-			continue
-		}
-		if n > 0 && beside(folded[last:i]) {
-			spans[n-1].End = at[end-1] + 1
-		} else if n == most {
-			break
-		} else {
-			spans = append(spans, Span{at[i], at[end-1] + 1})
-		}
-		i, last = end, end
-	}
-	return spans
 }
 
 // beside reports whether what is between two words leaves them together.

@@ -1,8 +1,12 @@
 package extract
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 )
 
 func TestEach(t *testing.T) {
@@ -64,7 +68,124 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s is read as words", typed)
 		}
 	}
-	if long := NewPhrase(strings.Repeat(`"a" `, 100)); len(long.words) > mostWords {
-		t.Errorf("%d words", len(long.words))
+	if long := words(strings.Repeat(`"a" `, 10) + distinct(60)); len(long) != mostWords {
+		t.Errorf("%d words", len(long))
 	}
+}
+
+// Many words at once are found where each of them is, the longest where several are.
+func TestManyWordsAreAsEach(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	some := func(of []string, n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(of[chance.IntN(len(of))])
+		}
+		return b.String()
+	}
+	for range 3000 {
+		var typed []string
+		for range 1 + chance.IntN(6) {
+			typed = append(typed, `"`+some([]string{"a", "b", "1", "-", " ", "'"}, 1+chance.IntN(5))+`"`+some([]string{"", "*"}, 1))
+		}
+		list := words(strings.Join(typed, " "))
+		text, _ := fold([]rune(some([]string{"a", "a", "b", "1", "1", " ", "-", "'", "-\n", "ﬁ"}, 40)))
+		by, run := newWordTree(list), stretch{-1, -1}
+		for i := range text {
+			want := -1
+			for _, w := range list {
+				want = max(want, plainly(w, text, i))
+			}
+			if got := by.longest(text, i, &run); got != want {
+				t.Fatalf("%q in %q at %d: %d, want %d", typed, string(text), i, got, want)
+			}
+		}
+	}
+}
+
+// plainly is where one word ends that begins at i, without regard to what that costs.
+func plainly(w word, text []rune, i int) int {
+	if text[i] != w.runes[0] || !edge(text, i) {
+		return -1
+	}
+	for k := 1; k < len(w.runes); k++ {
+		most := 0
+		switch {
+		case w.parted[k]:
+			most = 3
+		case unicode.IsDigit(w.runes[k-1]) != unicode.IsDigit(w.runes[k]):
+			most = 2
+		case w.number:
+			most = 1
+		}
+		if i = over(text, i+1, most); i >= len(text) || text[i] != w.runes[k] {
+			return -1
+		}
+	}
+	for i++; w.begins && i < len(text) && bears(text[i]); i++ {
+	}
+	if !edge(text, i) {
+		return -1
+	}
+	return i
+}
+
+// typedLong are what is the most work to look for in textsLong, which they are not in.
+var (
+	typedLong = map[string]string{"one word": `"zebra"`, "most words": distinct(mostWords), "beginnings": beginnings()}
+	textsLong = map[string]string{"short words": "aa ab ", "one long word": "a", "numbers": "1-a2.b"}
+)
+
+// beginnings are as many of one long word as a phrase has room for, none of them whole.
+func beginnings() string {
+	var b strings.Builder
+	for n := 12; n > 0; n-- {
+		b.WriteString(`"` + strings.Repeat("a", n) + `"* `)
+	}
+	return b.String()
+}
+
+// However much is looked for, a page costs about what it costs to look for one word.
+func TestManyWordsCostLittle(t *testing.T) {
+	for name, piece := range textsLong {
+		text := []rune(strings.Repeat(piece, 200_000/len(piece)))
+		took := func(typed string) time.Duration {
+			phrase, best := NewPhrase(typed), time.Hour
+			for range 5 {
+				begun := time.Now()
+				phrase.Find(text, 1000)
+				best = min(best, time.Since(begun))
+			}
+			return best
+		}
+		one := took(typedLong["one word"])
+		for what, typed := range typedLong {
+			if many := took(typed); many > 5*one {
+				t.Errorf("%s in %s: %v, one word %v", what, name, many, one)
+			}
+		}
+	}
+}
+
+func BenchmarkManyWords(b *testing.B) {
+	for name, piece := range textsLong {
+		text := []rune(strings.Repeat(piece, (1<<20)/len(piece)))
+		for what, typed := range typedLong {
+			b.Run(what+" in "+name, func(b *testing.B) {
+				b.SetBytes(1 << 20)
+				for b.Loop() {
+					NewPhrase(typed).Find(text, 1000)
+				}
+			})
+		}
+	}
+}
+
+// distinct are n different words of one first letter, as somebody typed them.
+func distinct(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"a%c%c" `, 'a'+i/26, 'a'+i%26)
+	}
+	return b.String()
 }
