@@ -24,7 +24,7 @@
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
-//	1      app/search     what somebody types, and the documents it finds            -
+//	1      app/search     what somebody types, and the documents it finds       -
 //	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
 //	1      app/extract    text and page pictures of a document                    golang.org/x/image github.com/richardlehane/mscfb
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -

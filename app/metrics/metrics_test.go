@@ -75,6 +75,32 @@ func ask(t *testing.T, m *Metrics) {
 	}
 }
 
+// A client that left before a failure could be told is nobody's trouble; one that waits
+// for it is.
+func TestWhoeverLeftIsNoTrouble(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	h := m.Watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Pattern = "GET /find/box"
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for _, ctx := range []context.Context{left, left, t.Context()} {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/find/box", nil))
+	}
+	text := read(t, m)
+	for _, line := range []string{
+		`deedkeep_http_requests_total{method="GET",route="/find/box",status="gone"} 2`,
+		`deedkeep_http_requests_total{method="GET",route="/find/box",status="5xx"} 1`,
+		`deedkeep_http_refusals_total{code="500"} 1`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("without %s", line)
+		}
+	}
+}
+
 func TestLint(t *testing.T) {
 	t.Parallel()
 	m := house(t)

@@ -21,6 +21,10 @@ var refusals = []int{
 	http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage,
 }
 
+// gone is the class of what ended as trouble of ours because its client had left before
+// the answer began: it is nobody's trouble.
+const gone = "gone"
+
 // traffic is what HTTP brings.
 type traffic struct {
 	inFlight prometheus.Gauge
@@ -34,7 +38,7 @@ func newTraffic() *traffic {
 	t := &traffic{
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "deedkeep_http_requests_in_flight", Help: "Requests that are being answered, now."}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "deedkeep_http_requests_total", Help: "Requests that were answered, by the pattern of their route, method and class of status.",
+			Name: "deedkeep_http_requests_total", Help: "Requests that were answered, by the pattern of their route, method and class of status; gone: the client left before an answer.",
 		}, []string{"route", "method", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "deedkeep_http_request_duration_seconds", Buckets: durations,
@@ -78,7 +82,7 @@ func (m *Metrics) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
 		t.inFlight.Inc()
-		told := &answer{ResponseWriter: w}
+		told := &answer{ResponseWriter: w, left: r.Context().Err}
 		if r.Body != nil && r.Body != http.NoBody {
 			r.Body = &heard{r.Body, t.in}
 		}
@@ -100,10 +104,14 @@ func (t *traffic) note(r *http.Request, told *answer, took time.Duration) {
 		status = http.StatusOK
 	}
 	route, method := route(r.Pattern), methodWord(r.Method)
+	class := strconv.Itoa(status/100) + "xx"
+	if told.gone {
+		class = gone
+	}
 	t.inFlight.Dec()
-	t.requests.WithLabelValues(route, method, strconv.Itoa(status/100)+"xx").Inc()
+	t.requests.WithLabelValues(route, method, class).Inc()
 	t.seconds.WithLabelValues(route, method).Observe(took.Seconds())
-	if slices.Contains(refusals, status) {
+	if !told.gone && slices.Contains(refusals, status) {
 		t.refused.WithLabelValues(strconv.Itoa(status)).Inc()
 	}
 	t.out.Add(float64(told.bytes))
@@ -132,7 +140,9 @@ func methodWord(method string) string {
 // answer takes down what is answered.
 type answer struct {
 	http.ResponseWriter
+	left   func() error // of the client
 	status int
+	gone   bool // it had left when a failure was to be told
 	bytes  int64
 }
 
@@ -140,6 +150,7 @@ func (a *answer) WriteHeader(status int) {
 	// What is informational comes before the answer (RFC 9110, section 15.2).
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
+		a.gone = status >= http.StatusInternalServerError && a.left() != nil
 	}
 	a.ResponseWriter.WriteHeader(status)
 }

@@ -53,8 +53,13 @@ func (b *Batch) Flat(term []byte) {
 	}
 }
 
+// MostPlaces is how many positions of a term are kept for one document: a search holds
+// those of every word of a phrase in memory.
+const MostPlaces = 1 << 18
+
 // Word says that the document has the term at the position, counted in words from 0
-// and never less than the position of that term before.
+// and never less than the position of that term before. Behind MostPlaces of them it
+// counts as a word of the document alone.
 func (b *Batch) Word(term []byte, position uint32) {
 	t := b.term(term)
 	if t == nil {
@@ -66,9 +71,12 @@ func (b *Batch) Word(term []byte, position uint32) {
 		return
 	}
 	t.word = true
+	b.docs[len(b.docs)-1].words++
+	if t.places++; t.places > MostPlaces {
+		return
+	}
 	b.lists.append(&t.list, uint64(position-t.position)<<1)
 	t.position = position
-	b.docs[len(b.docs)-1].words++
 }
 
 // Remove takes the document of the key away, whether it is of this batch or earlier.
@@ -111,5 +119,5 @@ func (b *Batch) occur(t *batchTerm) {
 	}
 	b.lists.append(&t.list, uint64(doc-t.doc)<<1|1)
 	t.doc = doc
-	t.position = 0
+	t.position, t.places = 0, 0
 }

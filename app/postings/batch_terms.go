@@ -23,6 +23,7 @@ type batchTerm struct {
 	text     uint32 // where it begins
 	doc      uint32 // the last that has it, plus one
 	position uint32 // the last in it
+	places   uint32 // how many in it
 	size     uint8
 	word     bool
 }

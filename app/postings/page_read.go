@@ -54,8 +54,8 @@ func (p *pageFile) readFooter(number uint64, sum uint32) error {
 		return fmt.Errorf("%w: %d bytes long, not %d", ErrDamaged, info.Size(), p.size)
 	}
 	var raw [footerSize]byte
-	if _, err := p.file.ReadAt(raw[:], p.size-footerSize); err != nil {
-		return fmt.Errorf("%w: footer: %w", ErrDamaged, err)
+	if err := p.readAt(raw[:], p.size-footerSize); err != nil {
+		return fmt.Errorf("footer: %w", err)
 	}
 	stored := binary.LittleEndian.Uint32(raw[footerSize-4:])
 	if stored != sum || stored != checksum(raw[:footerSize-4]) {
@@ -90,8 +90,8 @@ func (p *pageFile) readTable() error {
 	}
 	table := make([]byte, full+4*(full+tails))
 	at := int64(full)<<pageBits + bytes
-	if _, err := p.file.ReadAt(table, at); err != nil {
-		return fmt.Errorf("%w: table: %w", ErrDamaged, err)
+	if err := p.readAt(table, at); err != nil {
+		return fmt.Errorf("table: %w", err)
 	}
 	if checksum(table) != p.table {
 		return fmt.Errorf("%w: checksum of the table", ErrDamaged)
@@ -139,16 +139,23 @@ func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 		off, size = p.tails[t].off, p.tails[t].size
 	}
 	buf = buf[:size]
-	if _, err := p.file.ReadAt(buf, off); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("%w: cut off", ErrDamaged)
-		}
+	if err := p.readAt(buf, off); err != nil {
 		return nil, fmt.Errorf("segment %d, byte %d: %w", p.number, off, err)
 	}
 	if checksum(buf) != p.sums[page] {
 		return nil, fmt.Errorf("segment %d, page at byte %d: %w: checksum", p.number, off, ErrDamaged)
 	}
 	return buf, nil
+}
+
+// readAt reads all of buf. A file that ends before is damaged; a disk that does not
+// read is not: the same bytes may be there the next time.
+func (p *pageFile) readAt(buf []byte, off int64) error {
+	_, err := p.file.ReadAt(buf, off)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: cut off", ErrDamaged)
+	}
+	return err
 }
 
 // check reads every page.

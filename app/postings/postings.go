@@ -16,9 +16,10 @@
 //
 // Promises: Apply is whole or has not happened, whatever is cut, and so is its mark;
 // a search sees one state from beginning to end; every byte read from the disk has
-// been checked, and what is wrong is said, never answered; memory is bounded, whatever
-// is asked: the cache, and of a segment some bytes for a page, at most 4 MiB for its
-// dictionary, and a bit for a document where some are gone.
+// been checked, and what is wrong is said, never answered; an open index holds the
+// cache, and of a segment some bytes for a page, at most 4 MiB for its dictionary, and a
+// bit for a document where some are gone; a search, at most MostPlaces positions for
+// each word of its phrases. A Batch holds what it is given: its caller looks at Bytes.
 //
 // Refuses: to keep the documents, to mend what is damaged (the index can be made
 // anew), and queries without a bound.
@@ -30,6 +31,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 )
@@ -142,6 +144,26 @@ type Stats struct {
 	Documents int   // that are not gone
 	Bytes     int64 // on disk, without the manifest
 	Segments  int
+}
+
+// Look returns the size and the mark of the index in dir, which nobody has open, by its
+// manifest alone. It writes nothing and reads no segment. Errors: ErrDamaged,
+// ErrOtherFormat, fs.ErrNotExist.
+func Look(dir string) (st Stats, mark []byte, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if err != nil {
+		return st, nil, err
+	}
+	m, err := parseManifest(raw)
+	if err != nil {
+		return st, nil, err
+	}
+	for _, l := range m.segments {
+		st.Documents += int(l.docs) - l.gone.count()
+		st.Bytes += l.size
+		st.Segments++
+	}
+	return st, m.mark, nil
 }
 
 // Stats returns how large the index is; zero when it is closed.

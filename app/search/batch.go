@@ -2,10 +2,12 @@ package search
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"unicode/utf8"
 
 	"deedkeep/app/postings"
+	"deedkeep/app/title"
 )
 
 // mostID is the greatest ID: the byte above it is the kind.
@@ -15,19 +17,27 @@ const mostID = 1<<56 - 1
 // stands behind them is not found.
 const MostPositions = 4_000_000
 
+// MostMemory is how many bytes a batch may grow by the text of one document; what
+// stands behind them is not found either. An ordinary text of MostPositions stays far
+// below: it is for those in which every word is another.
+const MostMemory = 32 << 20
+
 // Batch gathers documents for one Apply. It is of one goroutine.
 type Batch struct {
+	log    *slog.Logger
 	engine *postings.Batch
 	to     sink // the same
 	term   []byte
 	fields analyser
 	text   analyser
+	most   int  // Bytes up to which the text of this document goes
+	cut    bool // it had more
 }
 
 // Batch returns an empty batch.
 func (x *Index) Batch() *Batch {
 	engine := x.engine.Batch()
-	return &Batch{engine: engine, to: engine}
+	return &Batch{log: x.options.Log, engine: engine, to: engine}
 }
 
 // sink is where the terms of documents go: a batch of the engine, which takes a flat
@@ -71,8 +81,12 @@ func (b *Batch) Put(d Document) error {
 	if d.Text == nil {
 		return nil
 	}
+	b.cut, b.most = false, b.to.Bytes()+MostMemory
 	if err := d.Text(b.page); err != nil {
 		return fmt.Errorf("text of document %d: %w", d.ID, err)
+	}
+	if b.cut && b.log != nil {
+		b.log.Warn("the end of a text is not in the search index: it has too many words", "kind", d.Kind, "id", d.ID, "words", b.text.position)
 	}
 	return nil
 }
@@ -123,11 +137,11 @@ func (b *Batch) field(s string) {
 
 // page puts a page of the text.
 func (b *Batch) page(text string) error {
-	if b.text.position >= MostPositions {
+	if b.cut {
 		return nil
 	}
 	b.text.scan(text, func(t token) {
-		if t.position < MostPositions {
+		if b.cut = b.cut || t.position >= MostPositions || b.to.Bytes() >= b.most; !b.cut {
 			b.word(textWord, t)
 			b.starts(otherStart, t.text, fewStarts)
 		}
@@ -167,7 +181,7 @@ func where(template uint64, county, state, status string) []string {
 		space byte
 		value string
 	}{{byCounty, county}, {byState, state}, {byStatus, status}} {
-		if value := filter(f.value); value != "" {
+		if value := title.Fold(f.value); value != "" {
 			terms = append(terms, term(f.space, whole(value)))
 		}
 	}

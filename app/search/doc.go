@@ -22,7 +22,7 @@
 //	g start     of that, 2 to 12 characters
 //	b start     of a word of Fields and of the text, 4 to 6 characters
 //	t id (8)    template
-//	c, s, u     county, state, status: without case and accents
+//	c, s, u     county, state, status: as title.Fold has them, by which records are compared
 //
 // A document's kind is the engine's group, its day the engine's date, and its key is the
 // kind (1 byte) and the ID (7).
@@ -64,6 +64,15 @@
 // # Refuses
 //
 // To keep texts: snippets are made from the text that the caller has (Marker). To find
-// what stands behind the first 4,000,000 words of a document. To mend an index that is
-// damaged: Remove it and begin anew.
+// what stands behind the first 4,000,000 words of a document, or behind those that take
+// 32 MB of a batch, as a list of some hundred thousand different words does: the log
+// names the document. To find phrases by what stands behind the first 262,144 places of
+// one word in one document. To mend an index that is damaged: the caller removes its
+// folder and begins anew.
+//
+// # An engine of our own
+//
+// Measured on a fifth of the texts it is made for: bleve 2.6.1 took 1,010 MB to index
+// and 0.6 to 1.7 s for a phrase of common words (p95), SQLite's FTS5 0.25 s for a common
+// word by relevance. This one, on all of them: 180 MB, and less than 0.1 s for either.
 package search

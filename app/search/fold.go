@@ -110,33 +110,6 @@ func isAccent(r rune) bool {
 		0x20D0 <= r && r <= 0x20FF || 0xFE20 <= r && r <= 0xFE2F
 }
 
-// filter is how the value of a filter is compared: without case and accents, and with
-// one blank where there are some.
-func filter(s string) string {
-	dst := make([]byte, 0, len(s))
-	gap := false
-	for i := 0; i < len(s); {
-		c, r, size := classAt(s, i)
-		switch {
-		case c == between && unicode.IsSpace(r):
-			gap = len(dst) > 0
-		case c == unseen:
-		default:
-			if gap {
-				dst = append(dst, ' ')
-				gap = false
-			}
-			if c == between || c == apostrophe {
-				dst = append(dst, s[i:i+size]...)
-			} else {
-				dst = appendAny(dst, r, s[i:])
-			}
-		}
-		i += size
-	}
-	return string(dst)
-}
-
 // classAt reads the character at i.
 func classAt(s string, i int) (c class, r rune, size int) {
 	if b := s[i]; b < utf8.RuneSelf {

@@ -15,6 +15,10 @@ var (
 	ErrOtherFormat = postings.ErrOtherFormat // another version of the program wrote it
 )
 
+// ErrTerm is Apply's where a document of the batch cannot be written; the index is as
+// it was.
+var ErrTerm = postings.ErrTerm
+
 // Options are what an index may use, and what queries may ask. Zero is the default.
 type Options struct {
 	Cache     int64         // bytes of the index kept in memory; 64 MB
@@ -80,6 +84,10 @@ func (x *Index) Mark() []byte { return x.engine.Mark() }
 
 // Stats is how large an index is.
 type Stats = postings.Stats
+
+// Look returns the size and the mark of the index in a directory that nobody has open.
+// It writes nothing. Errors: ErrDamaged, ErrOtherFormat, fs.ErrNotExist.
+func Look(dir string) (Stats, []byte, error) { return postings.Look(dir) }
 
 // Stats returns how large the index is.
 func (x *Index) Stats() Stats { return x.engine.Stats() }

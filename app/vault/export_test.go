@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 
 	"deedkeep/app/search"
 	"deedkeep/app/store"
@@ -63,6 +64,18 @@ func (v *Vault) WrapWords(wrap func(WordIndex) WordIndex) {
 			return nil, err
 		}
 		return wrap(in), nil
+	}
+}
+
+// FailOpenWords has indexes fail once their folders are there.
+func (v *Vault) FailOpenWords(err error) {
+	open := v.index.open
+	v.index.open = func(dir string) (wordIndex, error) {
+		in, e := open(dir)
+		if e != nil {
+			return nil, e
+		}
+		return nil, errors.Join(err, in.Close())
 	}
 }
 

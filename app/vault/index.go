@@ -3,6 +3,8 @@ package vault
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +22,17 @@ type SearchSettings struct {
 	MostWords int           // of one search; 32
 }
 
-const searchBatch = 4 << 20
+const (
+	searchBatch    = 4 << 20
+	searchDeadline = 2 * time.Second
+)
+
+func (s SearchSettings) deadline() time.Duration {
+	if s.Deadline <= 0 {
+		return searchDeadline
+	}
+	return s.Deadline
+}
 
 func (s SearchSettings) batch() int64 {
 	if s.BatchSize <= 0 {
@@ -57,6 +69,7 @@ type indexer struct {
 	dir  string
 	open func(dir string) (wordIndex, error)
 	wake chan struct{}
+	gate chan struct{} // has room for the searches under way
 
 	turning  sync.Mutex // of whoever does a turn
 	prepared bool       // what lies in dir was looked at
@@ -79,14 +92,18 @@ type volume struct {
 	wordIndex
 	number              uint64 // of its folder
 	mark                indexMark
+	goal                uint64        // the last change when its walk had ended
+	said                bool          // that it does not get on
+	single              bool          // a batch takes one record: there is one among them that it refuses
 	behind              atomic.Uint64 // mark.Change, for those who look; as the next two
 	walkDone, walkTotal atomic.Uint64
-	broken              atomic.Bool // somebody met damage in it
+	broken              atomic.Bool  // somebody met damage in it
+	unread              atomic.Int64 // searches that the disk did not let it answer
 	users               sync.WaitGroup
 }
 
 func newIndexer(v *Vault) *indexer {
-	return &indexer{v: v, dir: searchDir(v.dir), open: v.openWords, wake: make(chan struct{}, 1), turned: make(chan struct{}), since: v.now()}
+	return &indexer{v: v, dir: searchDir(v.dir), open: v.openWords, wake: make(chan struct{}, 1), gate: make(chan struct{}, searchesAtOnce()), turned: make(chan struct{}), since: v.now()}
 }
 
 func (x *indexer) poke() {
@@ -105,21 +122,60 @@ func (x *indexer) start(own bool) {
 
 var errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
 
-// Search asks the index. Closing while there is no whole one; damage that it meets
-// begins the making of a new one.
+// errBusy counts as one that took too long.
+var errBusy = &title.Error{Kind: title.Closing, Message: "Too many searches are under way; try again soon.", Err: search.ErrDeadline}
+
+// searchesAtOnce bounds the searches under way, and so their memory: more of them do not
+// end sooner.
+func searchesAtOnce() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
+
+// enter waits for the turn of a search, no longer than it may take itself.
+func (x *indexer) enter(ctx context.Context) error {
+	select {
+	case x.gate <- struct{}{}:
+		return nil
+	default:
+	}
+	late := time.NewTimer(x.v.set.Search.deadline())
+	defer late.Stop()
+	select {
+	case x.gate <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return errBusy
+	}
+}
+
+// Search asks the index. Closing while there is no whole one, and where too many ask;
+// damage that it meets begins the making of a new one.
 func (x *indexer) Search(ctx context.Context, q search.Query) (search.Answer, error) {
+	if err := x.enter(ctx); err != nil {
+		return search.Answer{}, err
+	}
+	defer func() { <-x.gate }()
 	in := x.take()
 	if in == nil {
 		return search.Answer{}, errNoIndex
 	}
 	defer in.users.Done()
 	answer, err := in.Search(ctx, q)
-	if broken(err) {
+	if broken(err) || in.unreadable(err) {
 		in.broken.Store(true)
 		x.poke()
 		return search.Answer{}, &title.Error{Kind: title.Closing, Message: errNoIndex.Message, Err: err}
 	}
 	return answer, err
+}
+
+// mostUnread is how many searches may meet an error of the disk before the index counts
+// as broken: a sector that is gone refuses the same searches for ever.
+const mostUnread = 16
+
+func (in *volume) unreadable(err error) bool {
+	var disk *fs.PathError
+	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && in.unread.Add(1) >= mostUnread
 }
 
 // take gives what answers, which its taker lets go with users.Done.
@@ -189,7 +245,7 @@ func (x *indexer) state(ctx context.Context) (s SearchState, err error) {
 }
 
 // Reindex asks for an index that is made anew from the records. The one there is
-// answers until it is whole. Closing when no server runs: AwaitIndex makes it then.
+// answers until it is whole. Where no server runs, AwaitIndex makes it.
 func (v *Vault) Reindex(ctx context.Context, actor title.Actor) error {
 	err := v.administer(ctx, actor, nil, func(t *store.Tx) error {
 		return v.event(t, v.now(), actor, "search.reindexed", "", nil)
@@ -204,8 +260,8 @@ func (v *Vault) Reindex(ctx context.Context, actor title.Actor) error {
 	return nil
 }
 
-// AwaitIndex waits until the index is whole, knows of all changes there were, and is
-// made anew where somebody asked for that. It calls report now and then. Where no
+// AwaitIndex waits until the index is whole, knows of all changes there were when it
+// was called, not of those that come meanwhile, and is made anew where somebody asked for that. It calls report now and then. Where no
 // server runs it does the work itself; what is cut off by ctx goes on from there the
 // next time.
 func (v *Vault) AwaitIndex(ctx context.Context, report func(done, total uint64)) (SearchState, error) {

@@ -2,8 +2,10 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"deedkeep/app/search"
 	"deedkeep/app/store"
 )
 
@@ -39,7 +41,10 @@ func (x *indexer) walk(ctx context.Context, in *volume) error {
 			at := slices.Index(walked, place.Noun) + 1
 			if at == len(walked) {
 				mark.Place = nil
-				return x.apply(ctx, in, batch, mark)
+				if err := x.apply(ctx, in, batch, mark); err != nil {
+					return err
+				}
+				return x.aim(ctx, in)
 			}
 			place.Noun, place.From = walked[at], 1
 			continue
@@ -52,6 +57,11 @@ func (x *indexer) walk(ctx context.Context, in *volume) error {
 	}
 	mark.Place = &place
 	return x.apply(ctx, in, batch, mark)
+}
+
+// aim sets what an index that has walked over all records must know to be whole.
+func (x *indexer) aim(ctx context.Context, in *volume) error {
+	return x.v.store.View(ctx, func(t *store.Tx) error { in.goal = t.LastChange(); return nil })
 }
 
 // standBack lets documents that arrive go first, for less long where somebody waits
@@ -75,6 +85,7 @@ func (x *indexer) follow(ctx context.Context, in *volume) (caught bool, err erro
 		return mark.seen(t)
 	})
 	if err != nil || len(changes) == 0 {
+		in.single = false
 		return true, err
 	}
 	if err := x.v.room(); err != nil {
@@ -93,7 +104,19 @@ func (x *indexer) apply(ctx context.Context, in *volume, batch *indexBatch, mark
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := in.Apply(ctx, batch.wordBatch, mark.raw()); err != nil {
+	err := in.Apply(ctx, batch.wordBatch, mark.raw())
+	switch {
+	case errors.Is(err, search.ErrTerm) && batch.records > 1:
+		in.single = true // one record a batch, until the one is met that it does not take
+		return nil
+	case errors.Is(err, search.ErrTerm):
+		x.v.log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
+		in.single = false
+		without := in.Batch()
+		without.Remove(batch.last.Kind, batch.last.ID)
+		err = in.Apply(ctx, without, mark.raw())
+	}
+	if err != nil {
 		return err
 	}
 	in.mark = mark
@@ -123,14 +146,18 @@ type indexBatch struct {
 	wordBatch
 	v       *Vault
 	records int
-	text    int64 // bytes
+	last    search.Document // of which only the place counts
+	text    int64           // bytes
+	single  bool            // it takes one record
 }
 
-func (x *indexer) newBatch(in *volume) *indexBatch { return &indexBatch{wordBatch: in.Batch(), v: x.v} }
+func (x *indexer) newBatch(in *volume) *indexBatch {
+	return &indexBatch{wordBatch: in.Batch(), v: x.v, single: in.single}
+}
 
 func (b *indexBatch) full() bool {
 	most := b.v.set.Search.batch()
-	return b.records > 0 && (b.text >= most || int64(b.Bytes()) >= batchMemory*most)
+	return b.records > 0 && (b.single || b.text >= most || int64(b.Bytes()) >= batchMemory*most)
 }
 
 // follow puts changed records into the batch, each once, and tells up to which change
@@ -195,6 +222,7 @@ func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int
 
 func (b *indexBatch) put(ctx context.Context, r indexed) error {
 	b.records++
+	b.last = search.Document{Kind: r.Kind, ID: r.ID}
 	if !r.found {
 		b.Remove(r.Kind, r.ID)
 		return nil

@@ -135,17 +135,36 @@ func (x *indexer) turn(ctx context.Context) (more bool, err error) {
 		if x.spent(in, err) {
 			more, err = true, x.breaks(in, err)
 		}
+		if err != nil && in == x.now && x.next != nil {
+			x.ill(in, err)
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
 		more = more || !caught
-		if in == x.next && caught {
+		if in == x.next && in.whole(caught) {
 			if err := x.promote(); err != nil {
 				return false, err
 			}
 		}
 	}
 	return more, nil
+}
+
+// ill says once that an index which answers cannot follow. That does not hold up the
+// one that is made in its place.
+func (x *indexer) ill(in *volume, err error) {
+	if !in.said {
+		x.v.log.Warn("the search index does not get on; another is being made", "error", err)
+	}
+	in.said = true
+}
+
+// whole reports an index that has every record there was when its walk ended: what is
+// written all the while must not keep it out of force.
+func (in *volume) whole(caught bool) bool {
+	return caught || in.mark.Place == nil && in.mark.Change >= in.goal
 }
 
 func (x *indexer) wanted() bool {
@@ -228,6 +247,11 @@ func (x *indexer) trim(ctx context.Context) error {
 
 // await is AwaitIndex.
 func (x *indexer) await(ctx context.Context, report func(done, total uint64)) (s SearchState, err error) {
+	var asked uint64 // all changes up to this one are waited for, not those that come meanwhile
+	err = x.v.store.View(ctx, func(t *store.Tx) error { asked = t.LastChange(); return nil })
+	if err != nil {
+		return s, err
+	}
 	for {
 		var ended chan struct{}
 		var serving bool
@@ -242,7 +266,7 @@ func (x *indexer) await(ctx context.Context, report func(done, total uint64)) (s
 		}
 		report(s.Done, s.Total)
 		switch {
-		case s.Ready && !s.Building && s.Behind == 0:
+		case s.Ready && !s.Building && x.knows(asked):
 			return s, nil
 		case s.Failed != "":
 			return s, &title.Error{Kind: title.Closing, Message: "The search index does not get on: " + s.Failed}
@@ -256,4 +280,11 @@ func (x *indexer) await(ctx context.Context, report func(done, total uint64)) (s
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+// knows reports that all changes up to one are in the index that answers.
+func (x *indexer) knows(change uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.now != nil && x.now.behind.Load() >= change
 }

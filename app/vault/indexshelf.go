@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"deedkeep/app/search"
 	"deedkeep/app/store"
 )
 
@@ -66,11 +68,13 @@ func (x *indexer) prepare(ctx context.Context) error {
 	for _, n := range slices.Backward(list) {
 		var in *volume
 		if n == current || n > current && next == nil {
-			if in, err = x.opened(ctx, n); err != nil {
-				return errors.Join(err, x.closed(now), x.closed(next))
-			}
+			in, err = x.opened(ctx, n)
 		}
 		switch {
+		case err != nil && x.wanted():
+			x.v.log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
+			err = nil
+		case err != nil:
 		case in == nil:
 			err = os.RemoveAll(x.folder(n))
 		case n == current && in.mark.Place == nil:
@@ -81,6 +85,11 @@ func (x *indexer) prepare(ctx context.Context) error {
 			err = errors.Join(in.Close(), os.RemoveAll(x.folder(n)))
 		}
 		if err != nil {
+			return errors.Join(err, x.closed(now), x.closed(next))
+		}
+	}
+	if next != nil && next.mark.Place == nil { // its walk ended in another process
+		if err := x.aim(ctx, next); err != nil {
 			return errors.Join(err, x.closed(now), x.closed(next))
 		}
 	}
@@ -122,13 +131,16 @@ func (x *indexer) opened(ctx context.Context, number uint64) (*volume, error) {
 }
 
 func newVolume(words wordIndex, number uint64, mark indexMark) *volume {
-	in := &volume{wordIndex: words, number: number, mark: mark}
+	in := &volume{wordIndex: words, number: number, mark: mark, goal: math.MaxUint64}
 	in.moved(mark)
 	return in
 }
 
 // begin opens an empty index beside what is there.
 func (x *indexer) begin(ctx context.Context) error {
+	if err := x.v.room(); err != nil {
+		return err
+	}
 	list, _, err := x.folders()
 	if err != nil {
 		return err
@@ -155,7 +167,7 @@ func (x *indexer) begin(ctx context.Context) error {
 	}
 	words, err := x.open(x.folder(number))
 	if err != nil {
-		return err
+		return errors.Join(err, os.RemoveAll(x.folder(number))) // each try would leave one
 	}
 	x.v.log.Info("the search index is being made", "records", mark.Place.Total)
 	x.set(func() { x.next, x.asked, x.since = newVolume(words, number, mark), false, x.v.now() })
@@ -172,7 +184,25 @@ func (x *indexer) promote() error {
 	x.set(func() { x.now, x.next, x.since, x.failures = in, nil, x.v.now(), 0 })
 	documents, bytes, _ := in.Size()
 	x.v.log.Info("the search index is whole", "documents", documents, "bytes", bytes)
-	return x.discard(old)
+	if err := x.discard(old); err != nil {
+		return err
+	}
+	x.sweep(in.number)
+	return nil
+}
+
+// sweep removes the folders that lie beside the one in force: those that could not be
+// opened, or not be removed when they went out of use. The next one tries again.
+func (x *indexer) sweep(current uint64) {
+	list, _, err := x.folders()
+	for _, n := range list {
+		if n != current {
+			err = errors.Join(err, os.RemoveAll(x.folder(n)))
+		}
+	}
+	if err != nil {
+		x.v.log.Warn("an old search index is in the way", "error", err)
+	}
 }
 
 // drop takes an index out of use that cannot be used any more, and removes it.
@@ -183,6 +213,7 @@ func (x *indexer) drop(in *volume) error {
 		}
 		if x.next == in {
 			x.next = nil
+			x.asked = x.asked || x.now != nil // somebody waits for one
 		}
 		x.since = x.v.now()
 	})
@@ -238,17 +269,14 @@ func (x *indexer) look(last uint64) (s SearchState) {
 	if current == 0 {
 		return s
 	}
-	words, err := x.open(x.folder(current))
+	size, raw, err := search.Look(x.folder(current))
 	if err != nil {
 		s.Failed = err.Error()
 		return s
 	}
-	s.Documents, s.Bytes, s.Segments = words.Size()
-	mark, ok := readIndexMark(words.Mark())
+	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
+	mark, ok := readIndexMark(raw)
 	s.Ready = ok && mark.Place == nil
 	s.Behind = last - min(last, mark.Change)
-	if err := words.Close(); err != nil {
-		s.Failed = err.Error()
-	}
 	return s
 }

@@ -55,8 +55,9 @@ const (
 )
 
 // SearchOutcomes are what becomes of a search: something is found, or nothing; it is
-// refused; there is no whole index, or it takes too long; or trouble of ours.
-var SearchOutcomes = []string{searchFound, searchNothing, searchRefused, searchLate, searchNoIndex, searchTrouble}
+// refused; there is no whole index, or it takes too long; whoever asked left before the
+// answer, as a find box does at each letter; or trouble of ours.
+var SearchOutcomes = []string{searchFound, searchNothing, searchRefused, searchLate, searchNoIndex, searchLeft, searchTrouble}
 
 const (
 	searchFound   = "found"
@@ -64,6 +65,7 @@ const (
 	searchRefused = "refused"
 	searchLate    = "deadline"
 	searchNoIndex = "no_index"
+	searchLeft    = "left"
 	searchTrouble = "trouble"
 )
 
@@ -141,6 +143,8 @@ func (c *counts) search(took time.Duration, page SearchPage, err error) {
 			return
 		}
 		c.searches.add(searchNothing)
+	case errors.Is(err, context.Canceled):
+		c.searches.add(searchLeft)
 	case errors.Is(err, search.ErrDeadline):
 		c.searches.add(searchLate)
 	case kind == title.Closing:
