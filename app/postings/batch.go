@@ -54,7 +54,8 @@ func (b *Batch) Flat(term []byte) {
 }
 
 // Word says that the document has the term at the position, counted in words from 0
-// and never less than the position of that term before.
+// and never less than the position of that term before. Of a document's occurrences of
+// a term the first mostPlaces keep their position.
 func (b *Batch) Word(term []byte, position uint32) {
 	t := b.term(term)
 	if t == nil {

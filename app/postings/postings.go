@@ -18,10 +18,12 @@
 // a search sees one state from beginning to end; every byte read from the disk has
 // been checked, and what is wrong is said, never answered; memory is bounded, whatever
 // is asked: the cache, and of a segment some bytes for a page, at most 4 MiB for its
-// dictionary, and a bit for a document where some are gone.
+// dictionary, a bit for a document where some are gone, and for each phrase twice 4,096
+// positions.
 //
 // Refuses: to keep the documents, to mend what is damaged (the index can be made
-// anew), and queries without a bound.
+// anew), queries without a bound, and to keep where a term stands in a document beyond
+// its first 4,096 occurrences: later ones count for the worth, but are in no phrase.
 package postings
 
 import (
