@@ -1,7 +1,9 @@
 package postings
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"runtime"
 	"slices"
 	"testing"
@@ -131,5 +133,40 @@ func TestPhraseLooksUp(t *testing.T) {
 	q := Query{Node: Phrase{Terms: manyTimes(32), Weight: 1}, Limit: 9}
 	if a, err := x.Search(ctx, q); err == nil || ctx.looks > ctx.most+1 {
 		t.Errorf("%+v after %d looks, %v", a, ctx.looks, err)
+	}
+}
+
+// A merge asks for the room of its sources; without it there is none, which is said
+// once, and the next Apply has it tried again.
+func TestMergeAsksForRoom(t *testing.T) {
+	var log bytes.Buffer
+	var asked []int64
+	room := false
+	x := openTest(t, Options{
+		Log:  slog.New(slog.NewTextHandler(&log, nil)),
+		Room: func(bytes int64) bool { asked = append(asked, bytes); return room },
+	})
+	for key := range uint64(mergeWidth) {
+		b := x.Batch()
+		repeated(b, key, 9)
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := x.Stats().Bytes
+	for range 2 {
+		if done, err := x.mergeOnce(t.Context()); done || err != nil {
+			t.Fatalf("merged without room: %v, %v", done, err)
+		}
+	}
+	if n := bytes.Count(log.Bytes(), []byte("no room")); n != 1 {
+		t.Errorf("said %d times: %s", n, &log)
+	}
+	room = true
+	if done, err := x.mergeOnce(t.Context()); !done || err != nil {
+		t.Errorf("not merged: %v, %v", done, err)
+	}
+	if got := x.Stats().Segments; got != 1 || !slices.Equal(asked, []int64{size, size, size}) {
+		t.Errorf("%d segments; asked for %v of %d", got, asked, size)
 	}
 }

@@ -59,6 +59,10 @@ type Options struct {
 	Cache    int64        // bytes of checked pages kept in memory; 0: 64 MiB
 	Log      *slog.Logger // nil: silent
 	MaxNodes int          // terms and nodes a query may have; 0: 256
+
+	// Room tells whether a merge may take so many bytes of the disk, for as long as
+	// searches see what it merged. nil: it may. It is asked by one goroutine.
+	Room func(bytes int64) bool
 }
 
 func (o Options) filled() Options {
