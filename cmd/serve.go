@@ -165,6 +165,9 @@ func vaultSettings(c config.Config) vault.Settings {
 		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
 		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
-		Search: vault.SearchSettings{Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MostWords: c.Search.MostWords},
+		Search: vault.SearchSettings{
+			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MostWords: c.Search.MostWords,
+			AtOnce: c.Search.AtOnce,
+		},
 	}
 }

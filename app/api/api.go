@@ -32,7 +32,7 @@ type Options struct {
 	LinkTTL        time.Duration
 	Metrics        func(context.Context) (text []byte, err error) // what /metrics tells; nil: there is none
 	MetricsMedia   string                                         // its media type
-	MetricsLocal   bool                                           // programs of this machine need no key for it
+	MetricsLocal   bool                                           // programs of this machine need no key for it, where neither PublicURL nor TrustedProxies tells of a proxy
 	Now            func() time.Time
 	Log            *slog.Logger
 }

@@ -30,19 +30,24 @@ func (e *edge) mountMetrics(engine *gin.Engine) {
 }
 
 // isOpen reports a request that needs no key: a program of this machine reads the
-// metrics. Whoever shows a key is judged by it.
+// metrics of a service that nobody else reaches but directly. Whoever shows a key is
+// judged by it.
 func (e *edge) isOpen(c *gin.Context) bool {
 	r := c.Request
-	return e.MetricsLocal && c.FullPath() == MetricsPath && looks(r.Method) && len(r.Header.Values("Authorization")) == 0 && e.isLocal(r)
+	return e.MetricsLocal && !e.isProxied() && c.FullPath() == MetricsPath && looks(r.Method) && len(r.Header.Values("Authorization")) == 0 && isLocal(r)
 }
 
-// isLocal reports a request that a program of this machine made itself: its connection
-// comes from a loopback address that is no proxy's, it was made to a name of this
-// machine (a page that has its own name point here, by DNS, is no program of ours),
-// and no header says that anybody passed it on. A proxy that adds none of these speaks
-// HTTP/1.0, as nginx does unless told otherwise.
-func (e *edge) isLocal(r *http.Request) bool {
-	if ip := peer(r); !ip.IsLoopback() || e.trusts(ip) || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
+// isProxied reports that the settings tell of a proxy. What one of this machine passes
+// on need not differ from what a program of this machine asks: nginx from 1.29.7 on
+// speaks HTTP/1.1 to 127.0.0.1 under that name, and adds no header, unless told to.
+func (e *edge) isProxied() bool { return e.PublicURL != "" || len(e.TrustedProxies) > 0 }
+
+// isLocal reports a request that looks like one of a program of this machine: its
+// connection comes from a loopback address, it was made to a name of this machine (a
+// page that has its own name point here, by DNS, is no program of ours), and no header
+// says that anybody passed it on. A proxy that nothing tells of may pass for one.
+func isLocal(r *http.Request) bool {
+	if !peer(r).IsLoopback() || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
 		return false
 	}
 	for name := range r.Header {

@@ -84,12 +84,16 @@ func TestMetricsOfThisMachineCanBeClosed(t *testing.T) {
 	closed := open(t, withMetrics(false))
 	closed.scrape(t, row{header: []string{"Host: localhost"}, status: 401})
 	closed.scrape(t, row{as: "metrics", header: []string{"Host: localhost"}, status: 200})
-	// What comes from a proxy's address came through it.
-	proxied := open(t, withMetrics(true), func(s *setup) {
-		s.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	})
-	proxied.scrape(t, row{header: []string{"Host: localhost"}, status: 401})
-	proxied.scrape(t, row{as: "metrics", header: []string{"Host: localhost"}, status: 200})
+	// Where there is a proxy, what it passes on may look like a request of this machine.
+	for name, change := range map[string]func(*setup){
+		"proxy here":      func(s *setup) { s.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} },
+		"proxy elsewhere": func(s *setup) { s.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} },
+		"public address":  func(s *setup) { s.api.PublicURL = "https://vault.example" },
+	} {
+		proxied := open(t, withMetrics(true), change)
+		proxied.scrape(t, row{name: name, header: []string{"Host: localhost"}, status: 401})
+		proxied.scrape(t, row{name: name, as: "metrics", header: []string{"Host: localhost"}, status: 200})
+	}
 	none := open(t)
 	none.scrape(t, row{header: []string{"Host: localhost"}, status: 401})
 }

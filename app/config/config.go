@@ -146,6 +146,7 @@ type Search struct {
 	CacheSize Size          `mapstructure:"cache_size"` // of the index, in memory
 	BatchSize Size          `mapstructure:"batch_size"` // of the text that goes into it at once
 	MostWords int           `mapstructure:"most_words"` // of one search
+	AtOnce    int           `mapstructure:"at_once"`    // searches; 0: two for each processor
 }
 
 // Disk is what is asked of the data directory's file system.

@@ -61,6 +61,7 @@ func bounds() map[string]span {
 		"search.cache_size":         sizes(MB, 4*GB),
 		"search.batch_size":         sizes(64*KB, 64*MB),
 		"search.most_words":         {2, 256},
+		"search.at_once":            {0, 1024},
 		"disk.reserve":              sizes(MB, TB),
 		"trash.keep":                durations(time.Hour, 3650*day),
 		"idempotency.keep":          durations(time.Minute, 30*day),

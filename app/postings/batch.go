@@ -53,13 +53,13 @@ func (b *Batch) Flat(term []byte) {
 	}
 }
 
-// MostPlaces is how many positions of a term are kept for one document: a search holds
-// those of every word of a phrase in memory.
-const MostPlaces = 1 << 18
+// mostTimes is how many occurrences of a term in one document a batch holds; behind
+// them it counts as a word of the document alone.
+const mostTimes = 1 << 18
 
 // Word says that the document has the term at the position, counted in words from 0
-// and never less than the position of that term before. Behind MostPlaces of them it
-// counts as a word of the document alone.
+// and never less than the position of that term before. Of a document's occurrences of
+// a term the first mostPlaces keep their position.
 func (b *Batch) Word(term []byte, position uint32) {
 	t := b.term(term)
 	if t == nil {
@@ -72,7 +72,7 @@ func (b *Batch) Word(term []byte, position uint32) {
 	}
 	t.word = true
 	b.docs[len(b.docs)-1].words++
-	if t.places++; t.places > MostPlaces {
+	if t.places++; t.places > mostTimes {
 		return
 	}
 	b.lists.append(&t.list, uint64(position-t.position)<<1)

@@ -93,8 +93,9 @@ func (e *emission) gather(t *batchTerm) {
 			continue
 		}
 		d := &e.docs[len(e.docs)-1]
-		e.places = binary.AppendUvarint(e.places, v>>1)
-		d.times++
-		d.to = len(e.places)
+		if d.times++; d.times <= mostPlaces {
+			e.places = binary.AppendUvarint(e.places, v>>1)
+			d.to = len(e.places)
+		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 // The ends count from where the term's postings and positions begin. How often, and
 // positions, are there for words only; what has a word as a flat term has it 0 times.
 //
-//	positions := of every document: its first position, then the gaps to the one before
+//	positions := of every document: its first position, then the gaps to the one before,
+//	             of the first mostPlaces of them
 const (
 	blockDocs = 128
 	skipSize  = 16

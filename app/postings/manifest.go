@@ -27,7 +27,7 @@ const (
 	manifestName   = "manifest"
 	manifestNew    = "manifest.new"
 	manifestMagic  = "dkindex\n"
-	manifestFormat = 1
+	manifestFormat = 2 // 1 had every position
 	listedSize     = 8 + 8 + 4 + 4
 )
 
@@ -124,7 +124,11 @@ func (m *manifest) parseSegments(body []byte) error {
 // readOrMake reads the manifest, and makes one where there is no index. Segments
 // without a manifest are an index that was damaged.
 func (x *Index) readOrMake() (*manifest, error) {
-	raw, err := os.ReadFile(filepath.Join(x.dir, manifestName))
+	path := filepath.Join(x.dir, manifestName)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: it is no file", errManifest)
+	}
+	raw, err := os.ReadFile(path)
 	if err == nil {
 		return parseManifest(raw)
 	}
@@ -180,6 +184,9 @@ func (x *Index) sweep(m *manifest) error {
 	}
 	for _, n := range names {
 		ours := n.Name() == manifestNew || strings.HasSuffix(n.Name(), segmentSuffix)
+		if ours && !n.Type().IsRegular() {
+			return fmt.Errorf("%w: %s is no file", ErrDamaged, n.Name())
+		}
 		if ours && !keep[n.Name()] {
 			if err := x.files.Remove(filepath.Join(x.dir, n.Name())); err != nil {
 				return err

@@ -1,12 +1,26 @@
 package postings
 
+import (
+	"cmp"
+	"slices"
+)
+
 // phrase is in the documents in which words stand one behind the other. Positions are
-// read only where all of the words are.
+// read only where all of the words are, those of one word at a time, the rarest first:
+// mostPlaces of them, and as many places where the phrase may begin, are all it holds.
 type phrase struct {
 	matcher // all of the words
-	places  []*places
+	words   []*phraseWord
+	watch   *watch
 	starts  []uint32
+	list    []uint32
 	begun   bool
+}
+
+// phraseWord is one of the different words of a phrase.
+type phraseWord struct {
+	places
+	behind []uint32 // where in the phrase it stands
 }
 
 func (m *phrase) next() uint32 { return m.stand(m.matcher.next()) }
@@ -22,28 +36,45 @@ func (m *phrase) advance(d uint32) uint32 {
 func (m *phrase) stand(d uint32) uint32 {
 	m.begun = true
 	for d != none && !m.stands() {
+		if m.watch.err != nil {
+			return none
+		}
 		d = m.matcher.next()
 	}
 	return d
 }
 
 func (m *phrase) stands() bool {
-	m.starts = append(m.starts[:0], m.places[0].read()...)
-	if len(m.starts) == 0 {
-		return false // as a flat term only
-	}
-	for i, p := range m.places[1:] {
-		m.starts = follow(m.starts, p.read(), uint32(i)+1, i+2 == len(m.places))
-		if len(m.starts) == 0 {
-			return false
+	slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.often(), b.cursor.often()) })
+	for i, w := range m.words {
+		m.list = w.read(m.list[:0])
+		for j, behind := range w.behind {
+			if i+j == 0 {
+				m.starts = begin(m.starts[:0], m.list, behind)
+			} else {
+				m.starts = follow(m.starts, m.list, behind)
+			}
+			// Here, not with the documents: a few may have a great many places.
+			if !m.watch.work(len(m.list)+len(m.starts)) || len(m.starts) == 0 {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// follow keeps those starts that have a position so far behind them; the first is
-// enough where one is.
-func follow(starts, positions []uint32, behind uint32, one bool) []uint32 {
+// begin appends where what has a word so far behind its beginning may begin.
+func begin(starts, positions []uint32, behind uint32) []uint32 {
+	for _, p := range positions {
+		if p >= behind {
+			starts = append(starts, p-behind)
+		}
+	}
+	return starts
+}
+
+// follow keeps those starts that have a position so far behind them.
+func follow(starts, positions []uint32, behind uint32) []uint32 {
 	kept, at := starts[:0], 0
 	for _, s := range starts {
 		want := s + behind
@@ -54,9 +85,7 @@ func follow(starts, positions []uint32, behind uint32, one bool) []uint32 {
 			break
 		}
 		if positions[at] == want {
-			if kept = append(kept, s); one {
-				break
-			}
+			kept = append(kept, s)
 		}
 	}
 	return kept

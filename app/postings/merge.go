@@ -14,6 +14,7 @@ type merger struct {
 	tried  chan struct{} // a merge ended, well or not
 	cancel context.CancelFunc
 	done   chan struct{}
+	short  bool // there was no room for the last one
 }
 
 // crowded is how many segments are too many: while merges fall behind, Apply goes no
@@ -108,10 +109,31 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	if from == to {
 		return false, nil
 	}
+	if !x.roomFor(s.views[from:to]) {
+		return false, nil // the next Apply asks again
+	}
 	if err := x.merge(ctx, s.views[from:to]); err != nil {
 		return false, fmt.Errorf("merge: %w", err)
 	}
 	return true, nil
+}
+
+// roomFor asks for the room that a merge takes until its sources go, and says in the
+// log when there is none, once.
+func (x *Index) roomFor(views []view) bool {
+	if x.options.Room == nil {
+		return true
+	}
+	bytes := int64(0)
+	for _, v := range views {
+		bytes += v.segment.size
+	}
+	had := !x.merger.short
+	x.merger.short = !x.options.Room(bytes)
+	if had && x.merger.short {
+		x.options.Log.Warn("search index: no room for a merge; it is tried later", "bytes", bytes)
+	}
+	return !x.merger.short
 }
 
 // merge makes one segment of neighbours. There is one merge at a time.

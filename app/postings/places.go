@@ -16,29 +16,36 @@ type places struct {
 	off    int64 // of the stream, behind rest
 	end    int64
 	rest   []byte // of buf, not yet taken
-	list   []uint32
 	buf    [placesChunk]byte
 }
 
 const placesChunk = 1 << 12
+
+// mostPlaces is the most positions kept of a term in a document: of a text that is one
+// word over and over nobody needs more, and it bounds what a phrase costs.
+const mostPlaces = 1 << 12
+
+// placed is how many positions are kept of so many.
+func placed(times uint32) int { return int(min(times, mostPlaces)) }
 
 func (p *places) open(stream reader, c *cursor) {
 	p.cursor, p.stream, p.block, p.index = c, stream, -1, 0
 	p.end = c.entry.places.off + c.entry.places.length
 }
 
-// read returns the positions, ascending, until the next read.
-func (p *places) read() []uint32 {
+// read appends the positions in the document, ascending, to out. It is to be asked once
+// for each.
+func (p *places) read(out []uint32) []uint32 {
 	if p.reach() {
-		p.decode(int(p.cursor.times[p.cursor.at]))
+		out = p.decode(placed(p.cursor.times[p.cursor.at]), out)
 	}
-	return p.list
+	return out
 }
 
 // raw appends the positions as they are written to out. It is not to be mixed with read.
 func (p *places) raw(out []byte) []byte {
 	if p.reach() {
-		out = p.skip(int(p.cursor.times[p.cursor.at]), out, true)
+		out = p.skip(placed(p.cursor.times[p.cursor.at]), out, true)
 	}
 	return out
 }
@@ -56,7 +63,7 @@ func (p *places) reach() bool {
 	}
 	pass := 0
 	for _, n := range c.times[p.index:c.at] {
-		pass += int(n)
+		pass += placed(n)
 	}
 	p.skip(pass, nil, false)
 	p.index = c.at + 1
@@ -105,26 +112,26 @@ func (p *places) skip(n int, out []byte, keep bool) []byte {
 	return out
 }
 
-// decode takes n positions.
-func (p *places) decode(n int) {
-	p.list = p.list[:0]
+// decode appends n positions.
+func (p *places) decode(n int, out []uint32) []uint32 {
 	at := uint32(0)
 	rest := p.rest
 	for ; n > 0; n-- {
 		if len(rest) < binary.MaxVarintLen32 {
 			if p.rest = rest; p.off < p.end && !p.fill() {
-				return
+				return out
 			}
 			rest = p.rest
 		}
 		gap, size := number(rest)
 		if size == 0 {
 			p.cursor.watch.fail(fmt.Errorf("%w: positions", ErrDamaged))
-			return
+			return out
 		}
 		at += gap
 		rest = rest[size:]
-		p.list = append(p.list, at)
+		out = append(out, at)
 	}
 	p.rest = rest
+	return out
 }

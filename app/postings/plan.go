@@ -191,16 +191,24 @@ func (b *build) word(text string, weight float64) matcher {
 }
 
 func (b *build) phrase(n Phrase) matcher {
-	m := &phrase{}
+	m := &phrase{watch: b.watch}
+	stand := make(map[string][]uint32)
+	for i, t := range n.Terms {
+		stand[t] = append(stand[t], uint32(i))
+	}
 	var words []matcher
-	for _, t := range n.Terms {
-		w, ok := b.word(t, n.Weight).(*word)
+	for i, t := range n.Terms {
+		if stand[t][0] != uint32(i) {
+			continue // it was there before
+		}
+		// A word that stands in it twice is worth twice as much.
+		w, ok := b.word(t, n.Weight*float64(len(stand[t]))).(*word)
 		if !ok {
 			return nothing{}
 		}
-		p := &places{}
+		p := &phraseWord{behind: stand[t]}
 		p.open(&b.segment.streams[streamPositions], &w.cursor)
-		m.places, words = append(m.places, p), append(words, w)
+		m.words, words = append(m.words, p), append(words, w)
 	}
 	if len(words) == 0 {
 		return nothing{}

@@ -18,11 +18,12 @@
 // a search sees one state from beginning to end; every byte read from the disk has
 // been checked, and what is wrong is said, never answered; an open index holds the
 // cache, and of a segment some bytes for a page, at most 4 MiB for its dictionary, and a
-// bit for a document where some are gone; a search, at most MostPlaces positions for
-// each word of its phrases. A Batch holds what it is given: its caller looks at Bytes.
+// bit for a document where some are gone; a search, for each phrase twice 4,096
+// positions. A Batch holds what it is given: its caller looks at Bytes.
 //
 // Refuses: to keep the documents, to mend what is damaged (the index can be made
-// anew), and queries without a bound.
+// anew), queries without a bound, and to keep where a term stands in a document beyond
+// its first 4,096 occurrences: later ones count for the worth, but are in no phrase.
 package postings
 
 import (
@@ -59,6 +60,10 @@ type Options struct {
 	Cache    int64        // bytes of checked pages kept in memory; 0: 64 MiB
 	Log      *slog.Logger // nil: silent
 	MaxNodes int          // terms and nodes a query may have; 0: 256
+
+	// Room tells whether a merge may take so many bytes of the disk, for as long as
+	// searches see what it merged. nil: it may. It is asked by one goroutine.
+	Room func(bytes int64) bool
 }
 
 func (o Options) filled() Options {

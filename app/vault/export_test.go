@@ -92,3 +92,6 @@ func (v *Vault) PokeIndex() { v.index.poke() }
 
 // IndexSoon is how long the indexer waits before it follows, at most.
 const IndexSoon = indexGather + indexYield
+
+// RoomToMerge tells whether a merge of the index may take so much.
+func (v *Vault) RoomToMerge(bytes int64) bool { return v.roomToMerge(bytes) }

@@ -20,6 +20,7 @@ type SearchSettings struct {
 	CacheSize int64         // bytes of the index that are kept in memory; 64 MB
 	BatchSize int64         // bytes of text that go into the index at once; 4 MB
 	MostWords int           // of one search; 32
+	AtOnce    int           // searches; two for each processor
 }
 
 const (

@@ -26,7 +26,7 @@ const (
 // walk puts the next batch of records into an index that is being made.
 func (x *indexer) walk(ctx context.Context, in *volume) error {
 	x.standBack(ctx)
-	if err := x.v.room(); err != nil {
+	if err := x.v.roomToIndex(); err != nil {
 		return err
 	}
 	mark, place := in.mark, *in.mark.Place
@@ -88,7 +88,7 @@ func (x *indexer) follow(ctx context.Context, in *volume) (caught bool, err erro
 		in.single = false
 		return true, err
 	}
-	if err := x.v.room(); err != nil {
+	if err := x.v.roomToIndex(); err != nil {
 		return false, err
 	}
 	x.v.arrivals.waitAtMost(ctx, indexYield)

@@ -47,7 +47,11 @@ func (x *indexer) folders() (list []uint64, current uint64, err error) {
 		}
 	}
 	slices.Sort(list)
-	raw, err := os.ReadFile(filepath.Join(x.dir, currentFile))
+	path := filepath.Join(x.dir, currentFile)
+	if !isFile(path) {
+		return list, 0, nil
+	}
+	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, err
 	}
@@ -56,6 +60,13 @@ func (x *indexer) folders() (list []uint64, current uint64, err error) {
 		n = 0 // torn, or deleted: as good as none
 	}
 	return list, n, nil
+}
+
+// isFile reports whether a file may be read or written under the path: nothing else is
+// there.
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err != nil || info.Mode().IsRegular()
 }
 
 // prepare opens what is there and of use, and removes the rest.
@@ -177,6 +188,14 @@ func (x *indexer) begin(ctx context.Context) error {
 // promote makes what is whole the one that answers.
 func (x *indexer) promote() error {
 	in := x.next
+	for _, path := range []string{filepath.Join(x.dir, currentFile), filepath.Join(x.dir, currentFile+".new")} {
+		if isFile(path) {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("put the index in force: %w", err)
+		}
+	}
 	if err := writeNote(x.dir, currentFile, strconv.AppendUint(nil, in.number, 10)); err != nil {
 		return fmt.Errorf("put the index in force: %w", err)
 	}

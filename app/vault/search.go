@@ -66,10 +66,10 @@ const (
 // Search looks for live records by their fields and by the text of documents. Invalid
 // under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
 // when there is no whole index yet, or the search took too long.
-func (v *Vault) Search(ctx context.Context, _ title.Actor, q SearchQuery) (page SearchPage, err error) {
+func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (page SearchPage, err error) {
 	began := v.now()
 	defer func(begun time.Time) { v.counts.search(time.Since(begun), page, err) }(time.Now())
-	f, err := v.asking(ctx, q)
+	f, err := v.asking(ctx, actor, q)
 	if err != nil {
 		return page, err
 	}
@@ -88,8 +88,8 @@ type searched struct {
 	answer search.Answer
 }
 
-// asking asks the index.
-func (v *Vault) asking(ctx context.Context, q SearchQuery) (f searched, err error) {
+// asking asks the index, when it is the actor's turn.
+func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery) (f searched, err error) {
 	if err := q.settle(); err != nil {
 		return f, err
 	}
@@ -97,7 +97,18 @@ func (v *Vault) asking(ctx context.Context, q SearchQuery) (f searched, err erro
 	if q.Limit <= 0 || q.never() {
 		return f, ctx.Err()
 	}
-	f.answer, err = v.index.Search(ctx, q.asked())
+	// The wait and the search have one deadline together.
+	within, cancel := context.WithTimeout(ctx, v.set.Search.deadline())
+	defer cancel()
+	leave, err := v.searches.enter(within, asker(actor))
+	if err != nil {
+		if ctx.Err() != nil {
+			return f, ctx.Err()
+		}
+		return f, err
+	}
+	defer leave()
+	f.answer, err = v.index.Search(within, q.asked())
 	return f, refusedSearch(err)
 }
 

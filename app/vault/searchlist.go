@@ -20,9 +20,9 @@ type Matches[T any] struct {
 }
 
 // Search looks for abstracts, each with its documents, as Vault.Search does.
-func (a *Abstracts) Search(ctx context.Context, _ title.Actor, q SearchQuery) (Matches[Filed], error) {
+func (a *Abstracts) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[Filed], error) {
 	q.Kind = abstractNoun.name
-	return matches(ctx, a.v, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
+	return matches(ctx, a.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
 		found, gone, err := t.AbstractsAmong(ids, q)
 		if err != nil {
 			return page, gone, err
@@ -33,22 +33,22 @@ func (a *Abstracts) Search(ctx context.Context, _ title.Actor, q SearchQuery) (M
 }
 
 // Search looks for orders as Vault.Search does.
-func (o *Orders) Search(ctx context.Context, _ title.Actor, q SearchQuery) (Matches[title.Order], error) {
+func (o *Orders) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[title.Order], error) {
 	q.Kind = orderNoun.name
-	return matches(ctx, o.v, q, (*store.Tx).OrdersAmong)
+	return matches(ctx, o.v, actor, q, (*store.Tx).OrdersAmong)
 }
 
 // Search looks for documents as Vault.Search does.
-func (f *Files) Search(ctx context.Context, _ title.Actor, q SearchQuery) (Matches[title.File], error) {
+func (f *Files) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[title.File], error) {
 	q.Kind = fileNoun.name
-	return matches(ctx, f.v, q, func(t *store.Tx, ids []uint64, q Query) (Page[title.File], int, error) {
+	return matches(ctx, f.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[title.File], int, error) {
 		q.Where = nil // they have none of these themselves, but through their abstracts
 		return t.FilesAmong(ids, q)
 	})
 }
 
-func matches[T any](ctx context.Context, v *Vault, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
-	f, err := v.asking(ctx, q)
+func matches[T any](ctx context.Context, v *Vault, actor title.Actor, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
+	f, err := v.asking(ctx, actor, q)
 	if err != nil {
 		return m, err
 	}

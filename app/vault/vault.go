@@ -140,6 +140,7 @@ type Vault struct {
 	sweeper   *sweeper
 	purger    *purger
 	index     *indexer
+	searches  *searchGate
 	jobs      *jobs
 
 	stop    context.CancelFunc
@@ -225,7 +226,7 @@ func (v *Vault) furnish() {
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
-	v.index = newIndexer(v)
+	v.index, v.searches = newIndexer(v), newSearchGate(v.set.Search.atOnce())
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)

@@ -1,0 +1,172 @@
+package postings
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// repeated puts a document that is one word over and over, and then ends.
+func repeated(b *Batch, key uint64, times uint32) {
+	b.Begin(key, 0, NoDate)
+	for at := range times {
+		b.Word([]byte("aa"), at)
+	}
+	b.Word([]byte("end"), times)
+}
+
+// Of a word that stands too often in a document the first positions are kept, through
+// merges too; the others count, and are in no phrase.
+func TestPlacesKept(t *testing.T) {
+	x := openTest(t, Options{})
+	rows := []struct {
+		key   uint64
+		times uint32
+		found bool // "aa end"
+	}{{1, mostPlaces - 1, true}, {2, mostPlaces, true}, {3, mostPlaces + 1, false}, {4, 3 * mostPlaces, false}, {5, 1, true}}
+	for _, row := range rows {
+		b := x.Batch()
+		repeated(b, row.key, row.times)
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(when string) {
+		s, err := x.acquire()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.release()
+		a, err := search(t.Context(), Query{Node: Phrase{Terms: []string{"aa", "end"}, Weight: 1}, Limit: 9}, s, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			found := slices.ContainsFunc(a.Hits, func(h Hit) bool { return h.Key == row.key })
+			if found != row.found {
+				t.Errorf("%s: %d times: found is %v", when, row.times, found)
+			}
+		}
+		c, times := wordCursor(t, s), map[uint32]bool{}
+		for d := c.next(); d != none; d = c.next() {
+			times[c.often()] = true
+		}
+		if last := rows[3].times; when == "merged" && !times[last] {
+			t.Errorf("none stands in it %d times: %v", last, times)
+		}
+	}
+	look("apart")
+	s, err := x.acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = x.merge(t.Context(), s.views)
+	s.release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	look("merged")
+}
+
+// wordCursor goes over the documents of "aa" in the first segment.
+func wordCursor(t *testing.T, s *snapshot) *cursor {
+	t.Helper()
+	var w walk
+	g := s.views[0].segment
+	e, found, err := g.find([]byte("aa"), &w)
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	c := &cursor{}
+	c.open(&g.streams[streamPostings], e, g.docs, &watch{ctx: t.Context()})
+	return c
+}
+
+func manyTimes(n int) (list []string) {
+	for range n {
+		list = append(list, "aa")
+	}
+	return list
+}
+
+// A phrase of one word over and over, in a document that is nothing else, takes little
+// memory: not all positions for each of its words.
+func TestPhraseMemory(t *testing.T) {
+	x, _ := oneSegment(t, Options{}, func(b *Batch) { repeated(b, 1, 300_000) })
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a, err := x.Search(t.Context(), Query{Node: Phrase{Terms: manyTimes(32), Weight: 1}, Limit: 9})
+	runtime.ReadMemStats(&after)
+	if err != nil || a.Counts[0] != 1 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("it took %d bytes", took)
+	}
+}
+
+// counted is a context that counts how often it is looked at, and ends after some.
+type counted struct {
+	context.Context
+	looks, most int
+}
+
+func (c *counted) Err() error {
+	if c.looks++; c.looks > c.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A phrase looks at its context within a block, whose documents may have any number of
+// positions.
+func TestPhraseLooksUp(t *testing.T) {
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for key := range uint64(40) {
+			repeated(b, key, mostPlaces)
+		}
+	})
+	ctx := &counted{Context: t.Context(), most: 10}
+	q := Query{Node: Phrase{Terms: manyTimes(32), Weight: 1}, Limit: 9}
+	if a, err := x.Search(ctx, q); err == nil || ctx.looks > ctx.most+1 {
+		t.Errorf("%+v after %d looks, %v", a, ctx.looks, err)
+	}
+}
+
+// A merge asks for the room of its sources; without it there is none, which is said
+// once, and the next Apply has it tried again.
+func TestMergeAsksForRoom(t *testing.T) {
+	var log bytes.Buffer
+	var asked []int64
+	room := false
+	x := openTest(t, Options{
+		Log:  slog.New(slog.NewTextHandler(&log, nil)),
+		Room: func(bytes int64) bool { asked = append(asked, bytes); return room },
+	})
+	for key := range uint64(mergeWidth) {
+		b := x.Batch()
+		repeated(b, key, 9)
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := x.Stats().Bytes
+	for range 2 {
+		if done, err := x.mergeOnce(t.Context()); done || err != nil {
+			t.Fatalf("merged without room: %v, %v", done, err)
+		}
+	}
+	if n := bytes.Count(log.Bytes(), []byte("no room")); n != 1 {
+		t.Errorf("said %d times: %s", n, &log)
+	}
+	room = true
+	if done, err := x.mergeOnce(t.Context()); !done || err != nil {
+		t.Errorf("not merged: %v, %v", done, err)
+	}
+	if got := x.Stats().Segments; got != 1 || !slices.Equal(asked, []int64{size, size, size}) {
+		t.Errorf("%d segments; asked for %v of %d", got, asked, size)
+	}
+}
