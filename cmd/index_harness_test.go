@@ -25,7 +25,7 @@ import (
 
 const (
 	indexRecords = 1000 // abstracts, orders; twice as many files
-	indexKills   = 4   // while it is made, at most
+	indexKills   = 4    // while it is made, at most
 	followKills  = 2
 	indexSoon    = 2 * time.Second // from the answer to a write to its being found
 )

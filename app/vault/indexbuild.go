@@ -23,7 +23,8 @@ const (
 
 // walk puts the next batch of records into an index that is being made.
 func (x *indexer) walk(ctx context.Context, in *volume) error {
-	x.standBack(ctx)
+	// Be it for less long than other background work: somebody waits to search.
+	x.v.arrivals.waitAtMost(ctx, indexYield)
 	if err := x.v.room(); err != nil {
 		return err
 	}
@@ -52,16 +53,6 @@ func (x *indexer) walk(ctx context.Context, in *volume) error {
 	}
 	mark.Place = &place
 	return x.apply(ctx, in, batch, mark)
-}
-
-// standBack lets documents that arrive go first, for less long where somebody waits
-// for answers of today.
-func (x *indexer) standBack(ctx context.Context) {
-	if x.now != nil {
-		x.v.arrivals.waitAtMost(ctx, indexYield)
-		return
-	}
-	x.v.arrivals.wait(ctx)
 }
 
 // follow puts the next changes into an index that is whole.
