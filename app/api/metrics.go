@@ -39,8 +39,9 @@ func (e *edge) isOpen(c *gin.Context) bool {
 // isLocal reports a request that a program of this machine made itself: its connection
 // comes from a loopback address that is no proxy's, it was made to a name of this
 // machine (a page that has its own name point here, by DNS, is no program of ours),
-// and no header says that anybody passed it on. A proxy that adds none of these speaks
-// HTTP/1.0, as nginx does unless told otherwise.
+// and no header says that anybody passed it on. A proxy that adds none of these, speaks
+// HTTP/1.1 and asks for a name of this machine cannot be told from such a program: whose
+// settings name a proxy or a public address has MetricsLocal off (app/server).
 func (e *edge) isLocal(r *http.Request) bool {
 	if ip := peer(r); !ip.IsLoopback() || e.trusts(ip) || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
 		return false

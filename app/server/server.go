@@ -181,7 +181,7 @@ func Handler(opts Options) (http.Handler, error) {
 			Page: int64(c.Limits.Page),
 		},
 		Room: room, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
-		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: c.Metrics.Loopback, Now: opts.Now, Log: opts.Log,
+		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: openMetrics(c), Now: opts.Now, Log: opts.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -263,4 +263,11 @@ func reason(problem error) string {
 		return named.Message
 	}
 	return "The vault cannot be read."
+}
+
+// openMetrics says whether programs of this machine need no key for the metrics: not
+// where a proxy or a name of the firm's is set, by which others come in whose requests
+// a proxy may hand over as if they were its own.
+func openMetrics(c config.Config) bool {
+	return c.Metrics.Loopback && c.PublicURL == "" && len(c.TrustedProxies) == 0
 }
