@@ -23,8 +23,7 @@ const (
 
 // walk puts the next batch of records into an index that is being made.
 func (x *indexer) walk(ctx context.Context, in *volume) error {
-	// Be it for less long than other background work: somebody waits to search.
-	x.v.arrivals.waitAtMost(ctx, indexYield)
+	x.standBack(ctx)
 	if err := x.v.room(); err != nil {
 		return err
 	}
@@ -54,6 +53,10 @@ func (x *indexer) walk(ctx context.Context, in *volume) error {
 	mark.Place = &place
 	return x.apply(ctx, in, batch, mark)
 }
+
+// standBack lets documents that arrive go first, for less long where somebody waits
+// to search, as always: other background work is more patient.
+func (x *indexer) standBack(ctx context.Context) { x.v.arrivals.waitAtMost(ctx, indexYield) }
 
 // follow puts the next changes into an index that is whole.
 func (x *indexer) follow(ctx context.Context, in *volume) (caught bool, err error) {
