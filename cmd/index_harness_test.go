@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	indexRecords = 1500 // abstracts, orders; twice as many files
-	indexKills   = 12   // while it is made, at most
-	followKills  = 5
+	indexRecords = 1000 // abstracts, orders; twice as many files
+	indexKills   = 4    // while it is made, at most
+	followKills  = 2
 	indexSoon    = 2 * time.Second // from the answer to a write to its being found
 )
 
@@ -47,7 +47,7 @@ func TestIndexKilled(t *testing.T) {
 	midway := 0
 	for range indexKills {
 		s := h.start()
-		time.Sleep(time.Duration(50+h.rng.IntN(250)) * time.Millisecond)
+		time.Sleep(time.Duration(10+h.rng.IntN(60)) * time.Millisecond)
 		s.kill()
 		if _, err := os.Stat(filepath.Join(h.dir, "search", "current")); err == nil {
 			break
@@ -64,7 +64,7 @@ func TestIndexKilled(t *testing.T) {
 
 	var acked []string
 	for life := range followKills {
-		for end := time.Now().Add(time.Duration(h.rng.IntN(400)) * time.Millisecond); ; {
+		for end := time.Now().Add(time.Duration(h.rng.IntN(200)) * time.Millisecond); ; {
 			number := fmt.Sprintf("KILL%d-%d", life, len(acked))
 			if _, err := s.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: number}); err != nil {
 				t.Fatal(err)

@@ -19,7 +19,9 @@ func (s *shell) verifyCommand() *cobra.Command {
 		Long: `Hold every record, index and byte of the vault against each other, while the
 server runs or not. A missing or differing byte, record or index is a finding: it
 is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
-are notes; a sweep takes them away. Nothing is changed.
+are notes; a sweep takes them away. The search index is read too: damage in it is a
+finding, though nothing is lost with it; a running server makes it anew at once.
+Nothing else is changed.
 
 With --repair, indexes, counters and the queue of processing are first made anew
 from the records, and orphans and leftovers removed. Changes wait meanwhile. Damaged
@@ -88,11 +90,14 @@ func (s *shell) printFindings(r wire.Verify) error {
 
 // whatHelps says what to do about findings, a line each; nothing when there are none.
 func whatHelps(r wire.Verify) string {
-	documents, others := false, false
+	documents, words, others := false, false, false
 	for _, f := range r.Findings {
-		if f.Kind == "file" {
+		switch f.Kind {
+		case "file":
 			documents = true
-		} else {
+		case "search":
+			words = true
+		default:
 			others = true
 		}
 	}
@@ -102,6 +107,9 @@ func whatHelps(r wire.Verify) string {
 	}
 	if (documents || others) && r.Repaired == nil {
 		help += "indexes, counters and the queue are made anew with: deedkeep verify --repair\n"
+	}
+	if words {
+		help += "the search index is made anew by the server, or with: deedkeep reindex\n"
 	}
 	if others && r.Repaired != nil {
 		help += "what a repair leaves is in the records: restore a backup\n"

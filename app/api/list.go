@@ -27,6 +27,7 @@ type listing struct {
 	sorts   []sorting
 	filters []filter
 	text    searching
+	never   []string // parameters of other lists that are refused here, not ignored
 }
 
 // sorting is a name for an order of the store.

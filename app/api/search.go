@@ -20,8 +20,9 @@ type searchHandler struct {
 }
 
 var searchListing = listing{
-	noun: "search",
-	text: needed,
+	noun:  "search",
+	text:  needed,
+	never: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
 		byChoice("kind", vault.ColumnKind, abstractNoun, orderNoun, fileNoun), byNumber("template_id", vault.ColumnTemplate),
 		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
@@ -99,10 +100,20 @@ func (l listing) textOf(values map[string]string, fields *title.Fields) string {
 			fields.Add(f.name, title.NotWith(f.name, field))
 		}
 	}
+	l.neverWith(field, values, fields)
 	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
 		fields.Add("sort", title.NotWith("sort", field))
 	}
 	return text
+}
+
+// neverWith refuses what narrows or orders a list and no search.
+func (l listing) neverWith(field string, values map[string]string, fields *title.Fields) {
+	for _, name := range l.never {
+		if strings.TrimSpace(values[name]) != "" {
+			fields.Add(name, title.NotWith(name, field))
+		}
+	}
 }
 
 // search is a list as a search is asked for, of which q has the place and the size.

@@ -61,7 +61,7 @@ func TestSearchShape(t *testing.T) {
 	h := open(t)
 	h.furnishSearch(t)
 	const none = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`
-	r := list("/v1/search?q=nobodyhasthis&nobody=1&sort=score&cursor=&kind=&county=%20")
+	r := list("/v1/search?q=nobodyhasthis&nobody=1&sort=&cursor=&kind=&county=%20")
 	r.want = none
 	h.ask(t, r)
 	r.method, r.want = "HEAD", ""
@@ -97,6 +97,11 @@ func TestSearchRefused(t *testing.T) {
 		{"orders?q=elm&sort=created_at", invalid("sort", "The sort field cannot be combined with q.")},
 		{"orders?q=elm&order_number=T", invalid("order_number", "The order number field cannot be combined with q.")},
 		{"abstracts?q=elm&sort=-created_at", invalid("sort", "The sort field cannot be combined with q.")},
+		{"search?q=elm&sort=-created_at", invalid("sort", "The sort field cannot be combined with q.")},
+		{"search?q=elm&folder_id=1", invalid("folder_id", "The folder id field cannot be combined with q.")},
+		{"search?q=elm&abstract_id=x", invalid("abstract_id", "The abstract id field cannot be combined with q.")},
+		{"search?q=elm&order_number=1", invalid("order_number", "The order number field cannot be combined with q.")},
+		{"search?q=elm&is_processing=true", invalid("is_processing", "The is processing field cannot be combined with q.")},
 		{"file-vault/files?q=elm&folder_id=1", invalid("folder_id", "The folder id field cannot be combined with q.")},
 		{"file-vault/files?q=elm&is_processing=true", invalid("is_processing", "The is processing field cannot be combined with q.")},
 		{"orders?q=a%00", invalid("q", "The q field contains invalid characters.")},

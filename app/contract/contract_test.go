@@ -14,9 +14,9 @@ import (
 
 const (
 	usualSeed = 20260529
-	// Requests of a round: of the usual one, and of any other. What failed is done again
-	// from its seed.
-	inFirst, inRound = 1200, 6000
+	// inRound is how many requests a round has that is not the usual one. What failed is
+	// done again from its seed.
+	inRound = 6000
 )
 
 // TestContract does one round, or rounds for as long as DEEDKEEP_FUZZ_CONTRACT says.

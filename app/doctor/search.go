@@ -7,8 +7,8 @@ import (
 )
 
 // farBehind is from how many changes on somebody who has just filed something may miss
-// it in a search.
-const farBehind = 10_000
+// it in a search: that of the rule in "deedkeep help monitoring".
+const farBehind = 1_000
 
 // searches looks at the index of words, which a server makes and keeps by itself.
 func searches(found *wire.Checkup) wire.Diagnosis {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -148,4 +149,26 @@ func TestMetricsCostLittle(t *testing.T) {
 		t.Errorf("the median of %d scrapes is %v", len(took), median)
 	}
 	t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
+}
+
+// Where others come in through a proxy, or under a name, nobody reads them without a key.
+func TestMetricsNeedAKeyBehindAProxy(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		set  func(*config.Config)
+		want int
+	}{
+		{"nothing is set", func(*config.Config) {}, http.StatusOK},
+		{"a name", func(c *config.Config) { c.PublicURL = "https://vault.example.com" }, http.StatusUnauthorized},
+		{"a proxy elsewhere", func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} }, http.StatusUnauthorized},
+		{"closed", func(c *config.Config) { c.Metrics.Loopback = false }, http.StatusUnauthorized},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := serve(t, func(c *config.Config) { c.Metrics.Loopback = true; row.set(c) })
+			answer, body := r.raw(t, "GET", fmt.Sprintf("GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", r.address))
+			if answer.StatusCode != row.want {
+				t.Errorf("%d %s", answer.StatusCode, body)
+			}
+		})
+	}
 }

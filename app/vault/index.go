@@ -49,6 +49,7 @@ type wordIndex interface {
 	Apply(ctx context.Context, b wordBatch, mark []byte) error
 	Mark() []byte
 	Size() (documents uint64, bytes int64, segments int)
+	Check(ctx context.Context) error
 	Close() error
 }
 

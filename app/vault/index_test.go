@@ -479,6 +479,8 @@ func TestAnIndexThatIsDamagedUnderAServer(t *testing.T) {
 			if got := answers(t, v, questions); got["26-0003"] != want["26-0003"] || got["plat"] != want["plat"] {
 				t.Errorf("it answers %v, want %v", got, want)
 			}
+			verified(t, v) // which meets what no search has met
+			indexes(t, v)
 		})
 	}
 }

@@ -65,14 +65,8 @@ func (x *indexer) aim(ctx context.Context, in *volume) error {
 }
 
 // standBack lets documents that arrive go first, for less long where somebody waits
-// for answers of today.
-func (x *indexer) standBack(ctx context.Context) {
-	if x.now != nil {
-		x.v.arrivals.waitAtMost(ctx, indexYield)
-		return
-	}
-	x.v.arrivals.wait(ctx)
-}
+// to search, as always: other background work is more patient.
+func (x *indexer) standBack(ctx context.Context) { x.v.arrivals.waitAtMost(ctx, indexYield) }
 
 // follow puts the next changes into an index that is whole.
 func (x *indexer) follow(ctx context.Context, in *volume) (caught bool, err error) {

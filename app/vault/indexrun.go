@@ -16,8 +16,11 @@ const (
 	// indexGather is how long changes are gathered: each that goes into the index by
 	// itself costs syncs. With indexYield and one batch it stays under two seconds.
 	indexGather = 250 * time.Millisecond
-	// indexYield is how long following stands back for documents that arrive.
+	// indexYield is how long a batch stands back for documents that arrive.
 	indexYield = 500 * time.Millisecond
+	// indexLook is how often it looks whether its folder is still there, when nothing
+	// changes.
+	indexLook = 3 * time.Second
 	// indexRetry is the first pause after an error of the disk; it doubles up to
 	// indexRest.
 	indexRetry = 5 * time.Second
@@ -44,7 +47,7 @@ func (x *indexer) run(ctx context.Context) {
 		switch {
 		case err != nil:
 			x.rest(ctx, pause, nil)
-		case !more && x.rest(ctx, 0, x.v.store.Changed()):
+		case !more && x.rest(ctx, indexLook, x.v.store.Changed()):
 			x.rest(ctx, indexGather, nil)
 		}
 	}
@@ -177,6 +180,9 @@ func (x *indexer) wanted() bool {
 func (x *indexer) advance(ctx context.Context, in *volume) (caught bool, err error) {
 	if in.broken.Load() {
 		return false, fmt.Errorf("a search met damage in it: %w", errBroken)
+	}
+	if err := x.lost(in); err != nil {
+		return false, err
 	}
 	if in.mark.Place != nil {
 		return false, x.walk(ctx, in)

@@ -342,4 +342,3 @@ func TestFiltersCompareInOneWay(t *testing.T) {
 		}
 	}
 }
-

@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -206,7 +207,7 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	if first.Heading != "26-100" || first.Under != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" || first.Status != "active" || first.DueDate != "2026-06-01" || first.Score != 9 {
 		t.Errorf("%+v", first)
 	}
-	if marks(first.Snippet) != "26-100 · 12.-3-45 · 12 [Elm] St. · Troy · Rensselaer · NY · 2026-06-01 · active" || first.Page != 0 {
+	if marks(first.Snippet) != "Address: 12 [Elm] St." || first.Page != 0 {
 		t.Errorf("%q on page %d", marks(first.Snippet), first.Page)
 	}
 	if abstract.Heading != "F-1" || abstract.Status == "" || abstract.Under != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
@@ -395,4 +396,45 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 			t.Errorf("%.100q", got)
 		}
 	}
+}
+
+// A snippet of a record names the fields that match, and shows no others.
+func TestSearchSnippetNamesFields(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	draft := title.OrderDraft{Number: title.Given("26-1"), PropertyDraft: elm("Troy", "Rensselaer"),
+		Custom: several("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, tray(t, v), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.hits = []search.Hit{hit(search.Order, made.ID), hit(search.Abstract, a.Abstract.ID)}
+	for _, row := range []struct{ text, order, abstract string }{
+		{"johnson", "Client: [Johnson] & Sons · Buyer/Borrower: [Johnson], Carl · Seller/Owner: [Johnson]", "Current Owner: [Johnson], Carl"},
+		{"troy", "City: [Troy]", ""},
+		{"26-1", "Order #: [26-1]", ""},
+		{"carl f-77", "Buyer/Borrower: Johnson, [Carl]", "File Number: [F-77] · Current Owner: Johnson, [Carl]"},
+		{"absent", "", ""},
+	} {
+		page := look(t, v, vault.SearchQuery{Text: row.text})
+		if got := marks(page.Hits[0].Snippet); got != row.order {
+			t.Errorf("%s: %q, want %q", row.text, got, row.order)
+		}
+		if got := marks(page.Hits[1].Snippet); got != row.abstract {
+			t.Errorf("%s: %q, want %q", row.text, got, row.abstract)
+		}
+	}
+}
+
+// several are the values of several custom fields.
+func several(pairs ...string) title.Custom {
+	sent := map[string]json.RawMessage{}
+	for i := 0; i < len(pairs); i += 2 {
+		sent[pairs[i]] = json.RawMessage(pairs[i+1])
+	}
+	return title.Custom{Sent: sent}
 }

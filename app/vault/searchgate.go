@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"deedkeep/app/title"
 )
@@ -89,15 +88,6 @@ func asker(a title.Actor) string {
 		return a.Kind + " " + a.Address
 	}
 	return a.Record()
-}
-
-const searchDeadline = 2 * time.Second
-
-func (s SearchSettings) deadline() time.Duration {
-	if s.Deadline <= 0 {
-		return searchDeadline
-	}
-	return s.Deadline
 }
 
 func (s SearchSettings) atOnce() int {

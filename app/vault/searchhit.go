@@ -2,8 +2,6 @@ package vault
 
 import (
 	"errors"
-	"slices"
-	"strings"
 
 	"deedkeep/app/search"
 	"deedkeep/app/store"
@@ -13,20 +11,21 @@ import (
 // seen is a hit with the words that its snippet is made of.
 type seen struct {
 	SearchHit
-	words string // of its fields
+	words []worded // of its fields
 }
 
 // see reads the live records of the hits. What is gone, in the trash, or not what was
 // asked for any more is left out.
 func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
+	n := names{t: t, templates: map[uint64]title.Template{}}
 	for _, hit := range f.answer.Hits {
 		var s seen
 		var fits bool
 		switch hit.Kind {
 		case search.Abstract:
-			s, fits, err = v.seeAbstract(t, hit.ID, &f.query)
+			s, fits, err = v.seeAbstract(&n, hit.ID, &f.query)
 		case search.Order:
-			s, fits, err = seeOrder(t, hit.ID, &f.query)
+			s, fits, err = seeOrder(&n, hit.ID, &f.query)
 		case search.File:
 			s, fits, err = v.seeFile(t, hit.ID, &f.query)
 		}
@@ -43,24 +42,24 @@ func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
 	return list, nil
 }
 
-func (v *Vault) seeAbstract(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
-	a, err := t.Abstract(id)
+func (v *Vault) seeAbstract(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+	a, err := n.t.Abstract(id)
 	if err != nil {
 		return s, false, err
 	}
 	s.SearchHit = v.abstractHit(&a, "").shown(abstractNoun.name)
-	s.Heading = v.heading(t, a)
-	s.words = wording(a.Known())
+	s.Heading = v.heading(n.t, a)
+	s.words = wordingOf(&a, n.template(a.TemplateID))
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
 
-func seeOrder(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
-	o, err := t.Order(id)
+func seeOrder(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error) {
+	o, err := n.t.Order(id)
 	if err != nil {
 		return s, false, err
 	}
 	s.SearchHit = orderHit(&o, "").shown(orderNoun.name)
-	s.words = wording(o.Known())
+	s.words = wordingOfOrder(&o, n.orderFields())
 	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
 }
 
@@ -82,30 +81,11 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	}
 	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
-	s.words = file.Filename
+	s.words = []worded{{value: file.Filename}}
 	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil
 }
 
 // shown is a hit by a number as one of a search.
 func (h Hit) shown(noun string) SearchHit {
 	return SearchHit{Kind: noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
-}
-
-// mostWording is how many bytes of what a record is known by are looked at.
-const mostWording = 64 << 10
-
-// wording is what a record is known by as one text.
-func wording(k title.Known) string {
-	var b strings.Builder
-	for _, value := range slices.Concat(k.Numbers, k.Names, k.Others) {
-		if b.Len() > 0 {
-			b.WriteString(" · ")
-		}
-		left := mostWording - b.Len()
-		if left <= 0 {
-			break
-		}
-		b.WriteString(strings.ToValidUTF8(value[:min(len(value), left)], ""))
-	}
-	return b.String()
 }

@@ -28,9 +28,7 @@ func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) 
 			continue
 		}
 		var worth int
-		if hits[i].Snippet, worth = mark.Snippet(s.words); worth == 0 {
-			hits[i].Snippet = nil
-		}
+		hits[i].Snippet, worth = snippetOfFields(mark, s.words)
 		if s.File != nil {
 			v.snippetOfText(ctx, mark, worth, &hits[i])
 		}

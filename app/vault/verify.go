@@ -40,6 +40,9 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 		return r, err
 	}
 	err = v.verify(ctx, copied, &r, find, progress)
+	if err == nil {
+		err = v.verifyIndex(ctx, find)
+	}
 	return r, errors.Join(err, done())
 }
 

@@ -1,0 +1,103 @@
+package vault_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/vaulttest"
+)
+
+// spoilIndex changes a byte in the middle of each file of an index that holds words.
+func spoilIndex(t *testing.T, dir string) {
+	t.Helper()
+	spoiled := 0
+	for _, path := range indexFiles(t, dir) {
+		if strings.HasSuffix(path, ".segment") {
+			spoiled++
+			if err := flipByte(0.5)(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if spoiled == 0 {
+		t.Fatal("there is nothing to spoil")
+	}
+}
+
+// A damaged index is a finding, without a server and with one, which makes it anew; one
+// that is missing is none.
+func TestVerifyReadsTheIndex(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v := closing(t, opts)
+	furnished(t, v)
+	indexes(t, v)
+	if r := verified(t, v); !r.OK() {
+		t.Errorf("whole: %+v", r.Findings)
+	}
+	shut(t, v)
+
+	spoilIndex(t, opts.Dir)
+	v = closing(t, opts)
+	r := verified(t, v)
+	if len(r.Findings) != 1 || r.Findings[0].Kind != "search" || !strings.Contains(r.Findings[0].Problem, "no document is lost") || !strings.Contains(r.Findings[0].Problem, "deedkeep reindex") {
+		t.Errorf("damaged, without a server: %+v", r.Findings)
+	}
+	shut(t, v)
+
+	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
+		t.Fatal(err)
+	}
+	v = closing(t, opts)
+	if r := verified(t, v); !r.OK() {
+		t.Errorf("missing: %+v", r.Findings)
+	}
+	v.Start(time.Hour)
+	indexes(t, v)
+	spoilIndex(t, opts.Dir)
+	r = verified(t, v)
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "being made anew") {
+		t.Errorf("damaged, beside a server: %+v", r.Findings)
+	}
+	indexes(t, v)
+	if r := verified(t, v); !r.OK() {
+		t.Errorf("made anew: %+v", r.Findings)
+	}
+	finds(t, v, "26-0003", "order 4")
+	shut(t, v)
+}
+
+// The next look notices that the folder is gone, though nothing was written.
+func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v := closing(t, opts)
+	furnished(t, v)
+	indexes(t, v)
+	folder := filepath.Join(opts.Dir, "search")
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if more, err := v.IndexTurn(t.Context()); err != nil || !more {
+		t.Errorf("the turn that meets it: more %v, %v", more, err)
+	}
+	if s, err := v.SearchState(t.Context()); err != nil || s.Ready {
+		t.Errorf("it says %+v, %v", s, err)
+	}
+	for range 10 {
+		if more, err := v.IndexTurn(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if !more {
+			break
+		}
+	}
+	finds(t, v, "26-0003", "order 4")
+	if _, err := os.Stat(filepath.Join(folder, "current")); errors.Is(err, os.ErrNotExist) {
+		t.Error("no folder was made")
+	}
+	shut(t, v)
+}

@@ -1,0 +1,161 @@
+package vault
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// What of a record is looked at for its snippet, and shown.
+const (
+	mostWording = 64 << 10 // bytes of its fields
+	mostShown   = 3        // fields
+)
+
+// wording is what the fields of a record say, each with the name people know it by.
+type wording struct {
+	list []worded
+	left int // bytes that may still be added
+}
+
+// worded is one field; name is "" where the value needs none.
+type worded struct{ name, value string }
+
+func (w *wording) add(name, value string) {
+	if value = strings.TrimSpace(value); value == "" || w.left <= 0 {
+		return
+	}
+	value = strings.ToValidUTF8(value[:min(len(value), w.left)], "")
+	w.left -= len(value)
+	w.list = append(w.list, worded{name, value})
+}
+
+func (w *wording) property(p title.Property) {
+	w.add("Address", p.Address)
+	w.add("City", p.City)
+	w.add("County", p.County)
+	w.add("State", p.State)
+}
+
+// custom adds the fields of a definition set in its order, and behind them values that
+// it does not know any more, under their keys.
+func (w *wording) custom(values title.Values, defs []title.Field) {
+	rest := maps.Clone(values)
+	for _, def := range defs {
+		w.value(cmp.Or(def.Label, def.Key), values[def.Key])
+		delete(rest, def.Key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(rest)) {
+		w.value(strings.ReplaceAll(key, "_", " "), rest[key])
+	}
+}
+
+// value adds a value of a custom field: a text, a number or texts that were chosen.
+func (w *wording) value(name string, raw json.RawMessage) {
+	var text string
+	var number json.Number
+	var chosen []string
+	switch raw = bytes.TrimSpace(raw); {
+	case len(raw) == 0:
+	case json.Unmarshal(raw, &text) == nil:
+		w.add(name, text)
+	case json.Unmarshal(raw, &number) == nil:
+		w.add(name, number.String())
+	case json.Unmarshal(raw, &chosen) == nil:
+		w.add(name, strings.Join(chosen, ", "))
+	}
+}
+
+func wordingOf(a *title.Abstract, template title.Template) []worded {
+	w := wording{left: mostWording}
+	w.add("Tax Map", a.TaxMap)
+	w.property(a.Property)
+	w.add("Status", a.Status)
+	w.custom(a.Custom, template.Fields)
+	return w.list
+}
+
+func wordingOfOrder(o *title.Order, fields []title.Field) []worded {
+	w := wording{left: mostWording}
+	w.add("Order #", o.Number)
+	w.property(o.Property)
+	w.add("Due Date", o.DueDate)
+	w.add("Status", o.Status)
+	w.custom(o.Custom, fields)
+	return w.list
+}
+
+// names reads the names of fields for the hits of one page, each definition set once.
+// A damaged one names none: a verification tells of it.
+type names struct {
+	t         *store.Tx
+	templates map[uint64]title.Template
+	orders    []title.Field
+	known     bool // orders was read
+}
+
+func (n *names) template(id uint64) title.Template {
+	template, known := n.templates[id]
+	if !known {
+		var err error
+		if template, err = n.t.Template(id); err != nil {
+			template = title.Template{}
+		}
+		n.templates[id] = template
+	}
+	return template
+}
+
+func (n *names) orderFields() []title.Field {
+	if !n.known {
+		n.known = true
+		var err error
+		if n.orders, err = n.t.OrderFields(); err != nil {
+			n.orders = nil
+		}
+	}
+	return n.orders
+}
+
+// snippetOfFields shows the fields that match, at most mostShown of those that are worth
+// most, in the order of the record: "Current Owner: Carl Johnson". worth is that of the
+// best; nil and 0 where none matches.
+func snippetOfFields(mark *search.Marker, list []worded) (shown []SnippetPiece, worth int) {
+	type match struct {
+		at, worth int
+		pieces    []SnippetPiece
+	}
+	var found []match
+	for at, field := range list {
+		if pieces, worth := mark.Snippet(field.value); worth > 0 {
+			found = append(found, match{at, worth, pieces})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.worth, a.worth) })
+	found = found[:min(len(found), mostShown)]
+	if len(found) > 0 {
+		worth = found[0].worth
+	}
+	slices.SortFunc(found, func(a, b match) int { return cmp.Compare(a.at, b.at) })
+	for _, m := range found {
+		before := ""
+		if shown != nil {
+			before = " · "
+		}
+		if name := list[m.at].name; name != "" {
+			before += name + ": "
+		}
+		if before != "" {
+			shown = append(shown, SnippetPiece{Text: before})
+		}
+		shown = append(shown, m.pieces...)
+	}
+	return shown, worth
+}
