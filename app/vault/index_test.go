@@ -132,7 +132,7 @@ func anew(t *testing.T, opts vault.Options, questions []string) map[string]strin
 
 func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	t.Parallel()
-	v, opts := opened(t, func(o *vault.Options) { o.Now = vaulttest.NewClock().Now })
+	v, _ := opened(t, func(o *vault.Options) { o.Now = vaulttest.NewClock().Now })
 	indexes(t, v)
 	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"26-0017"`)},
 		tray(t, v, pdf("Deed Bk1022-Pg311.pdf", "1")), vault.Keep[vault.Filed]{})
@@ -210,7 +210,6 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	if got := in("Rensselaer"); len(got) > 0 {
 		t.Errorf("the document is found in Rensselaer: %v", got)
 	}
-	_ = opts
 }
 
 func TestAPurgeIsFollowed(t *testing.T) {
@@ -405,7 +404,6 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 		}},
 	}
 	for _, path := range indexFiles(t, opts.Dir) {
-		path := path
 		damages = append(damages, damage{"without " + filepath.Base(path), func() error { return os.Remove(path) }})
 		for _, at := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1} {
 			damages = append(damages, damage{fmt.Sprint("a byte at ", at, " of ", filepath.Base(path)), func() error { return flipByte(at)(path) }})
