@@ -100,3 +100,28 @@ func TestLook(t *testing.T) {
 		t.Errorf("%+v, %q, %v; want %+v", got, mark, err, want)
 	}
 }
+
+// No merge begins for which there is no room, and Apply goes on all the same.
+func TestMergesAskForRoom(t *testing.T) {
+	asked := int64(0)
+	x, err := open(filepath.Join(t.TempDir(), "i"), Options{Room: func(bytes int64) bool { asked = bytes; return false }}, system{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = x.Close() }()
+	for n := range uint64(20) {
+		b := x.Batch()
+		b.Begin(n, 0, 0)
+		b.Flat([]byte("aa"))
+		if err := x.Apply(t.Context(), b, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if done, err := x.mergeOnce(t.Context()); done || err != nil || asked <= 0 || asked > x.Stats().Bytes {
+		t.Errorf("merged %t, %v, asked for %d", done, err, asked)
+	}
+	x.options.Room = nil
+	if done, err := x.mergeOnce(t.Context()); !done || err != nil || x.Stats().Segments >= 20 {
+		t.Errorf("merged %t, %v", done, err)
+	}
+}

@@ -16,8 +16,9 @@ type merger struct {
 	done   chan struct{}
 }
 
-// crowded is how many segments are too many: while merges fall behind, Apply goes no
-// faster than they.
+// crowded is how many segments are too many: while merges fall behind, Apply goes hardly
+// faster than they. It waits for the end of one, however large that is; one that ended
+// before may let it through, so the bound is soft.
 const crowded = 200
 
 func (m *merger) start(x *Index) {
@@ -105,13 +106,22 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	}
 	defer s.release()
 	from, to := pick(s.views)
-	if from == to {
+	if from == to || !x.roomFor(s.views[from:to]) {
 		return false, nil
 	}
 	if err := x.merge(ctx, s.views[from:to]); err != nil {
 		return false, fmt.Errorf("merge: %w", err)
 	}
 	return true, nil
+}
+
+// roomFor asks for what a merge may need: it makes no more of its sources than they are.
+func (x *Index) roomFor(views []view) bool {
+	sum := int64(0)
+	for _, v := range views {
+		sum += v.segment.size
+	}
+	return x.options.Room == nil || x.options.Room(sum)
 }
 
 // merge makes one segment of neighbours. There is one merge at a time.

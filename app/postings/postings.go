@@ -59,6 +59,10 @@ type Options struct {
 	Cache    int64        // bytes of checked pages kept in memory; 0: 64 MiB
 	Log      *slog.Logger // nil: silent
 	MaxNodes int          // terms and nodes a query may have; 0: 256
+
+	// Room says whether a merge may take so many bytes of the disk until it is done; where
+	// not, it is left for after the next Apply. nil: always.
+	Room func(bytes int64) bool
 }
 
 func (o Options) filled() Options {

@@ -26,6 +26,8 @@ type Options struct {
 	MostWords int           // of a query; 32
 	MostDepth int           // Offset and Limit of a query together; 1,000, and at most 4,999
 	Log       *slog.Logger  // nil for none
+
+	Room func(bytes int64) bool // whether a merge may take so much of the disk for a while; nil: always
 }
 
 // The defaults.
@@ -45,7 +47,7 @@ type Index struct {
 // ErrOtherFormat.
 func Open(dir string, o Options) (*Index, error) {
 	o = o.whole()
-	engine, err := postings.Open(dir, postings.Options{Cache: o.Cache, Log: o.Log, MaxNodes: nodes(o.MostWords)})
+	engine, err := postings.Open(dir, postings.Options{Cache: o.Cache, Log: o.Log, MaxNodes: nodes(o.MostWords), Room: o.Room})
 	if err != nil {
 		return nil, fmt.Errorf("open the index of words: %w", err)
 	}

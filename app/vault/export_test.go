@@ -79,6 +79,9 @@ func (v *Vault) FailOpenWords(err error) {
 	}
 }
 
+// RoomFor is what merges of the index ask.
+func (v *Vault) RoomFor(bytes int64) bool { return v.roomFor(bytes) }
+
 // AskWords asks the index itself.
 func (v *Vault) AskWords(ctx context.Context, q search.Query) (search.Answer, error) {
 	return v.index.Search(ctx, q)

@@ -392,6 +392,10 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 		{"nothing", func() error { return nil }},
 		{"no folder", func() error { return os.RemoveAll(filepath.Join(opts.Dir, "search")) }},
 		{"no note", func() error { return os.Remove(filepath.Join(opts.Dir, "search", "current")) }},
+		{"a folder for a note", func() error {
+			note := filepath.Join(opts.Dir, "search", "current")
+			return errors.Join(os.Remove(note), os.MkdirAll(filepath.Join(note, "x"), 0o700))
+		}},
 		{"a torn note", func() error { return os.WriteFile(filepath.Join(opts.Dir, "search", "current"), nil, 0o600) }},
 		{"a note of another", func() error { return os.WriteFile(filepath.Join(opts.Dir, "search", "current"), []byte("99\n"), 0o600) }},
 		{"an empty one", func() error {

@@ -14,7 +14,8 @@ import (
 
 const (
 	// indexGather is how long changes are gathered: each that goes into the index by
-	// itself costs syncs. With indexYield and one batch it stays under two seconds.
+	// itself costs syncs. With indexYield and a batch of ordinary documents it stays under
+	// two seconds; a batch is bounded in bytes, not in time.
 	indexGather = 250 * time.Millisecond
 	// indexYield is how long following stands back for documents that arrive.
 	indexYield = 500 * time.Millisecond

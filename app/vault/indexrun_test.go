@@ -344,3 +344,17 @@ func TestFiltersCompareInOneWay(t *testing.T) {
 		}
 	}
 }
+
+// A merge of the index leaves the disk its reserve.
+func TestMergesLeaveTheReserve(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	v.Reserve(0)
+	if !v.RoomFor(1) || v.RoomFor(1<<62) {
+		t.Error("room for a byte, and none for all the bytes there are")
+	}
+	v.Reserve(1 << 62)
+	if v.RoomFor(1) {
+		t.Error("room below the reserve")
+	}
+}

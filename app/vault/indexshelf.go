@@ -48,7 +48,7 @@ func (x *indexer) folders() (list []uint64, current uint64, err error) {
 	}
 	slices.Sort(list)
 	raw, err := os.ReadFile(filepath.Join(x.dir, currentFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !x.blocked() {
 		return nil, 0, err
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 63)
@@ -56,6 +56,12 @@ func (x *indexer) folders() (list []uint64, current uint64, err error) {
 		n = 0 // torn, or deleted: as good as none
 	}
 	return list, n, nil
+}
+
+// blocked reports that something that is no file has the name of currentFile.
+func (x *indexer) blocked() bool {
+	info, err := os.Lstat(filepath.Join(x.dir, currentFile))
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // prepare opens what is there and of use, and removes the rest.
@@ -177,6 +183,11 @@ func (x *indexer) begin(ctx context.Context) error {
 // promote makes what is whole the one that answers.
 func (x *indexer) promote() error {
 	in := x.next
+	if x.blocked() {
+		if err := os.RemoveAll(filepath.Join(x.dir, currentFile)); err != nil {
+			return fmt.Errorf("put the index in force: %w", err)
+		}
+	}
 	if err := writeNote(x.dir, currentFile, strconv.AppendUint(nil, in.number, 10)); err != nil {
 		return fmt.Errorf("put the index in force: %w", err)
 	}

@@ -11,7 +11,7 @@ type words struct{ *search.Index }
 
 func (v *Vault) openWords(dir string) (wordIndex, error) {
 	set := v.set.Search
-	in, err := search.Open(dir, search.Options{Cache: set.CacheSize, Deadline: set.Deadline, MostWords: set.MostWords, Log: v.log})
+	in, err := search.Open(dir, search.Options{Cache: set.CacheSize, Deadline: set.Deadline, MostWords: set.MostWords, Log: v.log, Room: v.roomFor})
 	if err != nil {
 		return nil, err
 	}

@@ -303,6 +303,12 @@ func (v *Vault) room() error {
 	return nil
 }
 
+// roomFor reports whether so much more leaves the disk its reserve.
+func (v *Vault) roomFor(bytes int64) bool {
+	free, err := blob.DiskFree(v.dir)
+	return err != nil || free >= v.set.DiskReserve && free-v.set.DiskReserve >= uint64(max(bytes, 0)) // who cannot be asked refuses nothing
+}
+
 // write is change for what makes the vault grow.
 func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
