@@ -402,7 +402,6 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 		}},
 	}
 	for _, path := range indexFiles(t, opts.Dir) {
-		path := path
 		damages = append(damages, damage{"without " + filepath.Base(path), func() error { return os.Remove(path) }})
 		for _, at := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1} {
 			damages = append(damages, damage{fmt.Sprint("a byte at ", at, " of ", filepath.Base(path)), func() error { return flipByte(at)(path) }})
