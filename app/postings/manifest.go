@@ -27,7 +27,7 @@ const (
 	manifestName   = "manifest"
 	manifestNew    = "manifest.new"
 	manifestMagic  = "dkindex\n"
-	manifestFormat = 1
+	manifestFormat = 2
 	listedSize     = 8 + 8 + 4 + 4
 )
 

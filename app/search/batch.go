@@ -81,13 +81,17 @@ func (b *Batch) Put(d Document) error {
 func (b *Batch) number(s string) {
 	var parts []string
 	first := b.fields.position
+	from, firstEnd, end := 0, 0, 0
 	b.fields.scan(s, func(t token) {
 		b.word(fieldWord, t)
 		word := string(t.text)
 		if !t.also {
-			parts = append(parts, word)
+			if len(parts) == 0 {
+				from, firstEnd = t.start, t.end
+			}
+			parts, end = append(parts, word), t.end
 		}
-		if t.position != first {
+		if t.position != first || t.also && t.end == firstEnd {
 			b.starts(wordStart, t.text, anyStart) // those of the first are numberStart
 		}
 	})
@@ -97,9 +101,13 @@ func (b *Batch) number(s string) {
 		return
 	}
 	b.to.Flat([]byte(term(number, whole(all))))
+	b.to.Flat([]byte(term(asTyped, whole(filter(s[from:end])))))
+	if short := plain(parts); short != all {
+		b.to.Flat([]byte(term(plainNumber, whole(short))))
+	}
 	b.starts(numberStart, []byte(all), anyStart)
-	if plain := strings.Join(parts, ""); plain != all {
-		b.starts(numberStart, []byte(plain), anyStart) // Bk 1022 Pg 3
+	if joined := strings.Join(parts, ""); joined != all {
+		b.starts(numberStart, []byte(joined), anyStart) // Bk 1022 Pg 3
 	}
 }
 
@@ -129,7 +137,7 @@ func (b *Batch) page(text string) error {
 	b.text.scan(text, func(t token) {
 		if t.position < MostPositions {
 			b.word(textWord, t)
-			b.starts(otherStart, t.text, fewStarts)
+			b.starts(otherStart, t.text, textStarts)
 		}
 	})
 	b.text.skip()
@@ -143,11 +151,14 @@ func (b *Batch) word(space byte, t token) {
 
 // starts puts the beginnings of a word; the engine takes each once a document.
 func (b *Batch) starts(space byte, word []byte, which lengths) {
-	characters := 0
+	characters, least := 0, which.least
+	if len(word) > 0 && isDigit(word[0]) {
+		least = which.leastDigits
+	}
 	for end := 0; end < len(word) && characters < which.most; {
 		_, size := utf8.DecodeRune(word[end:])
 		end += size
-		if characters++; characters >= which.least && end <= mostWord {
+		if characters++; characters >= least && end <= mostWord {
 			b.term = appendTerm(b.term, space, word[:end])
 			b.to.Flat(b.term)
 		}

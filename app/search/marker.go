@@ -72,18 +72,18 @@ func newMarker(text string, tolerant bool) *Marker {
 			open = c.open
 		}
 		m.joined(g.joined, open)
-		m.number(g.number, open)
+		m.number(g.called.squeezed, open)
 	}
 	if len(a.groups) > 1 || len(a.groups[0].clauses) > 1 {
 		m.phrase(all, open)
-		m.number(a.number, open)
+		m.number(a.called.squeezed, open)
 	}
 	return m
 }
 
 // clause adds what is marked for a clause.
 func (m *Marker) clause(c clause) {
-	m.number(c.number, c.open)
+	m.number(c.called.squeezed, c.open)
 	m.joined(c.joined, c.open)
 	if len(c.parts) > 1 {
 		m.phrase(c.parts, c.open)

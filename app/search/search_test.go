@@ -110,7 +110,7 @@ var searches = []struct {
 	{"words of fields and of text", Query{Text: "mortgage conveyance "}, "f3", false},
 	{"phrase", Query{Text: `"deed of trust"`}, "f1", false},
 	{"phrase of a field", Query{Text: `"deed of gift"`}, "a2", false},
-	{"phrase being typed", Query{Text: `"deed of tr`}, "", false},
+	{"phrase being typed", Query{Text: `"deed of tr`}, "f1", false},
 	{"phrase being typed, and found", Query{Text: `"deed of trus`}, "f1", false},
 	{"phrase with one letter in it", Query{Text: `"jonathan q public"`}, "f3", false},
 	{"one letter beside others", Query{Text: "jonathan q "}, "[f3 f4]", false},

@@ -18,19 +18,28 @@ const (
 	number      byte = 'x'
 	numberStart byte = 'g'
 	otherStart  byte = 'b'
+	asTyped     byte = 'e'
+	plainNumber byte = 'z'
 	byTemplate  byte = 't'
 	byCounty    byte = 'c'
 	byState     byte = 's'
 	byStatus    byte = 'u'
 )
 
-// lengths are how many characters beginnings have that are terms.
-type lengths struct{ least, most int }
+// lengths are how many characters beginnings have that are terms: of words of letters,
+// and of digits.
+type lengths struct{ least, leastDigits, most int }
 
 var (
-	anyStart  = lengths{2, 12} // of numbers and names
-	fewStarts = lengths{4, 6}  // of other fields and of the text
+	anyStart   = lengths{2, 1, 12} // of numbers and names
+	fewStarts  = lengths{2, 1, 6}  // of other fields
+	textStarts = lengths{2, 4, 6}  // of the text
 )
+
+// enough says whether so many characters are enough for a beginning of a word.
+func (l lengths) enough(characters int, word string) bool {
+	return characters >= l.least || characters >= l.leastDigits && isDigit(word[0])
+}
 
 // appendTerm makes the term of a word, over dst.
 func appendTerm(dst []byte, space byte, word []byte) []byte {
@@ -66,7 +75,7 @@ func start(word string) (s string, all bool) {
 		}
 		characters++
 	}
-	if characters < anyStart.least {
+	if word == "" || !anyStart.enough(characters, word) {
 		return "", false
 	}
 	return word, true
@@ -104,6 +113,18 @@ func squeezed(parts []string) string {
 	return strings.Join(digits, "")
 }
 
+// plain is squeezed, of numbers without the zeros before them: 12-3-045 is 12345.
+func plain(parts []string) string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = p
+		if isDigits(p) {
+			short[i] = unpadded(p)
+		}
+	}
+	return squeezed(short)
+}
+
 // place is what a word says of the number behind it.
 type place uint8
 
@@ -133,6 +154,8 @@ func isLabel(word string) bool {
 	}
 	return false
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isDigits(s string) bool {
 	for _, r := range s {
