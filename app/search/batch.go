@@ -102,9 +102,7 @@ func (b *Batch) number(s string) {
 	}
 	b.to.Flat([]byte(term(number, whole(all))))
 	b.to.Flat([]byte(term(asTyped, whole(filter(s[from:end])))))
-	if short := plain(parts); short != all {
-		b.to.Flat([]byte(term(plainNumber, whole(short))))
-	}
+	b.to.Flat([]byte(term(plainNumber, whole(plain(parts)))))
 	b.starts(numberStart, []byte(all), anyStart)
 	if joined := strings.Join(parts, ""); joined != all {
 		b.starts(numberStart, []byte(joined), anyStart) // Bk 1022 Pg 3

@@ -203,23 +203,21 @@ func exact(c called, only, open bool) []postings.Node {
 	if only {
 		worth = worthNumber
 	}
-	either := []postings.Node{
-		flat(asTyped, whole(c.typed), worth*worthTyped), flat(number, whole(c.squeezed), worth),
-		flat(plainNumber, whole(c.plain), worth*worthPlain),
+	plain := worth * worthPlain
+	if open && c.padded {
+		plain = worthOpenZeros
 	}
-	if c.plain == c.squeezed {
-		return either
+	return []postings.Node{
+		flat(asTyped, whole(c.typed), worth*worthTyped), flat(number, whole(c.squeezed), worth), flat(plainNumber, whole(c.plain), plain),
 	}
-	if open {
-		worth = worthOpenZeros
-	}
-	either[2] = flat(plainNumber, whole(c.plain), worth*worthPlain)
-	return append(either, flat(number, whole(c.plain), worth*worthPlain))
 }
 
 func (b *builder) clause(c clause, only bool) postings.Node {
 	either := postings.Any(exact(c.called, only, c.open))
 	either = append(either, b.together(c.parts, worthField, c.open)...)
+	if paged := c.paged(); paged != nil {
+		either = append(either, b.together(paged, worthStart, c.open)...)
+	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
 		either = append(either, b.beginning(c.called.squeezed, len(c.parts))...)

@@ -29,6 +29,15 @@ type clause struct {
 	open   bool // still being typed: the last part is a beginning
 }
 
+// paged is how book and page stand in a text that are typed as a fraction: 1022/311 is
+// 1022, Page 311. It is nil for anything else.
+func (c clause) paged() []string {
+	if len(c.parts) != 2 || !isDigits(c.parts[0]) || !isDigits(c.parts[1]) || !strings.Contains(c.called.typed, "/") {
+		return nil
+	}
+	return []string{c.parts[0], "page", c.parts[1]}
+}
+
 // group is clauses that may be one number or name with blanks in it: 12 3 045,
 // O Brien. Mostly it is one clause.
 type group struct {
@@ -39,10 +48,14 @@ type group struct {
 
 // called are the spellings of a number: as it is typed, without punctuation, and
 // without the zeros before its parts besides.
-type called struct{ typed, squeezed, plain string }
+type called struct {
+	typed, squeezed, plain string
+	padded                 bool // zeros stand before a part
+}
 
 func call(text string, parts []string) called {
-	return called{typed: filter(text), squeezed: squeezed(parts), plain: plain(parts)}
+	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
+	return called{typed: filter(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
 }
 
 // isNumber says whether a clause is one number in several parts, of which none means

@@ -87,7 +87,10 @@ func fits(s string) bool { return len(s) < postings.MostTerm }
 
 // squeezed is a number without its punctuation. Book and page are the same number
 // whether they are called so or not: Bk 1022 Pg 311, Liber 1022 folio 311, 1022/311.
-func squeezed(parts []string) string {
+func squeezed(parts []string) string { return strings.Join(essence(parts), "") }
+
+// essence is the parts of a number; of book and page only the digits.
+func essence(parts []string) []string {
 	rest := parts
 	if len(rest) > 1 && rest[0] == "deed" && isPlace(rest[1]) == book {
 		rest = rest[1:]
@@ -104,16 +107,17 @@ func squeezed(parts []string) string {
 		case isPlace(p) == page && pages == 0 && len(digits) > 0 && i < len(rest)-1:
 			pages++
 		default:
-			return strings.Join(parts, "")
+			return parts
 		}
 	}
 	if len(digits) < 2 {
-		return strings.Join(parts, "")
+		return parts
 	}
-	return strings.Join(digits, "")
+	return digits
 }
 
-// plain is squeezed, of numbers without the zeros before them: 12-3-045 is 12345.
+// plain is a number in whose parts no zeros stand before others: 12-3-045 is 12-3-45,
+// and 2417/0883 and Bk 2417 Pg 883 are 2417-883.
 func plain(parts []string) string {
 	short := make([]string, len(parts))
 	for i, p := range parts {
@@ -122,7 +126,7 @@ func plain(parts []string) string {
 			short[i] = unpadded(p)
 		}
 	}
-	return squeezed(short)
+	return strings.Join(essence(short), "-")
 }
 
 // place is what a word says of the number behind it.
