@@ -56,6 +56,45 @@ func TestSparse(t *testing.T) {
 	}
 }
 
+// In whatever order terms are looked up one after the other, and those that are not
+// there between them.
+func TestLookup(t *testing.T) {
+	const terms = 1500
+	_, s := oneSegment(t, Options{}, func(b *Batch) {
+		for i := range uint64(terms) {
+			b.Begin(i, 0, 0)
+			b.Flat(fmt.Appendf(nil, "m%05d", i*3))
+		}
+	})
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, row := range []struct {
+		name string
+		next func(i int) int
+	}{
+		{"each in order", func(i int) int { return i }},
+		{"some in order", func(i int) int { return i * 37 }},
+		{"twice in order", func(i int) int { return i / 2 }},
+		{"backwards", func(i int) int { return 3*terms + 5 - i }},
+		{"in no order", func(int) int { return r.IntN(3*terms + 9) }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			l := lookup{segment: s}
+			for i := range 3*terms + 9 {
+				n := row.next(i)
+				_, found, err := l.find(fmt.Appendf(nil, "m%05d", n))
+				if want := n%3 == 0 && n >= 0 && n < 3*terms; err != nil || found != want {
+					t.Fatalf("%d: %v, %v", n, found, err)
+				}
+				if i%100 == 0 {
+					if _, found, err := l.find([]byte("a")); err != nil || found {
+						t.Fatalf("a: %v, %v", found, err)
+					}
+				}
+			}
+		})
+	}
+}
+
 // Terms of any bytes and any length.
 func TestTermsOfAnyBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -36,7 +36,7 @@ type sparse struct {
 
 // find returns from where to where to look for a term; false where it cannot be.
 func (x *sparse) find(term []byte) (from, to int64, ok bool) {
-	n := sort.Search(len(x.ends), func(i int) bool { return bytes.Compare(x.separator(i), term) > 0 })
+	n := x.behind(term)
 	if n == 0 {
 		return 0, 0, false
 	}
@@ -45,6 +45,11 @@ func (x *sparse) find(term []byte) (from, to int64, ok bool) {
 		to = x.offsets[n]
 	}
 	return x.offsets[n-1], to, true
+}
+
+// behind is the first of the leaves that only later terms are in.
+func (x *sparse) behind(term []byte) int {
+	return sort.Search(len(x.ends), func(i int) bool { return bytes.Compare(x.separator(i), term) > 0 })
 }
 
 func (x *sparse) separator(i int) []byte {

@@ -19,17 +19,19 @@ func (x *Index) Known(ctx context.Context, terms []string) (map[string]int, erro
 	return s.known(ctx, terms)
 }
 
+// known goes over one segment after the other, so that terms in order are found in
+// the leaf that is open.
 func (s *snapshot) known(ctx context.Context, terms []string) (map[string]int, error) {
 	known := make(map[string]int)
-	var w walk
 	var term []byte
-	for i, t := range terms {
-		if i%64 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		term = append(term[:0], t...)
-		for _, v := range s.views {
-			e, ok, err := v.segment.find(term, &w)
+	for _, v := range s.views {
+		l := lookup{segment: v.segment}
+		for i, t := range terms {
+			if i%256 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			term = append(term[:0], t...)
+			e, ok, err := l.find(term)
 			if err != nil {
 				return nil, fmt.Errorf("look up a term: %w", err)
 			}

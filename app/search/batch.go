@@ -95,13 +95,17 @@ func (b *Batch) Put(d Document) error {
 func (b *Batch) number(s string) {
 	var parts []string
 	first := b.fields.position
+	from, firstEnd, end := 0, 0, 0
 	b.fields.scan(s, func(t token) {
 		b.word(fieldWord, t)
 		word := string(t.text)
 		if !t.also {
-			parts = append(parts, word)
+			if len(parts) == 0 {
+				from, firstEnd = t.start, t.end
+			}
+			parts, end = append(parts, word), t.end
 		}
-		if t.position != first {
+		if t.position != first || t.also && t.end == firstEnd {
 			b.starts(wordStart, t.text, anyStart) // those of the first are numberStart
 		}
 	})
@@ -111,9 +115,11 @@ func (b *Batch) number(s string) {
 		return
 	}
 	b.to.Flat([]byte(term(number, whole(all))))
+	b.to.Flat([]byte(term(asTyped, whole(filter(s[from:end])))))
+	b.to.Flat([]byte(term(plainNumber, whole(plain(parts)))))
 	b.starts(numberStart, []byte(all), anyStart)
-	if plain := strings.Join(parts, ""); plain != all {
-		b.starts(numberStart, []byte(plain), anyStart) // Bk 1022 Pg 3
+	if joined := strings.Join(parts, ""); joined != all {
+		b.starts(numberStart, []byte(joined), anyStart) // Bk 1022 Pg 3
 	}
 }
 
@@ -143,7 +149,7 @@ func (b *Batch) page(text string) error {
 	b.text.scan(text, func(t token) {
 		if b.cut = b.cut || t.position >= MostPositions || b.to.Bytes() >= b.most; !b.cut {
 			b.word(textWord, t)
-			b.starts(otherStart, t.text, fewStarts)
+			b.starts(otherStart, t.text, textStarts)
 		}
 	})
 	b.text.skip()
@@ -157,11 +163,14 @@ func (b *Batch) word(space byte, t token) {
 
 // starts puts the beginnings of a word; the engine takes each once a document.
 func (b *Batch) starts(space byte, word []byte, which lengths) {
-	characters := 0
+	characters, least := 0, which.least
+	if len(word) > 0 && isDigit(word[0]) {
+		least = which.leastDigits
+	}
 	for end := 0; end < len(word) && characters < which.most; {
 		_, size := utf8.DecodeRune(word[end:])
 		end += size
-		if characters++; characters >= which.least && end <= mostWord {
+		if characters++; characters >= least && end <= mostWord {
 			b.term = appendTerm(b.term, space, word[:end])
 			b.to.Flat(b.term)
 		}

@@ -7,8 +7,8 @@
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
-// as conveyance, L.L.C. also as llc, Bk also as book, Street also as st. There are no
-// stop words. Between fields and between pages is a gap that no phrase crosses.
+// as conveyance, L.L.C. also as llc, Bk also as book, Street also as st, 0883 also as
+// 883, B-119.04 also as b11904. There are no stop words. Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
 //
@@ -17,10 +17,12 @@
 //
 //	w word      of the text, with its positions
 //	f word      of Numbers, Names and Fields, with its positions
-//	h start     of a word of Numbers and Names, 2 to 12 characters; without the first word of a number
+//	h start     of a word of Numbers and Names, 2 to 12 characters, or 1 digit; without the first word of a number
 //	x number    all of one of Numbers, without punctuation: 123045, 1022311 for Bk 1022 Pg 311
-//	g start     of that, 2 to 12 characters
-//	b start     of a word of Fields and of the text, 4 to 6 characters
+//	g start     of that, 2 to 12 characters, or 1 digit
+//	e number    as it is written, without case
+//	z number    with one hyphen between its parts, and no zeros before them: 12-3-45
+//	b start     of a word of Fields and of the text, 2 to 6 characters; digits: 1 to 6 in Fields, 4 to 6 in the text
 //	t id (8)    template
 //	c, s, u     county, state, status: as title.Fold has them, by which records are compared
 //
@@ -31,12 +33,18 @@
 //
 // Several words are all of them, anywhere in the document; what stands in quotes is
 // found as it stands, and so is what has no blank in it (Smith-Jones). Digits with
-// blanks between them may be one number. The last word is a beginning, unless a blank
-// or a quote is behind it. Where all of that leaves a page short, hits are put behind
-// it: those without a last word of fewer than four letters, which somebody is about to
-// type on, and without book and page before a number; then those with one typing error
-// in a word of four letters or more (Answer.Fuzzy). Words that say what kind of number
-// is behind them (order no. 2026-0117) may be missing anyway.
+// blanks between them may be one number; digits with punctuation are one (387,500), and
+// its parts stand together or not at all. The last word is a beginning, unless a blank
+// or a quote is behind it; of a phrase still open too, of the 16 commonest among the
+// first 512 words that begin so, and behind those of any that stands anywhere. Where all
+// of that leaves a page short, hits are put behind it: those without a last word of one
+// letter, which somebody is about to type on, and without book and page before a number
+// (Answer.Loose); then those with one typing error in a word of four letters or more, or
+// one letter lost of three where there are other words (Answer.Fuzzy). What begins with
+// a typing error is looked for only where the word stands nowhere as it is, and a
+// beginning of four letters or fewer has none where anything begins so. Words that say
+// what kind of number is behind them (order no. 2026-0117) may be missing anyway; no
+// other word is, and no digit.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
@@ -49,11 +57,13 @@
 // Each word is worth the most of what holds; words add up; the later document first
 // among equals. For one word, or all that was typed taken as a number:
 //
-//	100,000  all that was typed is one of Numbers
-//	 10,000  a word of several is
-//	     60  it begins one; 60 for each word typed
+//	200,000  all that was typed is one of Numbers, with the same punctuation
+//	100,000  with another
+//	 90,000  but for zeros before its parts; 20 while zeros are being typed
+//	  tenth  of these: a word of several is
 //	     40  it is a word of a field; 40 for each word of a phrase
-//	     25  it begins a word of Numbers or Names
+//	     30  it begins one of Numbers; 30 for each word typed
+//	     25  it begins a word of Numbers or Names; 25 for each word of a phrase
 //	0.5 BM25 it is in the text
 //	    0.1  it begins a word of the text or of Fields
 //

@@ -54,4 +54,5 @@ type Answer struct {
 	More   bool         // there are hits behind these
 	Counts map[Kind]int // matches of each kind, whatever Query.Kind says
 	Fuzzy  bool         // some hits are there with a typing error allowed for
+	Loose  bool         // some hits are there without a word: one of one letter that is being typed, or book or page before a number
 }

@@ -31,6 +31,7 @@ type Marker struct {
 	numbers  []numeral
 	targets  []target
 	tolerant bool
+	alone    bool // the query has one word
 	text     string
 }
 
@@ -39,6 +40,8 @@ type target struct {
 	words []int
 	worth int
 	faint bool // a single character: worth a mark beside others only
+	small bool // a word of hardly any meaning: worth a mark where no other is
+	whole int  // of a beginning: the word that is marked instead where it stands, and one more; 0 for none
 }
 
 // numeral is a number, however it is punctuated.
@@ -63,6 +66,7 @@ func newMarker(text string, tolerant bool) *Marker {
 	if err != nil {
 		return m
 	}
+	m.alone = a.words == 1
 	var all []string
 	open := false
 	for _, g := range a.groups {
@@ -72,19 +76,22 @@ func newMarker(text string, tolerant bool) *Marker {
 			open = c.open
 		}
 		m.joined(g.joined, open)
-		m.number(g.number, open)
+		m.number(g.called.squeezed, open)
 	}
 	if len(a.groups) > 1 || len(a.groups[0].clauses) > 1 {
 		m.phrase(all, open)
-		m.number(a.number, open)
+		m.number(a.called.squeezed, open)
 	}
 	return m
 }
 
 // clause adds what is marked for a clause.
 func (m *Marker) clause(c clause) {
-	m.number(c.number, c.open)
+	m.number(c.called.squeezed, c.open)
 	m.joined(c.joined, c.open)
+	if paged := c.paged(); paged != nil {
+		m.phrase(paged, c.open)
+	}
 	if len(c.parts) > 1 {
 		m.phrase(c.parts, c.open)
 		if c.quoted || !m.tolerant {
@@ -93,11 +100,11 @@ func (m *Marker) clause(c clause) {
 	}
 	for i, w := range c.parts {
 		faint := utf8.RuneCountInString(w) == 1
-		m.add(target{words: []int{m.word(w)}, worth: worthWholeWord, faint: faint})
+		m.add(target{words: []int{m.word(w)}, worth: worthWholeWord, faint: faint, small: isSmall(w)})
 		if c.open && i == len(c.parts)-1 && !faint {
-			m.add(target{words: []int{m.beginning(w)}, worth: worthBegunWord})
+			m.add(target{words: []int{m.beginning(w)}, worth: worthBegunWord, whole: m.word(w) + 1})
 		}
-		if m.tolerant && !c.quoted && mayErr(w) {
+		if m.tolerant && !c.quoted && mayErr(w, m.alone) {
 			m.erring = append(m.erring, len(m.words))
 			m.words = append(m.words, w)
 			m.add(target{words: []int{len(m.words) - 1}, worth: worthErringWord})
@@ -125,7 +132,7 @@ func (m *Marker) phrase(parts []string, open bool) {
 	if open {
 		begun := slices.Clone(words)
 		begun[len(begun)-1] = m.beginning(parts[len(parts)-1])
-		m.add(target{words: begun, worth: worthWholePhrase})
+		m.add(target{words: begun, worth: worthWholePhrase, whole: words[len(words)-1] + 1})
 	}
 }
 
@@ -140,6 +147,15 @@ func (m *Marker) number(squeezed string, open bool) {
 }
 
 func (m *Marker) add(t target) { m.targets = append(m.targets, t) }
+
+// isSmall says whether a word means hardly anything without others.
+func isSmall(w string) bool {
+	switch w {
+	case "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "with":
+		return true
+	}
+	return false
+}
 
 // word is the index of a word to look for.
 func (m *Marker) word(w string) int {

@@ -22,13 +22,13 @@ func shown(pieces []Piece) string {
 func TestMark(t *testing.T) {
 	for _, row := range []struct{ name, query, text, want string }{
 		{"a word", "deed ", "The Deed, indeed.", "The {Deed}, indeed."},
-		{"a beginning", "mort", "Mortgage of a mort, amortized", "{Mortgage} of a {mort}, amortized"},
+		{"a beginning", "mort", "Mortgage of a mort, amortized", "Mortgage of a {mort}, amortized"},
 		{"no beginning behind a blank", "mort ", "Mortgage of a mort", "Mortgage of a {mort}"},
 		{"accents", "pena ", "PEÑA and pen\u0303a", "{PEÑA} and {pen\u0303a}"},
 		{"a phrase", `"deed of trust"`, "trust: a deed of trust", "trust: a {deed of trust}"},
 		{"a phrase over lines", `"deed of trust"`, "a deed\nof trust", "a {deed\nof trust}"},
 		{"half a phrase", `"deed of tru`, "a deed of trust, of deed", "a {deed of trust}, of deed"},
-		{"words and together", "deed of trust ", "deed of trust of deed", "{deed of trust} {of} {deed}"},
+		{"words and together", "deed of trust ", "deed of trust of deed", "{deed of trust} of {deed}"},
 		{"a number with punctuation", "123045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
 		{"a number without", "12-3-045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
 		{"a number with blanks", "12 3 045 ", "No. 12-3-045; 123045", "No. {12-3-045}; {123045}"},
@@ -45,6 +45,12 @@ func TestMark(t *testing.T) {
 		{"possessive", "smith ", "Smith's, smiths", "{Smith's}, smiths"},
 		{"line end", "conveyance ", "convey-\nance", "{convey-\nance}"},
 		{"one letter alone", "jonathan q ", "Q is q, and Jonathan Q Public", "Q is q, and {Jonathan Q} Public"},
+		{"the word, not what begins so", "Harlow PA", "Patrick Harlow, Page 3, PA", "Patrick {Harlow}, Page 3, {PA}"},
+		{"small words beside others", "point and place of beginning ", "place of the beginning of and", "{place} of the {beginning} of and"},
+		{"small words alone", "of the ", "one of these", "one {of} these"},
+		{"zeros before", "2417/883", "Book 2417, Page 0883 and 883", "Book {2417, Page 0883} and 883"},
+		{"zeros before a word", "bk 2417 pg 883", "Bk 2417 Pg 0883", "{Bk 2417 Pg 0883}"},
+		{"zeros before a part", "12-3-45", "No. 12-3-045", "No. {12-3-045}"},
 		{"no errors", "smith ", "smyth", "smyth"},
 		{"what is refused", "a", "a b", "a b"},
 		{"markup is text", "ad b ", "<b>ad</b>", "<{b}>{ad</b}>"},
@@ -66,6 +72,7 @@ func TestTolerantMark(t *testing.T) {
 		{"accents are no errors", "peña ", "pena penas pines", "{pena} {penas} pines"},
 		{"not in numbers", "1234 ", "1235 1234", "1235 {1234}"},
 		{"not in quotes", `"smith"`, "smyth", "smyth"},
+		{"a letter lost of three", "jon smith ", "John Son of Smith", "{John} Son of {Smith}"},
 		{"in parts", "smith-jnoes ", "smith-jones", "{smith}-{jones}"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (w *marking) token(t token) {
 		}
 	}
 	for _, id := range w.m.erring {
-		if isNear(w.m.words[id], string(t.text)) {
+		if word := w.m.words[id]; isNear(word, string(t.text)) && (len(t.text) > len(word) || len(word) >= leastTypo) {
 			w.see(t, id)
 		}
 	}
@@ -162,12 +162,22 @@ func (w *marking) follow(i int, words []int) (end int, found bool) {
 	return end, next == len(words)
 }
 
-// clear leaves out faint marks that stand alone.
+// clear leaves out what is not worth a mark beside the others: faint ones that stand
+// alone, beginnings where the word itself stands, and small words where others do.
 func (w *marking) clear() []mark {
 	const beside = 1 // positions
+	whole := w.wholeWords()
+	large := slices.ContainsFunc(w.marks, func(k mark) bool {
+		t := w.m.targets[k.target]
+		return !t.small && !t.faint && (t.whole == 0 || !whole[t.whole-1])
+	})
 	kept := w.marks[:0:0]
 	for i, k := range w.marks {
-		if w.m.targets[k.target].faint {
+		t := w.m.targets[k.target]
+		if t.whole > 0 && whole[t.whole-1] || t.small && large {
+			continue
+		}
+		if t.faint {
 			before := i > 0 && k.position-w.marks[i-1].position <= beside
 			behind := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
 			if !before && !behind {
@@ -177,4 +187,15 @@ func (w *marking) clear() []mark {
 		kept = append(kept, k)
 	}
 	return kept
+}
+
+// wholeWords are the words that stand in the text as they are typed.
+func (w *marking) wholeWords() map[int]bool {
+	whole := make(map[int]bool)
+	for _, k := range w.marks {
+		if t := w.m.targets[k.target]; len(t.words) == 1 && t.whole == 0 {
+			whole[t.words[0]] = true
+		}
+	}
+	return whole
 }

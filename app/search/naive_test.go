@@ -84,7 +84,7 @@ func (n *naive) count(term string) (c int) {
 }
 
 func (n *naive) Terms(_ context.Context, prefix string, limit int) ([]string, error) {
-	if limit > mostStarts {
+	if limit > mostWalked {
 		n.t.Errorf("%d terms that begin with %q are asked for", limit, prefix)
 	}
 	var found []string

@@ -15,8 +15,11 @@ import (
 const (
 	worthNumber     = 100_000 // all of what was typed is a number
 	worthNumberWord = 10_000  // one of several words is
-	worthBeginning  = 60      // begins a number; for each word of what was typed
+	worthTyped      = 2       // times that where it has the same punctuation
+	worthPlain      = 0.9     // times that where zeros are left out
+	worthOpenZeros  = 20      // a number without the zeros that somebody is typing
 	worthField      = 40      // a word of a field
+	worthBeginning  = 30      // begins a number; for each word of what was typed
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
 	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
@@ -32,7 +35,9 @@ const (
 	mostStarts        = 64     // words that begin so
 	mostNear          = 8      // words that are looked for together
 	mostNearDocuments = 10_000 // that have the rarest of them
-	mostBegun         = 16     // words that a phrase may be about to end with
+	mostBegun         = 16     // words that a phrase may be about to end with: of
+	mostBegunParts    = 256    // and words of all those phrases
+	mostWalked        = 512    // that begin so, those in most documents
 )
 
 // stage is how far a query goes.
@@ -40,8 +45,9 @@ type stage uint8
 
 const (
 	strict stage = iota // as it is typed
-	loose               // the word that is typed just now may be missing
+	loose               // a letter that is typed just now may be missing
 	typos               // and each word may have a typing error
+	stages
 )
 
 // dictionary is what the engine knows about terms.
@@ -56,13 +62,15 @@ type builder struct {
 	terms dictionary
 	stage stage
 	wider bool // the stage allows for more than the one before
+	found bool // the stages before have hits
+	alone bool // the query has one word
 	err   error
-	begun map[string][]string // terms that begin so
+	begun map[string]begun    // terms that begin so
 	meant map[string][]string // terms of what a word may have been meant to be
 }
 
 func newBuilder(ctx context.Context, d dictionary) *builder {
-	return &builder{ctx: ctx, terms: d, begun: make(map[string][]string), meant: make(map[string][]string)}
+	return &builder{ctx: ctx, terms: d, begun: make(map[string]begun), meant: make(map[string][]string)}
 }
 
 // build makes the node of a stage, and says whether it may match more than that of the
@@ -72,6 +80,7 @@ func (b *builder) build(a asked, s stage) (n postings.Node, wider bool, err erro
 	if s == typos {
 		b.suggest(a)
 	}
+	b.alone = a.words == 1
 	n = b.query(a)
 	return n, b.wider, b.err
 }
@@ -94,16 +103,18 @@ func (b *builder) query(a asked) postings.Node {
 		must, should = should[:1], should[1:]
 	}
 	should = append(should, b.near(a)...)
-	either := postings.Any{prefer(all(must), should), flat(number, whole(a.number), worthNumber)}
-	if last := a.groups[len(a.groups)-1]; last.clauses[len(last.clauses)-1].open {
-		either = append(either, b.beginning(a.number, a.words)...)
+	last := a.groups[len(a.groups)-1]
+	open := last.clauses[len(last.clauses)-1].open
+	either := append(postings.Any{prefer(all(must), should)}, exact(a.called, true, open)...)
+	if open {
+		either = append(either, b.beginning(a.called.squeezed, a.words)...)
 	}
 	return either
 }
 
 // maybe says whether a group may be missing: the words before a number that say what
-// it is and, behind the hits that have all of it, book and page, and the last word
-// where it is so short that what somebody is about to type is not known yet.
+// it is and, behind the hits that have all of it, book and page, and a letter that what
+// somebody is about to type begins with.
 func (b *builder) maybe(groups []group, i int) bool {
 	word, open := groups[i].word()
 	if word == "" {
@@ -121,7 +132,7 @@ func (b *builder) maybe(groups []group, i int) bool {
 	if b.stage == strict {
 		return false
 	}
-	if last && open && utf8.RuneCountInString(word) < fewStarts.least || !last && isPlace(word) != noPlace && groups[i+1].hasDigit() {
+	if last && open && isLetter(word) || !last && isPlace(word) != noPlace && groups[i+1].hasDigit() {
 		b.wider = b.wider || b.stage == loose
 		return true
 	}
@@ -177,43 +188,79 @@ func (b *builder) group(g group, only bool) postings.Node {
 	for _, c := range g.clauses {
 		parts = append(parts, b.clause(c, false))
 	}
-	either := postings.Any{all(parts), b.exact(g.number, only)}
-	if g.clauses[len(g.clauses)-1].open {
-		either = append(either, b.beginning(g.number, g.words())...)
+	open := g.clauses[len(g.clauses)-1].open
+	either := append(postings.Any{all(parts)}, exact(g.called, only, open)...)
+	if open {
+		either = append(either, b.beginning(g.called.squeezed, g.words())...)
 	}
-	return append(either, b.oneWord(g.joined, g.clauses[len(g.clauses)-1].open)...)
+	return append(either, b.oneWord(g.joined, open)...)
 }
 
-// exact is a number; only says that nothing else was typed.
-func (b *builder) exact(squeezed string, only bool) postings.Node {
+// exact is a number, best with its punctuation; only says that nothing else was typed.
+// Zeros of a number that is being typed are more likely to be followed by something.
+func exact(c called, only, open bool) []postings.Node {
+	worth := float64(worthNumberWord)
 	if only {
-		return flat(number, whole(squeezed), worthNumber)
+		worth = worthNumber
 	}
-	return flat(number, whole(squeezed), worthNumberWord)
+	plain := worth * worthPlain
+	if open && c.padded {
+		plain = worthOpenZeros
+	}
+	return []postings.Node{
+		flat(asTyped, whole(c.typed), worth*worthTyped), flat(number, whole(c.squeezed), worth), flat(plainNumber, whole(c.plain), plain),
+	}
 }
 
 func (b *builder) clause(c clause, only bool) postings.Node {
-	either := postings.Any{b.exact(c.number, only)}
-	if len(c.parts) == 1 {
-		either = append(either, b.word(c.parts[0])...)
-	} else {
-		either = append(either, fieldPhrase(c.parts, worthField*float64(len(c.parts))),
-			postings.Phrase{Terms: terms(textWord, c.parts), Weight: worthText})
+	either := postings.Any(exact(c.called, only, c.open))
+	either = append(either, b.together(c.parts, worthField, c.open)...)
+	if paged := c.paged(); paged != nil {
+		either = append(either, b.together(paged, worthStart, c.open)...)
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
-		either = append(either, b.beginning(c.number, len(c.parts))...)
+		either = append(either, b.beginning(c.called.squeezed, len(c.parts))...)
 		either = append(either, b.opening(c)...)
 	}
-	if b.stage == typos && !c.quoted {
+	if b.stage == typos && !c.quoted && !c.isNumber() {
 		either = append(either, b.mistyped(c)...)
 	}
 	return either
 }
 
+// together is words one behind the other, and behind them those of which numbers have
+// no zeros before them; a word of a field is worth so much.
+func (b *builder) together(parts []string, worth float64, open bool) []postings.Node {
+	either := phrases(parts, worth)
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = p
+		if isDigits(p) {
+			short[i] = unpadded(p)
+		}
+	}
+	if open {
+		worth /= 3
+	}
+	if !slices.Equal(short, parts) {
+		either = append(either, phrases(short, worth*worthPlain)...)
+	}
+	return either
+}
+
+// phrases is words one behind the other, in a field or in the text.
+func phrases(parts []string, worth float64) []postings.Node {
+	fields := fieldPhrase(parts, worth*float64(len(parts)))
+	if len(parts) == 1 {
+		return []postings.Node{fields, postings.Term{Text: term(textWord, parts[0]), Weight: worthText}}
+	}
+	return []postings.Node{fields, postings.Phrase{Terms: terms(textWord, parts), Weight: worthText}}
+}
+
 // word is a whole word.
 func (b *builder) word(w string) []postings.Node {
-	return []postings.Node{flat(fieldWord, w, worthField), postings.Term{Text: term(textWord, w), Weight: worthText}}
+	return phrases([]string{w}, worthField)
 }
 
 // oneWord is what is typed in parts and may stand as one word.
@@ -228,112 +275,8 @@ func (b *builder) oneWord(joined []string, open bool) []postings.Node {
 	return either
 }
 
-// opening is a clause whose last part is a beginning.
-func (b *builder) opening(c clause) []postings.Node {
-	head, last := c.parts[:len(c.parts)-1], c.parts[len(c.parts)-1]
-	if len(head) == 0 {
-		return b.wordStart(last)
-	}
-	fields := fieldPhrase(head, worthField*float64(len(head)))
-	text := postings.Node(postings.Phrase{Terms: terms(textWord, head), Weight: worthText})
-	if b.stage != strict && utf8.RuneCountInString(last) < anyStart.least {
-		b.wider = b.wider || b.stage == loose
-		return []postings.Node{fields, text}
-	}
-	either := b.begunPhrases(c.parts)
-	if either == nil {
-		begun := postings.Any(append(b.word(last), b.wordStart(last)...))
-		either = []postings.Node{postings.All{fields, begun}, postings.All{text, begun}}
-	}
-	return either
-}
-
-// begunPhrases are the phrases with every word that the last one may be about to be,
-// nil where that may be too many.
-func (b *builder) begunPhrases(parts []string) []postings.Node {
-	last := parts[len(parts)-1]
-	if utf8.RuneCountInString(last) < fewStarts.least {
-		return nil
-	}
-	inText, inFields := b.beginWith(term(textWord, last)), b.beginWith(term(fieldWord, last))
-	if len(inText) > mostBegun || len(inFields) > mostBegun {
-		return nil
-	}
-	either := []postings.Node{}
-	whole := slices.Clone(parts)
-	for _, t := range inFields {
-		whole[len(whole)-1] = t[1:]
-		either = append(either, fieldPhrase(whole, worthField*float64(len(whole))))
-	}
-	for _, t := range inText {
-		whole[len(whole)-1] = t[1:]
-		either = append(either, postings.Phrase{Terms: terms(textWord, whole), Weight: worthText})
-	}
-	return either
-}
-
-// wordStart is words that begin so.
-func (b *builder) wordStart(w string) []postings.Node {
-	var either []postings.Node
-	s, all := start(w)
-	if s != "" && all && fits(s) {
-		either = append(either, flat(wordStart, s, worthStart))
-	} else if s != "" {
-		either = append(either, b.longer(fieldWord, w, wordStart, s, worthStart)...)
-	}
-	switch n := utf8.RuneCountInString(w); {
-	case n < fewStarts.least:
-	case n <= fewStarts.most && fits(w):
-		either = append(either, flat(otherStart, w, worthOtherStart))
-	default:
-		for _, t := range slices.Concat(b.beginWith(term(fieldWord, w)), b.beginWith(term(textWord, w))) {
-			either = append(either, postings.Term{Text: t, Weight: worthOtherStart, Flat: true})
-		}
-	}
-	return either
-}
-
-// beginning is numbers that begin so; they are written in words of which each could be
-// one of a field.
-func (b *builder) beginning(squeezed string, words int) []postings.Node {
-	s, all := start(squeezed)
-	worth := worthBeginning * float64(words)
-	switch {
-	case s == "":
-		return nil
-	case all && fits(s):
-		return []postings.Node{flat(numberStart, s, worth)}
-	}
-	return b.longer(number, squeezed, numberStart, s, worth)
-}
-
-// longer is what begins with more characters than beginnings have: the terms that do,
-// where they are few, else besides all that begin with its first twelve.
-func (b *builder) longer(space byte, long string, startSpace byte, short string, worth float64) []postings.Node {
-	var either []postings.Node
-	found := b.beginWith(term(space, cut(long, mostWord)))
-	for _, t := range found {
-		either = append(either, postings.Term{Text: t, Weight: worth, Flat: true})
-	}
-	if len(found) == mostStarts && fits(short) {
-		either = append(either, flat(startSpace, short, worth/2))
-	}
-	return either
-}
-
-// beginWith is at most 64 terms that begin so.
-func (b *builder) beginWith(prefix string) []string {
-	if found, known := b.begun[prefix]; known || b.err != nil {
-		return found
-	}
-	found, err := b.terms.Terms(b.ctx, prefix, mostStarts)
-	if err != nil {
-		b.err = err
-		return nil
-	}
-	b.begun[prefix] = found
-	return found
-}
+// isLetter says whether a word is one letter.
+func isLetter(word string) bool { return utf8.RuneCountInString(word) == 1 && !isDigits(word) }
 
 // flat is a term that is worth the same wherever it stands.
 func flat(space byte, word string, worth float64) postings.Node {

@@ -24,9 +24,18 @@ const leastAsked = 2 // characters to look for
 type clause struct {
 	parts  []string // words one behind the other
 	joined []string // the same as one word: 12-3-045
-	number string   // the same as a number
+	called called   // the same as a number
 	quoted bool
 	open   bool // still being typed: the last part is a beginning
+}
+
+// paged is how book and page stand in a text that are typed as a fraction: 1022/311 is
+// 1022, Page 311. It is nil for anything else.
+func (c clause) paged() []string {
+	if len(c.parts) != 2 || !isDigits(c.parts[0]) || !isDigits(c.parts[1]) || !strings.Contains(c.called.typed, "/") {
+		return nil
+	}
+	return []string{c.parts[0], "page", c.parts[1]}
 }
 
 // group is clauses that may be one number or name with blanks in it: 12 3 045,
@@ -34,7 +43,33 @@ type clause struct {
 type group struct {
 	clauses []clause
 	joined  []string
-	number  string
+	called  called
+}
+
+// called are the spellings of a number: as it is typed, without punctuation, and
+// without the zeros before its parts besides.
+type called struct {
+	typed, squeezed, plain string
+	padded                 bool // zeros stand before a part
+}
+
+func call(text string, parts []string) called {
+	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
+	return called{typed: filter(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+}
+
+// isNumber says whether a clause is one number in several parts, of which none means
+// anything without the others: 387,500 and A-1, but no file's name.
+func (c clause) isNumber() bool {
+	const most = 4 // letters of a part
+	digits := false
+	for _, p := range c.parts {
+		if !isDigits(p) && utf8.RuneCountInString(p) > most {
+			return false
+		}
+		digits = digits || isDigits(p)
+	}
+	return digits && len(c.parts) > 1
 }
 
 // words is how many words a group has.
@@ -60,7 +95,7 @@ func (g group) hasDigit() bool { return slices.ContainsFunc(g.clauses[0].parts, 
 // asked is a query's text, taken apart.
 type asked struct {
 	groups []group
-	number string // all of it as a number
+	called called // all of it as a number
 	words  int
 }
 
@@ -89,7 +124,7 @@ func parse(text string, mostWords int) (asked, error) {
 	if characters < leastAsked {
 		return asked{}, ErrShort
 	}
-	a.number = squeezed(all)
+	a.called = call(strings.TrimSpace(text), all)
 	return a, nil
 }
 
@@ -144,7 +179,7 @@ func (p *parser) read(quoted bool) {
 			at = end
 		}
 		if len(g.clauses) > 1 {
-			g.number = squeezed(p.words[from:to])
+			g.called = call(p.between(from, to), p.words[from:to])
 			g.joined = p.joined(from, to)
 		}
 		p.groups = append(p.groups, g)
@@ -155,9 +190,14 @@ func (p *parser) read(quoted bool) {
 // clause is of tokens from to to.
 func (p *parser) clause(from, to int, quoted, open bool) clause {
 	return clause{
-		parts: p.words[from:to:to], joined: p.joined(from, to), number: squeezed(p.words[from:to]),
+		parts: p.words[from:to:to], joined: p.joined(from, to), called: call(p.between(from, to), p.words[from:to]),
 		quoted: quoted, open: open,
 	}
+}
+
+// between is the text of tokens from to to.
+func (p *parser) between(from, to int) string {
+	return p.text[p.tokens[from].start:p.tokens[to-1].end]
 }
 
 // chunkEnd is where the words end that no blank stands between.

@@ -66,18 +66,19 @@ type searching struct {
 
 	hits   []postings.Hit
 	counts [postings.Groups]int
-	erring int // the first hit with a typing error, -1 where there is none
+	late   [stages]int // how many hits a stage added, and
+	first  [stages]int // the first of them
 }
 
 // run asks stage after stage, until there are enough hits. What a later stage is too
 // late with is left out.
 func (s *searching) run(a asked) error {
 	b := newBuilder(s.ctx, s.engine)
-	s.erring = -1
 	for _, stage := range []stage{strict, loose, typos} {
 		if stage != strict && len(s.hits) >= s.enough {
 			return nil
 		}
+		b.found = len(s.hits) > 0
 		err := s.ask(b, a, stage)
 		if err != nil && stage != strict && errors.Is(err, context.DeadlineExceeded) {
 			return nil
@@ -119,10 +120,13 @@ func (s *searching) ask(b *builder, a asked, stage stage) error {
 		}
 		s.hits = append(s.hits, h)
 	}
-	if stage == typos && len(s.hits) > before {
-		s.erring = before
-	}
+	s.first[stage], s.late[stage] = before, len(s.hits)-before
 	return nil
+}
+
+// shows says whether hits of a stage are among those up to end.
+func (s *searching) shows(stage stage, end int) bool {
+	return s.late[stage] > 0 && s.first[stage] < end
 }
 
 // page is the hits from the offset on.
@@ -133,7 +137,7 @@ func (s *searching) page(offset int) Answer {
 	}
 	a.More = len(s.hits) > s.enough
 	end := min(len(s.hits), s.enough)
-	a.Fuzzy = s.erring >= 0 && s.erring < end
+	a.Fuzzy, a.Loose = s.shows(typos, end), s.shows(loose, end)
 	for _, h := range s.hits[min(offset, end):end] {
 		a.Hits = append(a.Hits, Hit{Kind: Kind(h.Key >> 56), ID: h.Key & mostID, Score: h.Score})
 	}

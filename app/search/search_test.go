@@ -110,7 +110,7 @@ var searches = []struct {
 	{"words of fields and of text", Query{Text: "mortgage conveyance "}, "f3", false},
 	{"phrase", Query{Text: `"deed of trust"`}, "f1", false},
 	{"phrase of a field", Query{Text: `"deed of gift"`}, "a2", false},
-	{"phrase being typed", Query{Text: `"deed of tr`}, "", false},
+	{"phrase being typed", Query{Text: `"deed of tr`}, "f1", false},
 	{"phrase being typed, and found", Query{Text: `"deed of trus`}, "f1", false},
 	{"phrase with one letter in it", Query{Text: `"jonathan q public"`}, "f3", false},
 	{"one letter beside others", Query{Text: "jonathan q "}, "[f3 f4]", false},
@@ -134,6 +134,63 @@ var searches = []struct {
 	{"days", Query{Text: "2026-", Dated: true, From: 150, To: 200}, "[a2 o1]", false},
 	{"filters together", Query{Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, Dated: true, To: 100}, "a1", false},
 	{"nothing", Query{Text: "zebra"}, "", false},
+}
+
+// firm is a second library, of what people were led astray by.
+func firm() []Document {
+	return []Document{
+		{Kind: Abstract, ID: 1, Day: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"}, Fields: []string{"40 Mill Street"}},
+		{Kind: Abstract, ID: 2, Day: 2, Numbers: []string{"123-045", "TA-2026-01170", "Bk 1022 Pg 312"}, Names: []string{"John Smith"}, Fields: []string{"42 Mill Street"}},
+		{Kind: Abstract, ID: 3, Day: 3, Numbers: []string{"12-3-45", "A-1", "Bk 2417 Pg 0883"}, Names: []string{"Mary Jones"}},
+		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"0212/0077", "Bk 2417 Pg 887"}},
+		{Kind: File, ID: 1, Day: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
+		{Kind: File, ID: 2, Day: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
+		{Kind: File, ID: 3, Day: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
+	}
+}
+
+func TestFirm(t *testing.T) {
+	n, x := naiveOf(t, firm()), indexOf(t, firm())
+	for _, row := range []struct {
+		name, text, want string
+		fuzzy, loose     bool
+	}{
+		{name: "a page that is not there", text: "Bk 1022 Pg 999"},
+		{name: "digits are not dropped", text: "mill street 99"},
+		{name: "letters are not dropped", text: "mill street xx"},
+		{name: "a number behind names", text: "carl johnson 99"},
+		{name: "a beginning of digits", text: "mill street 4", want: "[a1 a2]"},
+		{name: "two letters of the text", text: "parcel od", want: "f2"},
+		{name: "a letter on the way", text: "mill s", want: "[a1 a2]", loose: true},
+		{name: "the page typed, no other", text: "Bk 1022 Pg 311", want: "a1"},
+		{name: "an amount stands together", text: "387,500", want: "f2"},
+		{name: "on the way", text: "387,5", want: "f2"},
+		{name: "letter and digit", text: "A-1", want: "a3"},
+		{name: "a date stands together", text: "12/17/2026", want: "f2"},
+		{name: "zeros typed and not", text: "212/77", want: "a4"},
+		{name: "zeros of a page", text: "2417/883", want: "a3 f3"},
+		{name: "zeros of a page in words", text: "bk 2417 pg 883", want: "a3 f3"},
+		{name: "zeros typed that are not there", text: "2417/0887", want: "a4"},
+		{name: "as typed first", text: "12-3-045", want: "a1 a2 a3"},
+		{name: "as typed first, the later one", text: "123-045", want: "a2 a1"},
+		{name: "zeros last", text: "12-3-45", want: "a3 a1"},
+		{name: "whole part before beginning", text: "2026-0117", want: "a1 a2"},
+		{name: "letters without punctuation", text: "470312b11904", want: "f2"},
+		{name: "on the way to that", text: "470312b119", want: "f2"},
+		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
+		{name: "a whole word begins nothing with an error", text: "jones john", fuzzy: false},
+		{name: "a quote left open", text: `"of the sai`, want: "f2"},
+		{name: "two letters of it", text: `"of the sa`, want: "[f2 f3]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
+				if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Loose != row.loose {
+					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+				}
+			}
+		})
+	}
 }
 
 func TestSearch(t *testing.T) {

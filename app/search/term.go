@@ -18,19 +18,28 @@ const (
 	number      byte = 'x'
 	numberStart byte = 'g'
 	otherStart  byte = 'b'
+	asTyped     byte = 'e'
+	plainNumber byte = 'z'
 	byTemplate  byte = 't'
 	byCounty    byte = 'c'
 	byState     byte = 's'
 	byStatus    byte = 'u'
 )
 
-// lengths are how many characters beginnings have that are terms.
-type lengths struct{ least, most int }
+// lengths are how many characters beginnings have that are terms: of words of letters,
+// and of digits.
+type lengths struct{ least, leastDigits, most int }
 
 var (
-	anyStart  = lengths{2, 12} // of numbers and names
-	fewStarts = lengths{4, 6}  // of other fields and of the text
+	anyStart   = lengths{2, 1, 12} // of numbers and names
+	fewStarts  = lengths{2, 1, 6}  // of other fields
+	textStarts = lengths{2, 4, 6}  // of the text
 )
+
+// enough says whether so many characters are enough for a beginning of a word.
+func (l lengths) enough(characters int, word string) bool {
+	return characters >= l.least || characters >= l.leastDigits && isDigit(word[0])
+}
 
 // appendTerm makes the term of a word, over dst.
 func appendTerm(dst []byte, space byte, word []byte) []byte {
@@ -66,7 +75,7 @@ func start(word string) (s string, all bool) {
 		}
 		characters++
 	}
-	if characters < anyStart.least {
+	if word == "" || !anyStart.enough(characters, word) {
 		return "", false
 	}
 	return word, true
@@ -78,7 +87,10 @@ func fits(s string) bool { return len(s) < postings.MostTerm }
 
 // squeezed is a number without its punctuation. Book and page are the same number
 // whether they are called so or not: Bk 1022 Pg 311, Liber 1022 folio 311, 1022/311.
-func squeezed(parts []string) string {
+func squeezed(parts []string) string { return strings.Join(essence(parts), "") }
+
+// essence is the parts of a number; of book and page only the digits.
+func essence(parts []string) []string {
 	rest := parts
 	if len(rest) > 1 && rest[0] == "deed" && isPlace(rest[1]) == book {
 		rest = rest[1:]
@@ -95,13 +107,26 @@ func squeezed(parts []string) string {
 		case isPlace(p) == page && pages == 0 && len(digits) > 0 && i < len(rest)-1:
 			pages++
 		default:
-			return strings.Join(parts, "")
+			return parts
 		}
 	}
 	if len(digits) < 2 {
-		return strings.Join(parts, "")
+		return parts
 	}
-	return strings.Join(digits, "")
+	return digits
+}
+
+// plain is a number in whose parts no zeros stand before others: 12-3-045 is 12-3-45,
+// and 2417/0883 and Bk 2417 Pg 883 are 2417-883.
+func plain(parts []string) string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = p
+		if isDigits(p) {
+			short[i] = unpadded(p)
+		}
+	}
+	return strings.Join(essence(short), "-")
 }
 
 // place is what a word says of the number behind it.
@@ -133,6 +158,8 @@ func isLabel(word string) bool {
 	}
 	return false
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isDigits(s string) bool {
 	for _, r := range s {

@@ -29,6 +29,8 @@ type token struct {
 //	convey-⏎ance           conveyance
 //	Smith's                smiths, beside smith
 //	Bk, Pg, Street, …      book, page, st, … (see spellings)
+//	0883                   883
+//	B-119.04, T24.1093     b11904, t241093 (see code.go)
 //
 // Words of one analyser have ascending positions; those of one spelling too.
 type analyser struct {
@@ -38,6 +40,7 @@ type analyser struct {
 	joined   []byte
 	last     lastWord
 	run      run
+	code     code
 }
 
 // lastWord is the word before this one, where that one is of letters.
@@ -50,7 +53,7 @@ type lastWord struct {
 // scan gives the tokens of a text. Positions go on behind those of the text before.
 func (a *analyser) scan(s string, emit func(token)) {
 	a.emit = emit
-	a.last.text, a.run.parts = a.last.text[:0], 0
+	a.last.text, a.run.parts, a.code.parts = a.last.text[:0], 0, 0
 	for i := 0; i < len(s); {
 		c, _, size := classAt(s, i)
 		switch c {
@@ -72,6 +75,7 @@ func (a *analyser) scan(s string, emit func(token)) {
 		}
 	}
 	a.endRun()
+	a.endCode()
 }
 
 // skip leaves a gap that no phrase crosses.
@@ -161,9 +165,13 @@ func (a *analyser) give(s string, start, end int, c class) {
 		return // nothing but marks
 	}
 	t := token{text: a.word, start: start, end: end, position: a.position}
+	a.settleCode(s, t, c)
 	if c == digit {
 		a.settleRun(s, start)
 		a.emit(t)
+		if short := unpadded(t.text); len(short) < len(t.text) {
+			a.emit(token{text: short, start: start, end: end, position: a.position, also: true})
+		}
 		a.part(t, false)
 		a.last.text = a.last.text[:0]
 	} else {
@@ -174,6 +182,7 @@ func (a *analyser) give(s string, start, end int, c class) {
 			a.part(t, true)
 		}
 	}
+	a.addCode(t, c)
 	a.position++
 }
 
@@ -189,6 +198,15 @@ func (a *analyser) name(s string, t token) {
 	}
 	a.last.text = append(a.last.text[:0], t.text...)
 	a.last.start, a.last.end, a.last.position = t.start, t.end, t.position
+}
+
+// unpadded is a word of digits without the zeros before it.
+func unpadded[T string | []byte](digits T) T {
+	at := 0
+	for at+1 < len(digits) && digits[at] == '0' {
+		at++
+	}
+	return digits[at:]
 }
 
 // isOne says whether a word and what stands behind it are the first half of one word.

@@ -11,7 +11,7 @@ import (
 
 // Bounds of typing errors.
 const (
-	leastTypo   = 4  // characters of a word that may have one
+	leastTypo   = 4  // characters of a word that may have one; one less may have lost a letter, beside other words
 	mostTypo    = 24 // more are mostly not words
 	mostGuesses = 12 // of one word, in each namespace: those in most documents
 
@@ -19,14 +19,14 @@ const (
 )
 
 // mayErr says whether a word may have a typing error: it is long enough, and no number.
-func mayErr(w string) bool {
+func mayErr(w string, alone bool) bool {
 	n := utf8.RuneCountInString(w)
-	return n >= leastTypo && n <= mostTypo && !isDigits(w)
+	return (n >= leastTypo || n == leastTypo-1 && !alone) && n <= mostTypo && !isDigits(w)
 }
 
 // neighbours are the spellings that are one insertion, deletion, replacement or swap of
 // neighbours away from a word, each once, in no order. Letters that come in are those
-// of English and of the word itself.
+// of English and of the word itself. A word of three letters has letters added only.
 func neighbours(w string) []string {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz")
 	word := []rune(w)
@@ -47,9 +47,12 @@ func neighbours(w string) []string {
 	for i := range len(word) + 1 {
 		for _, r := range letters {
 			add(word[:i], string(r), word[i:])
-			if i < len(word) {
+			if i < len(word) && len(word) >= leastTypo {
 				add(word[:i], string(r), word[i+1:])
 			}
+		}
+		if len(word) < leastTypo {
+			continue
 		}
 		if i < len(word) {
 			add(word[:i], "", word[i+1:])
@@ -75,7 +78,7 @@ func (b *builder) suggest(a asked) {
 	for _, g := range a.groups {
 		for _, c := range g.clauses {
 			for i, p := range c.parts {
-				if !c.quoted && mayErr(p) {
+				if !c.quoted && !c.isNumber() && mayErr(p, b.alone) {
 					suspects = append(suspects, suspect{word: p, open: c.open && i == len(c.parts)-1})
 					look = append(look, term(fieldWord, p), term(textWord, p))
 				}
@@ -92,6 +95,11 @@ func (b *builder) suggest(a asked) {
 	})
 	lookups := 0
 	for _, s := range suspects {
+		exact := known[term(fieldWord, s.word)]+known[term(textWord, s.word)] > 0
+		if utf8.RuneCountInString(s.word) <= leastTypo && s.open && b.found {
+			continue // what it begins is there already
+		}
+		s.open = s.open && !exact
 		if lookups < mostLookups {
 			lookups += b.guess(s)
 		}

@@ -1,0 +1,57 @@
+package postings
+
+import "bytes"
+
+// lookup finds terms of a segment one after the other. A term behind the one before is
+// looked for from there on, where it cannot be in a later leaf.
+type lookup struct {
+	segment *segment
+	walk    walk
+	begun   bool
+	over    bool   // behind the last term up to limit
+	last    []byte // the term before; walk is at the first that is not before it
+	limit   []byte // separator behind what walk goes over; nil: the dictionary ends
+	end     int64  // where that is
+}
+
+// find returns what the dictionary tells of a term.
+func (l *lookup) find(term []byte) (entry, bool, error) {
+	if !l.begun || bytes.Compare(term, l.last) < 0 || l.limit != nil && bytes.Compare(term, l.limit) >= 0 {
+		if !l.seek(term) {
+			return entry{}, false, nil
+		}
+		l.step()
+	}
+	l.last = append(l.last[:0], term...)
+	for !l.over {
+		switch bytes.Compare(l.walk.term, term) {
+		case 0:
+			return l.walk.entry, true, nil
+		case 1:
+			return entry{}, false, nil
+		}
+		l.step()
+	}
+	return entry{}, false, l.walk.err
+}
+
+// seek goes before the terms of which one may be it.
+func (l *lookup) seek(term []byte) bool {
+	x := l.segment.sparse
+	n := x.behind(term)
+	if l.begun = n > 0; !l.begun {
+		return false
+	}
+	l.over, l.limit, l.end = false, nil, x.length
+	if n < len(x.offsets) {
+		l.limit, l.end = x.separator(n), x.offsets[n]
+	}
+	l.walk.from(&l.segment.streams[streamTerms], x.offsets[n-1])
+	return true
+}
+
+func (l *lookup) step() {
+	w := &l.walk
+	atEnd := w.size > 0 && w.left == 0 && w.off+w.size-int64(len(w.rest)) >= l.end
+	l.over = atEnd || !w.next()
+}
