@@ -893,12 +893,13 @@
   function densest(words, gap) {
     let best = 0, most = -1;
     const between = (i) => (i + 1 < words.length ? gap(i) : Infinity);
+    const each = (i) => words[i].toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
     for (let i = 0; i < words.length; i++) {
-      let run = 1;
-      while (between(i + run - 1) <= 2) run++;
+      let run = each(i).length;
+      for (let j = i; between(j) <= 2; j++) run += each(j + 1).length;
       const near = new Set();
       for (let j = i, room = 200; j < words.length && room >= 0; j++) {
-        near.add(words[j].toLowerCase());
+        for (const word of each(j)) near.add(word);
         room -= words[j].length + between(j);
       }
       const worth = 100 * run + near.size;
