@@ -113,8 +113,10 @@ func (f *firm) byLetter(t *testing.T, b *tab) {
 	if len(options) < 5 {
 		t.Errorf("%q", options)
 	}
+	b.sees("[data-enter] | all results")
 	b.press(kb.ArrowDown)
 	b.chosen(options[0])
+	b.sees("[data-enter] | open")
 	b.press(kb.ArrowDown + kb.End)
 	b.chosen("All results")
 	b.press(kb.ArrowDown)
@@ -137,6 +139,7 @@ func (f *firm) byLetter(t *testing.T, b *tab) {
 	// Nothing is chosen: all of it on a page of its own; a whole number leads to its record.
 	b.press("2026-0199")
 	b.found("2026-0199")
+	b.sees("[data-enter] | open")
 	b.leave(func() { b.press(kb.Enter) })
 	b.sees("h1 | 2026-0199")
 }
@@ -253,7 +256,7 @@ func (f *firm) opensOnPage(t *testing.T, b *tab) {
 	b.held("k", "KeyK", 75)
 	b.until(boxOpen)
 	b.press("prothonotery")
-	b.sees(".palette-said | what differs in one letter is here too")
+	b.sees(".palette-said | spelled a little differently")
 	options = b.found(chain[6].name)
 	b.screenshot("scene-find-typing-error")
 	at = slices.IndexFunc(options, func(o string) bool { return strings.Contains(o, chain[6].name) })
@@ -262,6 +265,31 @@ func (f *firm) opensOnPage(t *testing.T, b *tab) {
 	b.leave(func() { b.press(kb.Enter) })
 	b.sees(".viewer-text mark.now | Prothonotary")
 	b.screenshot("scene-find-marked-text")
+	f.comesBack(t, b)
+}
+
+// comesBack types other words in a document that was opened from a list of what was
+// found, and goes back to that by keyboard.
+func (f *firm) comesBack(t *testing.T, b *tab) {
+	const list = "/find?kind=file&q=quillfeather+instrument"
+	b.goTo(list)
+	b.leave(func() { b.click(fmt.Sprintf("#read-%d", f.files[chain[4].name])) })
+	b.until(`document.querySelector(".viewer-marks i.now")`)
+	b.press("/")
+	b.press("zz")
+	b.until(`document.querySelector("[data-hits]").hidden && !document.querySelector(".viewer-marks i") && document.querySelector("[data-place]").textContent == ""`)
+	b.press(kb.Escape)
+	b.leave(func() { b.press(kb.Escape) })
+	b.until(fmt.Sprintf(`location.pathname + location.search == %q && location.hash == "#read-%d"`, list, f.files[chain[4].name]))
+	b.sees("#found .found-row")
+	b.screenshot("scene-find-back")
+	// The words that were looked for stand together further down.
+	b.goTo(fmt.Sprintf("/documents/%d?find=%s&words=1", f.files[chain[6].name], "municipal+lien"))
+	b.until(`document.querySelector(".viewer-text mark.now")?.textContent.startsWith("municipal")`)
+	b.screenshot("scene-find-text-phrase")
+	b.press("/")
+	b.press("zz")
+	b.until(`document.querySelector(".viewer-pages.stale") && document.querySelector("[data-place]").textContent == ""`)
 }
 
 func (f *firm) findsOnPhone(t *testing.T, b *tab) {
@@ -284,8 +312,13 @@ func (f *firm) findsOnPhone(t *testing.T, b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d?page=3&find=grantors+instrument&words=1", f.files[chain[4].name]))
 	b.until(`document.querySelector(".viewer-marks i.now")`)
 	b.shows(3)
+	b.until(`(() => { const r = document.querySelector(".viewer-marks i.now").getBoundingClientRect();
+		return document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest(".viewer-paper") })()`)
 	b.fits(360)
 	b.screenshot("scene-find-marked-phone")
+	b.goTo("/orders?q=orchard")
+	b.fits(360)
+	b.screenshot("scene-find-list-phone")
 	b.size(1280, 900)
 }
 

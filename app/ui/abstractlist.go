@@ -53,12 +53,12 @@ func (p *pages) abstractList(w http.ResponseWriter, r *http.Request, who visitor
 		}
 	}
 	list.choose(statuses)
-	if err := p.abstractsAsked(r, &list); err != nil {
+	if err := p.abstractsAsked(r, who, &list); err != nil {
 		return err
 	}
 	if !isPart(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address, or to the only one
 		to := list.with()
-		if len(list.Rows) == 1 && list.Asked.Has("q") {
+		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
 			to = list.Rows[0].Path
 		}
 		redirect(w, r, to)
@@ -73,14 +73,18 @@ func (p *pages) abstractList(w http.ResponseWriter, r *http.Request, who visitor
 }
 
 // abstractsAsked reads the page that was asked for.
-func (p *pages) abstractsAsked(r *http.Request, list *abstractList) (err error) {
+func (p *pages) abstractsAsked(r *http.Request, who visitor, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsAPage}
 	if list.filter(&q); len(list.Problems) > 0 {
 		return nil
 	}
 	var found vault.Page[title.Abstract]
 	if text := list.Asked.Get("q"); text != "" {
-		found.Items, list.More, err = p.Vault.Abstracts.Called(r.Context(), text, q)
+		found.Items, err = textual(&list.listing, text, func() ([]title.Abstract, bool, error) {
+			return p.Vault.Abstracts.Called(r.Context(), text, q)
+		}, func() ([]title.Abstract, bool, error) {
+			return p.abstractsWith(r, who, list.searched(text, q))
+		})
 	} else {
 		p.placed(r, list.Asked, &q)
 		found, err = onward(r.Context(), q, p.Vault.Abstracts.Rows)
@@ -100,6 +104,15 @@ func (p *pages) abstractsAsked(r *http.Request, list *abstractList) (err error) 
 		})
 	}
 	return err
+}
+
+// abstractsWith finds abstracts by words.
+func (p *pages) abstractsWith(r *http.Request, who visitor, q vault.SearchQuery) (list []title.Abstract, more bool, err error) {
+	found, err := p.Vault.Abstracts.Search(r.Context(), who.Actor, q)
+	for _, one := range found.Items {
+		list = append(list, one.Abstract)
+	}
+	return list, found.Next > 0, err
 }
 
 // filter makes a query of what was asked.

@@ -37,6 +37,7 @@ type documentSheet struct {
 	Sizes           string // for the script: [[pages alike, width, height, pixels], …]
 	Find            string // what is looked for
 	Words           bool   // each word of it by itself
+	From            string // the address of what was found, from where it was opened; "" for none
 	Text            []textPage
 	Hits            int
 	Searchable, Cut bool
@@ -274,6 +275,9 @@ func (s documentSheet) still(what string, by int) string {
 	query := url.Values{"page": {strconv.Itoa(n)}}
 	if s.Place.In != "" {
 		query.Set("in", s.Place.In)
+	}
+	if s.From != "" {
+		query.Set("from", s.From)
 	}
 	if !s.Fit || what == "w" {
 		query.Set("w", strconv.Itoa(width))

@@ -1,16 +1,37 @@
 package ui
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 )
 
-// Back is where the document lies, on the page of the list that has it, with its row
-// in sight and focused.
+// foundFrom is the page of /find that a document was opened from, as its address says;
+// "" where it says none.
+func foundFrom(r *http.Request) string {
+	from, err := url.Parse(r.URL.Query().Get("from"))
+	if err != nil || from.Scheme != "" || from.Host != "" || from.Path != "/find" {
+		return ""
+	}
+	return address("/find", from.Query())
+}
+
+// BackName is what Back leads to.
+func (s documentSheet) BackName() string {
+	if s.From != "" {
+		return "what was found"
+	}
+	return s.Place.Name
+}
+
+// Back is where the document was found, or else where it lies, on the page of the list
+// that has it, with its row in sight and focused.
 func (s documentSheet) Back() string {
 	row := "#read-" + strconv.FormatUint(s.File.ID, 10)
 	query := url.Values{}
 	switch {
+	case s.From != "":
+		return s.From + row
 	case s.Position == 0:
 		return s.Place.Path
 	case s.Place.Section == "abstracts":

@@ -60,6 +60,7 @@ func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) er
 func (s *documentSheet) looksFor(r *http.Request) {
 	s.Find = shorten(r.URL.Query().Get("find"), 400)
 	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
+	s.From = foundFrom(r)
 }
 
 // way is a phrase that a text is looked for by, and what must be there for it to count.

@@ -67,7 +67,7 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
 	}
-	if list.found, err = p.found(r.Context(), who, q, list.Problems); err != nil {
+	if list.found, err = p.found(r.Context(), who, q, list.to(), list.Problems); err != nil {
 		return err
 	}
 	list.ways()

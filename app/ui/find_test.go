@@ -140,15 +140,23 @@ func TestFindLeadsToThePage(t *testing.T) {
 		}
 	}
 	h.indexed(t)
-	for _, row := range []struct{ q, mark, to string }{
-		{"general warranty", "GENERAL WARRANTY", "?find=general&#43;warranty&amp;page=1&amp;words=1"},
-		{"waranty", "WARRANTY", "?find=WARRANTY&amp;page=1&amp;words=1"},
+	for _, row := range []struct{ q, mark, find, from string }{
+		{"general warranty", "GENERAL WARRANTY", "find=general&#43;warranty", "%2Ffind%3Fkind%3Dfile%26q%3Dgeneral%2Bwarranty"},
+		{"waranty", "WARRANTY", "find=WARRANTY", "%2Ffind%3Fkind%3Dfile%26q%3Dwaranty"},
 	} {
-		for _, page := range []string{"/find?kind=file&q=", "/find/box?q="} {
-			g.get(t, 200, page+url.QueryEscape(row.q), "HX-Request", "true").has(t, "<b>Page 1</b>", "<mark>"+row.mark+"</mark>", path(deed, row.to))
-		}
+		list := "/find?kind=file&q=" + url.QueryEscape(row.q)
+		shown := []string{"<b>Page 1</b>", "<mark>" + row.mark + "</mark>"}
+		g.get(t, 200, list).has(t, append(shown, path(deed, "?"+row.find)+"&amp;from="+row.from+"&amp;page=1&amp;words=1")...)
+		g.get(t, 200, "/find/box?q="+url.QueryEscape(row.q), "HX-Request", "true").has(t, append(shown, path(deed, "?"+row.find)+"&amp;page=1&amp;words=1")...)
 	}
-	g.get(t, 200, "/find?q=waranty").has(t, "what differs in one letter is here too")
+	g.get(t, 200, "/find?q=waranty").has(t, "spelled a little differently")
+	g.get(t, 200, "/find?q=warranty").lacks(t, "spelled a little differently")
+	// The way back leads to what was found, and nowhere else.
+	back := "/find?kind=file&q=general+warranty"
+	g.get(t, 200, path(deed, "?from="+url.QueryEscape(back))).has(t, `data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
+	for _, from := range []string{"https://elsewhere.example/find?q=a", "//elsewhere.example/find", "/me", "javascript:alert(1)", "%"} {
+		g.get(t, 200, path(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert", "Back to what was found")
+	}
 	// One that is found by its name alone opens at its beginning.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
 }

@@ -21,8 +21,10 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool // Counts are known
-	Fuzzy   bool // some are there with a typing error allowed for
+	Counted bool           // Counts are known
+	Fuzzy   bool           // some of Rows are there with a typing error allowed for
+	from    string         // the list that documents lead back to; "" for none
+	strict  *search.Marker // marks nothing with a typing error
 	marker  *search.Marker
 	Partial string // why only numbers and addresses were looked at; "" where all was
 }
@@ -56,14 +58,17 @@ func (f foundRow) Paged() bool { return f.Page > 1 || f.Page == 1 && (f.File == 
 
 // found looks for a text. What is wrong with it is put under problems. While there is no
 // index, or it takes too long, what is called by the number is shown, and that it is so.
-func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, problems map[string]string) (f found, err error) {
+// Documents lead back to the address from.
+func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, from string, problems map[string]string) (f found, err error) {
+	f.from = from
 	if f.Text = q.Text; f.Text == "" || len(problems) > 0 {
 		return f, nil
 	}
 	if f.Short = tooLittle(f.Text); f.Short {
 		return f, nil
 	}
-	f.marker = search.NewMarker(f.Text)
+	f.strict = search.NewMarker(f.Text)
+	f.marker = f.strict
 	answer, err := p.Search.Search(ctx, who.Actor, q)
 	switch title.KindOf(err) {
 	case title.Invalid:
@@ -74,14 +79,15 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, pro
 		if state := p.searchIndex(ctx); state.Building && !state.Ready && state.Total > 0 {
 			f.Partial = "The search index is being made" + state.progress() + "."
 		}
-		return f, p.byNumber(ctx, q, &f)
+		err = p.byNumber(ctx, q, &f)
+		return f, err
 	}
 	if err != nil {
 		return f, err
 	}
-	f.More, f.Counts, f.Counted, f.Fuzzy = answer.More, answer.Counts, true, answer.Fuzzy
-	if f.Fuzzy {
-		f.marker = f.marker.Tolerant()
+	f.More, f.Counts, f.Counted = answer.More, answer.Counts, true
+	if answer.Fuzzy {
+		f.marker = f.strict.Tolerant()
 	}
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
@@ -110,8 +116,9 @@ func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
 	row.Name, row.Below = f.marker.Mark(hit.Heading), f.marker.Mark(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
-		row.Snippet = hit.Snippet
+		row.Snippet = telling(hit)
 	}
+	f.Fuzzy = f.Fuzzy || f.marker != f.strict && f.erring(row)
 	switch hit.Kind {
 	case "order":
 		row.Path = p.orderPath(hit.ID)
@@ -144,11 +151,18 @@ func said(snippet []vault.SnippetPiece, lines ...[]search.Piece) bool {
 
 // reading is the page of a document that has what was looked for, marked there.
 func (f *found) reading(hit vault.SearchHit) string {
+	query := url.Values{}
+	if f.from != "" {
+		query.Set("from", f.from)
+	}
 	if hit.Page == 0 {
-		return documentPath(hit.ID)
+		return address(documentPath(hit.ID), query)
 	}
 	n := strconv.Itoa(hit.Page)
-	to := address(documentPath(hit.ID), url.Values{"page": {n}, "find": {f.standing(hit)}, "words": {"1"}})
+	query.Set("page", n)
+	query.Set("find", f.standing(hit))
+	query.Set("words", "1")
+	to := address(documentPath(hit.ID), query)
 	if hit.File != nil && !hit.File.Drawn() { // all of its text is on one page of ours
 		to += "#p" + n
 	}
@@ -202,11 +216,17 @@ func (p *pages) findBox(w http.ResponseWriter, r *http.Request, who visitor) err
 		return nil
 	}
 	problems := map[string]string{}
-	f, err := p.found(r.Context(), who, vault.SearchQuery{Text: text, Limit: boxRows}, problems)
+	f, err := p.found(r.Context(), who, vault.SearchQuery{Text: text, Limit: boxRows}, "", problems)
 	if err != nil {
 		return err
 	}
+	known, err := p.Vault.Find(r.Context(), text, vault.MostFound)
+	if err != nil {
+		return err
+	}
+	only, leads := known.Only()
 	return p.part(w, r, who, http.StatusOK, "find.html", "find-box", map[string]any{
 		"Found": f, "Problem": problems["q"], "All": address("/find", url.Values{"q": {text}, "all": {"1"}}),
+		"Leads": leads && only.By != "address", // /find leads on to the record
 	})
 }

@@ -20,7 +20,8 @@ type listing struct {
 	Columns    []sortColumn
 	Statuses   []string // to choose from
 	Filtered   bool     // by more than the sort
-	More       bool     // of what begins with a text, not all is shown
+	More       bool     // of what has the text, not all is shown
+	ByWords    bool     // the text was found by its words, not by how a number or an address begins
 	Prev, Next string
 
 	path    string

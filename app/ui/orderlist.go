@@ -47,12 +47,12 @@ func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) e
 		return err
 	}
 	list.choose(statuses)
-	if err := p.ordersAsked(r, &list); err != nil {
+	if err := p.ordersAsked(r, who, &list); err != nil {
 		return err
 	}
 	if !isPart(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address, or to the only one
 		to := list.with()
-		if len(list.Rows) == 1 && list.Asked.Has("q") {
+		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
 			to = p.orderPath(list.Rows[0].ID)
 		}
 		redirect(w, r, to)
@@ -68,13 +68,21 @@ func (p *pages) orderList(w http.ResponseWriter, r *http.Request, who visitor) e
 }
 
 // ordersAsked reads the page that was asked for.
-func (p *pages) ordersAsked(r *http.Request, list *orderList) (err error) {
+func (p *pages) ordersAsked(r *http.Request, who visitor, list *orderList) (err error) {
 	q := vault.Query{Limit: ordersAPage}
 	if list.filter(&q, p.today()); len(list.Problems) > 0 {
 		return nil
 	}
 	if text := list.Asked.Get("q"); text != "" {
-		list.Rows, list.More, err = p.Vault.Orders.Called(r.Context(), text, q)
+		list.Rows, err = textual(&list.listing, text, func() ([]title.Order, bool, error) {
+			return p.Vault.Orders.Called(r.Context(), text, q)
+		}, func() ([]title.Order, bool, error) {
+			if q.Open || q.DueFrom != "" || q.DueTo != "" {
+				return nil, false, nil // of these a search by words knows nothing
+			}
+			found, err := p.Vault.Orders.Search(r.Context(), who.Actor, list.searched(text, q))
+			return found.Items, found.Next > 0, err
+		})
 		return err
 	}
 	p.placed(r, list.Asked, &q)

@@ -39,18 +39,28 @@
     part('.palette-found').removeAttribute('aria-busy');
   };
 
+  // keys says below what Enter does now.
+  const keys = () => {
+    const does = chosen() || part('[data-leads]') && text() === shown ? 'open' : text() ? 'all results' : '';
+    part('[data-enter] span').textContent = does;
+    part('[data-enter]').hidden = part('[data-enter-apart]').hidden = !does;
+  };
+
   const choose = (option) => {
     chosen()?.setAttribute('aria-selected', 'false');
     if (!option) {
       field().removeAttribute('aria-activedescendant');
+      keys();
       return;
     }
     option.setAttribute('aria-selected', 'true');
     field().setAttribute('aria-activedescendant', option.id);
+    keys();
     option.scrollIntoView({ block: 'nearest' });
   };
 
   const listed = () => {
+    keys();
     const there = options().length > 0;
     field().setAttribute('aria-expanded', String(there));
     if (there) field().setAttribute('aria-controls', 'palette-list');

@@ -800,12 +800,33 @@
     one('[data-place]').textContent = hits.length ? '' : 'not found';
     showHits(answer.more, answer.words && !words && /\s/.test(asked));
     layout();
-    // The first hit from here on.
-    const from = hits.findIndex((h) => h.page >= current);
-    if (go) toHit(Math.max(from, 0));
+    room = { width: pane.clientWidth, height: pane.clientHeight }; // what was in the middle need not stay there
+    // The first hit from here on; of words, where most of them follow each other.
+    const from = Math.max(hits.findIndex((h) => h.page >= current), 0);
+    const there = words ? hits.slice(from).filter((h) => h.page === hits[from].page) : [];
+    if (go) toHit(from + densest(there.map((h) => h.match), (i) => distance(there[i], there[i + 1])));
+  };
+
+  const distance = (h, next) => {
+    const n = h.after.toLowerCase().indexOf(next.match.toLowerCase());
+    return n < 0 ? Infinity : n;
+  };
+
+  // lapse takes away what was found by other words than those that stand in the field.
+  const lapse = () => {
+    if (!phrase || finder.elements.find.value.trim() === phrase) return;
+    phrase = '';
+    hits = [];
+    hit = -1;
+    marksOf = new Map();
+    panel.hidden = true;
+    one('[data-place]').textContent = '';
+    for (const n of sheets.keys()) drawMarks(n);
+    layout();
   };
 
   if (finder) {
+    finder.elements.find.addEventListener('input', lapse);
     finder.addEventListener('submit', (event) => {
       event.preventDefault();
       find(finder.elements.find.value);
@@ -867,6 +888,26 @@
   pane.focus({ preventScroll: true });
   if (finder && finder.elements.find.value) find(finder.elements.find.value);
 
+  // densest is the first of the hits from which most words follow each other, then of
+  // which most are near; gap gives the characters between one and the next.
+  function densest(words, gap) {
+    let best = 0, most = -1;
+    const between = (i) => (i + 1 < words.length ? gap(i) : Infinity);
+    const each = (i) => words[i].toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+    for (let i = 0; i < words.length; i++) {
+      let run = each(i).length;
+      for (let j = i; between(j) <= 2; j++) run += each(j + 1).length;
+      const near = new Set();
+      for (let j = i, room = 200; j < words.length && room >= 0; j++) {
+        for (const word of each(j)) near.add(word);
+        room -= words[j].length + between(j);
+      }
+      const worth = 100 * run + near.size;
+      if (worth > most) [best, most] = [i, worth];
+    }
+    return best;
+  }
+
   // text is a document that is read as text: the marks are in it already.
   function text() {
     const finder = one('[data-finder]');
@@ -882,15 +923,22 @@
       one('[data-place]').textContent = `${now + 1} of ${marks.length}`;
       say(`Hit ${now + 1} of ${marks.length}`);
     };
+    const stale = () => finder.elements.find.value.trim() !== viewer.dataset.find;
+    // What other words found goes while new ones are typed.
+    finder.elements.find.addEventListener('input', () => {
+      pane.classList.toggle('stale', stale());
+      const place = one('[data-place]');
+      if (place) place.textContent = stale() ? '' : marks.length ? `${now + 1} of ${marks.length}` : 'not found';
+    });
     finder.addEventListener('submit', (event) => {
-      if (finder.elements.find.value.trim() !== viewer.dataset.find || !marks.length) return;
+      if (stale() || !marks.length) return;
       event.preventDefault();
       toMark(now + 1);
     });
     Object.assign(actions, {
       find: () => { viewer.classList.add('finding'); finder.elements.find.focus(); finder.elements.find.select(); },
       'hit-next': () => finder.requestSubmit(),
-      'hit-previous': () => toMark(now - 1),
+      'hit-previous': () => { if (!stale()) toMark(now - 1); },
     });
     Object.assign(keys, { '/': 'find' });
     finder.elements.find.addEventListener('keydown', (event) => {
@@ -901,7 +949,13 @@
     if (viewer.dataset.find) viewer.classList.add('finding');
     // The first from the page on that the address names.
     const page = document.getElementById(`p${viewer.dataset.page}`);
-    const from = page ? marks.findIndex((mark) => page.contains(mark) || page.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING) : 0;
-    toMark(Math.max(from, 0));
+    const from = Math.max(page ? marks.findIndex((mark) => page.contains(mark) || page.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING) : 0, 0);
+    const there = marks.slice(from).filter((mark) => mark.closest('article') === marks[from].closest('article'));
+    const gap = (i) => {
+      const next = there[i].nextSibling;
+      if (next === there[i + 1]) return 0;
+      return next.nextSibling === there[i + 1] ? next.length + (/[\p{L}\p{N}]/u.test(next.data) ? 2 : 0) : Infinity;
+    };
+    toMark(from + ('words' in viewer.dataset ? densest(there.map((mark) => mark.textContent), gap) : 0));
   }
 })();

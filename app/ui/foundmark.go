@@ -1,0 +1,71 @@
+package ui
+
+import (
+	"strings"
+
+	"deedkeep/app/search"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// between parts the values of a record in its snippet.
+const between = " · "
+
+// telling is the snippet of a hit; of a record's values those that have something marked.
+func telling(hit vault.SearchHit) []vault.SnippetPiece {
+	if hit.Kind == "file" {
+		return hit.Snippet
+	}
+	var kept, value []vault.SnippetPiece
+	has := false
+	end := func() {
+		if has {
+			if len(kept) > 0 {
+				kept = append(kept, vault.SnippetPiece{Text: between})
+			}
+			kept = append(kept, value...)
+		}
+		value, has = nil, false
+	}
+	for _, piece := range hit.Snippet {
+		for i, text := range strings.Split(piece.Text, between) {
+			if i > 0 {
+				end()
+			}
+			if text != "" {
+				value = append(value, vault.SnippetPiece{Text: text, Marked: piece.Marked})
+				has = has || piece.Marked
+			}
+		}
+	}
+	end()
+	return kept
+}
+
+// erring reports whether a row is there for what is spelled otherwise than what was typed.
+func (f *found) erring(row foundRow) bool {
+	some := false
+	for _, line := range [][]search.Piece{row.Name, row.Below, row.SearchHit.Snippet} {
+		var whole strings.Builder
+		for _, piece := range line {
+			whole.WriteString(piece.Text)
+		}
+		loose, strict := marked(line), marked(f.strict.Mark(whole.String()))
+		if len(loose) > len(strict) {
+			return true
+		}
+		some = some || loose != ""
+	}
+	return !some // nothing shows why it is there
+}
+
+// marked is what is marked of a line, in its letters and digits.
+func marked(line []search.Piece) string {
+	var b strings.Builder
+	for _, piece := range line {
+		if piece.Marked {
+			b.WriteString(title.Squeezed(piece.Text))
+		}
+	}
+	return b.String()
+}

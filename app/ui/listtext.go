@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// textual looks for the text of a list in two ways, the second where the first finds
+// nothing: a number by what is called so or begins with it, then words; what has no
+// digit the other way around. Where words cannot be looked for, nothing is found by them.
+func textual[T any](l *listing, text string, called, worded func() ([]T, bool, error)) (rows []T, err error) {
+	number := strings.ContainsFunc(text, unicode.IsDigit)
+	for _, byWords := range []bool{!number, number} {
+		look := called
+		if byWords {
+			look = worded
+		}
+		rows, l.More, err = look()
+		if kind := title.KindOf(err); byWords && (kind == title.Invalid || kind == title.Closing) {
+			err = nil
+			continue
+		}
+		if l.ByWords = byWords; err != nil || len(rows) > 0 {
+			return rows, err
+		}
+	}
+	return nil, err
+}
+
+// searched is what a list was asked for, as a search by words is asked.
+func (l *listing) searched(text string, q vault.Query) vault.SearchQuery {
+	out := vault.SearchQuery{Text: text, Since: q.From, Until: q.To, Limit: q.Limit}
+	for _, w := range q.Where {
+		switch w.Column {
+		case vault.ColumnStatus:
+			out.Status = w.Value
+		case vault.ColumnCounty:
+			out.County = w.Value
+		case vault.ColumnState:
+			out.State = w.Value
+		case vault.ColumnTemplate:
+			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // it was written from a number
+		default:
+		}
+	}
+	return out
+}
+
+// Everything is where all records are looked at for the text; "" where there is none.
+func (l listing) Everything() string {
+	if tooLittle(l.Asked.Get("q")) {
+		return ""
+	}
+	return address("/find", url.Values{"q": l.Asked["q"], "all": {"1"}})
+}

@@ -1,0 +1,41 @@
+package ui_test
+
+import (
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// The text of a list is looked for by words too, and everything may be looked at for it.
+func TestListsFindWords(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	elm := h.order(t, "26-1", 5, elm())
+	mill := h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane"), County: title.Given("Dane")})
+	g := h.visit(t, title.RoleViewer)
+	const button = `href="/find?all=1&amp;q=lane">`
+	// Without an index there is what begins so, and the way on.
+	g.get(t, 200, "/orders?q=lane").has(t, "No order fits", button)
+	h.indexed(t)
+	for _, row := range []struct {
+		query    string
+		has, not string
+	}{
+		{"q=lane", h.orderPath(mill), h.orderPath(elm)},
+		{"q=lane&county=dane", h.orderPath(mill), h.orderPath(elm)},
+		{"q=lane&county=troy", "No order fits", h.orderPath(mill)},
+		{"q=mill+8", h.orderPath(mill), h.orderPath(elm)},
+		{"q=26-", h.orderPath(elm), h.orderPath(mill)},
+		{"q=lane&due_to=2020-01-01", "No order fits", h.orderPath(mill)},
+		{"q=%22", "No order fits", "Look for"},
+	} {
+		page := g.get(t, 200, "/orders?"+row.query)
+		page.has(t, row.has)
+		page.lacks(t, row.not)
+	}
+	g.get(t, 200, "/orders?q=lane").has(t, button)
+	g.get(t, 200, "/abstracts?q=lane").has(t, "No abstract fits", button)
+	// What was found by words is shown, not opened at once.
+	g.get(t, 303, "/orders?q=lane&go=1").same(t, map[string]string{"Location": "/orders?q=lane"})
+	g.get(t, 303, "/orders?q=77&go=1").same(t, map[string]string{"Location": h.orderPath(mill)})
+}
