@@ -112,7 +112,7 @@ func (p *pages) renderUnder(policy string, w http.ResponseWriter, status int, na
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "same-origin") // without it a browser would not say where a form comes from
+	h.Set("Referrer-Policy", "same-origin")            // without it a browser would not say where a form comes from
 	h.Set("Cross-Origin-Opener-Policy", "same-origin") // no other site keeps hold of a window of these, or times it
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

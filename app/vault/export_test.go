@@ -79,3 +79,13 @@ func (v *Vault) PokeIndex() { v.index.poke() }
 
 // IndexSoon is how long the indexer waits before it follows, at most.
 const IndexSoon = indexGather + indexYield
+
+// Looks does something while somebody looks through a document.
+func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {
+	_, leave, err := v.Files.looking(ctx, actor)
+	defer leave()
+	if err == nil {
+		do()
+	}
+	return err
+}
