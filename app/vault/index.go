@@ -14,13 +14,23 @@ import (
 
 // SearchSettings are the limits of searches and of their index; 0 is the default.
 type SearchSettings struct {
-	Deadline  time.Duration // of one search; two seconds
+	Deadline  time.Duration // of one search, or look through a document; two seconds
 	CacheSize int64         // bytes of the index that are kept in memory; 64 MB
 	BatchSize int64         // bytes of text that go into the index at once; 4 MB
 	MostWords int           // of one search; 32
 }
 
-const searchBatch = 4 << 20
+const (
+	searchBatch    = 4 << 20
+	searchDeadline = 2 * time.Second
+)
+
+func (s SearchSettings) deadline() time.Duration {
+	if s.Deadline <= 0 {
+		return searchDeadline
+	}
+	return s.Deadline
+}
 
 func (s SearchSettings) batch() int64 {
 	if s.BatchSize <= 0 {
@@ -80,6 +90,7 @@ type volume struct {
 	number              uint64 // of its folder
 	mark                indexMark
 	behind              atomic.Uint64 // mark.Change, for those who look; as the next two
+	owed                atomic.Uint64 // len(mark.Owed)
 	walkDone, walkTotal atomic.Uint64
 	broken              atomic.Bool // somebody met damage in it
 	users               sync.WaitGroup
@@ -183,7 +194,7 @@ func (x *indexer) state(ctx context.Context) (s SearchState, err error) {
 	if in != nil {
 		s.Ready = !in.broken.Load()
 		s.Documents, s.Bytes, s.Segments = in.Size()
-		s.Behind = last - min(last, in.behind.Load())
+		s.Behind = last - min(last, in.behind.Load()) + in.owed.Load()
 	}
 	return s, nil
 }

@@ -246,7 +246,7 @@ func (x *indexer) look(last uint64) (s SearchState) {
 	s.Documents, s.Bytes, s.Segments = words.Size()
 	mark, ok := readIndexMark(words.Mark())
 	s.Ready = ok && mark.Place == nil
-	s.Behind = last - min(last, mark.Change)
+	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
 	if err := words.Close(); err != nil {
 		s.Failed = err.Error()
 	}
