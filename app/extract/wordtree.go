@@ -13,11 +13,10 @@ type wordTree struct {
 
 // wordNode is behind the characters that several words begin with.
 type wordNode struct {
-	r      rune // the last of them
-	parted bool // something else stood before it
-	whole  bool // a word ends here
-	begins bool // a word ends here that the text's may go on after
-	next   []*wordNode
+	r      rune           // the last of them
+	whole  bool           // a word ends here
+	begins bool           // a word ends here that the text's may go on after
+	next   [4][]*wordNode // by how many characters may stand before them in the text
 }
 
 func newWordTree(list []word) *wordTree {
@@ -28,21 +27,36 @@ func newWordTree(list []word) *wordTree {
 			n = &t.numbers
 		}
 		for k, r := range w.runes {
-			n = n.to(r, k > 0 && w.parted[k])
+			n = n.to(r, w.apart(k))
 		}
 		n.whole, n.begins = true, n.begins || w.begins
 	}
 	return t
 }
 
-func (n *wordNode) to(r rune, parted bool) *wordNode {
-	for _, c := range n.next {
-		if c.r == r && c.parted == parted {
+// apart is how many characters may stand in the text before the word's character k.
+func (w *word) apart(k int) int {
+	switch {
+	case k == 0:
+		return 0
+	case w.parted[k]:
+		return 3
+	case unicode.IsDigit(w.runes[k-1]) != unicode.IsDigit(w.runes[k]):
+		return 2
+	case w.number:
+		return 1
+	}
+	return 0
+}
+
+func (n *wordNode) to(r rune, apart int) *wordNode {
+	for _, c := range n.next[apart] {
+		if c.r == r {
 			return c
 		}
 	}
-	c := &wordNode{r: r, parted: parted}
-	n.next = append(n.next, c)
+	c := &wordNode{r: r}
+	n.next[apart] = append(n.next[apart], c)
 	return c
 }
 
@@ -52,21 +66,18 @@ func (t *wordTree) longest(text []rune, i int, run *stretch) int {
 	if !bears(text[i]) || !edge(text, i) {
 		return end
 	}
-	for _, c := range t.plain.next {
-		if c.r == text[i] {
-			end = max(end, c.match(text, i+1, false, run))
-		}
-	}
-	for _, c := range t.numbers.next {
-		if c.r == text[i] {
-			end = max(end, c.match(text, i+1, true, run))
+	for _, tree := range []*wordNode{&t.plain, &t.numbers} {
+		for _, c := range tree.next[0] {
+			if c.r == text[i] {
+				end = max(end, c.match(text, i+1, run))
+			}
 		}
 	}
 	return end
 }
 
 // match returns where the longest word ends that goes on from here with text[i].
-func (n *wordNode) match(text []rune, i int, number bool, run *stretch) int {
+func (n *wordNode) match(text []rune, i int, run *stretch) int {
 	end := -1
 	switch {
 	case n.begins:
@@ -74,38 +85,21 @@ func (n *wordNode) match(text []rune, i int, number bool, run *stretch) int {
 	case n.whole && edge(text, i):
 		end = i
 	}
-	if i >= len(text) || len(n.next) == 0 {
-		return end
-	}
-	goesOn := bears(text[i])
-	var across [4]int // where it goes on behind as much as may part it, plus one
-	for _, c := range n.next {
-		at := i
-		if !goesOn {
-			most := n.apart(c, number)
-			if across[most] == 0 {
-				across[most] = over(text, i, most) + 1
-			}
-			at = across[most] - 1
+	for apart, next := range n.next {
+		if len(next) == 0 {
+			continue
 		}
-		if at < len(text) && text[at] == c.r {
-			end = max(end, c.match(text, at+1, number, run))
+		at := over(text, i, apart)
+		if at >= len(text) || !bears(text[at]) {
+			continue
+		}
+		for _, c := range next {
+			if c.r == text[at] {
+				end = max(end, c.match(text, at+1, run))
+			}
 		}
 	}
 	return end
-}
-
-// apart is how many characters may stand in the text between two of a word.
-func (n *wordNode) apart(c *wordNode, number bool) int {
-	switch {
-	case c.parted:
-		return 3
-	case unicode.IsDigit(n.r) != unicode.IsDigit(c.r):
-		return 2
-	case number:
-		return 1
-	}
-	return 0
 }
 
 // over goes over what may stand in the text between two characters of a word, of which

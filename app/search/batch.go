@@ -115,7 +115,7 @@ func (b *Batch) number(s string) {
 		return
 	}
 	b.to.Flat([]byte(term(number, whole(all))))
-	b.to.Flat([]byte(term(asTyped, whole(filter(s[from:end])))))
+	b.to.Flat([]byte(term(asTyped, whole(typedForm(s[from:end])))))
 	b.to.Flat([]byte(term(plainNumber, whole(plain(parts)))))
 	b.starts(numberStart, []byte(all), anyStart)
 	if joined := strings.Join(parts, ""); joined != all {

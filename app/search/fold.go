@@ -132,3 +132,30 @@ func appendAny(dst []byte, r rune, s string) []byte {
 	}
 	return append(dst, byte(r))
 }
+
+// typedForm is a number as somebody types it, its punctuation kept: without case and
+// accents, and with one blank where there are some.
+func typedForm(s string) string {
+	dst := make([]byte, 0, len(s))
+	gap := false
+	for i := 0; i < len(s); {
+		c, r, size := classAt(s, i)
+		switch {
+		case c == between && unicode.IsSpace(r):
+			gap = len(dst) > 0
+		case c == unseen:
+		default:
+			if gap {
+				dst = append(dst, ' ')
+				gap = false
+			}
+			if c == between || c == apostrophe {
+				dst = append(dst, s[i:i+size]...)
+			} else {
+				dst = appendAny(dst, r, s[i:])
+			}
+		}
+		i += size
+	}
+	return string(dst)
+}

@@ -55,7 +55,7 @@ type called struct {
 
 func call(text string, parts []string) called {
 	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
-	return called{typed: filter(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+	return called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
 }
 
 // isNumber says whether a clause is one number in several parts, of which none means

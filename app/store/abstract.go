@@ -56,8 +56,8 @@ func (t *Tx) PutAbstract(a title.Abstract) error {
 		return err
 	}
 	if known && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
-		for _, id := range a.Files {
-			files.change(t, id) // they are found by where their abstract lies
+		if len(a.Files) > 0 {
+			t.tell(nounID(FilesOf, a.ID)) // they are found by where their abstract lies
 		}
 	}
 	return nil

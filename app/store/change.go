@@ -15,7 +15,7 @@ import (
 // written by the Put and Remove functions themselves, a record once a commit:
 //
 //	key    seq (8), from the sequence of the bucket, without gaps
-//	value  noun (1) as in the trash | id (7) | CRC-32C (4) of bucket 0x00 key and these
+//	value  noun (1) as in the trash, or 4: FilesOf | id (7) | CRC-32C (4) of bucket 0x00 key and these
 //
 // Whoever has followed trims it. A Rebuild empties it and leaves a gap behind, which
 // tells those who follow to begin anew.
@@ -23,9 +23,14 @@ import (
 // Change is one entry of the feed.
 type Change struct {
 	Seq  uint64
-	Noun string // "abstract", "order" or "file"
+	Noun string // "abstract", "order", "file" or FilesOf
 	ID   uint64
 }
+
+// FilesOf is the noun of a change that all files of an abstract have to be looked at for:
+// where it lies, or what it is made by, is not what it was. It is one entry, however many
+// files there are, so that whoever follows may let other changes go first.
+const FilesOf = "files of"
 
 // ErrGap is in the chain of the error of Changes where entries that were asked for
 // are gone or damaged: whoever follows has to begin anew.
@@ -39,7 +44,11 @@ func (l *listing[T]) change(t *Tx, id uint64) {
 	if l.trashed == nil {
 		return
 	}
-	key := nounID(l.noun, id)
+	t.tell(nounID(l.noun, id))
+}
+
+// tell notes a record once a commit.
+func (t *Tx) tell(key uint64) {
 	if _, known := t.told[key]; known {
 		return
 	}

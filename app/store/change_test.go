@@ -84,6 +84,40 @@ func TestEveryPutAndRemoveIsToldOnceACommit(t *testing.T) {
 	}
 }
 
+// The files of an abstract are told of by one entry, and only when it lies elsewhere or
+// is made by another template.
+func TestFilesAreToldOfWhenTheirAbstractMoves(t *testing.T) {
+	s := openNew(t)
+	a := title.Abstract{ID: 1, CreatedAt: testTime, Status: "Open"}
+	a.County, a.State, a.TemplateID = "Albany", "NY", 1
+	update(t, s, func(tx *Tx) error {
+		_, err := tx.NewAbstractID()
+		a.Files = []uint64{1, 2, 3}
+		return errors.Join(err, tx.PutAbstract(a))
+	})
+	for _, row := range []struct {
+		name   string
+		change func()
+		want   []string
+	}{
+		{"nothing", func() {}, []string{"abstract 1"}},
+		{"a status", func() { a.Status = "Done" }, []string{"abstract 1"}},
+		{"a city", func() { a.City = "Troy" }, []string{"abstract 1"}},
+		{"a county", func() { a.County = "Erie" }, []string{"abstract 1", "files of 1"}},
+		{"a state", func() { a.State = "PA" }, []string{"abstract 1", "files of 1"}},
+		{"a template", func() { a.TemplateID = 2 }, []string{"abstract 1", "files of 1"}},
+		{"a county without files", func() { a.County, a.Files = "Albany", nil }, []string{"abstract 1"}},
+	} {
+		var from uint64
+		view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
+		row.change()
+		update(t, s, func(tx *Tx) error { return errors.Join(tx.PutAbstract(a), tx.PutAbstract(a)) })
+		if list, err := told(t, s, from, 9); err != nil || !slices.Equal(list, row.want) {
+			t.Errorf("%s: told %v, %v", row.name, list, err)
+		}
+	}
+}
+
 // A write that fails takes its changes with it, and leaves those of its neighbours.
 func TestWhatIsNotCommittedIsNotTold(t *testing.T) {
 	s := openNew(t)

@@ -23,7 +23,7 @@ var trash = listing[TrashEntry]{
 	card:    func(e *TrashEntry) card { return card{created: micros(e.At), id: nounID(e.Noun, e.ID)} },
 	fetch: func(_ *Tx, id, created uint64) (TrashEntry, bool, error) {
 		noun := nounOf(id)
-		return TrashEntry{noun, id & (1<<nounShift - 1), timeOf(created)}, noun != "", nil
+		return TrashEntry{noun, id & (1<<nounShift - 1), timeOf(created)}, noun != "" && noun != FilesOf, nil
 	},
 	weigh: weighTrash,
 }
@@ -39,10 +39,11 @@ func weighTrash(t *Tx, e *TrashEntry) int {
 	return files.stored(t, e.ID)
 }
 
-// In the trash the number of a record is led by a byte that says of which noun.
+// In the trash the number of a record is led by a byte that says of which noun; the last
+// is of the feed of changes alone.
 const nounShift = 56
 
-var trashNouns = []string{"", "abstract", "order", "file"}
+var trashNouns = []string{"", "abstract", "order", "file", FilesOf}
 
 func nounID(noun string, id uint64) uint64 {
 	for i, known := range trashNouns {

@@ -95,3 +95,13 @@ const IndexSoon = indexGather + indexYield
 
 // RoomToMerge tells whether a merge of the index may take so much.
 func (v *Vault) RoomToMerge(bytes int64) bool { return v.roomToMerge(bytes) }
+
+// Looks does something while somebody looks through a document.
+func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {
+	_, leave, err := v.Files.looking(ctx, actor)
+	defer leave()
+	if err == nil {
+		do()
+	}
+	return err
+}

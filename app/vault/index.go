@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +15,7 @@ import (
 
 // SearchSettings are the limits of searches and of their index; 0 is the default.
 type SearchSettings struct {
-	Deadline  time.Duration // of one search; two seconds
+	Deadline  time.Duration // of one search, or look through a document; two seconds
 	CacheSize int64         // bytes of the index that are kept in memory; 64 MB
 	BatchSize int64         // bytes of text that go into the index at once; 4 MB
 	MostWords int           // of one search; 32
@@ -71,7 +70,6 @@ type indexer struct {
 	dir  string
 	open func(dir string) (wordIndex, error)
 	wake chan struct{}
-	gate chan struct{} // has room for the searches under way
 
 	turning  sync.Mutex // of whoever does a turn
 	prepared bool       // what lies in dir was looked at
@@ -98,6 +96,7 @@ type volume struct {
 	said                bool          // that it does not get on
 	single              bool          // a batch takes one record: there is one among them that it refuses
 	behind              atomic.Uint64 // mark.Change, for those who look; as the next two
+	owed                atomic.Uint64 // len(mark.Owed)
 	walkDone, walkTotal atomic.Uint64
 	broken              atomic.Bool  // somebody met damage in it
 	unread              atomic.Int64 // searches that the disk did not let it answer
@@ -105,7 +104,7 @@ type volume struct {
 }
 
 func newIndexer(v *Vault) *indexer {
-	return &indexer{v: v, dir: searchDir(v.dir), open: v.openWords, wake: make(chan struct{}, 1), gate: make(chan struct{}, searchesAtOnce()), turned: make(chan struct{}), since: v.now()}
+	return &indexer{v: v, dir: searchDir(v.dir), open: v.openWords, wake: make(chan struct{}, 1), turned: make(chan struct{}), since: v.now()}
 }
 
 func (x *indexer) poke() {
@@ -124,39 +123,9 @@ func (x *indexer) start(own bool) {
 
 var errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
 
-// errBusy counts as one that took too long.
-var errBusy = &title.Error{Kind: title.Closing, Message: "Too many searches are under way; try again soon.", Err: search.ErrDeadline}
-
-// searchesAtOnce bounds the searches under way, and so their memory: more of them do not
-// end sooner.
-func searchesAtOnce() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
-
-// enter waits for the turn of a search, no longer than it may take itself.
-func (x *indexer) enter(ctx context.Context) error {
-	select {
-	case x.gate <- struct{}{}:
-		return nil
-	default:
-	}
-	late := time.NewTimer(x.v.set.Search.deadline())
-	defer late.Stop()
-	select {
-	case x.gate <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-late.C:
-		return errBusy
-	}
-}
-
-// Search asks the index. Closing while there is no whole one, and where too many ask;
+// Search asks the index. Closing while there is no whole one;
 // damage that it meets begins the making of a new one.
 func (x *indexer) Search(ctx context.Context, q search.Query) (search.Answer, error) {
-	if err := x.enter(ctx); err != nil {
-		return search.Answer{}, err
-	}
-	defer func() { <-x.gate }()
 	in := x.take()
 	if in == nil {
 		return search.Answer{}, errNoIndex
@@ -241,7 +210,7 @@ func (x *indexer) state(ctx context.Context) (s SearchState, err error) {
 	if in != nil {
 		s.Ready = !in.broken.Load()
 		s.Documents, s.Bytes, s.Segments = in.Size()
-		s.Behind = last - min(last, in.behind.Load())
+		s.Behind = last - min(last, in.behind.Load()) + in.owed.Load()
 	}
 	return s, nil
 }

@@ -78,9 +78,14 @@ func (x *indexer) follow(ctx context.Context, in *volume) (caught bool, err erro
 		}
 		return mark.seen(t)
 	})
-	if err != nil || len(changes) == 0 {
-		in.single = false
+	switch {
+	case err != nil:
 		return true, err
+	case len(in.mark.Owed) > mostOwed, len(changes) == 0 && len(in.mark.Owed) > 0:
+		return false, x.repay(ctx, in)
+	case len(changes) == 0:
+		in.single = false
+		return true, nil
 	}
 	if err := x.v.roomToIndex(); err != nil {
 		return false, err
@@ -91,6 +96,7 @@ func (x *indexer) follow(ctx context.Context, in *volume) (caught bool, err erro
 	if err != nil {
 		return false, err
 	}
+	mark.owe(changes)
 	return false, x.apply(ctx, in, batch, mark)
 }
 
@@ -121,6 +127,7 @@ func (x *indexer) apply(ctx context.Context, in *volume, batch *indexBatch, mark
 // moved shows a mark to those who look.
 func (in *volume) moved(mark indexMark) {
 	in.behind.Store(mark.Change)
+	in.owed.Store(uint64(len(mark.Owed)))
 	if mark.Place == nil {
 		in.walkDone.Store(in.walkTotal.Load())
 		return
@@ -192,6 +199,9 @@ func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo u
 // fill puts records into the batch, or takes those out of the index that are not to
 // be found any more, until it is full: it tells how many, one at least.
 func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int, err error) {
+	if noun == store.FilesOf {
+		return len(ids), nil // which is owed
+	}
 	var list []indexed
 	err = b.v.store.View(ctx, func(t *store.Tx) error {
 		list = list[:0]

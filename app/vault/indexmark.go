@@ -19,6 +19,7 @@ type indexMark struct {
 	Hash       string      `json:"hash"`   // of that
 	Generation string      `json:"generation"`
 	Place      *indexPlace `json:"place,omitempty"` // of one that is still being made
+	Owed       []indexOwed `json:"owed,omitempty"`  // files that are looked at when nothing else is to be done
 }
 
 // indexPlace is how far the walk over the records has come.

@@ -276,45 +276,6 @@ func TestLookingWritesNothing(t *testing.T) {
 	}
 }
 
-// More searches than there is room for wait, and are sent away in plain words.
-func TestSearchesAtOnceAreBounded(t *testing.T) {
-	t.Parallel()
-	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Millisecond })
-	var inside, most atomic.Int64
-	gate := make(chan struct{})
-	meddle(v, func(_ int64, in vault.WordIndex) vault.WordIndex {
-		return meddled{WordIndex: in, search: func() error {
-			now := inside.Add(1)
-			defer inside.Add(-1)
-			for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
-			}
-			<-gate
-			return nil
-		}}
-	})
-	indexes(t, v)
-	const asking = 200
-	said := make(chan error, asking)
-	for range asking {
-		go func() {
-			_, err := v.Search(context.Background(), clerk, vault.SearchQuery{Text: "troy"})
-			said <- err
-		}()
-	}
-	if err := <-said; title.KindOf(err) != title.Closing {
-		t.Errorf("the first that is sent away is told %v", err)
-	}
-	close(gate)
-	for range asking - 1 {
-		if err := <-said; err != nil && title.KindOf(err) != title.Closing {
-			t.Error(err)
-		}
-	}
-	if most.Load() >= asking/2 {
-		t.Errorf("%d at once", most.Load())
-	}
-}
-
 // Whoever leaves before the answer is no trouble of ours.
 func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 	t.Parallel()

@@ -296,6 +296,6 @@ func (x *indexer) look(last uint64) (s SearchState) {
 	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
 	mark, ok := readIndexMark(raw)
 	s.Ready = ok && mark.Place == nil
-	s.Behind = last - min(last, mark.Change)
+	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
 	return s
 }

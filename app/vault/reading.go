@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -112,19 +113,35 @@ const MostHits = 1000
 // around is how many characters of the text are shown on each side of a hit.
 const around = 60
 
+// findAtOnce is what somebody is named by among those who wait: one look through a
+// document at a time, as they read the page before.
+const findAtOnce = "find in a document: "
+
+var errFindLate = &title.Error{Kind: title.Closing, Message: "To look through this document took too long; look for something else, or try again."}
+
 // Find gives the places of a phrase in the text of a document, in order, and whether
-// there are more than MostHits: whatever the case, the accents and how the lines
+// there may be more than these: more than MostHits, or in what could not be looked
+// through within the time of a search. Whatever the case, the accents and how the lines
 // break (extract.Phrase). NotFound when there is no such document, or it can have no
-// text; no hits where it has none.
+// text; no hits where it has none; Closing when the time was over before the first. What
+// one actor looks for is done one after the other.
 func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
 	phrase := extract.NewPhrase(typed)
 	if phrase.Empty() {
 		_, err := f.Get(ctx, id)
 		return nil, false, err
 	}
-	err = f.Text(ctx, actor, id, func(page int, text string) error {
-		if err := ctx.Err(); err != nil {
-			return err
+	// The time begins with the first page: the text may have to be made before.
+	leave, late := func() {}, context.Context(nil)
+	defer func() { leave() }()
+	err = f.Text(ctx, actor, id, func(page int, text string) (err error) {
+		if late == nil {
+			if late, leave, err = f.looking(ctx, actor); err != nil {
+				return err
+			}
+		}
+		if late.Err() != nil {
+			return late.Err()
 		}
 		runes := []rune(text)
 		for _, s := range phrase.Find(runes, MostHits+1-len(hits)) {
@@ -135,10 +152,26 @@ func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed st
 		}
 		return nil
 	})
-	if more = len(hits) > MostHits; more {
-		hits = hits[:MostHits]
+	switch {
+	case len(hits) > MostHits:
+		return hits[:MostHits], true, nil
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(hits) > 0:
+		return hits, true, nil
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return nil, false, errFindLate
 	}
-	return hits, more, stopped(err)
+	return hits, false, stopped(err)
+}
+
+// looking waits for the actor's turn, and gives the time that a look through a document
+// may take, the wait among it.
+func (f *Files) looking(ctx context.Context, actor title.Actor) (late context.Context, leave func(), err error) {
+	late, cancel := context.WithTimeout(ctx, f.v.set.Search.deadline())
+	end, err := f.v.making.begin(late, findAtOnce+actor.Record())
+	if err != nil {
+		return late, cancel, err
+	}
+	return late, func() { end(); cancel() }, nil
 }
 
 func hit(page int, text []rune, s extract.Span) Spot {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
@@ -122,6 +123,41 @@ func TestFindPhrase(t *testing.T) {
 	kind(t, "no file", err, title.NotFound)
 	_, err = v.Files.Marks(t.Context(), clerk, file.ID, 1, "a")
 	kind(t, "no marks", err, title.NotFound)
+}
+
+// To look through a document has an end.
+func TestFindHasAnEnd(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Nanosecond })
+	file := upload(t, v, doc{"Search.txt", []byte("zebra")})[0]
+	_, _, err := v.Files.Find(t.Context(), clerk, file.ID, "zebra")
+	kind(t, "no time", err, title.Closing)
+}
+
+// Who looks already does so alone, and others are not held up by them.
+func TestFindIsDoneOnceAtATime(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Second })
+	other := title.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
+	small := upload(t, v, doc{"Small.txt", []byte("zebra")})[0]
+	err := v.Looks(t.Context(), clerk, func() {
+		_, _, err := v.Files.Find(t.Context(), clerk, small.ID, "zebra")
+		kind(t, "two at once", err, title.Closing)
+		if spots, _, err := v.Files.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(spots) != 1 {
+			t.Errorf("another: %d, %v", len(spots), err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if spots, _, err := v.Files.Find(t.Context(), clerk, small.ID, "zebra"); err != nil || len(spots) != 1 {
+		t.Errorf("afterwards: %d, %v", len(spots), err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, _, err := v.Files.Find(gone, clerk, small.ID, "zebra"); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has left: %v", err)
+	}
 }
 
 func TestTrashedFile(t *testing.T) {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -34,7 +35,7 @@ func newSearchGate(most int) *searchGate {
 var errManySearches = &title.Error{Kind: title.Closing, Message: "Too many searches are under way; try again soon."}
 
 // enter waits for a place, which leave gives back. Closing when there is none before
-// ctx ends.
+// ctx's deadline.
 func (g *searchGate) enter(ctx context.Context, asker string) (leave func(), err error) {
 	w := &searchWait{asker: asker, in: make(chan struct{})}
 	leave = func() { g.leave(asker) }
@@ -55,6 +56,9 @@ func (g *searchGate) enter(ctx context.Context, asker string) (leave func(), err
 	g.mu.Unlock()
 	if at < 0 { // it had its place in the same moment
 		return leave, nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, ctx.Err() // who asked has left
 	}
 	return nil, errManySearches
 }
