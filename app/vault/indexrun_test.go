@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"deedkeep/app/postings"
 	"deedkeep/app/search"

@@ -230,7 +230,6 @@ func (q *SearchQuery) fits(template uint64, p title.Property, status string, cre
 // refusedSearch is an error of the index as callers know it.
 func refusedSearch(err error) error {
 	switch {
-	case errors.Is(err, errManySearches):
 	case errors.Is(err, search.ErrShort):
 		return title.Refusal("q", "The q field must have at least two letters or digits.")
 	case errors.Is(err, search.ErrLong):
