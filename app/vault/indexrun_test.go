@@ -117,8 +117,8 @@ func TestAnIndexThatCannotBeOpenedIsReplaced(t *testing.T) {
 	order(t, v, "KX100", "", "", elm("", ""))
 	indexes(t, v)
 	shut(t, v)
-	manifest := filepath.Join(opts.Dir, "search", "1", "manifest")
-	if err := errors.Join(os.Remove(manifest), os.Mkdir(manifest, 0o700)); err != nil { // no file to read
+	folder := filepath.Join(opts.Dir, "search", "1")
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // no folder to open
 		t.Fatal(err)
 	}
 	v = closing(t, opts)
