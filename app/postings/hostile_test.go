@@ -26,10 +26,12 @@ func TestPlacesKept(t *testing.T) {
 		key   uint64
 		times uint32
 		found bool // "aa end"
-	}{{1, mostPlaces - 1, true}, {2, mostPlaces, true}, {3, mostPlaces + 1, false}, {4, 3 * mostPlaces, false}, {5, 1, true}}
-	for _, row := range rows {
+	}{{1, mostPlaces - 1, true}, {2, mostPlaces, true}, {3, mostPlaces + 1, false}, {4, 3 * mostPlaces, false}, {5, 1, true}, {6, 2, true}}
+	for _, part := range [][2]int{{0, 5}, {5, 6}} { // most in one list, and two segments
 		b := x.Batch()
-		repeated(b, row.key, row.times)
+		for _, row := range rows[part[0]:part[1]] {
+			repeated(b, row.key, row.times)
+		}
 		if err := x.Apply(t.Context(), b, nil); err != nil {
 			t.Fatal(err)
 		}
