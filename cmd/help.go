@@ -29,8 +29,8 @@ func topicNames() []string {
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".md")
 		heading := ""
-		if text, err := topic(name); err == nil {
-			heading, _, _ = strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+		if text, err := topics.ReadFile(file); err == nil { // not the whole topic: this is done at every start
+			heading, _, _ = strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
 		}
 		list = append(list, name+"\t"+heading)
 	}
