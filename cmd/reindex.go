@@ -47,7 +47,7 @@ func searchRow(i wire.SearchIndex) string {
 	if i.Total > 0 {
 		making += fmt.Sprintf(", %d %%", 100*i.Done/i.Total)
 	}
-	says := ""
+	var says string
 	switch {
 	case i.Ready && i.Building:
 		says = size + "; a new one is " + making

@@ -152,7 +152,7 @@ func (f *fuzzer) headers(r *request) {
 		if p.Value.In != openapi3.ParameterInHeader || !f.chance(30) {
 			continue
 		}
-		value := ""
+		var value string
 		switch p.Value.Name {
 		case "Idempotency-Key":
 			f.world.keys++
