@@ -15,6 +15,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed style/*.css script/*.js picture/*.svg all:library
@@ -38,8 +39,13 @@ type asset struct {
 	file          string // of library, where it lies packed already; then neither
 }
 
-// OpenAssets reads every asset, or returns ErrAssetsMissing.
-func OpenAssets() (*Assets, error) {
+// OpenAssets reads every asset, or returns ErrAssetsMissing. They are what the binary
+// has embedded: the first call packs them for all.
+func OpenAssets() (*Assets, error) { return opened() }
+
+var opened = sync.OnceValues(openAssets)
+
+func openAssets() (*Assets, error) {
 	if err := readyLibrary(files); err != nil {
 		return nil, err
 	}

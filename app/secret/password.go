@@ -32,13 +32,19 @@ type phc struct {
 	salt, hash   []byte
 }
 
-// What a password costs: 19 MiB and two passes, OWASP's second choice of equal strength.
+// Cost is what the hash of a password takes to make, and to try.
+type Cost struct {
+	Memory uint32 // KiB
+	Passes uint32
+	Lanes  uint8
+}
+
+// PasswordCost is 19 MiB and two passes, OWASP's second choice of equal strength.
+func PasswordCost() Cost { return Cost{Memory: 19 * 1024, Passes: 2, Lanes: 1} }
+
 const (
-	passwordMemory = 19 * 1024
-	passwordTime   = 2
-	passwordLanes  = 1
-	passwordSalt   = 16
-	passwordHash   = 32
+	passwordSalt = 16
+	passwordHash = 32
 )
 
 const (
@@ -57,18 +63,24 @@ var errNoPHC = errors.New("the hash of the password is not argon2id in its PHC f
 // get its turn in time.
 var ErrBusy = errors.New("too many passwords are being checked")
 
-// Passwords hashes and verifies, two at a time: each takes 19 MiB and the better
-// part of 100 ms. It is safe for concurrent use.
+// Passwords hashes and verifies, two at a time: at PasswordCost each takes 19 MiB and the
+// better part of 100 ms. It is safe for concurrent use.
 type Passwords struct {
 	chance  io.Reader
+	cost    Cost
 	turns   chan struct{}
 	waiting atomic.Int64
 	runs    atomic.Uint64
 }
 
-// NewPasswords draws salts from chance.
-func NewPasswords(chance io.Reader) *Passwords {
-	return &Passwords{chance: chance, turns: make(chan struct{}, 2)}
+// NewPasswords draws salts from chance; what it hashes has the cost.
+func NewPasswords(chance io.Reader, cost Cost) *Passwords {
+	return &Passwords{chance: chance, cost: cost, turns: make(chan struct{}, 2)}
+}
+
+// fresh is a hash of today's cost before it is made.
+func (p *Passwords) fresh() phc {
+	return phc{memory: p.cost.Memory, time: p.cost.Passes, lanes: p.cost.Lanes, salt: make([]byte, passwordSalt), hash: make([]byte, passwordHash)}
 }
 
 // Runs is how often argon2 has run: what a test of equal time counts.
@@ -76,11 +88,11 @@ func (p *Passwords) Runs() uint64 { return p.runs.Load() }
 
 // Hash gives the PHC form of a password. Its errors are those of chance and ctx, and ErrBusy.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
-	h := phc{memory: passwordMemory, time: passwordTime, lanes: passwordLanes, salt: make([]byte, passwordSalt)}
+	h := p.fresh()
 	if _, err := io.ReadFull(p.chance, h.salt); err != nil {
 		return "", fmt.Errorf("draw a salt: %w", err)
 	}
-	hash, err := p.run(ctx, h, password, passwordHash)
+	hash, err := p.run(ctx, h, password)
 	if err != nil {
 		return "", err
 	}
@@ -93,21 +105,22 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 // a user who has none or does not exist: it costs the same and never fits. A hash
 // that cannot be read is an error.
 func (p *Passwords) Verify(ctx context.Context, hash, password string) (fits, stale bool, err error) {
-	h := phc{memory: passwordMemory, time: passwordTime, lanes: passwordLanes, salt: make([]byte, passwordSalt), hash: make([]byte, passwordHash)}
+	h := p.fresh()
 	if hash != "" {
 		if h, err = parsePHC(hash); err != nil {
 			return false, false, err
 		}
 	}
-	got, err := p.run(ctx, h, password, len(h.hash))
+	got, err := p.run(ctx, h, password)
 	if err != nil {
 		return false, false, err
 	}
 	fits = subtle.ConstantTimeCompare(got, h.hash) == 1 && hash != ""
-	return fits, fits && !h.current(), nil
+	return fits, fits && !h.costs(p.cost), nil
 }
 
-func (p *Passwords) run(ctx context.Context, h phc, password string, length int) ([]byte, error) {
+// run gives the hash of a password as h asks for it: as long as its own.
+func (p *Passwords) run(ctx context.Context, h phc, password string) ([]byte, error) {
 	if p.waiting.Add(1) > passwordWait {
 		p.waiting.Add(-1)
 		return nil, ErrBusy
@@ -120,11 +133,11 @@ func (p *Passwords) run(ctx context.Context, h phc, password string, length int)
 	}
 	defer func() { <-p.turns }()
 	p.runs.Add(1)
-	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.lanes, uint32(length)), nil
+	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.lanes, uint32(len(h.hash))), nil
 }
 
-func (h phc) current() bool {
-	return h.memory == passwordMemory && h.time == passwordTime && h.lanes == passwordLanes &&
+func (h phc) costs(c Cost) bool {
+	return h.memory == c.Memory && h.time == c.Passes && h.lanes == c.Lanes &&
 		len(h.salt) == passwordSalt && len(h.hash) == passwordHash
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPassword(t *testing.T) {
-	p := NewPasswords(chance(1))
+	p := NewPasswords(chance(1), PasswordCost())
 	hash, err := p.Hash(t.Context(), "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
 		t.Fatalf("%q, %v", hash, err)
@@ -46,7 +46,7 @@ func TestPassword(t *testing.T) {
 	if _, _, err := p.Verify(t.Context(), "secret", "secret"); !errors.Is(err, errNoPHC) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("no hash: %v", err)
 	}
-	if _, err := NewPasswords(noChance{}).Hash(t.Context(), "x"); err == nil {
+	if _, err := NewPasswords(noChance{}, PasswordCost()).Hash(t.Context(), "x"); err == nil {
 		t.Error("a salt without chance")
 	}
 }
@@ -54,7 +54,7 @@ func TestPassword(t *testing.T) {
 // Two at a time; the others wait for their turn, leave when they are told to, and are
 // sent away when there are too many.
 func TestPasswordsTakeTurns(t *testing.T) {
-	p := NewPasswords(chance(1))
+	p := NewPasswords(chance(1), PasswordCost())
 	p.turns <- struct{}{}
 	p.turns <- struct{}{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -333,7 +333,7 @@ func TestChangePassword(t *testing.T) {
 // A hash of another cost is made anew when its owner signs in, and goes on opening.
 func TestRehash(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, nil)
+	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.PasswordCost() })
 	user := p.user(t, "kim", title.RoleAdmin)
 	// "a long walk to the courthouse" at m=64,t=1,p=1
 	user.Password = cheapHash
@@ -345,7 +345,7 @@ func TestRehash(t *testing.T) {
 	if err != nil || now.Password == cheapHash || !strings.Contains(now.Password, "m=19456,t=2,p=1") {
 		t.Errorf("%s, %v", now.Password, err)
 	}
-	if _, stale, err := secret.NewPasswords(nil).Verify(t.Context(), now.Password, goodPassword); stale || err != nil {
+	if _, stale, err := secret.NewPasswords(nil, secret.PasswordCost()).Verify(t.Context(), now.Password, goodPassword); stale || err != nil {
 		t.Errorf("%v %v", stale, err)
 	}
 }
@@ -354,7 +354,7 @@ func TestRehash(t *testing.T) {
 // a user is refused in words.
 func TestEverythingIsBusy(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, nil)
+	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.PasswordCost() })
 	ctx, leave := context.WithCancel(t.Context())
 	var crowd sync.WaitGroup
 	defer crowd.Wait()

@@ -37,6 +37,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,14 +92,15 @@ type Settings struct {
 
 // Options of Open.
 type Options struct {
-	Dir      string
-	Create   bool // make what is missing; else NotFound where there is no vault
-	Settings Settings
-	Reader   Reader
-	Now      func() time.Time
-	Chance   io.Reader
-	Log      *slog.Logger
-	Disk     blob.Files // what changes the disk under the documents; nil: the operating system
+	Dir       string
+	Create    bool // make what is missing; else NotFound where there is no vault
+	Settings  Settings
+	Reader    Reader
+	Now       func() time.Time
+	Chance    io.Reader
+	Passwords secret.Cost // of their hashes; zero: secret.PasswordCost
+	Log       *slog.Logger
+	Disk      blob.Files // what changes the disk under the documents; nil: the operating system
 
 	restoring bool // by Restore, which alone may open what is half there
 }
@@ -202,7 +204,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	}
 	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
 		store: db, blobs: blobs, reader: opts.Reader, derived: previews, stop: func() {}}
-	v.furnish()
+	v.furnish(cmp.Or(opts.Passwords, secret.PasswordCost()))
 	return v, nil
 }
 
@@ -219,7 +221,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 	return ring, err
 }
 
-func (v *Vault) furnish() {
+func (v *Vault) furnish(passwords secret.Cost) {
 	v.usage, v.notes, v.counts = &usage{seen: map[uint64]use{}}, newNotes(v), newCounts()
 	v.gatherer = &gatherer{v: v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
@@ -233,7 +235,7 @@ func (v *Vault) furnish() {
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.jobs = newJobs()
 	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
-	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance), tries: &tries{seen: map[string][]time.Time{}},
+	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance, passwords), tries: &tries{seen: map[string][]time.Time{}},
 		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 	v.Events = &Events{v: v, verified: job[LogReport]{v: v}}

@@ -17,6 +17,7 @@ import (
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
+	"deedkeep/app/secret"
 	"deedkeep/app/vault"
 )
 
@@ -67,13 +68,13 @@ func Settings() vault.Settings {
 		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour}
 }
 
-// Options of a vault for tests in a directory of its own, with a clock, chance and
-// a reader that starts no child.
+// Options of a vault for tests in a directory of its own, with a clock, chance,
+// passwords that cost next to nothing, and a reader that starts no child.
 func Options(t testing.TB) vault.Options {
 	t.Helper()
 	return vault.Options{
 		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Chance: Chance(),
-		Log: quiet(),
+		Passwords: secret.Cost{Memory: 8, Passes: 1, Lanes: 1}, Log: quiet(),
 	}
 }
 
