@@ -588,9 +588,10 @@ func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
 	close(gate)
 	indexes(t, v)
 	finds(t, v, "99-1", "order 7")
-	if entries, err := os.ReadDir(filepath.Join(opts.Dir, "search")); err != nil || len(entries) != 2 {
-		t.Errorf("search holds %v, %v", entries, err)
-	}
+	eventually(t, "the old one is gone", func() bool {
+		entries, err := os.ReadDir(filepath.Join(opts.Dir, "search"))
+		return err == nil && len(entries) == 2
+	})
 	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Where: []vault.Where{{Column: store.ColumnKind, Value: "search.reindexed"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != clerk.Name {
 		t.Errorf("the log says %+v, %v", page.Items, err)
