@@ -1,5 +1,10 @@
 package postings
 
+import (
+	"cmp"
+	"slices"
+)
+
 // matcher goes over the documents of a segment that a node holds of, in ascending
 // order. It is in none until next or advance; behind the last it is in none for ever.
 type matcher interface {
@@ -76,3 +81,190 @@ type word struct {
 func (m *word) score() float64 { return m.bm25.score(m.often(), m.now) }
 func (m *word) most() float64  { return m.bm25.most() }
 func (m *word) cost() int      { return int(m.entry.count) }
+
+// all is in the documents that each of its parts is in. The one that has fewest leads,
+// the others follow.
+type all struct {
+	parts  []matcher // the leader first
+	worthy []matcher // those whose worth counts
+	top    float64
+}
+
+// newAll takes parts that count and parts that do not.
+func newAll(worthy, filters []matcher) matcher {
+	if len(worthy) == 1 && len(filters) == 0 {
+		return worthy[0]
+	}
+	m := &all{parts: slices.Concat(worthy, filters), worthy: worthy}
+	slices.SortStableFunc(m.parts, func(a, b matcher) int { return cmp.Compare(a.cost(), b.cost()) })
+	for _, p := range worthy {
+		m.top += p.most()
+	}
+	return m
+}
+
+func (m *all) doc() uint32   { return m.parts[0].doc() }
+func (m *all) most() float64 { return m.top }
+func (m *all) cost() int     { return m.parts[0].cost() }
+
+func (m *all) next() uint32 { return m.meet(m.parts[0].next()) }
+
+func (m *all) advance(d uint32) uint32 { return m.meet(m.parts[0].advance(d)) }
+
+// meet moves all to the first document from d on that all are in.
+func (m *all) meet(d uint32) uint32 {
+	lead, others := m.parts[0], m.parts[1:]
+	for i := 0; i < len(others) && d != none; {
+		if at := others[i].advance(d); at != d {
+			d, i = lead.advance(at), 0
+			continue
+		}
+		i++
+	}
+	return d
+}
+
+func (m *all) score() float64 {
+	sum := 0.0
+	for _, p := range m.worthy {
+		sum += p.score()
+	}
+	return sum
+}
+
+// union is in the documents that some of its parts are in. The parts lie in a heap, the
+// one in the earliest number on top.
+type union struct {
+	parts []anyPart
+	begun bool
+	top   float64
+	sum   int
+}
+
+type anyPart struct {
+	doc uint32
+	m   matcher
+}
+
+func newAny(parts []matcher) matcher {
+	switch len(parts) {
+	case 0:
+		return nothing{}
+	case 1:
+		return parts[0]
+	}
+	m := &union{}
+	for _, p := range parts {
+		m.parts = append(m.parts, anyPart{m: p})
+		m.top = max(m.top, p.most())
+		m.sum += p.cost()
+	}
+	return m
+}
+
+func (m *union) doc() uint32   { return m.parts[0].doc }
+func (m *union) most() float64 { return m.top }
+func (m *union) cost() int     { return m.sum }
+
+func (m *union) next() uint32 {
+	if !m.begun {
+		return m.begin(0)
+	}
+	now := m.parts[0].doc
+	if now == none {
+		return none
+	}
+	for m.parts[0].doc == now {
+		m.parts[0].doc = m.parts[0].m.next()
+		m.down(0)
+	}
+	return m.parts[0].doc
+}
+
+func (m *union) advance(d uint32) uint32 {
+	if !m.begun {
+		return m.begin(d)
+	}
+	for m.parts[0].doc < d {
+		m.parts[0].doc = m.parts[0].m.advance(d)
+		m.down(0)
+	}
+	return m.parts[0].doc
+}
+
+func (m *union) begin(d uint32) uint32 {
+	m.begun = true
+	for i := range m.parts {
+		m.parts[i].doc = m.parts[i].m.advance(d)
+	}
+	for i := len(m.parts)/2 - 1; i >= 0; i-- {
+		m.down(i)
+	}
+	return m.parts[0].doc
+}
+
+// down lets a part sink to where it belongs.
+func (m *union) down(i int) {
+	p := m.parts[i]
+	for {
+		child := 2*i + 1
+		if child >= len(m.parts) {
+			break
+		}
+		if child+1 < len(m.parts) && m.parts[child+1].doc < m.parts[child].doc {
+			child++
+		}
+		if m.parts[child].doc >= p.doc {
+			break
+		}
+		m.parts[i] = m.parts[child]
+		i = child
+	}
+	m.parts[i] = p
+}
+
+func (m *union) score() float64 { return m.best(0, m.parts[0].doc) }
+
+// best returns the most that the parts in document d are worth: these are the top of
+// the heap, and what hangs together with it.
+func (m *union) best(i int, d uint32) float64 {
+	best := m.parts[i].m.score()
+	for child := 2*i + 1; child <= 2*i+2 && child < len(m.parts); child++ {
+		if m.parts[child].doc == d {
+			best = max(best, m.best(child, d))
+		}
+	}
+	return best
+}
+
+// prefer is in the documents that must is in, and worth more where others are too.
+// Those are moved only where the worth is asked for.
+type prefer struct {
+	matcher
+	should []matcher
+	top    float64
+}
+
+func newPrefer(must matcher, should []matcher) matcher {
+	if len(should) == 0 {
+		return must
+	}
+	m := &prefer{matcher: must, should: should, top: must.most()}
+	for _, s := range should {
+		m.top += max(0, s.most())
+	}
+	return m
+}
+
+func (m *prefer) most() float64 { return m.top }
+
+func (m *prefer) score() float64 {
+	d := m.doc()
+	sum := m.matcher.score()
+	for _, s := range m.should {
+		if s.advance(d) == d {
+			sum += s.score()
+		}
+	}
+	return sum
+}
