@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"deedkeep/app/segment"
 )
 
 // A document is what the caller says it is: a key, a group, a date, and terms, which
@@ -13,7 +15,7 @@ import (
 
 // Most bytes of a term, and most groups.
 const (
-	MostTerm = 64
+	MostTerm = segment.MostTerm
 	Groups   = 8
 )
 
@@ -54,8 +56,8 @@ func (b *Batch) Begin(key uint64, group uint8, date int32) {
 		b.fail(fmt.Errorf("document %d: group %d of %d", key, group, Groups))
 		group = 0
 	}
-	if len(b.docs) == mostDocs {
-		b.fail(fmt.Errorf("more than %d documents in a batch", mostDocs))
+	if len(b.docs) == segment.MostDocs {
+		b.fail(fmt.Errorf("more than %d documents in a batch", segment.MostDocs))
 		return
 	}
 	b.Remove(key)
@@ -77,7 +79,7 @@ const mostTimes = 1 << 18
 
 // Word says that the document has the term at the position, counted in words from 0
 // and never less than the position of that term before. Of a document's occurrences of
-// a term the first mostPlaces keep their position.
+// a term the first segment.MostPlaces keep their position.
 func (b *Batch) Word(term []byte, position uint32) {
 	t := b.term(term)
 	if t == nil {
@@ -152,12 +154,11 @@ func (b *Batch) living() int {
 }
 
 // write writes the living documents as a segment, the latest first.
-func (b *Batch) write(ctx context.Context, w *segmentWriter) error {
+func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	numbers := make([]uint32, len(b.docs))
 	for i := len(b.docs) - 1; i >= 0; i-- {
 		if d := &b.docs[i]; !d.dead {
-			numbers[i] = w.docs
-			w.document(d.key, d.group, d.date, d.words)
+			numbers[i] = w.Document(d.key, d.group, d.date, d.words)
 		}
 	}
 	type place struct {
@@ -172,7 +173,7 @@ func (b *Batch) write(ctx context.Context, w *segmentWriter) error {
 	}
 	slices.SortFunc(keys, func(a, b place) int { return cmp.Compare(a.key, b.key) })
 	for _, k := range keys {
-		w.key(k.key, k.doc)
+		w.Key(k.key, k.doc)
 	}
 	e := emission{batch: b, numbers: numbers}
 	for i, t := range b.terms.sorted() {
@@ -201,15 +202,15 @@ type emitted struct {
 	to    int
 }
 
-func (e *emission) term(w *segmentWriter, t *batchTerm) {
+func (e *emission) term(w *segment.Writer, t *batchTerm) {
 	e.gather(t)
-	w.begin(t.word)
+	w.Begin(t.word)
 	for i := len(e.docs) - 1; i >= 0; i-- {
 		if d := e.docs[i]; !e.batch.docs[d.doc].dead {
-			w.add(e.numbers[d.doc], d.times, e.places[d.from:d.to])
+			w.Add(e.numbers[d.doc], d.times, e.places[d.from:d.to])
 		}
 	}
-	w.end(e.batch.terms.spelling(t))
+	w.End(e.batch.terms.spelling(t))
 }
 
 // gather reads the list of a term.
@@ -226,7 +227,7 @@ func (e *emission) gather(t *batchTerm) {
 			continue
 		}
 		d := &e.docs[len(e.docs)-1]
-		if d.times++; d.times <= mostPlaces {
+		if d.times++; d.times <= segment.MostPlaces {
 			e.places = binary.AppendUvarint(e.places, v>>1)
 			d.to = len(e.places)
 		}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"deedkeep/app/segment"
 )
 
 // repeated puts a document that is one word over and over, and then ends.
@@ -26,7 +28,7 @@ func TestPlacesKept(t *testing.T) {
 		key   uint64
 		times uint32
 		found bool // "aa end"
-	}{{1, mostPlaces - 1, true}, {2, mostPlaces, true}, {3, mostPlaces + 1, false}, {4, 3 * mostPlaces, false}, {5, 1, true}, {6, 2, true}}
+	}{{1, segment.MostPlaces - 1, true}, {2, segment.MostPlaces, true}, {3, segment.MostPlaces + 1, false}, {4, 3 * segment.MostPlaces, false}, {5, 1, true}, {6, 2, true}}
 	for _, part := range [][2]int{{0, 5}, {5, 6}} { // most in one list, and two segments
 		b := x.Batch()
 		for _, row := range rows[part[0]:part[1]] {
@@ -53,8 +55,8 @@ func TestPlacesKept(t *testing.T) {
 			}
 		}
 		c, times := wordCursor(t, s), map[uint32]bool{}
-		for d := c.next(); d != none; d = c.next() {
-			times[c.often()] = true
+		for d := c.Next(); d != segment.None; d = c.Next() {
+			times[c.Often()] = true
 		}
 		if last := rows[3].times; when == "merged" && !times[last] {
 			t.Errorf("none stands in it %d times: %v", last, times)
@@ -74,16 +76,16 @@ func TestPlacesKept(t *testing.T) {
 }
 
 // wordCursor goes over the documents of "aa" in the first segment.
-func wordCursor(t *testing.T, s *snapshot) *cursor {
+func wordCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	t.Helper()
-	var w walk
+	var w segment.Walk
 	g := s.views[0].segment
-	e, found, err := g.find([]byte("aa"), &w)
+	e, found, err := g.Find([]byte("aa"), &w)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	c := &cursor{}
-	c.open(&g.streams[streamPostings], e, g.docs, &watch{ctx: t.Context()})
+	c, watch := &segment.Cursor{}, segment.WatchOver(t.Context())
+	c.Open(g.Segment, e, &watch)
 	return c
 }
 
@@ -128,7 +130,7 @@ func (c *counted) Err() error {
 func TestPhraseLooksUp(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(40) {
-			repeated(b, key, mostPlaces)
+			repeated(b, key, segment.MostPlaces)
 		}
 	})
 	ctx := &counted{Context: t.Context(), most: 10}

@@ -3,6 +3,8 @@ package postings
 import (
 	"context"
 	"fmt"
+
+	"deedkeep/app/segment"
 )
 
 // plan is a query with what the dictionaries of all segments tell of its terms.
@@ -11,8 +13,8 @@ type plan struct {
 	views   []view
 	terms   map[string]int // → index of totals and entries
 	spelled []string
-	entries [][]entry // of a view, of every term; count 0 where it is not there
-	counts  []int     // documents of every term
+	entries [][]segment.Entry // of a view, of every term; Documents 0 where it is not there
+	counts  []int             // documents of every term
 	totals  totals
 	nodes   int
 	most    int
@@ -82,25 +84,25 @@ func (p *plan) group(parts []Node) {
 // lookUp asks every dictionary.
 func (p *plan) lookUp(ctx context.Context) error {
 	p.counts = make([]int, len(p.spelled))
-	var w walk
+	var w segment.Walk
 	for _, v := range p.views {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries := make([]entry, len(p.spelled))
+		entries := make([]segment.Entry, len(p.spelled))
 		for i, t := range p.spelled {
-			e, found, err := v.segment.find([]byte(t), &w)
+			e, found, err := v.segment.Find([]byte(t), &w)
 			if err != nil {
 				return err
 			}
 			if found {
 				entries[i] = e
-				p.counts[i] += int(e.count)
+				p.counts[i] += int(e.Documents)
 			}
 		}
 		p.entries = append(p.entries, entries)
-		p.totals.docs += int(v.segment.docs)
-		p.totals.words += v.segment.words
+		p.totals.docs += int(v.segment.Docs)
+		p.totals.words += v.segment.Words()
 	}
 	return nil
 }
@@ -108,10 +110,10 @@ func (p *plan) lookUp(ctx context.Context) error {
 // build makes the matchers of one segment.
 type build struct {
 	plan    *plan
-	segment *segment
-	entries []entry
-	watch   *watch
-	lengths *column
+	segment *segment.Segment
+	entries []segment.Entry
+	watch   *segment.Watch
+	lengths *segment.Column
 }
 
 // root makes what decides about a document, but for group and date.
@@ -129,7 +131,7 @@ func (b *build) root() matcher {
 func (b *build) node(n Node) matcher {
 	switch n := n.(type) {
 	case nil:
-		return &every{docs: b.segment.docs}
+		return &every{docs: b.segment.Documents()}
 	case Term:
 		if n.Flat {
 			return b.flat(n.Text, n.Weight)
@@ -168,25 +170,25 @@ func (b *build) all(list All) matcher {
 
 func (b *build) flat(text string, weight float64) matcher {
 	e := b.entries[b.plan.terms[text]]
-	if e.count == 0 {
+	if e.Documents == 0 {
 		return nothing{}
 	}
 	m := &flat{weight: weight}
-	m.open(&b.segment.streams[streamPostings], e, b.segment.docs, b.watch)
+	m.Open(b.segment, e, b.watch)
 	return m
 }
 
 func (b *build) word(text string, weight float64) matcher {
 	i := b.plan.terms[text]
 	e := b.entries[i]
-	if e.count == 0 {
+	if e.Documents == 0 {
 		return nothing{}
 	}
-	if !e.word {
+	if !e.Word {
 		return b.flat(text, 0)
 	}
 	m := &word{bm25: newBM25(weight, b.plan.counts[i], b.plan.totals, b.lengths)}
-	m.open(&b.segment.streams[streamPostings], e, b.segment.docs, b.watch)
+	m.Open(b.segment, e, b.watch)
 	return m
 }
 
@@ -206,8 +208,8 @@ func (b *build) phrase(n Phrase) matcher {
 		if !ok {
 			return nothing{}
 		}
-		p := &phraseWord{behind: stand[t]}
-		p.open(&b.segment.streams[streamPositions], &w.cursor)
+		p := &phraseWord{cursor: &w.Cursor, behind: stand[t]}
+		p.Open(b.segment, &w.Cursor)
 		m.words, words = append(m.words, p), append(words, w)
 	}
 	if len(words) == 0 {

@@ -1,10 +1,11 @@
 package postings
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
+
+	"deedkeep/app/segment"
 )
 
 // Node is one of Term, All, Any, Prefer and Phrase: what a document must have, and
@@ -98,12 +99,12 @@ func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Answer, e
 	if q.Groups == 0 {
 		q.Groups = 1<<Groups - 1
 	}
-	c := collector{query: q, watch: watch{ctx: ctx}, top: top{most: q.Limit}}
+	c := collector{query: q, watch: segment.WatchOver(ctx), top: top{most: q.Limit}}
 	// From the latest on, so that what comes first wins among equals.
 	for i := len(s.views) - 1; i >= 0; i-- {
 		c.search(p, i)
-		if c.watch.err != nil {
-			return Answer{}, c.watch.err
+		if c.watch.Err() != nil {
+			return Answer{}, c.watch.Err()
 		}
 	}
 	return c.answer(s.views)
@@ -112,31 +113,33 @@ func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Answer, e
 // collector goes over the segments and keeps the best.
 type collector struct {
 	query  Query
-	watch  watch
+	watch  segment.Watch
 	top    top
 	counts [Groups]int
 
 	view   int
-	gone   *gone
-	groups *column
-	dates  *column
+	gone   *segment.Gone
+	groups *segment.Column
+	dates  *segment.Column
 }
+
+// looked is how many documents are gone over between two looks at ctx.
+const looked = 1 << 12
 
 // search goes over one segment.
 func (c *collector) search(p *plan, i int) {
 	v := c.open(p, i)
-	b := build{plan: p, segment: v, entries: p.entries[i], watch: &c.watch}
-	b.lengths = newColumn(&v.streams[streamLengths], &c.watch)
+	b := build{plan: p, segment: v, entries: p.entries[i], watch: &c.watch, lengths: v.Lengths(&c.watch)}
 	m := b.root()
 	most := m.most()
-	for d, n := m.next(), 1; d != none && c.watch.err == nil; d, n = m.next(), n+1 {
-		if n%(watched*blockDocs) == 0 {
-			c.watch.look()
+	for d, n := m.Next(), 1; d != segment.None && c.watch.Err() == nil; d, n = m.Next(), n+1 {
+		if n%looked == 0 {
+			c.watch.Look()
 		}
-		if c.gone.has(d) || c.query.Dated && !c.dated(d) {
+		if c.gone.Has(d) || c.query.Dated && !c.dated(d) {
 			continue
 		}
-		group := c.groups.u8(d) % Groups
+		group := c.groups.U8(d) % Groups
 		c.counts[group]++
 		if c.query.Groups>>group&1 == 0 || !c.top.wants(most) {
 			continue
@@ -145,19 +148,19 @@ func (c *collector) search(p *plan, i int) {
 			c.top.add(ranked{hit: Hit{Group: group, Score: score}, view: i, doc: d})
 		}
 	}
-	c.watch.look()
+	c.watch.Look()
 }
 
-func (c *collector) open(p *plan, i int) *segment {
+func (c *collector) open(p *plan, i int) *segment.Segment {
 	v := p.views[i]
 	c.view, c.gone = i, v.gone
-	c.groups = newColumn(&v.segment.streams[streamGroups], &c.watch)
-	c.dates = newColumn(&v.segment.streams[streamDates], &c.watch)
-	return v.segment
+	c.groups = v.segment.Groups(&c.watch)
+	c.dates = v.segment.Dates(&c.watch)
+	return v.segment.Segment
 }
 
 func (c *collector) dated(d uint32) bool {
-	date := int32(c.dates.u32(d))
+	date := int32(c.dates.U32(d))
 	return date != NoDate && date >= c.query.From && date <= c.query.To
 }
 
@@ -165,7 +168,7 @@ func (c *collector) dated(d uint32) bool {
 func (c *collector) answer(views []view) (Answer, error) {
 	a := Answer{Counts: c.counts}
 	for _, r := range c.top.sorted() {
-		key, err := views[r.view].segment.u64(streamKeys, r.doc)
+		key, err := views[r.view].segment.Key(r.doc)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -193,18 +196,18 @@ func (s *snapshot) known(ctx context.Context, terms []string) (map[string]int, e
 	known := make(map[string]int)
 	var term []byte
 	for _, v := range s.views {
-		l := lookup{segment: v.segment}
+		l := v.segment.Lookup()
 		for i, t := range terms {
 			if i%256 == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			term = append(term[:0], t...)
-			e, ok, err := l.find(term)
+			e, ok, err := l.Find(term)
 			if err != nil {
 				return nil, fmt.Errorf("look up a term: %w", err)
 			}
 			if ok {
-				known[t] += int(e.count)
+				known[t] += int(e.Documents)
 			}
 		}
 	}
@@ -225,30 +228,11 @@ func (x *Index) Terms(ctx context.Context, prefix string, limit int) ([]string, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if all, err = v.segment.terms([]byte(prefix), limit, all); err != nil {
+		if all, err = v.segment.Terms([]byte(prefix), limit, all); err != nil {
 			return nil, fmt.Errorf("terms: %w", err)
 		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
 	return all[:min(len(all), max(limit, 0))], nil
-}
-
-// terms appends at most limit terms with the prefix.
-func (s *segment) terms(prefix []byte, limit int, all []string) ([]string, error) {
-	off, _, ok := s.sparse.find(prefix)
-	if !ok {
-		off = 0
-	}
-	var w walk
-	w.from(&s.streams[streamTerms], off)
-	for n := 0; n < limit && w.next(); {
-		if bytes.HasPrefix(w.term, prefix) {
-			all = append(all, string(w.term))
-			n++
-		} else if bytes.Compare(w.term, prefix) > 0 {
-			break
-		}
-	}
-	return all, w.err
 }

@@ -3,6 +3,8 @@ package postings
 import (
 	"math"
 	"slices"
+
+	"deedkeep/app/segment"
 )
 
 // BM25 as Robertson and Zaragoza tell it ("The Probabilistic Relevance Framework", 2009),
@@ -18,7 +20,7 @@ type bm25 struct {
 	weight  float64 // with the rarity of the word, times k+1
 	fixed   float64 // k (1 - b)
 	each    float64 // k b / average length
-	lengths *column
+	lengths *segment.Column
 }
 
 // rarity is the weight of a word that stands in so many documents of all.
@@ -27,7 +29,7 @@ func rarity(documents, all int) float64 {
 	return math.Log(1 + (n-d+0.5)/(d+0.5))
 }
 
-func newBM25(weight float64, documents int, t totals, lengths *column) bm25 {
+func newBM25(weight float64, documents int, t totals, lengths *segment.Column) bm25 {
 	average := 1.0
 	if t.words > 0 {
 		average = float64(t.words) / float64(t.docs)
@@ -45,7 +47,7 @@ func (b *bm25) score(times, doc uint32) float64 {
 		return 0
 	}
 	f := float64(times)
-	return b.weight * f / (f + b.fixed + b.each*float64(b.lengths.u16(doc)))
+	return b.weight * f / (f + b.fixed + b.each*float64(b.lengths.U16(doc)))
 }
 
 // most is a little more than any score, whichever way that is rounded.

@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -48,7 +48,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
+// Checksum is CRC-32C, the sum of all that an index writes.
+func Checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
 // footer is the end of a segment's file.
 type footer struct {
@@ -70,7 +71,7 @@ func (f *footer) append(p []byte) []byte {
 		p = binary.LittleEndian.AppendUint64(p, uint64(n))
 	}
 	p = binary.LittleEndian.AppendUint32(p, f.table)
-	return binary.LittleEndian.AppendUint32(p, checksum(p[start:]))
+	return binary.LittleEndian.AppendUint32(p, Checksum(p[start:]))
 }
 
 // layout returns how many pages and tails the file has, and the bytes of the tails;
@@ -96,7 +97,7 @@ const syncEach = 32 << 20 >> pageBits
 
 // pageWriter writes the streams of a segment. The first error stays, and finish says it.
 type pageWriter struct {
-	file    file
+	file    File
 	pending [streams][]byte
 	lengths [streams]int64
 	owners  []byte
@@ -104,7 +105,7 @@ type pageWriter struct {
 	err     error
 }
 
-func newPageWriter(f file) *pageWriter { return &pageWriter{file: f} }
+func newPageWriter(f File) *pageWriter { return &pageWriter{file: f} }
 
 // write appends to a stream.
 func (w *pageWriter) write(stream int, p []byte) {
@@ -130,7 +131,7 @@ func (w *pageWriter) page(stream int) {
 }
 
 func (w *pageWriter) put(p []byte) {
-	w.sums = append(w.sums, checksum(p))
+	w.sums = append(w.sums, Checksum(p))
 	w.raw(p)
 }
 
@@ -154,7 +155,7 @@ func (w *pageWriter) finish(number uint64, docs uint32, words uint64) (size int6
 	for _, s := range w.sums {
 		table = binary.LittleEndian.AppendUint32(table, s)
 	}
-	f.table = checksum(table)
+	f.table = Checksum(table)
 	end := f.append(table)
 	w.raw(end)
 	if w.err != nil {

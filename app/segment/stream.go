@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -76,22 +76,32 @@ func (r *passage) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// column reads numbers of documents that ascend, some at a time. What cannot be read
+// Column reads numbers of documents that ascend, some at a time. What cannot be read
 // is 0, and said by the watch.
-type column struct {
+type Column struct {
 	stream reader
-	watch  *watch
+	watch  *Watch
 	from   uint64 // byte of the stream that buf begins with
 	buf    []byte
 	room   []byte
 }
 
-func newColumn(s reader, w *watch) *column { return &column{stream: s, watch: w} }
+func newColumn(s reader, w *Watch) *Column { return &Column{stream: s, watch: w} }
+
+// Groups reads the group of documents (U8).
+func (s *Segment) Groups(w *Watch) *Column { return newColumn(&s.streams[streamGroups], w) }
+
+// Dates reads the date of documents (U32, of which the caller makes an int32).
+func (s *Segment) Dates(w *Watch) *Column { return newColumn(&s.streams[streamDates], w) }
+
+// Lengths reads how many words documents have (U16).
+func (s *Segment) Lengths(w *Watch) *Column { return newColumn(&s.streams[streamLengths], w) }
 
 // columnChunk is less than a page: where few documents match, most of it is for nothing.
 const columnChunk = 1 << 11
 
-func (c *column) u8(doc uint32) byte {
+// U8 is the number of a document, of those that are one byte each.
+func (c *Column) U8(doc uint32) byte {
 	i := uint64(doc) - c.from
 	if i < uint64(len(c.buf)) {
 		return c.buf[i]
@@ -99,26 +109,28 @@ func (c *column) u8(doc uint32) byte {
 	return c.load(uint64(doc), 1)[0]
 }
 
-func (c *column) u16(doc uint32) uint16 {
+// U16 is likewise of two bytes.
+func (c *Column) U16(doc uint32) uint16 {
 	return binary.LittleEndian.Uint16(c.at(2*uint64(doc), 2))
 }
 
-func (c *column) u32(doc uint32) uint32 {
+// U32 is likewise of four.
+func (c *Column) U32(doc uint32) uint32 {
 	return binary.LittleEndian.Uint32(c.at(4*uint64(doc), 4))
 }
 
-func (c *column) u64(doc uint32) uint64 {
+func (c *Column) u64(doc uint32) uint64 {
 	return binary.LittleEndian.Uint64(c.at(8*uint64(doc), 8))
 }
 
-func (c *column) at(off, size uint64) []byte {
+func (c *Column) at(off, size uint64) []byte {
 	if i := off - c.from; i < uint64(len(c.buf)) {
 		return c.buf[i : i+size] // numbers lie on multiples of their size, as pieces do
 	}
 	return c.load(off, size)
 }
 
-func (c *column) load(off, size uint64) []byte {
+func (c *Column) load(off, size uint64) []byte {
 	if c.room == nil {
 		c.room = make([]byte, columnChunk)
 	}
@@ -126,11 +138,11 @@ func (c *column) load(off, size uint64) []byte {
 	c.buf = c.room[:0]
 	n := min(columnChunk, c.stream.size()-int64(c.from))
 	if n < int64(off-c.from+size) {
-		c.watch.fail(ErrDamaged)
+		c.watch.Fail(ErrDamaged)
 		return make([]byte, size)
 	}
 	if err := c.stream.readAt(c.room[:n], int64(c.from)); err != nil {
-		c.watch.fail(err)
+		c.watch.Fail(err)
 		return make([]byte, size)
 	}
 	c.buf = c.room[:n]

@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -23,13 +23,14 @@ const (
 	mostLeaf  = 1024 // none is longer: a term is at most 2 + 64 + 5*10 bytes
 )
 
-// entry is what the dictionary tells of a term.
-type entry struct {
-	count    uint32 // documents, those that are gone among them
-	word     bool
-	doc      uint32 // where count is 1
+// Entry is what the dictionary tells of a term.
+type Entry struct {
+	Documents uint32 // that have it, those that are gone among them
+	Word      bool   // it has positions
+
+	doc      uint32 // where Documents is 1
 	times    uint32 // likewise
-	postings span   // where count is more
+	postings span   // where Documents is more
 	places   span   // of the positions
 }
 
@@ -38,7 +39,7 @@ type span struct{ off, length int64 }
 // leaf reads a leaf term after term.
 type leaf struct {
 	term  []byte
-	entry entry
+	entry Entry
 	rest  []byte
 	left  uint64 // terms in rest
 	where struct{ postings, positions int64 }
@@ -123,16 +124,16 @@ func (l *leaf) describe() {
 		l.fail("documents of a term")
 		return
 	}
-	e := entry{count: uint32(head >> 1), word: head&1 == 1}
-	if e.count == 1 {
+	e := Entry{Documents: uint32(head >> 1), Word: head&1 == 1}
+	if e.Documents == 1 {
 		e.doc = l.narrow()
-		if e.word {
+		if e.Word {
 			e.times = l.narrow()
 		}
 	} else {
 		e.postings = l.take(&l.where.postings)
 	}
-	if e.word {
+	if e.Word {
 		e.places = l.take(&l.where.positions)
 	}
 	l.entry = e
@@ -161,7 +162,7 @@ type dictionaryWriter struct {
 }
 
 // add writes a term; its lists were written before, and end where the streams end.
-func (d *dictionaryWriter) add(term []byte, e entry) {
+func (d *dictionaryWriter) add(term []byte, e Entry) {
 	if d.terms == 0 {
 		d.begun.postings = d.pages.lengths[streamPostings] - e.postings.length
 		d.begun.positions = d.pages.lengths[streamPositions] - e.places.length
@@ -172,20 +173,20 @@ func (d *dictionaryWriter) add(term []byte, e entry) {
 	p := d.body
 	p = append(p, byte(n), byte(len(term)-n))
 	p = append(p, term[n:]...)
-	head := uint64(e.count) << 1
-	if e.word {
+	head := uint64(e.Documents) << 1
+	if e.Word {
 		head |= 1
 	}
 	p = binary.AppendUvarint(p, head)
-	if e.count == 1 {
+	if e.Documents == 1 {
 		p = binary.AppendUvarint(p, uint64(e.doc))
-		if e.word {
+		if e.Word {
 			p = binary.AppendUvarint(p, uint64(e.times))
 		}
 	} else {
 		p = binary.AppendUvarint(p, uint64(e.postings.length))
 	}
-	if e.word {
+	if e.Word {
 		p = binary.AppendUvarint(p, uint64(e.places.length))
 	}
 	d.body, d.last = p, append(d.last[:0], term...)

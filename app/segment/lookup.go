@@ -1,9 +1,9 @@
-package postings
+package segment
 
 import "bytes"
 
-// walk goes over the terms of a dictionary in order.
-type walk struct {
+// Walk goes over the terms of a dictionary in order. The zero value is ready.
+type Walk struct {
 	leaf
 	terms reader
 	off   int64 // of the leaf
@@ -12,14 +12,14 @@ type walk struct {
 }
 
 // from goes to the leaf at off; next then gives its first term.
-func (w *walk) from(terms reader, off int64) {
+func (w *Walk) from(terms reader, off int64) {
 	w.terms, w.off, w.size = terms, off, 0
 	w.left, w.err, w.rest, w.term = 0, nil, nil, w.room[:0]
 }
 
 // next goes to the next term, over the ends of leaves; false at the end of the
 // dictionary and after an error, which err then is.
-func (w *walk) next() bool {
+func (w *Walk) next() bool {
 	for w.err == nil {
 		if w.leaf.next() {
 			return true
@@ -32,7 +32,7 @@ func (w *walk) next() bool {
 }
 
 // turn reads the leaf behind.
-func (w *walk) turn() bool {
+func (w *Walk) turn() bool {
 	w.off += w.size - int64(len(w.rest))
 	w.size = min(mostLeaf, w.terms.size()-w.off)
 	w.rest = nil
@@ -48,11 +48,11 @@ func (w *walk) turn() bool {
 	return w.err == nil
 }
 
-// find returns what the dictionary tells of a term.
-func (s *segment) find(term []byte, w *walk) (entry, bool, error) {
+// Find returns what the dictionary tells of a term, with w as its room.
+func (s *Segment) Find(term []byte, w *Walk) (Entry, bool, error) {
 	off, end, ok := s.sparse.find(term)
 	if !ok {
-		return entry{}, false, nil
+		return Entry{}, false, nil
 	}
 	w.from(&s.streams[streamTerms], off)
 	for w.next() {
@@ -60,20 +60,20 @@ func (s *segment) find(term []byte, w *walk) (entry, bool, error) {
 		case 0:
 			return w.entry, true, nil
 		case 1:
-			return entry{}, false, nil
+			return Entry{}, false, nil
 		}
 		if w.left == 0 && w.off+w.size-int64(len(w.rest)) >= end {
-			return entry{}, false, nil
+			return Entry{}, false, nil
 		}
 	}
-	return entry{}, false, w.err
+	return Entry{}, false, w.err
 }
 
-// lookup finds terms of a segment one after the other. A term behind the one before is
+// Lookup finds terms of a segment one after the other. A term behind the one before is
 // looked for from there on, where it cannot be in a later leaf.
-type lookup struct {
-	segment *segment
-	walk    walk
+type Lookup struct {
+	segment *Segment
+	walk    Walk
 	begun   bool
 	over    bool   // behind the last term up to limit
 	last    []byte // the term before; walk is at the first that is not before it
@@ -81,11 +81,14 @@ type lookup struct {
 	end     int64  // where that is
 }
 
-// find returns what the dictionary tells of a term.
-func (l *lookup) find(term []byte) (entry, bool, error) {
+// Lookup begins to look up terms.
+func (s *Segment) Lookup() *Lookup { return &Lookup{segment: s} }
+
+// Find returns what the dictionary tells of a term.
+func (l *Lookup) Find(term []byte) (Entry, bool, error) {
 	if !l.begun || bytes.Compare(term, l.last) < 0 || l.limit != nil && bytes.Compare(term, l.limit) >= 0 {
 		if !l.seek(term) {
-			return entry{}, false, nil
+			return Entry{}, false, nil
 		}
 		l.step()
 	}
@@ -95,15 +98,15 @@ func (l *lookup) find(term []byte) (entry, bool, error) {
 		case 0:
 			return l.walk.entry, true, nil
 		case 1:
-			return entry{}, false, nil
+			return Entry{}, false, nil
 		}
 		l.step()
 	}
-	return entry{}, false, l.walk.err
+	return Entry{}, false, l.walk.err
 }
 
 // seek goes before the terms of which one may be it.
-func (l *lookup) seek(term []byte) bool {
+func (l *Lookup) seek(term []byte) bool {
 	x := l.segment.sparse
 	n := x.behind(term)
 	if l.begun = n > 0; !l.begun {
@@ -117,8 +120,27 @@ func (l *lookup) seek(term []byte) bool {
 	return true
 }
 
-func (l *lookup) step() {
+func (l *Lookup) step() {
 	w := &l.walk
 	atEnd := w.size > 0 && w.left == 0 && w.off+w.size-int64(len(w.rest)) >= l.end
 	l.over = atEnd || !w.next()
+}
+
+// Terms appends the first terms with the prefix, in ascending order, at most limit of them.
+func (s *Segment) Terms(prefix []byte, limit int, all []string) ([]string, error) {
+	off, _, ok := s.sparse.find(prefix)
+	if !ok {
+		off = 0
+	}
+	var w Walk
+	w.from(&s.streams[streamTerms], off)
+	for n := 0; n < limit && w.next(); {
+		if bytes.HasPrefix(w.term, prefix) {
+			all = append(all, string(w.term))
+			n++
+		} else if bytes.Compare(w.term, prefix) > 0 {
+			break
+		}
+	}
+	return all, w.err
 }
