@@ -40,6 +40,7 @@ func (m *phrase) stand(d uint32) uint32 {
 	m.begun = true
 	for d != segment.None && !m.stands() {
 		if m.watch.Err() != nil {
+			m.matcher = nothing{} // it is in none any more
 			return segment.None
 		}
 		d = m.matcher.Next()

@@ -113,6 +113,8 @@ type build struct {
 	segment *segment.Segment
 	entries []segment.Entry
 	watch   *segment.Watch
+	spare   *segment.Watch // over phrases that only better the order
+	better  bool           // what is built now only does that
 	lengths *segment.Column
 }
 
@@ -136,7 +138,7 @@ func (b *build) node(n Node) matcher {
 		if n.Flat {
 			return b.flat(n.Text, n.Weight)
 		}
-		return b.word(n.Text, n.Weight)
+		return b.word(n.Text, n.Weight, b.watch)
 	case Phrase:
 		return b.phrase(n)
 	case All:
@@ -144,7 +146,11 @@ func (b *build) node(n Node) matcher {
 	case Any:
 		return newAny(b.nodes(n))
 	case Prefer:
-		return newPrefer(b.node(n.Must), b.nodes(n.Should))
+		must, outer := b.node(n.Must), b.better
+		b.better = true
+		should := b.nodes(n.Should)
+		b.better = outer
+		return newPrefer(must, should)
 	}
 	return nothing{}
 }
@@ -178,7 +184,7 @@ func (b *build) flat(text string, weight float64) matcher {
 	return m
 }
 
-func (b *build) word(text string, weight float64) matcher {
+func (b *build) word(text string, weight float64, watch *segment.Watch) matcher {
 	i := b.plan.terms[text]
 	e := b.entries[i]
 	if e.Documents == 0 {
@@ -188,12 +194,16 @@ func (b *build) word(text string, weight float64) matcher {
 		return b.flat(text, 0)
 	}
 	m := &word{bm25: newBM25(weight, b.plan.counts[i], b.plan.totals, b.lengths)}
-	m.Open(b.segment, e, b.watch)
+	m.Open(b.segment, e, watch)
 	return m
 }
 
 func (b *build) phrase(n Phrase) matcher {
-	m := &phrase{watch: b.watch}
+	watch := b.watch
+	if b.better {
+		watch = b.spare
+	}
+	m := &phrase{watch: watch}
 	stand := make(map[string][]uint32)
 	for i, t := range n.Terms {
 		stand[t] = append(stand[t], uint32(i))
@@ -204,7 +214,7 @@ func (b *build) phrase(n Phrase) matcher {
 			continue // it was there before
 		}
 		// A word that stands in it twice is worth twice as much.
-		w, ok := b.word(t, n.Weight*float64(len(stand[t]))).(*word)
+		w, ok := b.word(t, n.Weight*float64(len(stand[t])), watch).(*word)
 		if !ok {
 			return nothing{}
 		}

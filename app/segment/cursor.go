@@ -3,7 +3,9 @@ package segment
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"time"
 )
 
 // None stands for the document behind the last.
@@ -241,10 +243,21 @@ type Watch struct {
 	blocks int
 	steps  int // of work since the last look that it led to
 	err    error
+
+	bounded bool // it is over work that may be left undone:
+	left    int  // steps of it
+	until   time.Time
 }
+
+// ErrSpent ends a Watch that is bounded: enough was done of what may be left undone.
+var ErrSpent = errors.New("enough was done")
 
 // WatchOver returns one that looks at ctx.
 func WatchOver(ctx context.Context) Watch { return Watch{ctx: ctx} }
+
+// Bounded bounds it to so many steps of work and, unless that is zero, to a time: then it
+// ends with ErrSpent.
+func (w *Watch) Bounded(steps int, until time.Time) { w.bounded, w.left, w.until = true, steps, until }
 
 // Err is what ended it, or nil.
 func (w *Watch) Err() error { return w.err }
@@ -260,22 +273,26 @@ func (w *Watch) block() bool {
 	return w.err == nil
 }
 
-// worked is how many steps are done between two looks at ctx: some 0.1 ms.
-const worked = 1 << 16
+// worked is how many steps are done between two looks at ctx: some 0.01 ms.
+const worked = 1 << 13
 
 // Work counts steps that read no block, and tells whether to go on.
 func (w *Watch) Work(steps int) bool {
 	if w.steps += steps; w.steps >= worked {
+		w.left -= w.steps
 		w.steps = 0
 		w.Look()
 	}
 	return w.err == nil
 }
 
-// Look looks at the context.
+// Look looks at the context, and at what it is bounded to.
 func (w *Watch) Look() {
 	if w.err == nil {
 		w.err = w.ctx.Err()
+	}
+	if w.err == nil && w.bounded && (w.left < 0 || !w.until.IsZero() && !time.Now().Before(w.until)) {
+		w.err = ErrSpent
 	}
 }
 

@@ -66,7 +66,7 @@ func (g *Gone) each(visit func(doc uint32)) {
 //	      | how many, a bit for every document, in words of 64, u64      where more than a tenth are
 //
 // The numbers but the words are varints.
-
+//
 // dense tells which of the two it is.
 func dense(count, docs uint32) bool { return count > docs/10 }
 
