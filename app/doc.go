@@ -24,7 +24,8 @@
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
-//	1      app/search     what somebody types, and the documents it finds       -
+//	2      app/search     what somebody types, and the documents it finds       -
+//	1      app/postings   the inverted index: its segments, and what is asked      -
 //	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
 //	1      app/extract    text and page pictures of a document                    golang.org/x/image github.com/richardlehane/mscfb
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -
@@ -35,7 +36,7 @@
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
 //	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
-//	0      app/postings   the inverted index: terms of documents, on disk         -
+//	0      app/segment    one segment of the index on disk: written, read, merged -
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0      app/local      the control door's listeners, each with its dial        -

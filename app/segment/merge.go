@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"bytes"
@@ -7,47 +7,58 @@ import (
 	"slices"
 )
 
-// merge writes several segments as one, a term at a time: its memory is some pages of
+// Source is a segment that is to be merged, and which of its documents are left out.
+type Source struct {
+	Segment *Segment
+	Gone    *Gone
+}
+
+// Merge writes several segments as one, a term at a time: its memory is some pages of
 // each, and two bits for a document.
-type merge struct {
+type Merge struct {
 	sources []*source // the latest first, as documents are numbered
 	living  int
-	watch   watch
+	watch   Watch
 }
 
 // source is a segment that is merged.
 type source struct {
-	view
+	segment *Segment
+	gone    *Gone
 	renumber
-	terms     walk
+	terms     Walk
 	alive     bool // terms is in a term
 	postings  *passage
 	positions *passage
-	cursor    cursor
-	places    places
+	cursor    Cursor
+	places    Places
 	raw       []byte
 }
 
-func newMerge(ctx context.Context, views []view) *merge {
-	g := &merge{watch: watch{ctx: ctx}}
-	for _, v := range slices.Backward(views) {
-		s := &source{view: v, renumber: newRenumber(v.gone, uint32(g.living))}
+// NewMerge prepares a merge of neighbours, the earliest first. Those who hold the
+// segments hold them until it is written.
+func NewMerge(ctx context.Context, list []Source) *Merge {
+	g := &Merge{watch: Watch{ctx: ctx}}
+	for _, v := range slices.Backward(list) {
+		s := &source{segment: v.Segment, gone: v.Gone, renumber: newRenumber(v.Gone, uint32(g.living))}
 		g.sources = append(g.sources, s)
-		g.living += int(v.segment.docs) - v.gone.count()
+		g.living += int(v.Segment.docs) - v.Gone.Count()
 	}
 	return g
 }
 
-func (g *merge) earliest() *segment { return g.sources[len(g.sources)-1].segment }
+// Living is how many documents the merged segment has; where there are none, there is
+// none to write.
+func (g *Merge) Living() int { return g.living }
 
-// goneSince returns which documents of the merged segment are gone by now: views are
-// what the sources have become meanwhile.
-func (g *merge) goneSince(views []view, docs uint32) *gone {
+// GoneSince returns which documents of the merged segment are gone by now: now is of the
+// sources, in the order in which they were given, what is gone of each meanwhile.
+func (g *Merge) GoneSince(now []*Gone) *Gone {
 	var more []uint32
-	for i, v := range views {
+	for i, left := range now {
 		s := g.sources[len(g.sources)-1-i]
-		v.gone.each(func(doc uint32) {
-			if !s.gone.has(doc) {
+		left.each(func(doc uint32) {
+			if !s.gone.Has(doc) {
 				more = append(more, s.number(doc))
 			}
 		})
@@ -55,11 +66,13 @@ func (g *merge) goneSince(views []view, docs uint32) *gone {
 	if len(more) == 0 {
 		return nil
 	}
-	var none *gone
-	return none.with(docs, more)
+	var nothing *Gone
+	return nothing.With(uint32(g.living), more)
 }
 
-func (g *merge) write(w *segmentWriter) error {
+// Write writes the merged segment, but for its end (Writer.Finish). Errors: ErrDamaged,
+// that of ctx and those of the operating system.
+func (g *Merge) Write(w *Writer) error {
 	g.documents(w)
 	if g.watch.err == nil {
 		g.keys(w)
@@ -67,22 +80,22 @@ func (g *merge) write(w *segmentWriter) error {
 	if g.watch.err == nil {
 		g.terms(w)
 	}
-	g.watch.look()
+	g.watch.Look()
 	return g.watch.err
 }
 
 // documents writes what is known of each.
-func (g *merge) documents(w *segmentWriter) {
+func (g *Merge) documents(w *Writer) {
 	for _, s := range g.sources {
-		of := func(stream int) *column { return newColumn(newPassage(&s.segment.streams[stream]), &g.watch) }
+		of := func(stream int) *Column { return newColumn(newPassage(&s.segment.streams[stream]), &g.watch) }
 		keys, groups, dates, lengths := of(streamKeys), of(streamGroups), of(streamDates), of(streamLengths)
 		for doc := range s.segment.docs {
-			if s.gone.has(doc) {
+			if s.gone.Has(doc) {
 				continue
 			}
-			w.document(keys.u64(doc), groups.u8(doc), int32(dates.u32(doc)), uint32(lengths.u16(doc)))
+			w.Document(keys.u64(doc), groups.U8(doc), int32(dates.U32(doc)), uint32(lengths.U16(doc)))
 		}
-		if g.watch.look(); g.watch.err != nil {
+		if g.watch.Look(); g.watch.err != nil {
 			return
 		}
 	}
@@ -91,7 +104,7 @@ func (g *merge) documents(w *segmentWriter) {
 // keyed is where the merge stands in the sorted keys of a source.
 type keyed struct {
 	*source
-	keys, numbers *column
+	keys, numbers *Column
 	at            uint32
 	key           uint64
 	doc           uint32
@@ -100,8 +113,8 @@ type keyed struct {
 // next goes to the next key of a living document; false behind the last.
 func (k *keyed) next() bool {
 	for ; k.at < k.segment.docs; k.at++ {
-		doc := k.numbers.u32(k.at)
-		if doc < k.segment.docs && !k.gone.has(doc) {
+		doc := k.numbers.U32(k.at)
+		if doc < k.segment.docs && !k.gone.Has(doc) {
 			k.key, k.doc = k.keys.u64(k.at), k.number(doc)
 			k.at++
 			return true
@@ -111,10 +124,10 @@ func (k *keyed) next() bool {
 }
 
 // keys merges the sorted keys.
-func (g *merge) keys(w *segmentWriter) {
+func (g *Merge) keys(w *Writer) {
 	var open []*keyed
 	for _, s := range g.sources {
-		of := func(stream int) *column { return newColumn(newPassage(&s.segment.streams[stream]), &g.watch) }
+		of := func(stream int) *Column { return newColumn(newPassage(&s.segment.streams[stream]), &g.watch) }
 		if k := (&keyed{source: s, keys: of(streamSorted), numbers: of(streamNumbers)}); k.next() {
 			open = append(open, k)
 		}
@@ -126,7 +139,7 @@ func (g *merge) keys(w *segmentWriter) {
 				least = i
 			}
 		}
-		w.key(open[least].key, open[least].doc)
+		w.Key(open[least].key, open[least].doc)
 		if !open[least].next() {
 			open = slices.Delete(open, least, least+1)
 		}
@@ -134,7 +147,7 @@ func (g *merge) keys(w *segmentWriter) {
 }
 
 // terms merges the dictionaries, and the lists with them.
-func (g *merge) terms(w *segmentWriter) {
+func (g *Merge) terms(w *Writer) {
 	for _, s := range g.sources {
 		of := func(stream int) *passage { return newPassage(&s.segment.streams[stream]) }
 		s.postings, s.positions = of(streamPostings), of(streamPositions)
@@ -144,34 +157,34 @@ func (g *merge) terms(w *segmentWriter) {
 	var term []byte
 	for n := 1; g.watch.err == nil; n++ {
 		if n%1024 == 0 {
-			g.watch.look()
+			g.watch.Look()
 		}
 		least, word := g.least()
 		if least == nil {
 			return
 		}
 		term = append(term[:0], least.terms.term...)
-		w.begin(word)
+		w.Begin(word)
 		for _, s := range g.sources {
 			if s.alive && bytes.Equal(s.terms.term, term) {
 				s.copy(w, &g.watch)
 				g.step(s)
 			}
 		}
-		w.end(term)
+		w.End(term)
 	}
 }
 
 // step goes to the next term of a source.
-func (g *merge) step(s *source) {
+func (g *Merge) step(s *source) {
 	if s.alive = s.terms.next(); s.terms.err != nil {
-		g.watch.fail(s.terms.err)
+		g.watch.Fail(s.terms.err)
 	}
 }
 
 // least returns a source that is in the least term, or nil; and whether some source
 // has positions of it.
-func (g *merge) least() (least *source, word bool) {
+func (g *Merge) least() (least *source, word bool) {
 	for _, s := range g.sources {
 		if !s.alive {
 			continue
@@ -182,32 +195,32 @@ func (g *merge) least() (least *source, word bool) {
 		}
 		switch {
 		case order < 0:
-			least, word = s, s.terms.entry.word
+			least, word = s, s.terms.entry.Word
 		case order == 0:
-			word = word || s.terms.entry.word
+			word = word || s.terms.entry.Word
 		}
 	}
 	return least, word
 }
 
 // copy copies the living documents of the term the source is in.
-func (s *source) copy(w *segmentWriter, watch *watch) {
+func (s *source) copy(w *Writer, watch *Watch) {
 	c, e := &s.cursor, s.terms.entry
 	c.open(s.postings, e, s.segment.docs, watch)
-	if e.word {
+	if e.Word {
 		s.places.open(s.positions, c)
 	}
-	for d := c.next(); d != none; d = c.next() {
-		if s.gone.has(d) {
+	for d := c.Next(); d != None; d = c.Next() {
+		if s.gone.Has(d) {
 			continue
 		}
 		times := uint32(0)
 		s.raw = s.raw[:0]
-		if e.word {
-			times = c.often()
+		if e.Word {
+			times = c.Often()
 			s.raw = s.places.raw(s.raw)
 		}
-		w.add(s.number(d), times, s.raw)
+		w.Add(s.number(d), times, s.raw)
 	}
 }
 
@@ -215,11 +228,11 @@ func (s *source) copy(w *segmentWriter, watch *watch) {
 // left out.
 type renumber struct {
 	base   uint32
-	left   *gone
+	left   *Gone
 	before []uint32 // of every word of gone, how many are gone before it
 }
 
-func newRenumber(g *gone, base uint32) renumber {
+func newRenumber(g *Gone, base uint32) renumber {
 	r := renumber{base: base, left: g}
 	if g == nil {
 		return r

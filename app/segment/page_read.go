@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 type pageFile struct {
 	file  *os.File
 	id    uint64 // unique in the process: where the cache has its pages
-	cache *cache
+	cache *Cache
 	footer
 	size    int64
 	full    int      // full pages
@@ -30,7 +30,7 @@ type tail struct {
 }
 
 // openPages opens a file of which the manifest knows number, size and sum.
-func openPages(path string, number uint64, size int64, sum uint32, c *cache) (*pageFile, error) {
+func openPages(path string, number uint64, size int64, sum uint32, c *Cache) (*pageFile, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, filepath.Base(path))
@@ -58,7 +58,7 @@ func (p *pageFile) readFooter(number uint64, sum uint32) error {
 		return fmt.Errorf("footer: %w", err)
 	}
 	stored := binary.LittleEndian.Uint32(raw[footerSize-4:])
-	if stored != sum || stored != checksum(raw[:footerSize-4]) {
+	if stored != sum || stored != Checksum(raw[:footerSize-4]) {
 		return fmt.Errorf("%w: checksum of the footer", ErrDamaged)
 	}
 	if !p.parse(raw[:]) || p.number != number {
@@ -93,7 +93,7 @@ func (p *pageFile) readTable() error {
 	if err := p.readAt(table, at); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
-	if checksum(table) != p.table {
+	if Checksum(table) != p.table {
 		return fmt.Errorf("%w: checksum of the table", ErrDamaged)
 	}
 	p.full = full
@@ -142,7 +142,7 @@ func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	if err := p.readAt(buf, off); err != nil {
 		return nil, fmt.Errorf("segment %d, byte %d: %w", p.number, off, err)
 	}
-	if checksum(buf) != p.sums[page] {
+	if Checksum(buf) != p.sums[page] {
 		return nil, fmt.Errorf("segment %d, page at byte %d: %w: checksum", p.number, off, ErrDamaged)
 	}
 	return buf, nil
@@ -158,8 +158,8 @@ func (p *pageFile) readAt(buf []byte, off int64) error {
 	return err
 }
 
-// check reads every page.
-func (p *pageFile) check(ctx context.Context) error {
+// Check reads every page and holds it against its checksum. Errors: ErrDamaged and that of ctx.
+func (p *pageFile) Check(ctx context.Context) error {
 	buf := make([]byte, pageSize)
 	for n := range p.sums {
 		if err := ctx.Err(); err != nil {

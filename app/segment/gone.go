@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -6,35 +6,37 @@ import (
 	"math/bits"
 )
 
-// gone is which documents of a segment are no more; nil is none. It is not changed once
+// Gone is which documents of a segment are no more; nil is none. It is not changed once
 // others see it.
-type gone struct {
+type Gone struct {
 	bits  []uint64
 	total int
 }
 
-func newGone(docs uint32) *gone { return &gone{bits: make([]uint64, (docs+63)/64)} }
+func newGone(docs uint32) *Gone { return &Gone{bits: make([]uint64, (docs+63)/64)} }
 
-func (g *gone) has(doc uint32) bool {
+// Has tells whether the document is gone; it is one of the segment.
+func (g *Gone) Has(doc uint32) bool {
 	return g != nil && g.bits[doc>>6]&(1<<(doc&63)) != 0
 }
 
-func (g *gone) count() int {
+// Count is how many are gone.
+func (g *Gone) Count() int {
 	if g == nil {
 		return 0
 	}
 	return g.total
 }
 
-func (g *gone) add(doc uint32) {
+func (g *Gone) add(doc uint32) {
 	if bit := uint64(1) << (doc & 63); g.bits[doc>>6]&bit == 0 {
 		g.bits[doc>>6] |= bit
 		g.total++
 	}
 }
 
-// with returns a copy of g, which may be nil, with more documents.
-func (g *gone) with(docs uint32, more []uint32) *gone {
+// With returns a copy of g, which may be nil, with more documents.
+func (g *Gone) With(docs uint32, more []uint32) *Gone {
 	c := newGone(docs)
 	if g != nil {
 		copy(c.bits, g.bits)
@@ -47,7 +49,7 @@ func (g *gone) with(docs uint32, more []uint32) *gone {
 }
 
 // each calls visit with every document that is gone, in order.
-func (g *gone) each(visit func(doc uint32)) {
+func (g *Gone) each(visit func(doc uint32)) {
 	if g == nil {
 		return
 	}
@@ -58,16 +60,19 @@ func (g *gone) each(visit func(doc uint32)) {
 	}
 }
 
-// In the manifest:
+// Written down, where the segments are listed:
 //
 //	gone := how many, gap of every document to the one before less one   where few are gone
 //	      | how many, a bit for every document, in words of 64, u64      where more than a tenth are
 //
 // The numbers but the words are varints.
+//
+// dense tells which of the two it is.
 func dense(count, docs uint32) bool { return count > docs/10 }
 
-func (g *gone) append(p []byte, docs uint32) []byte {
-	count := uint32(g.count())
+// Append appends g, which may be nil, as it is written, of a segment of so many documents.
+func (g *Gone) Append(p []byte, docs uint32) []byte {
+	count := uint32(g.Count())
 	p = binary.AppendUvarint(p, uint64(count))
 	if count == 0 {
 		return p
@@ -86,8 +91,8 @@ func (g *gone) append(p []byte, docs uint32) []byte {
 	return p
 }
 
-// parseGone reads what append wrote, and returns the rest of p.
-func parseGone(p []byte, docs uint32) (*gone, []byte, error) {
+// ParseGone reads what append wrote, and returns the rest of p.
+func ParseGone(p []byte, docs uint32) (*Gone, []byte, error) {
 	count, n := number(p)
 	if n == 0 || count > docs {
 		return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)

@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -23,13 +23,14 @@ const (
 	mostLeaf  = 1024 // none is longer: a term is at most 2 + 64 + 5*10 bytes
 )
 
-// entry is what the dictionary tells of a term.
-type entry struct {
-	count    uint32 // documents, those that are gone among them
-	word     bool
-	doc      uint32 // where count is 1
+// Entry is what the dictionary tells of a term.
+type Entry struct {
+	Documents uint32 // that have it, those that are gone among them
+	Word      bool   // it has positions
+
+	doc      uint32 // where Documents is 1
 	times    uint32 // likewise
-	postings span   // where count is more
+	postings span   // where Documents is more
 	places   span   // of the positions
 }
 
@@ -38,7 +39,7 @@ type span struct{ off, length int64 }
 // leaf reads a leaf term after term.
 type leaf struct {
 	term  []byte
-	entry entry
+	entry Entry
 	rest  []byte
 	left  uint64 // terms in rest
 	where struct{ postings, positions int64 }
@@ -123,16 +124,16 @@ func (l *leaf) describe() {
 		l.fail("documents of a term")
 		return
 	}
-	e := entry{count: uint32(head >> 1), word: head&1 == 1}
-	if e.count == 1 {
+	e := Entry{Documents: uint32(head >> 1), Word: head&1 == 1}
+	if e.Documents == 1 {
 		e.doc = l.narrow()
-		if e.word {
+		if e.Word {
 			e.times = l.narrow()
 		}
 	} else {
 		e.postings = l.take(&l.where.postings)
 	}
-	if e.word {
+	if e.Word {
 		e.places = l.take(&l.where.positions)
 	}
 	l.entry = e
@@ -146,4 +147,83 @@ func (l *leaf) take(where *int64) span {
 	}
 	*where += s.length
 	return s
+}
+
+// dictionaryWriter writes terms in ascending order.
+type dictionaryWriter struct {
+	pages *pageWriter
+	body  []byte // of the leaf
+	terms uint64 // in it
+	last  []byte // term
+	first []byte // bytes that separate the leaf from the one before
+	begun struct{ postings, positions int64 }
+	mark  []byte // separator of the leaf before
+	head  []byte
+}
+
+// add writes a term; its lists were written before, and end where the streams end.
+func (d *dictionaryWriter) add(term []byte, e Entry) {
+	if d.terms == 0 {
+		d.begun.postings = d.pages.lengths[streamPostings] - e.postings.length
+		d.begun.positions = d.pages.lengths[streamPositions] - e.places.length
+		d.first = append(d.first[:0], term[:min(len(term), shared(d.last, term)+1)]...)
+		d.last = d.last[:0]
+	}
+	n := shared(d.last, term)
+	p := d.body
+	p = append(p, byte(n), byte(len(term)-n))
+	p = append(p, term[n:]...)
+	head := uint64(e.Documents) << 1
+	if e.Word {
+		head |= 1
+	}
+	p = binary.AppendUvarint(p, head)
+	if e.Documents == 1 {
+		p = binary.AppendUvarint(p, uint64(e.doc))
+		if e.Word {
+			p = binary.AppendUvarint(p, uint64(e.times))
+		}
+	} else {
+		p = binary.AppendUvarint(p, uint64(e.postings.length))
+	}
+	if e.Word {
+		p = binary.AppendUvarint(p, uint64(e.places.length))
+	}
+	d.body, d.last = p, append(d.last[:0], term...)
+	d.terms++
+	if len(d.body) >= leafBytes {
+		d.flush()
+	}
+}
+
+// flush ends the leaf.
+func (d *dictionaryWriter) flush() {
+	if d.terms == 0 {
+		return
+	}
+	h := binary.AppendUvarint(d.head[:0], uint64(d.begun.postings))
+	h = binary.AppendUvarint(h, uint64(d.begun.positions))
+	h = binary.AppendUvarint(h, d.terms)
+	d.pages.write(streamTerms, h)
+	d.pages.write(streamTerms, d.body)
+	size := uint64(len(h) + len(d.body))
+
+	n := shared(d.mark, d.first)
+	h = append(h[:0], byte(n), byte(len(d.first)-n))
+	h = append(h, d.first[n:]...)
+	d.head = binary.AppendUvarint(h, size)
+	d.pages.write(streamIndex, d.head)
+	d.mark = append(d.mark[:0], d.first...)
+	d.body, d.terms = d.body[:0], 0
+}
+
+// shared returns how many bytes two terms begin with alike.
+func shared(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }

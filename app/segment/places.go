@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// places reads where a word stands in the document that its cursor is in. Documents in
+// Places reads where a word stands in the document that its cursor is in. Documents in
 // between are passed over without being decoded.
-type places struct {
-	cursor *cursor
+type Places struct {
+	cursor *Cursor
 	stream reader
 	block  int   // of the cursor, to which index belongs
 	index  int   // document of the block at which rest begins
@@ -21,29 +21,32 @@ type places struct {
 
 const placesChunk = 1 << 12
 
-// mostPlaces is the most positions kept of a term in a document: of a text that is one
+// MostPlaces is the most positions kept of a term in a document: of a text that is one
 // word over and over nobody needs more, and it bounds what a phrase costs.
-const mostPlaces = 1 << 12
+const MostPlaces = 1 << 12
 
 // placed is how many positions are kept of so many.
-func placed(times uint32) int { return int(min(times, mostPlaces)) }
+func placed(times uint32) int { return int(min(times, MostPlaces)) }
 
-func (p *places) open(stream reader, c *cursor) {
+// Open puts it to a cursor of the segment, which is in a word.
+func (p *Places) Open(s *Segment, c *Cursor) { p.open(&s.streams[streamPositions], c) }
+
+func (p *Places) open(stream reader, c *Cursor) {
 	p.cursor, p.stream, p.block, p.index = c, stream, -1, 0
 	p.end = c.entry.places.off + c.entry.places.length
 }
 
-// read appends the positions in the document, ascending, to out. It is to be asked once
+// Read appends the positions in the document, ascending, to out. It is to be asked once
 // for each.
-func (p *places) read(out []uint32) []uint32 {
+func (p *Places) Read(out []uint32) []uint32 {
 	if p.reach() {
 		out = p.decode(placed(p.cursor.times[p.cursor.at]), out)
 	}
 	return out
 }
 
-// raw appends the positions as they are written to out. It is not to be mixed with read.
-func (p *places) raw(out []byte) []byte {
+// raw appends the positions as they are written to out. It is not to be mixed with Read.
+func (p *Places) raw(out []byte) []byte {
 	if p.reach() {
 		out = p.skip(placed(p.cursor.times[p.cursor.at]), out, true)
 	}
@@ -51,13 +54,13 @@ func (p *places) raw(out []byte) []byte {
 }
 
 // reach goes to the positions in the document; false where they are behind.
-func (p *places) reach() bool {
+func (p *Places) reach() bool {
 	c := p.cursor
 	if c.block != p.block {
 		p.block, p.index, p.rest = c.block, 0, nil
 		p.off = c.entry.places.off + int64(c.begun.positions)
 	}
-	c.often() // decodes how many are to be passed over
+	c.Often() // decodes how many are to be passed over
 	if p.index == c.at+1 {
 		return false
 	}
@@ -71,16 +74,16 @@ func (p *places) reach() bool {
 }
 
 // fill reads on behind rest, which it keeps; false at the end.
-func (p *places) fill() bool {
+func (p *Places) fill() bool {
 	kept := copy(p.buf[:], p.rest)
 	n := min(int64(len(p.buf)-kept), p.end-p.off)
 	p.rest = p.buf[:kept]
 	if n <= 0 || !p.cursor.watch.block() {
-		p.cursor.watch.fail(fmt.Errorf("%w: positions", ErrDamaged))
+		p.cursor.watch.Fail(fmt.Errorf("%w: positions", ErrDamaged))
 		return false
 	}
 	if err := p.stream.readAt(p.buf[kept:kept+int(n)], p.off); err != nil {
-		p.cursor.watch.fail(err)
+		p.cursor.watch.Fail(err)
 		return false
 	}
 	p.rest, p.off = p.buf[:kept+int(n)], p.off+n
@@ -89,7 +92,7 @@ func (p *places) fill() bool {
 
 // skip passes over n numbers, and appends them to out where they are to be kept. Each
 // ends with its one byte below 128.
-func (p *places) skip(n int, out []byte, keep bool) []byte {
+func (p *Places) skip(n int, out []byte, keep bool) []byte {
 	for n > 0 {
 		if len(p.rest) == 0 && !p.fill() {
 			return out
@@ -113,7 +116,7 @@ func (p *places) skip(n int, out []byte, keep bool) []byte {
 }
 
 // decode appends n positions.
-func (p *places) decode(n int, out []uint32) []uint32 {
+func (p *Places) decode(n int, out []uint32) []uint32 {
 	at := uint32(0)
 	rest := p.rest
 	for ; n > 0; n-- {
@@ -125,7 +128,7 @@ func (p *places) decode(n int, out []uint32) []uint32 {
 		}
 		gap, size := number(rest)
 		if size == 0 {
-			p.cursor.watch.fail(fmt.Errorf("%w: positions", ErrDamaged))
+			p.cursor.watch.Fail(fmt.Errorf("%w: positions", ErrDamaged))
 			return out
 		}
 		at += gap

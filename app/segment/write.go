@@ -1,13 +1,20 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 )
 
-// segmentWriter writes a segment: the documents in order, the keys in order, and the
+// File is what a segment is written to, from front to back.
+type File interface {
+	io.Writer
+	Sync() error
+}
+
+// Writer writes a segment: the documents in order, the keys in order, and the
 // terms in order with their documents in order; these three in any.
-type segmentWriter struct {
+type Writer struct {
 	pages *pageWriter
 	dict  dictionaryWriter
 	docs  uint32
@@ -25,17 +32,19 @@ type segmentWriter struct {
 	buf       []byte
 }
 
-func newSegmentWriter(f file) *segmentWriter {
+// NewWriter begins a segment in an empty file. Errors are told by Finish.
+func NewWriter(f File) *Writer {
 	p := newPageWriter(f)
-	return &segmentWriter{pages: p, dict: dictionaryWriter{pages: p}}
+	return &Writer{pages: p, dict: dictionaryWriter{pages: p}}
 }
 
 // mostWords is the greatest length of a document that tells it from longer ones: two
 // bytes for each are read whenever a word is weighed.
 const mostWords = 1<<16 - 1
 
-// document writes what is known of the next document. A longer one counts as of mostWords.
-func (w *segmentWriter) document(key uint64, group uint8, date int32, words uint32) {
+// Document writes what is known of the next document, and returns its number. A longer
+// one counts as of mostWords.
+func (w *Writer) Document(key uint64, group uint8, date int32, words uint32) uint32 {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
 	w.pages.write(streamKeys, b[:])
@@ -45,12 +54,13 @@ func (w *segmentWriter) document(key uint64, group uint8, date int32, words uint
 	words = min(words, mostWords)
 	binary.LittleEndian.PutUint16(b[:], uint16(words))
 	w.pages.write(streamLengths, b[:2])
-	w.docs++
 	w.words += uint64(words)
+	w.docs++
+	return w.docs - 1
 }
 
-// key writes the next of the keys in ascending order, and its document.
-func (w *segmentWriter) key(key uint64, doc uint32) {
+// Key writes the next of the keys in ascending order, and its document.
+func (w *Writer) Key(key uint64, doc uint32) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
 	w.pages.write(streamSorted, b[:])
@@ -58,15 +68,15 @@ func (w *segmentWriter) key(key uint64, doc uint32) {
 	w.pages.write(streamNumbers, b[:4])
 }
 
-// begin begins a term.
-func (w *segmentWriter) begin(word bool) {
+// Begin begins a term, which may be a word.
+func (w *Writer) Begin(word bool) {
 	w.word, w.count, w.held, w.prev = word, 0, 0, ^uint32(0)
 	w.postings, w.positions = w.pages.lengths[streamPostings], w.pages.lengths[streamPositions]
 	w.skips = w.skips[:0]
 }
 
-// add adds a document to the term, with its positions as they are written.
-func (w *segmentWriter) add(doc, times uint32, positions []byte) {
+// Add adds a document to the term, with its positions as they are written.
+func (w *Writer) Add(doc, times uint32, positions []byte) {
 	if w.held == blockDocs {
 		w.flush()
 	}
@@ -79,7 +89,7 @@ func (w *segmentWriter) add(doc, times uint32, positions []byte) {
 }
 
 // flush writes the block.
-func (w *segmentWriter) flush() {
+func (w *Writer) flush() {
 	w.buf = appendGaps(w.buf[:0], w.prev, w.list[:w.held])
 	if w.word {
 		w.buf = appendNumbers(w.buf, w.times[:w.held])
@@ -96,12 +106,12 @@ func (w *segmentWriter) flush() {
 	w.skips = s.append(w.skips)
 }
 
-// end ends the term, which is left out where it has no documents.
-func (w *segmentWriter) end(term []byte) {
+// End ends the term, which is left out where it has no documents.
+func (w *Writer) End(term []byte) {
 	if w.count == 0 {
 		return
 	}
-	e := entry{count: w.count, word: w.word}
+	e := Entry{Documents: w.count, Word: w.word}
 	if w.count == 1 {
 		e.doc, e.times = w.list[0], w.times[0]
 	} else {
@@ -115,11 +125,12 @@ func (w *segmentWriter) end(term []byte) {
 	w.dict.add(term, e)
 }
 
-// finish ends the segment and syncs it.
-func (w *segmentWriter) finish(number uint64) (size int64, sum uint32, err error) {
+// Finish ends the segment, gives it its number and syncs it; the caller closes the file.
+func (w *Writer) Finish(number uint64) (Stamp, error) {
 	w.dict.flush()
-	if size, sum, err = w.pages.finish(number, w.docs, w.words); err != nil {
-		return 0, 0, err
+	size, sum, err := w.pages.finish(number, w.docs, w.words)
+	if err != nil {
+		return Stamp{}, err
 	}
-	return size, sum, w.pages.file.Sync()
+	return Stamp{Number: number, Size: size, Sum: sum, Docs: w.docs}, w.pages.file.Sync()
 }

@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"encoding/binary"
@@ -17,7 +17,7 @@ import (
 // positions, are there for words only; what has a word as a flat term has it 0 times.
 //
 //	positions := of every document: its first position, then the gaps to the one before,
-//	             of the first mostPlaces of them
+//	             of the first MostPlaces of them
 const (
 	blockDocs = 128
 	skipSize  = 16

@@ -1,4 +1,4 @@
-package postings
+package segment
 
 import (
 	"sync"
@@ -7,10 +7,10 @@ import (
 
 const cacheShards = 16
 
-// cache keeps checked pages, up to a bound that it never passes: its buffers are
+// Cache keeps checked pages, up to a bound that it never passes: its buffers are
 // made once and used again. What goes is what was not used since the hand of the
 // clock last came by.
-type cache struct {
+type Cache struct {
 	files  atomic.Uint64
 	shards [cacheShards]cacheShard
 }
@@ -30,8 +30,9 @@ type cacheSlot struct {
 	used bool
 }
 
-func newCache(bytes int64) *cache {
-	c := &cache{}
+// NewCache makes one of so many bytes, at least of 64 pages.
+func NewCache(bytes int64) *Cache {
+	c := &Cache{}
 	for i := range c.shards {
 		c.shards[i].where = make(map[uint64]int)
 		c.shards[i].most = int(max(4, bytes/pageSize/cacheShards))
@@ -40,10 +41,10 @@ func newCache(bytes int64) *cache {
 }
 
 // newFile returns a number for a file, used for no other.
-func (c *cache) newFile() uint64 { return c.files.Add(1) }
+func (c *Cache) newFile() uint64 { return c.files.Add(1) }
 
 // read copies from a page of the file, starting at its byte at.
-func (c *cache) read(f *pageFile, page uint32, at int, p []byte) error {
+func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	key := f.id<<32 | uint64(page)
 	s := &c.shards[(key*0x9e3779b97f4a7c15)>>60]
 	s.mu.Lock()
