@@ -37,6 +37,9 @@ func (x *Indexer) checkIdle(ctx context.Context) error {
 	x.turning.Lock()
 	defer x.turning.Unlock()
 	_, current, err := x.folders()
+	if errors.Is(err, errForeign) {
+		return nil // there is no index
+	}
 	if err != nil || current == 0 {
 		return err
 	}
@@ -53,6 +56,9 @@ func (x *Indexer) checkIdle(ctx context.Context) error {
 // lost is an error where somebody has taken the folder of an index away: what is open
 // of it goes on answering on some systems, until it is closed.
 func (x *Indexer) lost(in *volume) error {
+	if err := x.own(); err != nil {
+		return err
+	}
 	if _, err := os.Stat(x.folder(in.number)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("its folder was taken away: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"deedkeep/app/blob"
+	"deedkeep/app/title"
 )
 
 // currentFile holds the number of the folder that answers, and an end of line.
@@ -21,9 +22,27 @@ func (x *Indexer) folder(number uint64) string {
 	return filepath.Join(x.dir, strconv.FormatUint(number, 10))
 }
 
+// errForeign is in the chain of the error where something else lies in the place of the
+// folder, which is not the indexer's to remove, nor to follow elsewhere.
+var errForeign = errors.New("no folder of its own")
+
+// own is nil where the folder is the indexer's own, or not there yet.
+func (x *Indexer) own() error {
+	info, err := os.Lstat(x.dir)
+	if err != nil || info.IsDir() {
+		return nil //nolint:nilerr // what uses the folder meets the error again
+	}
+	return &title.Error{
+		Kind: title.Closing, Message: x.dir + " is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errForeign,
+	}
+}
+
 // folders are the numbers of those that are there, ascending, and the one in force; 0
 // for none.
 func (x *Indexer) folders() (list []uint64, current uint64, err error) {
+	if err := x.own(); err != nil {
+		return nil, 0, err
+	}
 	entries, err := os.ReadDir(x.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
@@ -59,6 +78,14 @@ func isFile(path string) bool {
 	return err != nil || info.Mode().IsRegular()
 }
 
+// remove removes the folder of an index.
+func (x *Indexer) remove(number uint64) error {
+	if err := x.own(); err != nil {
+		return err
+	}
+	return os.RemoveAll(x.folder(number))
+}
+
 // prepare opens what is there and of use, and removes the rest.
 func (x *Indexer) prepare(ctx context.Context) error {
 	list, current, err := x.folders()
@@ -77,13 +104,13 @@ func (x *Indexer) prepare(ctx context.Context) error {
 			err = nil
 		case err != nil:
 		case in == nil:
-			err = os.RemoveAll(x.folder(n))
+			err = x.remove(n)
 		case n == current && in.mark.Place == nil:
 			now = in
 		case n != current:
 			next = in
 		default:
-			err = errors.Join(in.Close(), os.RemoveAll(x.folder(n)))
+			err = errors.Join(in.Close(), x.remove(n))
 		}
 		if err != nil {
 			return errors.Join(err, x.closed(now), x.closed(next))
@@ -103,6 +130,9 @@ func (x *Indexer) prepare(ctx context.Context) error {
 
 // promote makes what is whole the one that answers.
 func (x *Indexer) promote() error {
+	if err := x.own(); err != nil {
+		return err
+	}
 	in := x.next
 	for _, path := range []string{filepath.Join(x.dir, currentFile), filepath.Join(x.dir, currentFile+".new")} {
 		if isFile(path) {
@@ -149,7 +179,7 @@ func (x *Indexer) sweep(current uint64) {
 	list, _, err := x.folders()
 	for _, n := range list {
 		if n != current {
-			err = errors.Join(err, os.RemoveAll(x.folder(n)))
+			err = errors.Join(err, x.remove(n))
 		}
 	}
 	if err != nil {

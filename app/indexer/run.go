@@ -39,6 +39,9 @@ func (x *Indexer) Run(ctx context.Context) {
 		} else {
 			pause = min(max(2*pause, retryAfter), retryMost)
 		}
+		if errors.Is(err, errForeign) {
+			pause = lookEvery // a look costs nothing
+		}
 		x.told(ctx, err)
 		switch {
 		case err != nil:
@@ -194,7 +197,7 @@ var (
 // spent reports an error after which an index can only be made anew: it is damaged, or
 // the feed of changes does not reach back to it, or somebody has taken its files away.
 func (x *Indexer) spent(in *volume, err error) bool {
-	if err == nil {
+	if err == nil || errors.Is(err, errForeign) {
 		return false
 	}
 	if broken(err) || errors.Is(err, errBroken) || errors.Is(err, store.ErrGap) {

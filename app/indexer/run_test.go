@@ -206,18 +206,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 	h.indexes()
 	fails.Store(true)
 	h.order("KX100", "", elm("", ""))
-	state := func(stopped bool) indexer.State {
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-			s, err := h.State(t.Context())
-			if err != nil || time.Now().After(end) {
-				t.Fatalf("%+v, %v", s, err)
-			}
-			if stopped == (s.Failed != "") {
-				return s
-			}
-		}
-	}
-	if s := state(true); !s.Ready || s.Behind != 1 || !strings.Contains(s.Failed, "input/output error") {
+	if s := h.failed(true); !s.Ready || s.Behind != 1 || !strings.Contains(s.Failed, "input/output error") {
 		t.Errorf("%+v", s)
 	}
 	h.order("KX200", "", elm("", ""))
@@ -228,7 +217,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 	h.Poke()
 	h.findsSoon("KX200", "order 2")
 	h.findsSoon("KX100", "order 1")
-	state(false)
+	h.failed(false)
 }
 
 // What is written is found within two seconds, of which a batch and its sync have half a

@@ -60,7 +60,7 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 func (x *Indexer) look(last uint64) (s State) {
 	list, current, err := x.folders()
 	if err != nil {
-		s.Failed = err.Error()
+		s.Failed = message(err)
 		return s
 	}
 	s.Building = len(list) > 0 && list[len(list)-1] > current
@@ -69,7 +69,7 @@ func (x *Indexer) look(last uint64) (s State) {
 	}
 	size, raw, err := search.Look(x.folder(current))
 	if err != nil {
-		s.Failed = err.Error()
+		s.Failed = message(err)
 		return s
 	}
 	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments

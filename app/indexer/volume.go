@@ -94,7 +94,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 	}
 	words, err := x.open(x.folder(number))
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(x.folder(number))) // each try would leave one
+		return errors.Join(err, x.remove(number)) // each try would leave one
 	}
 	x.log.Info("the search index is being made", "records", mark.Place.Total)
 	x.set(func() { x.next, x.asked, x.since = newVolume(words, number, mark), false, x.clock() })
@@ -125,5 +125,5 @@ func (x *Indexer) discard(in *volume) error {
 	if err := in.Close(); err != nil {
 		x.log.Warn("the old search index", "error", err) // it goes anyway
 	}
-	return os.RemoveAll(x.folder(in.number))
+	return x.remove(in.number)
 }

@@ -22,7 +22,10 @@ type SearchSettings struct {
 	AtOnce    int           // searches; two for each processor
 }
 
-const searchDeadline = 2 * time.Second
+const (
+	searchDeadline = 2 * time.Second
+	searchFolder   = "search" // of a data directory
+)
 
 func (s SearchSettings) deadline() time.Duration {
 	if s.Deadline <= 0 {
@@ -35,7 +38,7 @@ func (s SearchSettings) deadline() time.Duration {
 func (v *Vault) indexing() indexer.Options {
 	set := v.set.Search
 	return indexer.Options{
-		Dir:       filepath.Join(v.dir, "search"),
+		Dir:       filepath.Join(v.dir, searchFolder),
 		Store:     v.store,
 		Search:    search.Options{Cache: set.CacheSize, Deadline: set.Deadline, MostWords: set.MostWords},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,

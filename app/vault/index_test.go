@@ -493,3 +493,30 @@ func TestEachAskerHasAShare(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A file in the place of the index keeps nobody from opening the vault; search alone says
+// what is in the way, and is back when it is gone.
+func TestAFileInPlaceOfTheIndex(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	path := filepath.Join(opts.Dir, "search")
+	if err := os.WriteFile(path, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := vaulttest.Open(t, opts)
+	order(t, v, "KX100", "", "", elm("", ""))
+	v.Start(time.Hour)
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); title.KindOf(err) != title.Closing || !strings.Contains(err.Error(), "must be a folder") {
+		t.Errorf("said %v", err)
+	}
+	if s, err := v.SearchState(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, path) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != "theirs" {
+		t.Errorf("the file is %q, %v", raw, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	findsSoon(t, v, "KX100", "order 1")
+}
