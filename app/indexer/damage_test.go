@@ -6,9 +6,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
+	"sync/atomic"
 	"testing"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/title"
 )
@@ -105,31 +106,53 @@ func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
 	h.shut()
 }
 
-// What should be a small file, and is a folder, is as good as torn.
-func TestAFolderInPlaceOfAFile(t *testing.T) {
+// What should be a small file that can be read, and is not, is as good as torn; for the
+// note alone no index is made anew.
+func TestWhatIsNoSmallFile(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"current", "1/manifest"} {
-		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
+	folder := func(path string) error {
+		return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700))
+	}
+	for _, row := range []struct {
+		name, file string
+		spoil      func(path string) error
+		made       int64 // how many are opened in the end
+	}{
+		{"a folder for the note", "current", folder, 1},
+		{"a long note", "current", func(path string) error { return os.Truncate(path, 1<<30) }, 1},
+		{"a link for the note", "current", func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.Symlink(path+".old", path))
+		}, 1},
+		{"a link to itself for the note", "current", func(path string) error {
+			return errors.Join(os.Remove(path), os.Symlink(path, path))
+		}, 1},
+		{"a note that cannot be read", "current", func(path string) error { return os.Chmod(path, 0) }, 1}, // but for root
+		{"a folder for the manifest", "1/manifest", folder, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, nil)
 			h := s.open(t)
 			h.order("A-1", "", elm("", ""))
 			h.indexes()
 			h.shut()
-			path := s.search(filepath.FromSlash(name))
-			if err := os.Remove(path); err != nil {
+			if err := row.spoil(s.search(filepath.FromSlash(row.file))); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 { // it is mended, and stays so
+			for life := range 2 { // it is mended, and stays so
 				h = s.open(t)
+				var made atomic.Int64
+				h.meddle(func(n int64, in indexer.Index) indexer.Index { made.Store(n); return in })
 				h.indexes()
 				h.finds("A-1", "order 1")
 				h.shut()
+				if got := made.Load(); life == 0 && got > row.made || life > 0 && got != 1 {
+					t.Errorf("%d were opened in life %d", got, life)
+				}
 			}
-			s.holds(t, 2)
+			if raw, err := os.ReadFile(s.search("current")); err != nil || len(raw) > 8 {
+				t.Errorf("the note is %d bytes, %v", len(raw), err)
+			}
 		})
 	}
 }

@@ -56,19 +56,34 @@ func (x *Indexer) folders() (list []uint64, current uint64, err error) {
 		}
 	}
 	slices.Sort(list)
-	path := filepath.Join(x.dir, currentFile)
-	if !isFile(path) {
-		return list, 0, nil
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, err
-	}
-	n, err := strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 63)
-	if err != nil || !slices.Contains(list, n) {
-		n = 0 // torn, or deleted: as good as none
+	n := x.readCurrent()
+	if !slices.Contains(list, n) {
+		n = 0
 	}
 	return list, n, nil
+}
+
+// mostCurrent is how long currentFile can be, in bytes.
+const mostCurrent = 64
+
+// readCurrent gives the number in currentFile; 0 where there is none. One that cannot be
+// read, or is no small file, is as good as torn or deleted: the indexes say themselves
+// whether they are whole, so that none is made anew for it.
+func (x *Indexer) readCurrent() uint64 {
+	path := filepath.Join(x.dir, currentFile)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostCurrent {
+		return 0
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 63)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // isFile reports whether a file may be read or written under the path: nothing else is
@@ -86,6 +101,10 @@ func (x *Indexer) remove(number uint64) error {
 	return os.RemoveAll(x.folder(number))
 }
 
+// mostUnopened is how many turns an index may refuse to open before another is made: what
+// the disk refuses for a moment is no reason to throw an index away.
+const mostUnopened = 5
+
 // prepare opens what is there and of use, and removes the rest.
 func (x *Indexer) prepare(ctx context.Context) error {
 	list, current, err := x.folders()
@@ -99,10 +118,11 @@ func (x *Indexer) prepare(ctx context.Context) error {
 			in, err = x.opened(ctx, n)
 		}
 		switch {
-		case err != nil && x.wanted():
+		case err != nil && (x.wanted() || x.unopened >= mostUnopened):
 			x.log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil:
+			x.unopened++
 		case in == nil:
 			err = x.remove(n)
 		case n == current && in.mark.Place == nil:
@@ -122,7 +142,7 @@ func (x *Indexer) prepare(ctx context.Context) error {
 		}
 	}
 	x.set(func() {
-		x.now, x.next, x.prepared = now, next, true
+		x.now, x.next, x.prepared, x.unopened = now, next, true, 0
 		x.asked = x.asked && next == nil // one that was cut off goes on
 	})
 	return nil

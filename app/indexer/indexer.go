@@ -81,6 +81,7 @@ type Indexer struct {
 	turning  sync.Mutex // of whoever does a turn
 	prepared bool       // what lies in dir was looked at
 	foreign  bool       // the database is not the one that was last used here
+	unopened int        // turns in which an index could not be opened
 	failures int        // of indexes that broke before one was whole
 	ended    bool       // Close was called
 
