@@ -10,3 +10,6 @@ func (x *Indexer) RoomToMerge(bytes int64) bool { return x.roomToMerge(bytes) }
 
 // Soon is how long Run waits before it follows, at most.
 const Soon = gatherFor + yieldFor
+
+// KeepFeed changes how many changes are kept for an index that does not get on.
+func (x *Indexer) KeepFeed(most uint64) { x.mostFeed = most }

@@ -66,17 +66,18 @@ type Options struct {
 // One turn at a time does the work: in Run, or of whoever waits for the index where
 // nobody runs it.
 type Indexer struct {
-	dir   string
-	store *store.Store
-	batch int64
-	text  func(digest string, page func(number int, text string) error) error
-	room  func() (free, reserve uint64, err error)
-	yield func(ctx context.Context, most time.Duration)
-	clock func() time.Time
-	log   *slog.Logger
-	open  func(dir string) (Index, error)
-	gate  *gate
-	wake  chan struct{}
+	dir      string
+	store    *store.Store
+	batch    int64
+	mostFeed uint64 // changes that are kept for an index that does not get on
+	text     func(digest string, page func(number int, text string) error) error
+	room     func() (free, reserve uint64, err error)
+	yield    func(ctx context.Context, most time.Duration)
+	clock    func() time.Time
+	log      *slog.Logger
+	open     func(dir string) (Index, error)
+	gate     *gate
+	wake     chan struct{}
 
 	turning  sync.Mutex // of whoever does a turn
 	prepared bool       // what lies in dir was looked at
@@ -101,7 +102,7 @@ const defaultBatch = 4 << 20
 // New gives the indexer of a folder, and touches nothing there yet.
 func New(o Options) *Indexer {
 	x := &Indexer{
-		dir: o.Dir, store: o.Store, batch: o.BatchSize, text: o.Text, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
+		dir: o.Dir, store: o.Store, batch: o.BatchSize, mostFeed: defaultFeed, text: o.Text, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
 		gate: newGate(o.AtOnce), wake: make(chan struct{}, 1), turned: make(chan struct{}), since: o.Now(),
 	}
 	if x.batch <= 0 {

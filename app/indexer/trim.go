@@ -9,14 +9,15 @@ import (
 
 const (
 	// trimAtOnce bounds a commit that trims the feed, and is how much must be there
-	// for one; mostFeed is how much is kept for an index that does not get on.
-	trimAtOnce = 4096
-	mostFeed   = 1_000_000
+	// for one; defaultFeed is how much is kept for an index that does not get on.
+	trimAtOnce  = 4096
+	defaultFeed = 1_000_000
 )
 
 // trim takes changes out of the feed that every index has durably, rarely and a
 // bounded number at once. What an index needs stays, unless there are so many that to
-// make it anew costs less.
+// make it anew costs less: what is beyond that goes at once, as turns may be minutes
+// apart while the index does not get on.
 func (x *Indexer) trim(ctx context.Context) error {
 	var first, last uint64
 	err := x.store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
@@ -32,18 +33,22 @@ func (x *Indexer) trim(ctx context.Context) error {
 	if x.now == nil && x.next == nil {
 		upTo = 0
 	}
-	upTo = max(upTo, last-min(last, mostFeed))
-	if upTo+1 < first+trimAtOnce {
-		return nil
+	for upTo = max(upTo, last-min(last, x.mostFeed)); upTo+1 >= first+trimAtOnce; first += trimAtOnce {
+		err := x.store.Update(ctx, nil, func(t *store.Tx) error {
+			_, err := t.TrimChanges(upTo, trimAtOnce)
+			return err
+		})
+		if takesNoWrites(err) {
+			return nil // they can wait
+		}
+		if err != nil {
+			return err
+		}
+		if first+trimAtOnce+x.mostFeed > last {
+			break // the rest goes with the turns that come
+		}
 	}
-	err = x.store.Update(ctx, nil, func(t *store.Tx) error {
-		_, err := t.TrimChanges(upTo, trimAtOnce)
-		return err
-	})
-	if takesNoWrites(err) {
-		return nil // they can wait
-	}
-	return err
+	return nil
 }
 
 // takesNoWrites is the error of a database that is full or read-only, for now or until
