@@ -166,7 +166,7 @@ func (x *Indexer) promote() error {
 		return fmt.Errorf("put the index in force: %w", err)
 	}
 	old := x.now
-	x.set(func() { x.now, x.next, x.since, x.failures = in, nil, x.clock(), 0 })
+	x.set(func() { x.now, x.next, x.since = in, nil, x.clock() })
 	documents, bytes, _ := in.Size()
 	x.log.Info("the search index is whole", "documents", documents, "bytes", bytes)
 	if err := x.discard(old); err != nil {

@@ -83,7 +83,6 @@ type Indexer struct {
 	prepared bool       // what lies in dir was looked at
 	foreign  bool       // the database is not the one that was last used here
 	unopened int        // turns in which an index could not be opened
-	failures int        // of indexes that broke before one was whole
 	ended    bool       // Close was called
 
 	mu      sync.Mutex
@@ -91,6 +90,7 @@ type Indexer struct {
 	now     *volume // gives the answers; nil: there is none
 	next    *volume // is being made; nil: none is
 	asked   bool    // somebody wants it made anew, and it is not begun
+	breaks  breaks  // of indexes
 	failed  string  // why nothing goes on for now
 	since   time.Time
 	turned  chan struct{} // closed with the end of each turn
@@ -137,7 +137,10 @@ func (x *Indexer) Poke() {
 // Renew asks for an index that is made anew from the records. The one there is answers
 // until it is whole. Where nobody runs the indexer, Await makes it.
 func (x *Indexer) Renew() {
-	x.set(func() { x.asked = x.next == nil }) // else one is under way already
+	x.set(func() {
+		x.asked = x.next == nil // else one is under way already
+		x.breaks = breaks{}
+	})
 	x.Poke()
 }
 

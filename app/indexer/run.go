@@ -25,9 +25,6 @@ const (
 	// retryMost.
 	retryAfter = 5 * time.Second
 	retryMost  = 10 * time.Minute
-	// mostBreaks is how many indexes in a row may break before one was whole without
-	// a pause in between.
-	mostBreaks = 3
 )
 
 // Run does turns until ctx ends.
@@ -124,7 +121,11 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	if x.next == nil && (x.now == nil || x.wanted()) {
+	resting := x.resting()
+	if resting != nil && x.now == nil && x.next == nil {
+		return false, resting
+	}
+	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
 		if err := x.begin(ctx); err != nil {
 			return false, err
 		}
@@ -135,7 +136,7 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 		}
 		caught, err := x.advance(ctx, in)
 		if x.spent(in, err) {
-			more, err = true, x.breaks(in, err)
+			more, err = true, x.broke(in, err)
 		}
 		if err != nil && in == x.now && x.next != nil {
 			x.ill(in, err)
@@ -208,15 +209,4 @@ func (x *Indexer) spent(in *volume, err error) bool {
 	}
 	_, gone := os.Stat(x.folder(in.number))
 	return errors.Is(gone, fs.ErrNotExist)
-}
-
-func (x *Indexer) breaks(in *volume, why error) error {
-	x.log.Warn("the search index is made anew", "reason", why)
-	if err := x.drop(in); err != nil {
-		return err
-	}
-	if x.failures++; x.failures > mostBreaks {
-		return fmt.Errorf("the search index broke again and again: %w", why)
-	}
-	return nil
 }

@@ -41,6 +41,9 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 		next.users.Add(1)
 		defer next.users.Done()
 	}
+	if rest := x.breaks.rest(x.clock()); rest != nil && next == nil && s.Failed == "" {
+		s.Failed = message(rest)
+	}
 	x.mu.Unlock()
 	if idle {
 		return x.look(last), nil
