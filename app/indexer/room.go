@@ -10,18 +10,6 @@ import (
 // anew, and documents cannot: it stops before they are refused.
 const reserves = 2
 
-// roomToBegin is Full when the disk has less than the reserve.
-func (x *Indexer) roomToBegin() error {
-	free, reserve, err := x.room()
-	if err != nil {
-		return fmt.Errorf("free room: %w", err)
-	}
-	if free < reserve {
-		return &title.Error{Kind: title.Full, Message: "The disk is full."}
-	}
-	return nil
-}
-
 // roomToIndex is Full when the disk has too little room for the index to grow.
 func (x *Indexer) roomToIndex() error {
 	enough, err := x.roomAbove(0)

@@ -1,9 +1,12 @@
 package indexer_test
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
@@ -29,4 +32,65 @@ func TestTheIndexStopsAboveTheReserve(t *testing.T) {
 	}
 	h.indexes()
 	h.finds("A-1", "order 1")
+}
+
+// Whatever the indexer is about, it stops where documents still have a reserve and more
+// above theirs, and not before.
+func TestEveryStepStopsAboveTheReserve(t *testing.T) {
+	t.Parallel()
+	const reserve = 64 << 20
+	for _, row := range []struct {
+		name string
+		to   func(h *house) // brings it to the step
+	}{
+		{"to begin", func(h *house) {}},
+		{"to walk", func(h *house) {
+			if _, err := h.Turn(h.t.Context()); err != nil {
+				h.t.Fatal(err)
+			}
+		}},
+		{"to follow", func(h *house) {
+			h.indexes()
+			h.order("KX200", "", elm("", ""))
+		}},
+		{"to repay", func(h *house) {
+			h.indexes()
+			h.put(func(t *store.Tx) error {
+				a, err := t.Abstract(1)
+				if err != nil {
+					return err
+				}
+				a.County = "Erie"
+				return t.PutAbstract(a)
+			})
+			if _, err := h.Turn(h.t.Context()); err != nil {
+				h.t.Fatal(err)
+			}
+			if s, err := h.State(h.t.Context()); err != nil || s.Behind != 1 {
+				h.t.Fatalf("%+v, %v", s, err)
+			}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, inPieces)
+			h.site.reserve.Store(reserve)
+			h.order("KX100", "", elm("", ""))
+			h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
+			row.to(h)
+			h.site.free.Store(2*reserve - 1)
+			if _, err := h.Turn(t.Context()); title.KindOf(err) != title.Full {
+				t.Errorf("with less than twice the reserve: %v", err)
+			}
+			if _, err := os.ReadDir(h.site.search("1")); row.name == "to begin" && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("it has begun: %v", err)
+			}
+			h.site.free.Store(2 * reserve)
+			if _, err := h.Turn(t.Context()); err != nil {
+				t.Errorf("with twice the reserve: %v", err)
+			}
+			h.indexes()
+			h.finds("KX100", "order 1")
+		})
+	}
 }
