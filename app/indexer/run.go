@@ -113,22 +113,8 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			err = e
 		}
 	}()
-	if x.ended {
-		return false, errEnded
-	}
-	if !x.prepared {
-		if err := x.prepare(ctx); err != nil {
-			return false, err
-		}
-	}
-	resting := x.resting()
-	if resting != nil && x.now == nil && x.next == nil {
-		return false, resting
-	}
-	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
-		if err := x.begin(ctx); err != nil {
-			return false, err
-		}
+	if err := x.ready(ctx); err != nil {
+		return false, err
 	}
 	for _, in := range []*volume{x.now, x.next} {
 		if in == nil {
@@ -153,6 +139,28 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 		}
 	}
 	return more, nil
+}
+
+// ready opens what is there, and begins an index where one is to be made.
+func (x *Indexer) ready(ctx context.Context) error {
+	if x.ended {
+		return errEnded
+	}
+	if !x.prepared {
+		if err := x.prepare(ctx); err != nil {
+			return err
+		}
+	}
+	resting := x.resting()
+	if resting != nil && x.now == nil && x.next == nil {
+		return resting
+	}
+	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
+		if err := x.begin(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ill says once that an index which answers cannot follow. That does not hold up the
