@@ -25,6 +25,7 @@ type fakeIndex struct {
 	vault.WordIndex
 	hits   []search.Hit
 	fuzzy  bool
+	loose  bool
 	err    error
 	asked  search.Query
 	always bool // there are hits behind every page
@@ -35,7 +36,7 @@ func (f *fakeIndex) Search(_ context.Context, q search.Query) (search.Answer, er
 	if f.err != nil {
 		return search.Answer{}, f.err
 	}
-	a := search.Answer{Counts: map[search.Kind]int{}, Fuzzy: f.fuzzy}
+	a := search.Answer{Counts: map[search.Kind]int{}, Fuzzy: f.fuzzy, Loose: f.loose}
 	of := []search.Hit{}
 	for _, h := range f.hits {
 		a.Counts[h.Kind]++
@@ -195,9 +196,9 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	a := filedAbstract(t, v, "F-1", "12.-3-4", elm("Albany", "Albany"))
 	loose := upload(t, v, pdf("elm.pdf", "nothing"))[0]
 	f.hits = []search.Hit{hit(search.Order, placed.ID), hit(search.Order, gone.ID), hit(search.Abstract, a.ID), hit(search.File, loose.ID), hit(search.File, 99), hit(9, 1)}
-	f.fuzzy = true
+	f.fuzzy, f.loose = true, true
 	page := look(t, v, vault.SearchQuery{Text: "elm"})
-	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || page.More {
+	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Loose || page.More {
 		t.Fatalf("%q, %+v", got, page)
 	}
 	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
