@@ -315,6 +315,13 @@ func (f *firm) findsOnPhone(t *testing.T, b *tab) {
 	b.until(`(() => { const r = document.querySelector(".viewer-marks i.now").getBoundingClientRect();
 		return document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest(".viewer-paper") })()`)
 	b.fits(360)
+	// A window that is nothing for a while, as while a phone is folded, keeps the place.
+	for _, height := range []int64{1, 740} {
+		b.size(min(height, 360), height)
+		b.until(fmt.Sprintf(`innerHeight == %d`, height))
+		value[bool](b, `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
+	}
+	b.until(`document.querySelector("[data-number]").value == "3" && document.querySelector(".viewer-marks i.now")?.getBoundingClientRect().top > 0`)
 	b.screenshot("scene-find-marked-phone")
 	b.goTo("/orders?q=orchard")
 	b.fits(360)
