@@ -377,6 +377,37 @@ func TestSearchLists(t *testing.T) {
 	}
 }
 
+// A snippet shows where it begins or ends in the middle of its text, and only there.
+func TestSearchSnippetIsCutOut(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	long := strings.Repeat(" parties hereto", 40)
+	for _, row := range []struct {
+		name, text    string
+		before, after bool
+	}{
+		{"whole", "\u00a0the elm \n", false, false},
+		{"begins", "the elm" + long, false, true},
+		{"ends", long + " the elm", true, false},
+		{"inside", long + " the elm" + long, true, true},
+	} {
+		file := upload(t, v, pdf(row.name+".pdf", row.text))[0]
+		failure(t, v, file.ID)
+		draft := title.OrderDraft{Number: title.Given(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.hits = []search.Hit{hit(search.File, file.ID), hit(search.Order, order.ID)}
+		for _, h := range look(t, v, vault.SearchQuery{Text: "elm"}).Hits {
+			got := strings.TrimPrefix(marks(h.Snippet), "Notes: ")
+			if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before || strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
+				t.Errorf("%s, %s: %q", row.name, h.Kind, got)
+			}
+		}
+	}
+}
+
 // The snippet of a record with a long text looks at its beginning alone, and is cut
 // between characters.
 func TestSearchSnippetOfLongField(t *testing.T) {
