@@ -197,6 +197,7 @@ func slowFinding(t *testing.T, b *tab) {
 func (f *firm) findPage(t *testing.T, b *tab) {
 	b.goTo("/find?q=21-4")
 	b.sees("#found .found-row")
+	b.until(`[...document.querySelectorAll("#found :is(mark, .found-name, .found-snippet)")].every(e => getComputedStyle(e).unicodeBidi.startsWith("isolate"))`)
 	b.follow(".tabs a | Abstracts")
 	b.until(`location.search == "?kind=abstract&q=21-4"`)
 	b.sees("#found .found-row")
