@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"deedkeep/app/vault"
 )
 
 func TestHumane(t *testing.T) {
@@ -96,5 +98,37 @@ func TestRows(t *testing.T) {
 		if got := strings.Join(lines, "|"); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// Who looks for something is told how the index is where that matters.
+func TestSearchIndexSays(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name          string
+		state         vault.SearchState
+		missing, late string
+		exact         bool
+	}{
+		{"whole", vault.SearchState{Ready: true}, "", "", true},
+		{"a little behind", vault.SearchState{Ready: true, Behind: 3}, "", "", false},
+		{"far behind", vault.SearchState{Ready: true, Behind: 1001}, "", "The search index is catching up: some of what was filed or changed lately is not found yet.", false},
+		{"failed", vault.SearchState{Ready: true, Behind: 1, Failed: "/x: no room"}, "", "The search index does not get on for now: what was filed or changed lately is not found yet.", false},
+		{"failed, whole", vault.SearchState{Ready: true, Failed: "x"}, "", "", true},
+		{"made anew", vault.SearchState{Ready: true, Building: true, Total: 9}, "", "", true},
+		{"not begun", vault.SearchState{}, "", "", false},
+		{"begun", vault.SearchState{Building: true}, "", "", false},
+		{"half made", vault.SearchState{Building: true, Done: 1_250, Total: 5_000}, "The search index is being made: 25 %, 1,250 of 5,000 records.", "", false},
+		{"half made, failed", vault.SearchState{Building: true, Done: 1_250, Total: 5_000, Failed: "/x: no room"},
+			"The search index does not get on for now: 25 %, 1,250 of 5,000 records. Administrators see why under Settings.", "", false},
+		{"none, failed", vault.SearchState{Failed: "/x: no room"}, "The search index does not get on for now. Administrators see why under Settings.", "", false},
+	} {
+		s := searchIndex{SearchState: row.state}
+		if s.Missing() != row.missing || s.Late() != row.late || s.Exact() != row.exact {
+			t.Errorf("%s: %q, %q, %t", row.name, s.Missing(), s.Late(), s.Exact())
+		}
+	}
+	if (searchIndex{Trouble: "x"}).Exact() {
+		t.Error("what nothing is known of is exact")
 	}
 }
