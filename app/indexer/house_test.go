@@ -329,10 +329,14 @@ func (s *site) files(t testing.TB) (list []string) {
 	return list
 }
 
-// holds fails the test where the folder of the index has not so many entries.
+// holds fails the test where the folder of the index does not come to have so many
+// entries: what is put aside goes when nobody reads it any more.
 func (s *site) holds(t testing.TB, entries int) {
 	t.Helper()
 	list, err := os.ReadDir(s.search())
+	for end := time.Now().Add(10 * time.Second); (err != nil || len(list) != entries) && time.Now().Before(end); list, err = os.ReadDir(s.search()) {
+		time.Sleep(5 * time.Millisecond)
+	}
 	if err != nil || len(list) != entries {
 		t.Errorf("search holds %v, %v; want %d entries", list, err, entries)
 	}
