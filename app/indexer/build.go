@@ -26,7 +26,7 @@ const (
 // walk puts the next batch of records into an index that is being made.
 func (x *Indexer) walk(ctx context.Context, in *volume) error {
 	x.standBack(ctx)
-	if err := x.roomToIndex(); err != nil {
+	if err := x.roomToIndex(in); err != nil {
 		return err
 	}
 	mark, place := in.mark, *in.mark.Place
@@ -87,7 +87,7 @@ func (x *Indexer) follow(ctx context.Context, in *volume) (caught bool, err erro
 		in.single = false
 		return true, nil
 	}
-	if err := x.roomToIndex(); err != nil {
+	if err := x.roomToIndex(in); err != nil {
 		return false, err
 	}
 	x.yield(ctx, yieldFor)

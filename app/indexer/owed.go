@@ -34,7 +34,7 @@ func (m *indexMark) owe(changes []store.Change) {
 
 // repay puts a batch of what is owed into the index.
 func (x *Indexer) repay(ctx context.Context, in *volume) error {
-	if err := x.roomToIndex(); err != nil {
+	if err := x.roomToIndex(in); err != nil {
 		return err
 	}
 	x.yield(ctx, yieldFor)

@@ -94,3 +94,49 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 		})
 	}
 }
+
+// An index is made anew beside the one that answers only where the disk has room for
+// both; where the room ends meanwhile it goes, and the one there is goes on following.
+func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
+	t.Parallel()
+	const reserve = 64 << 20
+	h := open(t, inPieces)
+	h.site.reserve.Store(reserve)
+	h.order("KX100", "", elm("", ""))
+	h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
+	h.indexes()
+	s, err := h.State(t.Context())
+	if err != nil || s.Bytes <= 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
+	if err := h.RoomToRenew(); title.KindOf(err) != title.Full {
+		t.Errorf("without room for two: %v", err)
+	}
+	h.Renew()
+	if _, err := h.Turn(t.Context()); title.KindOf(err) != title.Full {
+		t.Errorf("asked for nevertheless: %v", err)
+	}
+	h.site.holds(t, 2)
+
+	h.site.free.Store(3*reserve + uint64(s.Bytes))
+	if err := h.RoomToRenew(); err != nil {
+		t.Errorf("with room for two: %v", err)
+	}
+	h.Renew()
+	if _, err := h.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.site.holds(t, 3)
+	h.site.free.Store(3*reserve - 1)
+	if _, err := h.Turn(t.Context()); title.KindOf(err) != title.Full {
+		t.Errorf("the room has gone: %v", err)
+	}
+	h.site.holds(t, 2)
+	h.order("KX200", "", elm("", ""))
+	h.indexes()
+	h.finds("KX200", "order 2")
+	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -36,7 +36,7 @@ func (x *Indexer) Run(ctx context.Context) {
 		} else {
 			pause = min(max(2*pause, retryAfter), retryMost)
 		}
-		if errors.Is(err, errForeign) {
+		if errors.Is(err, errForeign) || title.KindOf(err) == title.Full {
 			pause = lookEvery // a look costs nothing
 		}
 		x.told(ctx, err)
@@ -127,6 +127,9 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 		if err != nil && in == x.now && x.next != nil {
 			x.ill(in, err)
 			continue
+		}
+		if in == x.next && x.now != nil && title.KindOf(err) == title.Full {
+			return false, x.giveUp(err)
 		}
 		if err != nil {
 			return false, err

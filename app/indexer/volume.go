@@ -65,7 +65,7 @@ func newVolume(words Index, number uint64, mark indexMark) *volume {
 
 // begin opens an empty index beside what is there.
 func (x *Indexer) begin(ctx context.Context) error {
-	if err := x.roomToIndex(); err != nil {
+	if err := x.roomToBegin(); err != nil {
 		return err
 	}
 	list, _, err := x.folders()

@@ -72,8 +72,12 @@ type SearchState = indexer.State
 func (v *Vault) SearchState(ctx context.Context) (SearchState, error) { return v.index.State(ctx) }
 
 // Reindex asks for an index that is made anew from the records. The one there is
-// answers until it is whole. Where no server runs, AwaitIndex makes it.
+// answers until it is whole. Where no server runs, AwaitIndex makes it. Full when the disk
+// has no room for two.
 func (v *Vault) Reindex(ctx context.Context, actor title.Actor) error {
+	if err := v.index.RoomToRenew(); err != nil {
+		return err
+	}
 	err := v.administer(ctx, actor, nil, func(t *store.Tx) error {
 		return v.event(t, v.now(), actor, "search.reindexed", "", nil)
 	})
