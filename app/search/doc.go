@@ -18,9 +18,9 @@
 //	w word      of the text, with its positions
 //	f word      of Numbers, Names and Fields, with its positions
 //	h start     of a word of Numbers and Names, 2 to 12 characters, or 1 digit; without the first word of a number
-//	x number    all of one of Numbers, without punctuation: 123045, 1022311 for Bk 1022 Pg 311
+//	x number    all of one of Numbers, without punctuation and without what says of which kind it is: 123045, 1022311 for Bk 1022 Pg 311
 //	g start     of that, 2 to 12 characters, or 1 digit
-//	e number    as it is written, without case
+//	e number    as it is written, without case; of book and page the register and the digits: deeds book 1022 311
 //	z number    with one hyphen between its parts, and no zeros before them: 12-3-45
 //	b start     of a word of Fields and of the text, 2 to 6 characters; digits: 1 to 6 in Fields, 4 to 6 in the text
 //	t id (8)    template
@@ -46,6 +46,11 @@
 // what kind of number is behind them (order no. 2026-0117) may be missing anyway; no
 // other word is, and no digit.
 //
+// A text that is nothing but a book and page is one number, whatever the book is called
+// (title.ReferenceOf): COB 1022 Pg 312 is Conveyance Book 1022, folio 312, and OR 1022/312
+// too, behind those of the same register and those of none. It is found in texts where
+// its numbers stand next to each other or have a word for pages between them.
+//
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
 // more, all that begin with the first twelve characters behind them; typing errors are
@@ -57,10 +62,11 @@
 // Each word is worth the most of what holds; words add up; the later document first
 // among equals. For one word, or all that was typed taken as a number:
 //
-//	200,000  all that was typed is one of Numbers, with the same punctuation
+//	200,000  all that was typed is one of Numbers, with the same punctuation; a book and page of the same register, or of none
 //	100,000  with another
 //	 90,000  but for zeros before its parts; 20 while zeros are being typed
 //	  tenth  of these: a word of several is
+//	  1,000  all that was typed is a book and page, and the text or a field has it in other words
 //	     40  it is a word of a field; 40 for each word of a phrase
 //	     30  it begins one of Numbers; 30 for each word typed
 //	     25  it begins a word of Numbers or Names; 25 for each word of a phrase

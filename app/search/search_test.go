@@ -193,6 +193,64 @@ func TestFirm(t *testing.T) {
 	}
 }
 
+// recorded is a library of books and pages, and of what looks like them.
+func recorded() []Document {
+	return []Document{
+		{Kind: Abstract, ID: 1, Day: 1, Numbers: []string{"Bk 1022 Pg 311", "LA-2026-00417"}, Names: []string{"Théodore Hébert"}},
+		{Kind: Abstract, ID: 2, Day: 2, Numbers: []string{"COB 1022, folio 312"}, Names: []string{"Claude St. Pierre"}},
+		{Kind: Abstract, ID: 3, Day: 3, Numbers: []string{"MOB 1022 Pg 312", "Inst. No. 2019-88123"}, Names: []string{"Odette Landry"}},
+		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"COB 1505 Pg 205"}},
+		{Kind: File, ID: 1, Day: 5, Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"},
+			Text: pages("recorded in the book at page 500 or of the map of the official records, parcel 47-0312-B-119.04, conveyance of 312 mortgage bk ob")},
+		{Kind: File, ID: 2, Day: 6, Names: []string{"release.pdf"}, Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
+		{Kind: File, ID: 3, Day: 7, Names: []string{"2019 Taxes.txt"}, Text: pages("the taxes of 2019, page 1022 of 2000")},
+	}
+}
+
+func TestBookAndPage(t *testing.T) {
+	n, x := naiveOf(t, recorded()), indexOf(t, recorded())
+	for _, row := range []struct {
+		text, first, all string // that come first, in any order, and that are found
+		loose            bool
+	}{
+		{text: "COB 1022 Pg 312", first: "a2", all: "a2 a3 f1 f2"},
+		{text: "cob 1022 folio 312 ", first: "a2", all: "a2 a3 f1 f2", loose: true},
+		{text: "C.O.B. 1022/312", first: "a2", all: "a2 a3 f2"},
+		{text: "1022 312", first: "a2 a3", all: "a2 a3 f1 f2"},
+		{text: "1022/312", first: "a2 a3", all: "a2 a3"},
+		{text: "book 1022 page 312", first: "a2 a3", all: "a2 a3 f1 f2"},
+		{text: "Mortgage Book 1022 Page 312", first: "a3", all: "a2 a3 f1 f2"},
+		{text: "MOB 1022 Pg 312", first: "a3", all: "a2 a3 f1 f2", loose: true},
+		{text: "cob 1022 pg 311", first: "a1 f1", all: "a1 f1"},
+		{text: "Bk 1022 Pg 311", first: "a1 f1", all: "a1 f1"},
+		{text: "conv bk 1022 pg 311", first: "a1 f1", all: "a1 f1"},
+		{text: "ob 1022 pg 311", first: "a1", all: "a1 f1"},
+		{text: "OR Book 1022 Page 311", first: "a1", all: "a1 f1"},
+		{text: "map book 1022 page 311", first: "a1", all: "a1 f1"},
+		{text: "Conveyance Book 1505 Page 205", first: "a4", all: "a4"},
+		{text: "1505 205", first: "a4", all: "a4"},
+		{text: "bk 1022 pg 31", first: "a1 f1 a2 a3", all: "a1 a2 a3 f1"},
+		{text: "cob 1022 pg 3", first: "f1", all: "a1 a2 a3 f1"},
+		{text: "conveyance book 1022 page 311 hebert", first: "f1", all: "a1 f1", loose: true},
+		{text: "conveyance book no. 1505 hebert"},
+		{text: "instrument 2019-88123", first: "a3", all: "a3"},
+		{text: "2019-88123", first: "a3", all: "a3"},
+		{text: `"order 2019-88123"`},
+		{text: "book 1022 page 999"},
+	} {
+		t.Run(row.text, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 4})
+				got := names(a)
+				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
+				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") || a.Loose != row.loose {
+					t.Errorf("finds %s (loose: %t, %v), want %s of %s: %v", got, a.Loose, err, row.first, row.all, a.Hits)
+				}
+			}
+		})
+	}
+}
+
 func TestSearch(t *testing.T) {
 	n := naiveOf(t, library())
 	for _, row := range searches {

@@ -105,10 +105,12 @@ func (k *Known) value(key, text string) {
 	k.numbersIn(text)
 }
 
-// numbersIn adds the books and pages that a text names.
+// numbersIn adds the books and pages, and the instruments, that a text names.
 func (k *Known) numbersIn(text string) {
-	for _, found := range bookPage.FindAllString(text, mostNumbersIn) {
-		k.number(found)
+	for _, called := range []*regexp.Regexp{bookPage, instrumentNumber} {
+		for _, found := range called.FindAllString(text, mostNumbersIn) {
+			k.number(found)
+		}
 	}
 }
 
@@ -127,19 +129,13 @@ const mostNumbersIn = 64
 
 var (
 	dateLike = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-	// "Bk 1022 Pg 311", "Bk1022-Pg311", "Book 1022, Page 311", "Liber 7 f. 12".
-	bookPage = regexp.MustCompile(`(?i)\b(?:bk|book|db|deed book|liber|lib|l|vol|volume|reel)\.?[\s#-]*\d{1,9}[\s,/-]*(?:pg|page|pp|p|folio|fol|f)\.?[\s#-]*\d{1,9}`)
 )
 
-// numberWords end, or make up, the keys of fields that hold numbers; nameWords stand
-// in those that hold names (WORKSPACE.md).
-var (
-	numberWords = set("number", "numbers", "no", "num", "id", "apn", "pin", "parcel", "instrument", "page", "book", "docket", "case", "map", "folio", "liber")
-	nameWords   = set("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
-		"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
-		"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
-		"contact", "agent", "address", "street", "city", "county", "town", "township", "borough", "subdivision", "condominium", "plat")
-)
+// nameWords stand in the keys of fields that hold names (WORKSPACE.md).
+var nameWords = set("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
+	"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
+	"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
+	"contact", "agent", "address", "street", "city", "county", "town", "township", "borough", "subdivision", "condominium", "plat")
 
 func set(words ...string) map[string]bool {
 	m := map[string]bool{}
@@ -149,8 +145,12 @@ func set(words ...string) map[string]bool {
 	return m
 }
 
-// namesNumber reports a key like file_number, parcel_id or deed_book_page.
-func namesNumber(words []string) bool { return numberWords[words[len(words)-1]] }
+// namesNumber reports a key like file_number, parcel_id, deed_book_page or cob.
+func namesNumber(words []string) bool {
+	last := words[len(words)-1]
+	place := PlaceOf(last)
+	return labels[last] || (place == Book || place == Page) && len(last) > 1 && !isWord(last)
+}
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
@@ -160,14 +160,20 @@ func numberLike(s string) bool {
 	if len(s) > MaxName {
 		return false
 	}
-	digits, letters := 0, 0
+	letters := 0
 	for _, r := range s {
-		switch {
-		case unicode.IsDigit(r):
-			digits++
-		case unicode.IsLetter(r):
+		if unicode.IsLetter(r) {
 			letters++
 		}
 	}
-	return digits >= 2 && digits >= letters
+	return digits(s) >= max(2, letters)
+}
+
+func digits(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
 }

@@ -45,11 +45,13 @@ func TestKnown(t *testing.T) {
 		{"by shape", Abstract{Custom: custom("remarks", `"1022/311"`, "x", `"no number"`)}.Known(), Known{Numbers: []string{"1022/311"}, Others: []string{"no number"}}},
 		{"a number field without one", Abstract{Custom: custom("file_number", `"none"`)}.Known(), Known{Others: []string{"none"}}},
 		{"what is no value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e", ``)}.Known(), Known{}},
-		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.Known(), Known{Numbers: []string{"Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
+		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.Known(), Known{Numbers: []string{"Deed Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
 		{"a file of words", File{Filename: "Ann's Plat.pdf"}.Known(), Known{Names: []string{"Ann's Plat.pdf"}}},
 		{"a file that is a number", File{Filename: "26-0017.pdf"}.Known(), Known{Numbers: []string{"26-0017"}, Names: []string{"26-0017.pdf"}}},
 		{"a number among words", File{Filename: "Plat_26-0017 (copy).pdf"}.Known(), Known{Numbers: []string{"26-0017"}, Names: []string{"Plat_26-0017 (copy).pdf"}}},
-		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.Known(), Known{Numbers: []string{"Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
+		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.Known(), Known{Numbers: []string{"Deed Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
+		{"keys of books", Abstract{Custom: custom("cob", `"1505/205"`, "mortgage_book", `"12, see 7"`, "entry", `"No. 88 123"`, "this_or", `"Ann 1"`)}.Known(),
+			Known{Numbers: []string{"1505/205", "12, see 7", "No. 88 123"}, Others: []string{"Ann 1"}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for what, lists := range map[string][2][]string{
