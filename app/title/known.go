@@ -39,24 +39,30 @@ func (o Order) Known() Known {
 	return k
 }
 
-// Known is what a document is known by: its name, and the numbers in it, as in
-// "Deed Bk1022-Pg311.pdf".
+// Known is what a document is known by: its name, and what is called a number there: all
+// of it, as in "26-0017.pdf", or books, pages and longer numbers, as in "Deed
+// Bk1022-Pg311.pdf". The 20 of "20_Deed.pdf" is a word of the name, and so is a date.
 func (f File) Known() Known {
 	var k Known
 	k.name(f.Filename)
 	stem := strings.TrimSuffix(f.Filename, f.extension())
-	if numberLike(stem) {
+	apart := strings.ReplaceAll(stem, "_", " ")
+	parts := strings.FieldsFunc(bookPage.ReplaceAllString(apart, " "), nameGap)
+	if numberLike(stem) && !slices.ContainsFunc(parts, func(part string) bool { return !hasDigit(part) }) {
 		k.number(stem)
 		return k
 	}
-	for _, part := range strings.FieldsFunc(bookPage.ReplaceAllString(stem, " "), nameGap) {
-		if numberLike(part) {
+	for _, part := range parts {
+		if numberLike(part) && !dateLike.MatchString(part) && (sixDigits.MatchString(part) || digits(part) >= leastDigits && inParts.MatchString(part)) {
 			k.number(part)
 		}
 	}
-	k.numbersIn(stem)
+	k.numbersIn(apart)
 	return k
 }
+
+// leastDigits are those of a number in several parts among the words of a name.
+const leastDigits = 4
 
 func nameGap(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("_,;()[]", r) }
 
@@ -128,7 +134,9 @@ func add(list *[]string, s string) {
 const mostNumbersIn = 64
 
 var (
-	dateLike = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	dateLike  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	sixDigits = regexp.MustCompile(`\d{6}`)
+	inParts   = regexp.MustCompile(`\d[-./:–—‐‑]+\d`)
 )
 
 // nameWords stand in the keys of fields that hold names (WORKSPACE.md).
