@@ -57,8 +57,8 @@ type Hit struct {
 	Score float64
 }
 
-// Answer is the hits, those worth most first, and among equals those that came last
-// first; and how many documents of every group match, whatever Query.Groups says.
+// Answer is the hits, those worth most first, among equals those of the lowest group, and
+// among those the ones that came last first; and how many documents of every group match, whatever Query.Groups says.
 type Answer struct {
 	Hits   []Hit
 	Counts [Groups]int

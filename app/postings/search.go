@@ -72,10 +72,10 @@ func (c *collector) search(p *plan, i int) {
 		}
 		group := c.groups.u8(d) % Groups
 		c.counts[group]++
-		if c.query.Groups>>group&1 == 0 || !c.top.wants(most) {
+		if c.query.Groups>>group&1 == 0 || !c.top.wants(most, group) {
 			continue
 		}
-		if score := m.score(); c.top.wants(score) {
+		if score := m.score(); c.top.wants(score, group) {
 			c.top.add(ranked{hit: Hit{Group: group, Score: score}, view: i, doc: d})
 		}
 	}

@@ -119,7 +119,6 @@ func (b *Batch) number(s string) {
 	}
 	parts, at = parts[head:], at[head:]
 	all := squeezed(parts)
-	b.to.Flat([]byte(term(number, whole(all))))
 	b.to.Flat([]byte(term(plainNumber, whole(plain(parts)))))
 	b.starts(numberStart, []byte(all), anyStart)
 	if joined := strings.Join(parts, ""); joined != all {
@@ -127,9 +126,32 @@ func (b *Batch) number(s string) {
 	}
 	if r, is := title.ReferenceOf(parts); is {
 		b.to.Flat([]byte(term(asTyped, whole(entered(r.Register, r.Numbers)))))
+		b.to.Flat([]byte(term(number, whole(paged(r.Numbers)))))
+		b.to.Flat([]byte(term(number, whole(paged([]string{all})))))
 		return
 	}
-	b.to.Flat([]byte(term(asTyped, whole(typedForm(s[at[0]:end])))))
+	b.to.Flat([]byte(term(number, whole(all))))
+	typed := typedForm(s[at[0]:end])
+	b.to.Flat([]byte(term(asTyped, whole(typed))))
+	b.typedStarts(typed)
+}
+
+// typedStarts puts the beginnings of a number as it is written, those that have
+// punctuation; nobody's ends with that.
+func (b *Batch) typedStarts(typed string) {
+	characters, apart := 0, false
+	for i := range typed {
+		if characters++; characters > anyStart.most {
+			return
+		}
+		c, _, size := classAt(typed, i)
+		if c == between || c == apostrophe {
+			apart = true
+		} else if end := i + size; apart && end <= mostWord {
+			b.term = appendTerm(b.term, numberStart, []byte(typed[:end]))
+			b.to.Flat(b.term)
+		}
+	}
 }
 
 // name puts what is found by beginnings.

@@ -6,9 +6,9 @@
 //
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
-// the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
-// as conveyance, L.L.C. also as llc, Bk also as book, Street also as st, 0883 also as
-// 883, B-119.04 also as b11904. There are no stop words. Between fields and between pages is a gap that no phrase crosses.
+// the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also as conveyance, L.L.C. also as llc, Bk also as book,
+// Street also as st, 0883 also as 883, B-119.04 also as b11904. There are no stop words.
+// Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
 //
@@ -18,8 +18,8 @@
 //	w word      of the text, with its positions
 //	f word      of Numbers, Names and Fields, with its positions
 //	h start     of a word of Numbers and Names, 2 to 12 characters, or 1 digit; without the first word of a number
-//	x number    all of one of Numbers, without punctuation and without what says of which kind it is: 123045, 1022311 for Bk 1022 Pg 311
-//	g start     of that, 2 to 12 characters, or 1 digit
+//	x number    all of one of Numbers, without punctuation and without what says of which kind it is: 123045; 1022 311 and book 1022311 for Bk 1022 Pg 311
+//	g start     of that, 2 to 12 characters, or 1 digit; of Bk 1022 Pg 311 also 1022311; and as it is written: 12-3, 12-3-0
 //	e number    as it is written, without case; of book and page the register and the digits: deeds book 1022 311
 //	z number    with one hyphen between its parts, and no zeros before them: 12-3-45
 //	b start     of a word of Fields and of the text, 2 to 6 characters; digits: 1 to 6 in Fields, 4 to 6 in the text
@@ -59,8 +59,9 @@
 //
 // # Ranking
 //
-// Each word is worth the most of what holds; words add up; the later document first
-// among equals. For one word, or all that was typed taken as a number:
+// Each word is worth the most of what holds; words add up. Among equals
+// abstracts are before orders and these before documents, and of one kind the later one
+// first. For one word, or all that was typed taken as a number:
 //
 //	200,000  all that was typed is one of Numbers, with the same punctuation; a book and page of the same register, or of none
 //	100,000  with another
@@ -68,7 +69,8 @@
 //	  tenth  of these: a word of several is
 //	  1,000  all that was typed is a book and page, and the text or a field has it in other words
 //	     40  it is a word of a field; 40 for each word of a phrase
-//	     30  it begins one of Numbers; 30 for each word typed
+//	     35  it begins one of Numbers, with the same punctuation; 35 for each word typed
+//	     30  with another
 //	     25  it begins a word of Numbers or Names; 25 for each word of a phrase
 //	0.5 BM25 it is in the text
 //	    0.1  it begins a word of the text or of Fields

@@ -22,6 +22,7 @@ const (
 	worthSaid       = 1_000   // a text says the book and page that was typed
 	worthField      = 40      // a word of a field
 	worthBeginning  = 30      // begins a number; for each word of what was typed
+	worthTypedStart = 35      // with the same punctuation
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
 	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
@@ -110,7 +111,7 @@ func (b *builder) query(a asked) postings.Node {
 	either := append(postings.Any{prefer(all(must), should)}, exact(a.called, true, open)...)
 	either = append(either, said(a.called.numbers)...)
 	if open {
-		either = append(either, b.beginning(a.called.squeezed, a.words)...)
+		either = append(either, b.beginning(a.called, a.words)...)
 	}
 	return either
 }
@@ -210,7 +211,7 @@ func (b *builder) group(g group, only bool) postings.Node {
 	open := g.clauses[len(g.clauses)-1].open
 	either := append(postings.Any{all(parts)}, exact(g.called, only, open)...)
 	if open {
-		either = append(either, b.beginning(g.called.squeezed, g.words())...)
+		either = append(either, b.beginning(g.called, g.words())...)
 	}
 	return append(either, b.oneWord(g.joined, open)...)
 }
@@ -226,9 +227,12 @@ func exact(c called, only, open bool) []postings.Node {
 	if open && c.padded {
 		plain = worthOpenZeros
 	}
-	either := []postings.Node{flat(number, whole(c.squeezed), worth), flat(plainNumber, whole(c.plain), plain)}
+	either := []postings.Node{flat(plainNumber, whole(c.plain), plain)}
+	if c.paged != "" {
+		either = append(either, flat(number, whole(c.paged), worth))
+	}
 	if c.referred == nil {
-		return append(either, flat(asTyped, whole(c.typed), worth*worthTyped))
+		return append(either, flat(number, whole(c.squeezed), worth), flat(asTyped, whole(c.typed), worth*worthTyped))
 	}
 	for _, r := range c.referred {
 		either = append(either, flat(asTyped, whole(r), worth*worthTyped))
@@ -265,7 +269,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
-		either = append(either, b.beginning(c.called.squeezed, len(c.parts))...)
+		either = append(either, b.beginning(c.called, len(c.parts))...)
 		either = append(either, b.opening(c)...)
 	}
 	if b.stage == typos && !c.quoted && !c.isNumber() {

@@ -54,6 +54,7 @@ type called struct {
 	typed, squeezed, plain string
 	referred               []string // a book and page, instead of typed
 	numbers                []string // of it
+	paged                  string   // as it is among the numbers; "" for what has letters
 	padded                 bool     // zeros stand before a part
 }
 
@@ -61,7 +62,9 @@ func call(text string, parts []string) called {
 	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
 	c := called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
 	if r, is := title.ReferenceOf(parts); is {
-		c.referred, c.numbers = referred(r), r.Numbers
+		c.referred, c.numbers, c.paged = referred(r), r.Numbers, paged(r.Numbers)
+	} else if !slices.ContainsFunc(parts, func(p string) bool { return !isDigits(p) }) {
+		c.paged = paged(parts)
 	}
 	return c
 }

@@ -251,6 +251,44 @@ func TestBookAndPage(t *testing.T) {
 	}
 }
 
+// TestRanks: who is before whom, to the last.
+func TestRanks(t *testing.T) {
+	typing := []Document{
+		{Kind: Order, ID: 1, Day: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},
+		{Kind: Abstract, ID: 1, Day: 2, Numbers: []string{"23-001235"}, Names: []string{"Claude Hébert", "O'Neal"}},
+		{Kind: File, ID: 1, Day: 3, Numbers: []string{"Bk2300-Pg12"}, Names: []string{"23_Deed_Bk2300-Pg12 Hebert.pdf"}},
+		{Kind: Order, ID: 2, Day: 4, Numbers: []string{"2300-77"}, Names: []string{"Ann Hebert", "ONeal"}, Fields: []string{"2027-01-23"}},
+		{Kind: File, ID: 2, Day: 5, Names: []string{"Hebert to ONeal.pdf"}, Text: pages("of 23 arpents")},
+		{Kind: Abstract, ID: 2, Day: 6, Numbers: []string{"230-0123"}, Names: []string{"Hebert"}, Fields: []string{"2025-11-23"}},
+		{Kind: Order, ID: 3, Day: 7, Names: []string{"Zoe Hebert"}, Fields: []string{"2026-09-23"}},
+		{Kind: Abstract, ID: 3, Day: 8, Numbers: []string{"23-001-234-000-77"}},
+	}
+	n, x := naiveOf(t, typing), indexOf(t, typing)
+	for _, row := range []struct{ name, text, want string }{
+		{"as typed, then digits", "23-00", "a3 a1 o1 a2 o2 f1"},
+		{"the digits alone", "2300", "o2 f1 a3 a2 a1 o1"},
+		{"one more", "23-0012", "a1 o1 a3 a2 f1"},
+		{"as typed, in more than is in the index", "23-001-234-000", "a3"},
+		{"two digits and a word", "hebert 23", "a2 a1 o3 o2 f1 f2"},
+		{"abstracts, orders, documents", "hebert ", "a2 a1 o3 o2 f2 f1"},
+		{"being typed", "heber", "a2 a1 o3 o2 f2 f1"},
+		{"with an apostrophe", "O'Neal", "a1 o2 f2"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				for limit := 1; limit <= 12; limit++ {
+					a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: limit})
+					want := strings.Fields(row.want)
+					want = want[:min(limit, len(want))]
+					if got := names(a); err != nil || got != strings.Join(want, " ") {
+						t.Errorf("%d of %q are %s (%v), want %s: %v", limit, row.text, got, err, want, a.Hits)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestSearch(t *testing.T) {
 	n := naiveOf(t, library())
 	for _, row := range searches {

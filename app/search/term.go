@@ -133,6 +133,15 @@ func plain(parts []string) string {
 	return strings.Join(essence(short), "-")
 }
 
+// paged is a book and page among the numbers without punctuation: 2300 12 is book 2300
+// page 12, and 230012 may be it; 23-0012 is not.
+func paged(numbers []string) string {
+	if len(numbers) == 1 {
+		return "book " + numbers[0]
+	}
+	return strings.Join(numbers, " ")
+}
+
 // referred are the ways in which a book and page of a register is in the index as it is
 // typed: its own, and that of books which are called nothing but so; of those, any.
 func referred(r title.Reference) []string {
