@@ -97,7 +97,11 @@ func (b *builder) wordStart(w string) []postings.Node {
 // beginning is numbers that begin so, best with the same punctuation; they are written in
 // words of which each could be one of a field.
 func (b *builder) beginning(c called, words int) []postings.Node {
-	either := b.begins(number, c.squeezed, worthBeginning*float64(words))
+	worth := float64(worthBeginning)
+	if b.alone && len(c.squeezed) <= fewDigits && isDigits(c.squeezed) {
+		worth = worthFewDigits
+	}
+	either := b.begins(number, c.squeezed, worth*float64(words))
 	if c.referred == nil && c.typed != c.squeezed {
 		either = append(either, b.begins(asTyped, c.typed, worthTypedStart*float64(words))...)
 	}

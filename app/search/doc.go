@@ -69,6 +69,7 @@
 //	  tenth  of these: a word of several is
 //	  1,000  all that was typed is a book and page, and the text or a field has it in other words
 //	     40  it is a word of a field; 40 for each word of a phrase
+//	     45  it is two digits and all that was typed, and begins one of Numbers
 //	     35  it begins one of Numbers, with the same punctuation; 35 for each word typed
 //	     30  with another
 //	     25  it begins a word of Numbers or Names; 25 for each word of a phrase

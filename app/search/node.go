@@ -23,6 +23,7 @@ const (
 	worthField      = 40      // a word of a field
 	worthBeginning  = 30      // begins a number; for each word of what was typed
 	worthTypedStart = 35      // with the same punctuation
+	worthFewDigits  = 45      // all that was typed is a digit or two, which begin one
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
 	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
@@ -35,6 +36,7 @@ func nodes(words int) int { return 1_024 + 32*words }
 
 // Bounds of what a word stands for.
 const (
+	fewDigits         = 2      // that are more likely the beginning of a number than the day of a date
 	mostStarts        = 64     // words that begin so
 	mostNear          = 8      // words that are looked for together
 	mostNearDocuments = 10_000 // that have the rarest of them

@@ -269,6 +269,7 @@ func TestRanks(t *testing.T) {
 		{"the digits alone", "2300", "o2 f1 a3 a2 a1 o1"},
 		{"one more", "23-0012", "a1 o1 a3 a2 f1"},
 		{"as typed, in more than is in the index", "23-001-234-000", "a3"},
+		{"two digits begin numbers before they are days", "23", "a3 a2 a1 o2 o1 f1 o3 f2"},
 		{"two digits and a word", "hebert 23", "a2 a1 o3 o2 f1 f2"},
 		{"abstracts, orders, documents", "hebert ", "a2 a1 o3 o2 f2 f1"},
 		{"being typed", "heber", "a2 a1 o3 o2 f2 f1"},
