@@ -6,7 +6,8 @@
 //
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
-// the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also as conveyance, L.L.C. also as llc, Bk also as book,
+// the index, at one position: 12-3-045 and 12 3 045 also as 123045, (985) 555-0142 also
+// as 9855550142, convey-⏎ance also as conveyance, L.L.C. also as llc, Bk also as book,
 // Street also as st, 0883 also as 883, B-119.04 also as b11904. There are no stop words.
 // Between fields and between pages is a gap that no phrase crosses.
 //

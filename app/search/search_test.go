@@ -145,6 +145,7 @@ func firm() []Document {
 		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"0212/0077", "Bk 2417 Pg 887"}},
 		{Kind: File, ID: 1, Day: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
 		{Kind: File, ID: 2, Day: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
+		{Kind: Order, ID: 1, Day: 4, Names: []string{"Bayou Title"}, Fields: []string{"(985) 555-0142"}},
 		{Kind: File, ID: 3, Day: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
 	}
 }
@@ -177,6 +178,11 @@ func TestFirm(t *testing.T) {
 		{name: "whole part before beginning", text: "2026-0117", want: "a1 a2"},
 		{name: "letters without punctuation", text: "470312b11904", want: "f2"},
 		{name: "on the way to that", text: "470312b119", want: "f2"},
+		{name: "a telephone", text: "9855550142", want: "o1"},
+		{name: "a telephone with hyphens", text: "985-555-0142", want: "o1"},
+		{name: "a telephone as it is written", text: "(985) 555-0142", want: "o1"},
+		{name: "a telephone on the way", text: "(985) 555-01", want: "o1"},
+		{name: "a telephone without its punctuation, on the way", text: "98555501", want: "o1"},
 		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
 		{name: "a whole word begins nothing with an error", text: "jones john", fuzzy: false},
 		{name: "a quote left open", text: `"of the sai`, want: "f2"},
