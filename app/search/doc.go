@@ -50,7 +50,7 @@
 // A text that is nothing but a book and page is one number, whatever the book is called
 // (title.ReferenceOf): COB 1022 Pg 312 is Conveyance Book 1022, folio 312, and OR 1022/312
 // too, behind those of the same register and those of none. It is found in texts where
-// its numbers stand next to each other or have a word for pages between them.
+// its numbers have a word for pages between them, or three digits each and nothing.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are

@@ -242,17 +242,22 @@ func exact(c called, only, open bool) []postings.Node {
 	return either
 }
 
-// said is book and page as texts have them, whatever the book is called there.
+// said is book and page as texts have them, whatever the book is called there. Short
+// numbers beside each other are mostly something else: the month and day of a date.
 func said(numbers []string) []postings.Node {
+	const long = 3 // digits
 	if len(numbers) != 2 {
 		return nil
 	}
+	var spoken [][]string
+	for _, page := range []string{"page", "p", "folio", "fol"} {
+		spoken = append(spoken, []string{numbers[0], page, numbers[1]})
+	}
+	if min(len(numbers[0]), len(numbers[1])) >= long {
+		spoken = append(spoken, numbers)
+	}
 	var either []postings.Node
-	for _, page := range []string{"", "page", "p", "folio", "fol"} {
-		words := []string{numbers[0], page, numbers[1]}
-		if page == "" {
-			words = numbers
-		}
+	for _, words := range spoken {
 		for _, space := range []byte{fieldWord, textWord} {
 			either = append(either, postings.Prefer{
 				Must:   postings.Phrase{Terms: terms(space, words)},

@@ -209,6 +209,7 @@ func recorded() []Document {
 		{Kind: File, ID: 1, Day: 5, Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"},
 			Text: pages("recorded in the book at page 500 or of the map of the official records, parcel 47-0312-B-119.04, conveyance of 312 mortgage bk ob")},
 		{Kind: File, ID: 2, Day: 6, Names: []string{"release.pdf"}, Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
+		{Kind: Order, ID: 1, Day: 6, Fields: []string{"2026-12-03"}},
 		{Kind: File, ID: 3, Day: 7, Names: []string{"2019 Taxes.txt"}, Text: pages("the taxes of 2019, page 1022 of 2000")},
 	}
 }
@@ -243,6 +244,7 @@ func TestBookAndPage(t *testing.T) {
 		{text: "2019-88123", first: "a3", all: "a3"},
 		{text: `"order 2019-88123"`},
 		{text: "book 1022 page 999"},
+		{text: "map book 12 page 3", first: "o1", all: "o1", loose: true}, // and no other way
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
