@@ -136,7 +136,9 @@ func (m *model) search(q Query, w weigher) Answer {
 			a.Hits = append(a.Hits, Hit{d.key, d.group, score})
 		}
 	}
-	slices.SortStableFunc(a.Hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(a.Hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Group, b.Group))
+	})
 	return a
 }
 

@@ -70,8 +70,8 @@ type Hit struct {
 	Score float64
 }
 
-// Answer is the hits, those worth most first, and among equals those that came last
-// first; and how many documents of every group match, whatever Query.Groups says.
+// Answer is the hits, those worth most first, among equals those of the lowest group, and
+// among those the ones that came last first; and how many documents of every group match, whatever Query.Groups says.
 type Answer struct {
 	Hits   []Hit
 	Counts [Groups]int
@@ -160,10 +160,10 @@ func (c *collector) search(p *plan, i int) {
 		}
 		group := c.groups.U8(d) % Groups
 		c.counts[group]++
-		if c.query.Groups>>group&1 == 0 || !c.top.wants(most) {
+		if c.query.Groups>>group&1 == 0 || !c.top.wants(most, group) {
 			continue
 		}
-		if score := m.score(); c.top.wants(score) {
+		if score := m.score(); c.top.wants(score, group) {
 			c.top.add(ranked{hit: Hit{Group: group, Score: score}, view: i, doc: d})
 		}
 	}

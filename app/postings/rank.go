@@ -59,8 +59,9 @@ type totals struct {
 	words uint64
 }
 
-// top keeps the hits that are worth most. They come in the order that decides among
-// equals, so an equal of the least is of no use any more.
+// top keeps the hits that are worth most, and among equals those of the lowest group. They
+// come in the order that decides among the others, so an equal of the least is of no use
+// any more.
 type top struct {
 	most int
 	hits []ranked // a heap, the least on top
@@ -77,14 +78,21 @@ type ranked struct {
 func (t *top) full() bool { return len(t.hits) >= t.most }
 
 // wants tells whether a document that came now and is worth so much would be kept.
-func (t *top) wants(score float64) bool {
-	return !t.full() || t.most > 0 && score > t.hits[0].hit.Score
+func (t *top) wants(score float64, group uint8) bool {
+	if !t.full() || t.most == 0 {
+		return !t.full()
+	}
+	least := &t.hits[0].hit
+	return score > least.Score || score == least.Score && group < least.Group
 }
 
 // less tells whether a is worth less than b.
 func less(a, b *ranked) bool {
 	if a.hit.Score != b.hit.Score {
 		return a.hit.Score < b.hit.Score
+	}
+	if a.hit.Group != b.hit.Group {
+		return a.hit.Group > b.hit.Group
 	}
 	return a.came > b.came
 }

@@ -94,32 +94,63 @@ func (b *Batch) Put(d Document) error {
 // number puts what a document is called by.
 func (b *Batch) number(s string) {
 	var parts []string
+	var at []int
 	first := b.fields.position
-	from, firstEnd, end := 0, 0, 0
+	firstEnd, end := 0, 0
 	b.fields.scan(s, func(t token) {
 		b.word(fieldWord, t)
-		word := string(t.text)
 		if !t.also {
 			if len(parts) == 0 {
-				from, firstEnd = t.start, t.end
+				firstEnd = t.end
 			}
-			parts, end = append(parts, word), t.end
+			parts, at, end = append(parts, string(t.text)), append(at, t.start), t.end
 		}
 		if t.position != first || t.also && t.end == firstEnd {
 			b.starts(wordStart, t.text, anyStart) // those of the first are numberStart
 		}
 	})
 	b.fields.skip()
-	all := squeezed(parts)
-	if all == "" {
+	if len(parts) == 0 {
 		return
 	}
-	b.to.Flat([]byte(term(number, whole(all))))
-	b.to.Flat([]byte(term(asTyped, whole(typedForm(s[from:end])))))
+	head := heading(parts)
+	if head > 0 {
+		b.starts(wordStart, []byte(parts[0]), anyStart)
+	}
+	parts, at = parts[head:], at[head:]
+	all := squeezed(parts)
 	b.to.Flat([]byte(term(plainNumber, whole(plain(parts)))))
 	b.starts(numberStart, []byte(all), anyStart)
 	if joined := strings.Join(parts, ""); joined != all {
 		b.starts(numberStart, []byte(joined), anyStart) // Bk 1022 Pg 3
+	}
+	if r, is := title.ReferenceOf(parts); is {
+		b.to.Flat([]byte(term(asTyped, whole(entered(r.Register, r.Numbers)))))
+		b.to.Flat([]byte(term(number, whole(paged(r.Numbers)))))
+		b.to.Flat([]byte(term(number, whole(paged([]string{all})))))
+		return
+	}
+	b.to.Flat([]byte(term(number, whole(all))))
+	typed := typedForm(s[at[0]:end])
+	b.to.Flat([]byte(term(asTyped, whole(typed))))
+	b.typedStarts(typed)
+}
+
+// typedStarts puts the beginnings of a number as it is written, those that have
+// punctuation; nobody's ends with that.
+func (b *Batch) typedStarts(typed string) {
+	characters, apart := 0, false
+	for i := range typed {
+		if characters++; characters > anyStart.most {
+			return
+		}
+		c, _, size := classAt(typed, i)
+		if c == between || c == apostrophe {
+			apart = true
+		} else if end := i + size; apart && end <= mostWord {
+			b.term = appendTerm(b.term, numberStart, []byte(typed[:end]))
+			b.to.Flat(b.term)
+		}
 	}
 }
 

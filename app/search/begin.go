@@ -94,18 +94,30 @@ func (b *builder) wordStart(w string) []postings.Node {
 	return either
 }
 
-// beginning is numbers that begin so; they are written in words of which each could be
-// one of a field.
-func (b *builder) beginning(squeezed string, words int) []postings.Node {
-	s, all := start(squeezed)
-	worth := worthBeginning * float64(words)
+// beginning is numbers that begin so, best with the same punctuation; they are written in
+// words of which each could be one of a field.
+func (b *builder) beginning(c called, words int) []postings.Node {
+	worth := float64(worthBeginning)
+	if b.alone && len(c.squeezed) <= fewDigits && isDigits(c.squeezed) {
+		worth = worthFewDigits
+	}
+	either := b.begins(number, c.squeezed, worth*float64(words))
+	if c.referred == nil && c.typed != c.squeezed {
+		either = append(either, b.begins(asTyped, c.typed, worthTypedStart*float64(words))...)
+	}
+	return either
+}
+
+// begins is numbers of which a spelling begins so.
+func (b *builder) begins(space byte, word string, worth float64) []postings.Node {
+	s, all := start(word)
 	switch {
 	case s == "":
 		return nil
 	case all && fits(s):
 		return []postings.Node{flat(numberStart, s, worth)}
 	}
-	return b.longer(number, squeezed, numberStart, s, worth)
+	return b.longer(space, word, numberStart, s, worth)
 }
 
 // longer is what begins with more characters than beginnings have: the terms that do,

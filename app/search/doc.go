@@ -6,9 +6,10 @@
 //
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
-// the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
-// as conveyance, L.L.C. also as llc, Bk also as book, Street also as st, 0883 also as
-// 883, B-119.04 also as b11904. There are no stop words. Between fields and between pages is a gap that no phrase crosses.
+// the index, at one position: 12-3-045 and 12 3 045 also as 123045, (985) 555-0142 also
+// as 9855550142, convey-⏎ance also as conveyance, L.L.C. also as llc, Bk also as book,
+// Street also as st, 0883 also as 883, B-119.04 also as b11904. There are no stop words.
+// Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
 //
@@ -18,9 +19,9 @@
 //	w word      of the text, with its positions
 //	f word      of Numbers, Names and Fields, with its positions
 //	h start     of a word of Numbers and Names, 2 to 12 characters, or 1 digit; without the first word of a number
-//	x number    all of one of Numbers, without punctuation: 123045, 1022311 for Bk 1022 Pg 311
-//	g start     of that, 2 to 12 characters, or 1 digit
-//	e number    as it is written, without case
+//	x number    all of one of Numbers, without punctuation and without what says of which kind it is: 123045; 1022 311 and book 1022311 for Bk 1022 Pg 311
+//	g start     of that, 2 to 12 characters, or 1 digit; of Bk 1022 Pg 311 also 1022311; and as it is written: 12-3, 12-3-0
+//	e number    as it is written, without case; of book and page the register and the digits: deeds book 1022 311
 //	z number    with one hyphen between its parts, and no zeros before them: 12-3-45
 //	b start     of a word of Fields and of the text, 2 to 6 characters; digits: 1 to 6 in Fields, 4 to 6 in the text
 //	t id (8)    template
@@ -46,6 +47,11 @@
 // what kind of number is behind them (order no. 2026-0117) may be missing anyway; no
 // other word is, and no digit.
 //
+// A text that is nothing but a book and page is one number, whatever the book is called
+// (title.ReferenceOf): COB 1022 Pg 312 is Conveyance Book 1022, folio 312, and OR 1022/312
+// too, behind those of the same register and those of none. It is found in texts where
+// its numbers have a word for pages between them, or three digits each and nothing.
+//
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
 // more, all that begin with the first twelve characters behind them; typing errors are
@@ -54,15 +60,19 @@
 //
 // # Ranking
 //
-// Each word is worth the most of what holds; words add up; the later document first
-// among equals. For one word, or all that was typed taken as a number:
+// Each word is worth the most of what holds; words add up. Among equals
+// abstracts are before orders and these before documents, and of one kind the later one
+// first. For one word, or all that was typed taken as a number:
 //
-//	200,000  all that was typed is one of Numbers, with the same punctuation
+//	200,000  all that was typed is one of Numbers, with the same punctuation; a book and page of the same register, or of none
 //	100,000  with another
 //	 90,000  but for zeros before its parts; 20 while zeros are being typed
 //	  tenth  of these: a word of several is
+//	  1,000  all that was typed is a book and page, and the text or a field has it in other words
 //	     40  it is a word of a field; 40 for each word of a phrase
-//	     30  it begins one of Numbers; 30 for each word typed
+//	     45  it is two digits and all that was typed, and begins one of Numbers
+//	     35  it begins one of Numbers, with the same punctuation; 35 for each word typed
+//	     30  with another
 //	     25  it begins a word of Numbers or Names; 25 for each word of a phrase
 //	0.5 BM25 it is in the text
 //	    0.1  it begins a word of the text or of Fields

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"deedkeep/app/title"
 )
 
 // Bounds of marking one text.
@@ -125,7 +127,7 @@ func (w *marking) goesOn(a *attempt, t token) bool {
 		}
 		return false
 	}
-	return a.matched > 0 && isPlace(t.text) == page // 1022, Page 311
+	return a.matched > 0 && title.PlaceOf(t.text) == title.Page // 1022, Page 311
 }
 
 // find adds the marks of a target.

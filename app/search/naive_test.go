@@ -117,7 +117,9 @@ func (n *naive) Search(_ context.Context, q postings.Query) (postings.Answer, er
 			a.Hits = append(a.Hits, postings.Hit{Key: d.key, Group: d.group, Score: score})
 		}
 	}
-	slices.SortStableFunc(a.Hits, func(g, h postings.Hit) int { return cmp.Compare(h.Score, g.Score) })
+	slices.SortStableFunc(a.Hits, func(g, h postings.Hit) int {
+		return cmp.Or(cmp.Compare(h.Score, g.Score), cmp.Compare(g.Group, h.Group))
+	})
 	a.Hits = a.Hits[:min(len(a.Hits), q.Limit)]
 	return a, nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/postings"
+	"deedkeep/app/title"
 )
 
 // What a match is worth: a number more than all the fields that a query can have words
@@ -18,8 +19,11 @@ const (
 	worthTyped      = 2       // times that where it has the same punctuation
 	worthPlain      = 0.9     // times that where zeros are left out
 	worthOpenZeros  = 20      // a number without the zeros that somebody is typing
+	worthSaid       = 1_000   // a text says the book and page that was typed
 	worthField      = 40      // a word of a field
 	worthBeginning  = 30      // begins a number; for each word of what was typed
+	worthTypedStart = 35      // with the same punctuation
+	worthFewDigits  = 45      // all that was typed is a digit or two, which begin one
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
 	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
@@ -32,6 +36,7 @@ func nodes(words int) int { return 1_024 + 32*words }
 
 // Bounds of what a word stands for.
 const (
+	fewDigits         = 2      // that are more likely the beginning of a number than the day of a date
 	mostStarts        = 64     // words that begin so
 	mostNear          = 8      // words that are looked for together
 	mostNearDocuments = 10_000 // that have the rarest of them
@@ -106,8 +111,9 @@ func (b *builder) query(a asked) postings.Node {
 	last := a.groups[len(a.groups)-1]
 	open := last.clauses[len(last.clauses)-1].open
 	either := append(postings.Any{prefer(all(must), should)}, exact(a.called, true, open)...)
+	either = append(either, said(a.called.numbers)...)
 	if open {
-		either = append(either, b.beginning(a.called.squeezed, a.words)...)
+		either = append(either, b.beginning(a.called, a.words)...)
 	}
 	return either
 }
@@ -120,23 +126,39 @@ func (b *builder) maybe(groups []group, i int) bool {
 	if word == "" {
 		return false
 	}
-	last := i == len(groups)-1
-	if !last && isLabel(word) {
-		for i++; i < len(groups)-1; i++ {
-			if next, _ := groups[i].word(); !isLabel(next) {
-				break
-			}
+	maybe := open && isLetter(word)
+	if i < len(groups)-1 {
+		label, page := before(groups[i:])
+		if label {
+			return true
 		}
-		return groups[i].hasDigit()
+		maybe = page
 	}
-	if b.stage == strict {
+	if !maybe || b.stage == strict {
 		return false
 	}
-	if last && open && isLetter(word) || !last && isPlace(word) != noPlace && groups[i+1].hasDigit() {
-		b.wider = b.wider || b.stage == loose
-		return true
+	b.wider = b.wider || b.stage == loose
+	return true
+}
+
+// before says whether a word, and those between it and a number, say what kind of
+// number that is, or in which book or on which page.
+func before(groups []group) (label, page bool) {
+	first, _ := groups[0].word()
+	label, page = title.IsLabel(first), title.PlaceOf(first) == title.Book || title.PlaceOf(first) == title.Page
+	if !label && !page && title.PlaceOf(first) != title.Records {
+		return false, false
 	}
-	return false
+	for _, g := range groups[1:] {
+		word, _ := g.word()
+		place := title.PlaceOf(word)
+		if place == title.NoPlace && !title.IsLabel(word) {
+			return label && g.hasDigit(), page && g.hasDigit()
+		}
+		label = label && title.IsLabel(word)
+		page = page || place == title.Book
+	}
+	return false, false
 }
 
 // near are the words of a query standing together, which is worth something. It is
@@ -191,7 +213,7 @@ func (b *builder) group(g group, only bool) postings.Node {
 	open := g.clauses[len(g.clauses)-1].open
 	either := append(postings.Any{all(parts)}, exact(g.called, only, open)...)
 	if open {
-		either = append(either, b.beginning(g.called.squeezed, g.words())...)
+		either = append(either, b.beginning(g.called, g.words())...)
 	}
 	return append(either, b.oneWord(g.joined, open)...)
 }
@@ -207,9 +229,43 @@ func exact(c called, only, open bool) []postings.Node {
 	if open && c.padded {
 		plain = worthOpenZeros
 	}
-	return []postings.Node{
-		flat(asTyped, whole(c.typed), worth*worthTyped), flat(number, whole(c.squeezed), worth), flat(plainNumber, whole(c.plain), plain),
+	either := []postings.Node{flat(plainNumber, whole(c.plain), plain)}
+	if c.paged != "" {
+		either = append(either, flat(number, whole(c.paged), worth))
 	}
+	if c.referred == nil {
+		return append(either, flat(number, whole(c.squeezed), worth), flat(asTyped, whole(c.typed), worth*worthTyped))
+	}
+	for _, r := range c.referred {
+		either = append(either, flat(asTyped, whole(r), worth*worthTyped))
+	}
+	return either
+}
+
+// said is book and page as texts have them, whatever the book is called there. Short
+// numbers beside each other are mostly something else: the month and day of a date.
+func said(numbers []string) []postings.Node {
+	const long = 3 // digits
+	if len(numbers) != 2 {
+		return nil
+	}
+	var spoken [][]string
+	for _, page := range []string{"page", "p", "folio", "fol"} {
+		spoken = append(spoken, []string{numbers[0], page, numbers[1]})
+	}
+	if min(len(numbers[0]), len(numbers[1])) >= long {
+		spoken = append(spoken, numbers)
+	}
+	var either []postings.Node
+	for _, words := range spoken {
+		for _, space := range []byte{fieldWord, textWord} {
+			either = append(either, postings.Prefer{
+				Must:   postings.Phrase{Terms: terms(space, words)},
+				Should: []postings.Node{flat(space, words[0], worthSaid)},
+			})
+		}
+	}
+	return either
 }
 
 func (b *builder) clause(c clause, only bool) postings.Node {
@@ -220,7 +276,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
-		either = append(either, b.beginning(c.called.squeezed, len(c.parts))...)
+		either = append(either, b.beginning(c.called, len(c.parts))...)
 		either = append(either, b.opening(c)...)
 	}
 	if b.stage == typos && !c.quoted && !c.isNumber() {

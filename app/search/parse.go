@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"deedkeep/app/title"
 )
 
 // What is wrong with a query.
@@ -50,12 +52,21 @@ type group struct {
 // without the zeros before its parts besides.
 type called struct {
 	typed, squeezed, plain string
-	padded                 bool // zeros stand before a part
+	referred               []string // a book and page, instead of typed
+	numbers                []string // of it
+	paged                  string   // as it is among the numbers; "" for what has letters
+	padded                 bool     // zeros stand before a part
 }
 
 func call(text string, parts []string) called {
 	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
-	return called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+	c := called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+	if r, is := title.ReferenceOf(parts); is {
+		c.referred, c.numbers, c.paged = referred(r), r.Numbers, paged(r.Numbers)
+	} else if !slices.ContainsFunc(parts, func(p string) bool { return !isDigits(p) }) {
+		c.paged = paged(parts)
+	}
+	return c
 }
 
 // isNumber says whether a clause is one number in several parts, of which none means
@@ -108,11 +119,13 @@ func parse(text string, mostWords int) (asked, error) {
 	var all []string
 	for rest, quoted := text, false; rest != ""; quoted = !quoted {
 		part, behind, closed := cutQuote(rest)
-		p := parser{text: part, open: !closed && behind == ""}
-		p.read(quoted)
+		p := parser{text: part, quoted: quoted, open: !closed && behind == ""}
+		p.read()
 		a.groups = append(a.groups, p.groups...)
 		all = append(all, p.all...)
-		rest = behind
+		if rest = behind; !quoted && !closed && len(p.all) == len(all) && len(all) > 0 {
+			a.called = p.called(0, len(all)) // there are no quotes
+		}
 	}
 	characters := 0
 	for _, w := range all {
@@ -124,7 +137,9 @@ func parse(text string, mostWords int) (asked, error) {
 	if characters < leastAsked {
 		return asked{}, ErrShort
 	}
-	a.called = call(strings.TrimSpace(text), all)
+	if a.called.squeezed == "" {
+		a.called = call(strings.TrimSpace(text), all)
+	}
 	return a, nil
 }
 
@@ -141,6 +156,7 @@ func cutQuote(s string) (before, after string, found bool) {
 // parser reads what stands inside quotes, or outside of them.
 type parser struct {
 	text   string
+	quoted bool
 	open   bool // nothing stands behind it
 	tokens []token
 	words  []string // of tokens
@@ -150,7 +166,7 @@ type parser struct {
 	groups []group
 }
 
-func (p *parser) read(quoted bool) {
+func (p *parser) read() {
 	var a analyser
 	a.scan(p.text, func(t token) {
 		word := string(t.text)
@@ -166,8 +182,8 @@ func (p *parser) read(quoted bool) {
 		return
 	}
 	open := p.open && !isBlank(p.text[len(p.text)-1])
-	if quoted {
-		p.groups = []group{{clauses: []clause{p.clause(0, len(p.tokens), true, open)}}}
+	if p.quoted {
+		p.groups = []group{{clauses: []clause{p.clause(0, len(p.tokens), open)}}}
 		return
 	}
 	for from := 0; from < len(p.tokens); {
@@ -175,11 +191,11 @@ func (p *parser) read(quoted bool) {
 		g := group{}
 		for at := from; at < to; {
 			end := p.chunkEnd(at)
-			g.clauses = append(g.clauses, p.clause(at, end, false, open && end == len(p.tokens)))
+			g.clauses = append(g.clauses, p.clause(at, end, open && end == len(p.tokens)))
 			at = end
 		}
 		if len(g.clauses) > 1 {
-			g.called = call(p.between(from, to), p.words[from:to])
+			g.called = p.called(from, to)
 			g.joined = p.joined(from, to)
 		}
 		p.groups = append(p.groups, g)
@@ -188,11 +204,20 @@ func (p *parser) read(quoted bool) {
 }
 
 // clause is of tokens from to to.
-func (p *parser) clause(from, to int, quoted, open bool) clause {
+func (p *parser) clause(from, to int, open bool) clause {
 	return clause{
-		parts: p.words[from:to:to], joined: p.joined(from, to), called: call(p.between(from, to), p.words[from:to]),
-		quoted: quoted, open: open,
+		parts: p.words[from:to:to], joined: p.joined(from, to), called: p.called(from, to),
+		quoted: p.quoted, open: open,
 	}
+}
+
+// called is tokens from to to as a number. What says of which kind it is is no part of
+// it, but for quotes.
+func (p *parser) called(from, to int) called {
+	if !p.quoted {
+		from += heading(p.words[from:to])
+	}
+	return call(p.between(from, to), p.words[from:to])
 }
 
 // between is the text of tokens from to to.

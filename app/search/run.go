@@ -16,6 +16,7 @@ type run struct {
 	lastText   int // and in run.text
 	blanks     bool
 	initials   bool
+	area       bool // the last link was that behind the area code of a telephone
 }
 
 // settleRun ends the run that does not go on with the word of digits at start: before
@@ -27,13 +28,25 @@ func (a *analyser) settleRun(s string, start int) {
 	}
 	blanks, linked := link(s[r.end:start])
 	switch {
+	case r.isArea(s, start):
+		r.area = true
 	case !linked || r.initials:
 		a.endRun()
-	case r.parts == 1:
-		r.blanks = blanks
+	case r.parts == 1 || r.area:
+		r.blanks, r.area = blanks, false
 	case r.blanks != blanks:
 		a.turnRun(blanks)
 	}
+}
+
+// isArea says whether the run is the area code of a telephone, which has parentheses of
+// its own: (985) 555-0142 is 985-555-0142.
+func (r *run) isArea(s string, next int) bool {
+	if r.parts != 1 || r.initials || r.end-r.start != 3 || r.start == 0 || s[r.start-1] != '(' {
+		return false
+	}
+	behind := s[r.end:next]
+	return behind == ")" || behind == ") " || behind == ")-"
 }
 
 // settleInitials ends the run that does not go on with the word of letters from start

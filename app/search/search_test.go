@@ -145,6 +145,7 @@ func firm() []Document {
 		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"0212/0077", "Bk 2417 Pg 887"}},
 		{Kind: File, ID: 1, Day: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
 		{Kind: File, ID: 2, Day: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
+		{Kind: Order, ID: 1, Day: 4, Names: []string{"Bayou Title"}, Fields: []string{"(985) 555-0142"}},
 		{Kind: File, ID: 3, Day: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
 	}
 }
@@ -177,6 +178,11 @@ func TestFirm(t *testing.T) {
 		{name: "whole part before beginning", text: "2026-0117", want: "a1 a2"},
 		{name: "letters without punctuation", text: "470312b11904", want: "f2"},
 		{name: "on the way to that", text: "470312b119", want: "f2"},
+		{name: "a telephone", text: "9855550142", want: "o1"},
+		{name: "a telephone with hyphens", text: "985-555-0142", want: "o1"},
+		{name: "a telephone as it is written", text: "(985) 555-0142", want: "o1"},
+		{name: "a telephone on the way", text: "(985) 555-01", want: "o1"},
+		{name: "a telephone without its punctuation, on the way", text: "98555501", want: "o1"},
 		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
 		{name: "a whole word begins nothing with an error", text: "jones john", fuzzy: false},
 		{name: "a quote left open", text: `"of the sai`, want: "f2"},
@@ -187,6 +193,105 @@ func TestFirm(t *testing.T) {
 				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
 				if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Loose != row.loose {
 					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+				}
+			}
+		})
+	}
+}
+
+// recorded is a library of books and pages, and of what looks like them.
+func recorded() []Document {
+	return []Document{
+		{Kind: Abstract, ID: 1, Day: 1, Numbers: []string{"Bk 1022 Pg 311", "LA-2026-00417"}, Names: []string{"Théodore Hébert"}},
+		{Kind: Abstract, ID: 2, Day: 2, Numbers: []string{"COB 1022, folio 312"}, Names: []string{"Claude St. Pierre"}},
+		{Kind: Abstract, ID: 3, Day: 3, Numbers: []string{"MOB 1022 Pg 312", "Inst. No. 2019-88123"}, Names: []string{"Odette Landry"}},
+		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"COB 1505 Pg 205"}},
+		{Kind: File, ID: 1, Day: 5, Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"},
+			Text: pages("recorded in the book at page 500 or of the map of the official records, parcel 47-0312-B-119.04, conveyance of 312 mortgage bk ob")},
+		{Kind: File, ID: 2, Day: 6, Names: []string{"release.pdf"}, Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
+		{Kind: Order, ID: 1, Day: 6, Fields: []string{"2026-12-03"}},
+		{Kind: File, ID: 3, Day: 7, Names: []string{"2019 Taxes.txt"}, Text: pages("the taxes of 2019, page 1022 of 2000")},
+	}
+}
+
+func TestBookAndPage(t *testing.T) {
+	n, x := naiveOf(t, recorded()), indexOf(t, recorded())
+	for _, row := range []struct {
+		text, first, all string // that come first, in any order, and that are found
+		loose            bool
+	}{
+		{text: "COB 1022 Pg 312", first: "a2", all: "a2 a3 f1 f2"},
+		{text: "cob 1022 folio 312 ", first: "a2", all: "a2 a3 f1 f2", loose: true},
+		{text: "C.O.B. 1022/312", first: "a2", all: "a2 a3 f2"},
+		{text: "1022 312", first: "a2 a3", all: "a2 a3 f1 f2"},
+		{text: "1022/312", first: "a2 a3", all: "a2 a3"},
+		{text: "book 1022 page 312", first: "a2 a3", all: "a2 a3 f1 f2"},
+		{text: "Mortgage Book 1022 Page 312", first: "a3", all: "a2 a3 f1 f2"},
+		{text: "MOB 1022 Pg 312", first: "a3", all: "a2 a3 f1 f2", loose: true},
+		{text: "cob 1022 pg 311", first: "a1 f1", all: "a1 f1"},
+		{text: "Bk 1022 Pg 311", first: "a1 f1", all: "a1 f1"},
+		{text: "conv bk 1022 pg 311", first: "a1 f1", all: "a1 f1"},
+		{text: "ob 1022 pg 311", first: "a1", all: "a1 f1"},
+		{text: "OR Book 1022 Page 311", first: "a1", all: "a1 f1"},
+		{text: "map book 1022 page 311", first: "a1", all: "a1 f1"},
+		{text: "Conveyance Book 1505 Page 205", first: "a4", all: "a4"},
+		{text: "1505 205", first: "a4", all: "a4"},
+		{text: "bk 1022 pg 31", first: "a1 f1 a2 a3", all: "a1 a2 a3 f1"},
+		{text: "cob 1022 pg 3", first: "f1", all: "a1 a2 a3 f1"},
+		{text: "conveyance book 1022 page 311 hebert", first: "f1", all: "a1 f1", loose: true},
+		{text: "conveyance book no. 1505 hebert"},
+		{text: "instrument 2019-88123", first: "a3", all: "a3"},
+		{text: "2019-88123", first: "a3", all: "a3"},
+		{text: `"order 2019-88123"`},
+		{text: "book 1022 page 999"},
+		{text: "map book 12 page 3", first: "o1", all: "o1", loose: true}, // and no other way
+	} {
+		t.Run(row.text, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 4})
+				got := names(a)
+				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
+				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") || a.Loose != row.loose {
+					t.Errorf("finds %s (loose: %t, %v), want %s of %s: %v", got, a.Loose, err, row.first, row.all, a.Hits)
+				}
+			}
+		})
+	}
+}
+
+// TestRanks: who is before whom, to the last.
+func TestRanks(t *testing.T) {
+	typing := []Document{
+		{Kind: Order, ID: 1, Day: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},
+		{Kind: Abstract, ID: 1, Day: 2, Numbers: []string{"23-001235"}, Names: []string{"Claude Hébert", "O'Neal"}},
+		{Kind: File, ID: 1, Day: 3, Numbers: []string{"Bk2300-Pg12"}, Names: []string{"23_Deed_Bk2300-Pg12 Hebert.pdf"}},
+		{Kind: Order, ID: 2, Day: 4, Numbers: []string{"2300-77"}, Names: []string{"Ann Hebert", "ONeal"}, Fields: []string{"2027-01-23"}},
+		{Kind: File, ID: 2, Day: 5, Names: []string{"Hebert to ONeal.pdf"}, Text: pages("of 23 arpents")},
+		{Kind: Abstract, ID: 2, Day: 6, Numbers: []string{"230-0123"}, Names: []string{"Hebert"}, Fields: []string{"2025-11-23"}},
+		{Kind: Order, ID: 3, Day: 7, Names: []string{"Zoe Hebert"}, Fields: []string{"2026-09-23"}},
+		{Kind: Abstract, ID: 3, Day: 8, Numbers: []string{"23-001-234-000-77"}},
+	}
+	n, x := naiveOf(t, typing), indexOf(t, typing)
+	for _, row := range []struct{ name, text, want string }{
+		{"as typed, then digits", "23-00", "a3 a1 o1 a2 o2 f1"},
+		{"the digits alone", "2300", "o2 f1 a3 a2 a1 o1"},
+		{"one more", "23-0012", "a1 o1 a3 a2 f1"},
+		{"as typed, in more than is in the index", "23-001-234-000", "a3"},
+		{"two digits begin numbers before they are days", "23", "a3 a2 a1 o2 o1 f1 o3 f2"},
+		{"two digits and a word", "hebert 23", "a2 a1 o3 o2 f1 f2"},
+		{"abstracts, orders, documents", "hebert ", "a2 a1 o3 o2 f2 f1"},
+		{"being typed", "heber", "a2 a1 o3 o2 f2 f1"},
+		{"with an apostrophe", "O'Neal", "a1 o2 f2"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				for limit := 1; limit <= 12; limit++ {
+					a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: limit})
+					want := strings.Fields(row.want)
+					want = want[:min(limit, len(want))]
+					if got := names(a); err != nil || got != strings.Join(want, " ") {
+						t.Errorf("%d of %q are %s (%v), want %s: %v", limit, row.text, got, err, want, a.Hits)
+					}
 				}
 			}
 		})

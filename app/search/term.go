@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/postings"
+	"deedkeep/app/title"
 )
 
 // The namespaces of terms, drawn in doc.go.
@@ -86,34 +87,37 @@ func start(word string) (s string, all bool) {
 func fits(s string) bool { return len(s) < postings.MostTerm }
 
 // squeezed is a number without its punctuation. Book and page are the same number
-// whether they are called so or not: Bk 1022 Pg 311, Liber 1022 folio 311, 1022/311.
+// whatever they are called: Bk 1022 Pg 311, Liber 1022 folio 311, COB 1022/311.
 func squeezed(parts []string) string { return strings.Join(essence(parts), "") }
 
 // essence is the parts of a number; of book and page only the digits.
 func essence(parts []string) []string {
-	rest := parts
-	if len(rest) > 1 && rest[0] == "deed" && isPlace(rest[1]) == book {
-		rest = rest[1:]
+	if r, is := title.ReferenceOf(parts); is {
+		return r.Numbers
 	}
-	if len(rest) > 0 && isPlace(rest[0]) == book {
-		rest = rest[1:]
+	return parts
+}
+
+// heading is how many words before a number say what kind of number it is: order no.
+// 2026-0117, Inst. # 88123, deed book 1022.
+func heading(parts []string) int {
+	n := 0
+	for n < len(parts) && title.IsLabel(parts[n]) {
+		n++
 	}
-	var digits []string
-	pages := 0
-	for i, p := range rest {
-		switch {
-		case isDigits(p):
-			digits = append(digits, p)
-		case isPlace(p) == page && pages == 0 && len(digits) > 0 && i < len(rest)-1:
-			pages++
-		default:
-			return parts
+	if n == 0 {
+		for n < len(parts) && title.PlaceOf(parts[n]) == title.Records {
+			n++
 		}
+		if n < len(parts) && title.PlaceOf(parts[n]) == title.Book {
+			return n
+		}
+		return 0
 	}
-	if len(digits) < 2 {
-		return parts
+	if n < len(parts) && (isDigits(parts[n]) || n+1 < len(parts) && len(parts[n]) <= mostCodeLetters && isDigits(parts[n+1])) {
+		return n
 	}
-	return digits
+	return 0
 }
 
 // plain is a number in whose parts no zeros stand before others: 12-3-045 is 12-3-45,
@@ -129,34 +133,31 @@ func plain(parts []string) string {
 	return strings.Join(essence(short), "-")
 }
 
-// place is what a word says of the number behind it.
-type place uint8
-
-const (
-	noPlace place = iota
-	book
-	page
-)
-
-func isPlace[T string | []byte](word T) place {
-	switch string(word) {
-	case "book", "bk", "db", "liber", "lib", "l", "volume", "vol", "reel":
-		return book
-	case "page", "pg", "pp", "p", "folio", "fol", "f":
-		return page
+// paged is a book and page among the numbers without punctuation: 2300 12 is book 2300
+// page 12, and 230012 may be it; 23-0012 is not.
+func paged(numbers []string) string {
+	if len(numbers) == 1 {
+		return "book " + numbers[0]
 	}
-	return noPlace
+	return strings.Join(numbers, " ")
 }
 
-// isLabel says whether a word says what kind of number is behind it, and is no part of
-// that: order 2026-0117.
-func isLabel(word string) bool {
-	switch word {
-	case "order", "file", "parcel", "apn", "pin", "tax", "map", "instrument", "inst", "case", "docket",
-		"number", "no", "num", "nr", "id", "ref", "reference":
-		return true
+// referred are the ways in which a book and page of a register is in the index as it is
+// typed: its own, and that of books which are called nothing but so; of those, any.
+func referred(r title.Reference) []string {
+	if r.Register == title.AnyRegister {
+		var all []string
+		for _, register := range title.Registers {
+			all = append(all, entered(register, r.Numbers))
+		}
+		return all
 	}
-	return false
+	return []string{entered(r.Register, r.Numbers), entered(title.AnyRegister, r.Numbers)}
+}
+
+// entered is a book and page of a register, however it is written.
+func entered(r title.Register, numbers []string) string {
+	return string(r) + " book " + strings.Join(numbers, " ")
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

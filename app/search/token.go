@@ -24,6 +24,7 @@ type token struct {
 // is bk 1022. Another spelling follows the words it stands for:
 //
 //	12-3-045, 12 3 045     123045
+//	(985) 555-0142         9855550142
 //	O Brien, Mc Donald     obrien, mcdonald
 //	L.L.C.                 llc
 //	convey-⏎ance           conveyance

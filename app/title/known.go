@@ -39,24 +39,30 @@ func (o Order) Known() Known {
 	return k
 }
 
-// Known is what a document is known by: its name, and the numbers in it, as in
-// "Deed Bk1022-Pg311.pdf".
+// Known is what a document is known by: its name, and what is called a number there: all
+// of it, as in "26-0017.pdf", or books, pages and longer numbers, as in "Deed
+// Bk1022-Pg311.pdf". The 20 of "20_Deed.pdf" is a word of the name, and so is a date.
 func (f File) Known() Known {
 	var k Known
 	k.name(f.Filename)
 	stem := strings.TrimSuffix(f.Filename, f.extension())
-	if numberLike(stem) {
+	apart := strings.ReplaceAll(stem, "_", " ")
+	parts := strings.FieldsFunc(bookPage.ReplaceAllString(apart, " "), nameGap)
+	if numberLike(stem) && !slices.ContainsFunc(parts, func(part string) bool { return !hasDigit(part) }) {
 		k.number(stem)
 		return k
 	}
-	for _, part := range strings.FieldsFunc(bookPage.ReplaceAllString(stem, " "), nameGap) {
-		if numberLike(part) {
+	for _, part := range parts {
+		if numberLike(part) && !dateLike.MatchString(part) && (sixDigits.MatchString(part) || digits(part) >= leastDigits && inParts.MatchString(part)) {
 			k.number(part)
 		}
 	}
-	k.numbersIn(stem)
+	k.numbersIn(apart)
 	return k
 }
+
+// leastDigits are those of a number in several parts among the words of a name.
+const leastDigits = 4
 
 func nameGap(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("_,;()[]", r) }
 
@@ -105,10 +111,12 @@ func (k *Known) value(key, text string) {
 	k.numbersIn(text)
 }
 
-// numbersIn adds the books and pages that a text names.
+// numbersIn adds the books and pages, and the instruments, that a text names.
 func (k *Known) numbersIn(text string) {
-	for _, found := range bookPage.FindAllString(text, mostNumbersIn) {
-		k.number(found)
+	for _, called := range []*regexp.Regexp{bookPage, instrumentNumber} {
+		for _, found := range called.FindAllString(text, mostNumbersIn) {
+			k.number(found)
+		}
 	}
 }
 
@@ -126,20 +134,16 @@ func add(list *[]string, s string) {
 const mostNumbersIn = 64
 
 var (
-	dateLike = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-	// "Bk 1022 Pg 311", "Bk1022-Pg311", "Book 1022, Page 311", "Liber 7 f. 12".
-	bookPage = regexp.MustCompile(`(?i)\b(?:bk|book|db|deed book|liber|lib|l|vol|volume|reel)\.?[\s#-]*\d{1,9}[\s,/-]*(?:pg|page|pp|p|folio|fol|f)\.?[\s#-]*\d{1,9}`)
+	dateLike  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	sixDigits = regexp.MustCompile(`\d{6}`)
+	inParts   = regexp.MustCompile(`\d[-./:–—‐‑]+\d`)
 )
 
-// numberWords end, or make up, the keys of fields that hold numbers; nameWords stand
-// in those that hold names (WORKSPACE.md).
-var (
-	numberWords = set("number", "numbers", "no", "num", "id", "apn", "pin", "parcel", "instrument", "page", "book", "docket", "case", "map", "folio", "liber")
-	nameWords   = set("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
-		"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
-		"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
-		"contact", "agent", "address", "street", "city", "county", "town", "township", "borough", "subdivision", "condominium", "plat")
-)
+// nameWords stand in the keys of fields that hold names (WORKSPACE.md).
+var nameWords = set("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
+	"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
+	"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
+	"contact", "agent", "address", "street", "city", "county", "town", "township", "borough", "subdivision", "condominium", "plat")
 
 func set(words ...string) map[string]bool {
 	m := map[string]bool{}
@@ -149,8 +153,12 @@ func set(words ...string) map[string]bool {
 	return m
 }
 
-// namesNumber reports a key like file_number, parcel_id or deed_book_page.
-func namesNumber(words []string) bool { return numberWords[words[len(words)-1]] }
+// namesNumber reports a key like file_number, parcel_id, deed_book_page or cob.
+func namesNumber(words []string) bool {
+	last := words[len(words)-1]
+	place := PlaceOf(last)
+	return labels[last] || (place == Book || place == Page) && len(last) > 1 && !isWord(last)
+}
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
@@ -160,14 +168,20 @@ func numberLike(s string) bool {
 	if len(s) > MaxName {
 		return false
 	}
-	digits, letters := 0, 0
+	letters := 0
 	for _, r := range s {
-		switch {
-		case unicode.IsDigit(r):
-			digits++
-		case unicode.IsLetter(r):
+		if unicode.IsLetter(r) {
 			letters++
 		}
 	}
-	return digits >= 2 && digits >= letters
+	return digits(s) >= max(2, letters)
+}
+
+func digits(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsDigit(r) {
+			n++
+		}
+	}
+	return n
 }

@@ -45,11 +45,20 @@ func TestKnown(t *testing.T) {
 		{"by shape", Abstract{Custom: custom("remarks", `"1022/311"`, "x", `"no number"`)}.Known(), Known{Numbers: []string{"1022/311"}, Others: []string{"no number"}}},
 		{"a number field without one", Abstract{Custom: custom("file_number", `"none"`)}.Known(), Known{Others: []string{"none"}}},
 		{"what is no value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e", ``)}.Known(), Known{}},
-		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.Known(), Known{Numbers: []string{"Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
+		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.Known(), Known{Numbers: []string{"Deed Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
 		{"a file of words", File{Filename: "Ann's Plat.pdf"}.Known(), Known{Names: []string{"Ann's Plat.pdf"}}},
 		{"a file that is a number", File{Filename: "26-0017.pdf"}.Known(), Known{Numbers: []string{"26-0017"}, Names: []string{"26-0017.pdf"}}},
 		{"a number among words", File{Filename: "Plat_26-0017 (copy).pdf"}.Known(), Known{Numbers: []string{"26-0017"}, Names: []string{"Plat_26-0017 (copy).pdf"}}},
-		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.Known(), Known{Numbers: []string{"Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
+		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.Known(), Known{Numbers: []string{"Deed Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
+		{"a short number among words", File{Filename: "2019 Taxes.txt"}.Known(), Known{Names: []string{"2019 Taxes.txt"}}},
+		{"a number before words", File{Filename: "20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}.Known(), Known{Numbers: []string{"Bk1022-Pg311"}, Names: []string{"20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}}},
+		{"an exhibit", File{Filename: "Exhibit 3-1 of 12.pdf"}.Known(), Known{Names: []string{"Exhibit 3-1 of 12.pdf"}}},
+		{"six digits", File{Filename: "Deed 883120 rev 3.pdf"}.Known(), Known{Numbers: []string{"883120"}, Names: []string{"Deed 883120 rev 3.pdf"}}},
+		{"a book of Louisiana", File{Filename: "Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}.Known(), Known{Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}}},
+		{"a book between underscores", File{Filename: "Deed_COB_1022_Pg_311.pdf"}.Known(), Known{Numbers: []string{"Deed COB 1022 Pg 311"}, Names: []string{"Deed_COB_1022_Pg_311.pdf"}}},
+		{"an instrument", File{Filename: "Deed Inst No. 88123.pdf"}.Known(), Known{Numbers: []string{"Inst No. 88123"}, Names: []string{"Deed Inst No. 88123.pdf"}}},
+		{"keys of books", Abstract{Custom: custom("cob", `"1505/205"`, "mortgage_book", `"12, see 7"`, "entry", `"No. 88 123"`, "this_or", `"Ann 1"`)}.Known(),
+			Known{Numbers: []string{"1505/205", "12, see 7", "No. 88 123"}, Others: []string{"Ann 1"}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for what, lists := range map[string][2][]string{
