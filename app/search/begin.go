@@ -19,7 +19,7 @@ func (b *builder) opening(c clause) []postings.Node {
 		return b.wordStart(last)
 	}
 	either, all := b.begunPhrases(c.parts)
-	if c.isNumber() {
+	if c.isNumber() || areSingle(head) {
 		return either
 	}
 	if b.stage != strict && isLetter(last) {

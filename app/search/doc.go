@@ -34,7 +34,10 @@
 // Several words are all of them, anywhere in the document; what stands in quotes is
 // found as it stands, and so is what has no blank in it (Smith-Jones). Digits with
 // blanks between them may be one number; digits with punctuation are one (387,500), and
-// its parts stand together or not at all. The last word is a beginning, unless a blank
+// its parts stand together or not at all. So do single characters next to each other: A 1
+// is A-1, and T&S is T & S. Zeros before a number that stands alone are there or they are
+// not: 417 is 0417 too, but 0417 is no 417; in a number of several parts, and behind book
+// and page, they are no matter. The last word is a beginning, unless a blank
 // or a quote is behind it; of a phrase still open too, of the 16 commonest among the
 // first 512 words that begin so, and behind those of any that stands anywhere. Where all
 // of that leaves a page short, hits are put behind it: those without a last word of one
@@ -70,6 +73,13 @@
 // Words next to each other, as typed, are worth 10 more in a field and their BM25 once
 // more in the text, where no more than 10,000 documents have the rarest of them. A
 // typing error halves what a word is worth.
+//
+// # Marks
+//
+// A Marker marks something in each document that Search finds: whatever a word, a
+// beginning, a number or a typing error is found by. Of several things that one word is
+// found by, that which is nearest to what was typed; a single character only beside
+// another mark, and a word like of only where there is no other.
 //
 // # Refuses
 //

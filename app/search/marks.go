@@ -11,6 +11,7 @@ const (
 	MostMarked   = 1 << 20 // bytes that are looked at; nothing is marked behind them
 	mostSeen     = 1 << 16 // words of the text that may be part of a mark
 	mostAttempts = 16      // numbers that may begin before one ends
+	mostGap      = 4       // bytes between the parts of a number
 )
 
 // seen is a word of the text that is one of those looked for.
@@ -30,7 +31,7 @@ type mark struct {
 // attempt is a number of which a beginning was seen.
 type attempt struct {
 	numeral  int
-	matched  int // bytes of it
+	matched  int // bytes of it, or parts
 	start    int
 	end      int
 	position uint32
@@ -84,6 +85,11 @@ func (w *marking) token(t token) {
 			w.see(t, id)
 		}
 	}
+	for _, id := range w.m.erringAt {
+		if beginsNear(string(t.text), w.m.words[id]) {
+			w.see(t, id)
+		}
+	}
 }
 
 func (w *marking) see(t token, id int) {
@@ -109,23 +115,45 @@ func (w *marking) number(t token) {
 
 // goesOn says whether an attempt lives on behind a word. What is whole is a mark.
 func (w *marking) goesOn(a *attempt, t token) bool {
-	n := w.m.numbers[a.numeral]
-	rest, gap := n.squeezed[a.matched:], w.s[a.end:t.start]
-	if len(gap) > 4 || strings.Contains(gap, "\n") {
+	n := &w.m.numbers[a.numeral]
+	if gap := w.s[a.end:t.start]; len(gap) > mostGap || strings.Contains(gap, "\n") {
 		return false
 	}
 	a.end = t.end
+	if n.parts != nil {
+		return w.goesOnIn(a, n, t)
+	}
+	rest := n.squeezed[a.matched:]
 	switch {
 	case len(t.text) < len(rest) && string(t.text) == rest[:len(t.text)]:
 		a.matched += len(t.text)
 		return true
 	case string(t.text) == rest, n.open && len(t.text) > len(rest) && string(t.text[:len(rest)]) == rest:
-		if len(w.marks) < mostSeen {
-			w.marks = append(w.marks, mark{start: a.start, end: t.end, position: a.position, target: n.target})
-		}
+		w.whole(a, n)
 		return false
 	}
 	return a.matched > 0 && isPlace(t.text) == page // 1022, Page 311
+}
+
+// goesOnIn is goesOn for a number in parts.
+func (w *marking) goesOnIn(a *attempt, n *numeral, t token) bool {
+	part := n.parts[a.matched]
+	switch {
+	case string(t.text) != part && (!isDigits(part) || string(unpadded(t.text)) != part):
+		return a.matched > 0 && isPlace(t.text) == page
+	case a.matched == len(n.parts)-1:
+		w.whole(a, n)
+		return false
+	}
+	a.matched++
+	return true
+}
+
+// whole marks a number that is whole.
+func (w *marking) whole(a *attempt, n *numeral) {
+	if len(w.marks) < mostSeen {
+		w.marks = append(w.marks, mark{start: a.start, end: a.end, position: a.position, target: n.target})
+	}
 }
 
 // find adds the marks of a target.
@@ -163,7 +191,8 @@ func (w *marking) follow(i int, words []int) (end int, found bool) {
 }
 
 // clear leaves out what is not worth a mark beside the others: faint ones that stand
-// alone, beginnings where the word itself stands, and small words where others do.
+// alone, beginnings where the word itself stands, small words where others do, and
+// second choices where a first one is kept.
 func (w *marking) clear() []mark {
 	const beside = 1 // positions
 	whole := w.wholeWords()
@@ -171,22 +200,31 @@ func (w *marking) clear() []mark {
 		t := w.m.targets[k.target]
 		return !t.small && !t.faint && (t.whole == 0 || !whole[t.whole-1])
 	})
-	kept := w.marks[:0:0]
-	for i, k := range w.marks {
+	keep := func(i int, k mark) bool {
 		t := w.m.targets[k.target]
 		if t.whole > 0 && whole[t.whole-1] || t.small && large {
-			continue
+			return false
 		}
-		if t.faint {
+		if t.faint && !w.m.trifles {
 			before := i > 0 && k.position-w.marks[i-1].position <= beside
 			behind := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
-			if !before && !behind {
-				continue
+			return before || behind
+		}
+		return true
+	}
+	kept, first := w.marks[:0:0], uint64(0)
+	for i, k := range w.marks {
+		if keep(i, k) {
+			kept = append(kept, k)
+			if t := w.m.targets[k.target]; !t.second {
+				first |= t.of
 			}
 		}
-		kept = append(kept, k)
 	}
-	return kept
+	return slices.DeleteFunc(kept, func(k mark) bool {
+		t := w.m.targets[k.target]
+		return t.second && t.of&first != 0
+	})
 }
 
 // wholeWords are the words that stand in the text as they are typed.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"deedkeep/app/postings"
 )
@@ -214,9 +213,9 @@ func exact(c called, only, open bool) []postings.Node {
 
 func (b *builder) clause(c clause, only bool) postings.Node {
 	either := postings.Any(exact(c.called, only, c.open))
-	either = append(either, b.together(c.parts, worthField, c.open)...)
-	if paged := c.paged(); paged != nil {
-		either = append(either, b.together(paged, worthStart, c.open)...)
+	either = append(either, b.together(c, c.parts, worthField)...)
+	if another := c.another(); another != nil {
+		either = append(either, b.together(c, another, worthStart)...)
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	if c.open {
@@ -231,19 +230,12 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 
 // together is words one behind the other, and behind them those of which numbers have
 // no zeros before them; a word of a field is worth so much.
-func (b *builder) together(parts []string, worth float64, open bool) []postings.Node {
+func (b *builder) together(c clause, parts []string, worth float64) []postings.Node {
 	either := phrases(parts, worth)
-	short := make([]string, len(parts))
-	for i, p := range parts {
-		short[i] = p
-		if isDigits(p) {
-			short[i] = unpadded(p)
-		}
-	}
-	if open {
+	if c.open {
 		worth /= 3
 	}
-	if !slices.Equal(short, parts) {
+	if short := c.short(parts); short != nil {
 		either = append(either, phrases(short, worth*worthPlain)...)
 	}
 	return either
@@ -276,7 +268,7 @@ func (b *builder) oneWord(joined []string, open bool) []postings.Node {
 }
 
 // isLetter says whether a word is one letter.
-func isLetter(word string) bool { return utf8.RuneCountInString(word) == 1 && !isDigits(word) }
+func isLetter(word string) bool { return isSingle(word) && !isDigits(word) }
 
 // flat is a term that is worth the same wherever it stands.
 func flat(space byte, word string, worth float64) postings.Node {

@@ -27,6 +27,55 @@ type clause struct {
 	called called   // the same as a number
 	quoted bool
 	open   bool // still being typed: the last part is a beginning
+	placed bool // book or page stands before it
+}
+
+// another is how what is typed may stand in a text with other words: 1022/311 is 1022,
+// Page 311; T&S is T & S, and the other way around. It is nil for anything else.
+func (c clause) another() []string {
+	if paged := c.paged(); paged != nil || c.quoted {
+		return paged
+	}
+	switch {
+	case len(c.parts) == 2 && strings.Contains(c.called.typed, "&"):
+		return []string{c.parts[0], "and", c.parts[1]}
+	case len(c.parts) == 3 && c.parts[1] == "and" && areSingle(c.parts):
+		return []string{c.parts[0], c.parts[2]}
+	}
+	return nil
+}
+
+// short is the parts without the zeros before numbers, nil where there are none. Zeros
+// of a number that stands alone are typed on purpose: 00417 is no 417.
+func (c clause) short(parts []string) []string {
+	if len(parts) == 1 && !c.placed {
+		return nil
+	}
+	short := unpaddedParts(parts)
+	if slices.Equal(short, parts) {
+		return nil
+	}
+	return short
+}
+
+// unpaddedParts are the parts, those of digits without the zeros before them.
+func unpaddedParts(parts []string) []string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = p
+		if isDigits(p) {
+			short[i] = unpadded(p)
+		}
+	}
+	return short
+}
+
+// isSingle says whether a word is one character, and areSingle whether all are, but for
+// the and of T & S.
+func isSingle(word string) bool { return utf8.RuneCountInString(word) == 1 }
+
+func areSingle(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !isSingle(w) && w != "and" })
 }
 
 // paged is how book and page stand in a text that are typed as a fraction: 1022/311 is
@@ -47,7 +96,7 @@ type group struct {
 }
 
 // called are the spellings of a number: as it is typed, without punctuation, and
-// without the zeros before its parts besides.
+// without the zeros before its parts besides, where there are several.
 type called struct {
 	typed, squeezed, plain string
 	padded                 bool // zeros stand before a part
@@ -55,7 +104,11 @@ type called struct {
 
 func call(text string, parts []string) called {
 	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
-	return called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+	c := called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+	if len(parts) == 1 {
+		c.plain = parts[0]
+	}
+	return c
 }
 
 // isNumber says whether a clause is one number in several parts, of which none means
@@ -191,7 +244,7 @@ func (p *parser) read(quoted bool) {
 func (p *parser) clause(from, to int, quoted, open bool) clause {
 	return clause{
 		parts: p.words[from:to:to], joined: p.joined(from, to), called: call(p.between(from, to), p.words[from:to]),
-		quoted: quoted, open: open,
+		quoted: quoted, open: open, placed: from > 0 && isPlace(p.words[from-1]) != noPlace,
 	}
 }
 
@@ -200,14 +253,29 @@ func (p *parser) between(from, to int) string {
 	return p.text[p.tokens[from].start:p.tokens[to-1].end]
 }
 
-// chunkEnd is where the words end that no blank stands between.
+// chunkEnd is where the words end that no blank stands between, or that mean nothing
+// apart.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
-		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") {
+		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") && !p.inseparable(at) {
 			break
 		}
 	}
 	return at
+}
+
+// inseparable says whether a word and the one before it are single characters, as in
+// A 1 and T & S; digits may be a number with blanks in it.
+func (p *parser) inseparable(at int) bool {
+	one := func(i int) bool { return i >= 0 && i < len(p.words) && isSingle(p.words[i]) }
+	letter := func(i int) bool { return one(i) && !isDigits(p.words[i]) }
+	switch {
+	case p.words[at] == "and":
+		return letter(at-1) && letter(at+1)
+	case p.words[at-1] == "and":
+		return letter(at-2) && letter(at)
+	}
+	return one(at-1) && one(at) && (letter(at-1) || letter(at))
 }
 
 // groupEnd is where the chunks end that another spelling makes one of.

@@ -146,6 +146,7 @@ func firm() []Document {
 		{Kind: File, ID: 1, Day: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
 		{Kind: File, ID: 2, Day: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
 		{Kind: File, ID: 3, Day: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
+		{Kind: File, ID: 4, Day: 8, Names: []string{"Q & T.pdf"}, Text: pages("t of q")},
 	}
 }
 
@@ -180,6 +181,13 @@ func TestFirm(t *testing.T) {
 		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
 		{name: "a whole word begins nothing with an error", text: "jones john", fuzzy: false},
 		{name: "a quote left open", text: `"of the sai`, want: "f2"},
+		{name: "zeros typed are there", text: "0077 ", want: "a4"},
+		{name: "zeros typed are not there", text: "0887 "},
+		{name: "zeros typed of a page alone", text: "pg 0887 ", want: "a4"},
+		{name: "a letter and a digit with a blank", text: "A 1", want: "a3"},
+		{name: "letters next to each other", text: "q&t ", want: "f4"},
+		{name: "with blanks", text: "q & t", want: "f4"},
+		{name: "the other way around", text: "t&q"},
 		{name: "two letters of it", text: `"of the sa`, want: "[f2 f3]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

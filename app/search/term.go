@@ -119,14 +119,7 @@ func essence(parts []string) []string {
 // plain is a number in whose parts no zeros stand before others: 12-3-045 is 12-3-45,
 // and 2417/0883 and Bk 2417 Pg 883 are 2417-883.
 func plain(parts []string) string {
-	short := make([]string, len(parts))
-	for i, p := range parts {
-		short[i] = p
-		if isDigits(p) {
-			short[i] = unpadded(p)
-		}
-	}
-	return strings.Join(essence(short), "-")
+	return strings.Join(essence(unpaddedParts(parts)), "-")
 }
 
 // place is what a word says of the number behind it.
