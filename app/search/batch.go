@@ -189,9 +189,9 @@ func where(template uint64, county, state, status string) []string {
 	for _, f := range []struct {
 		space byte
 		value string
-	}{{byCounty, county}, {byState, state}, {byStatus, status}} {
-		if value := title.Fold(f.value); value != "" {
-			terms = append(terms, term(f.space, whole(value)))
+	}{{byCounty, title.FoldCounty(county)}, {byState, title.FoldState(state)}, {byStatus, title.Fold(status)}} {
+		if f.value != "" {
+			terms = append(terms, term(f.space, whole(f.value)))
 		}
 	}
 	return terms

@@ -24,7 +24,7 @@
 //	z number    with one hyphen between its parts, and no zeros before them: 12-3-45
 //	b start     of a word of Fields and of the text, 2 to 6 characters; digits: 1 to 6 in Fields, 4 to 6 in the text
 //	t id (8)    template
-//	c, s, u     county, state, status: as title.Fold has them, by which records are compared
+//	c, s, u     county, state, status: as title.FoldCounty, FoldState and Fold have them, by which records are compared
 //
 // A document's kind is the engine's group, its day the engine's date, and its key is the
 // kind (1 byte) and the ID (7).
@@ -47,7 +47,9 @@
 // a typing error is looked for only where the word stands nowhere as it is, and a
 // beginning of four letters or fewer has none where anything begins so. Words that say
 // what kind of number is behind them (order no. 2026-0117) may be missing anyway; no
-// other word is, and no digit.
+// other word is, and no digit. What is of the county of Wexcombe need not have the word
+// of Wexcombe County, or Parish, and records of LA need not have Louisiana; Virginia,
+// Georgia and Washington are names of people too, and are looked for as words.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are

@@ -111,6 +111,9 @@ func (m *Marker) clause(c clause) {
 	of := m.since(m.clauses - 1)
 	m.number(c.called, c.open, of)
 	m.joined(c.joined, c.open, of)
+	for _, state := range c.place.states {
+		m.add(target{words: []int{m.word(state)}, worth: worthWholeWord, of: of, second: true})
+	}
 	for _, parts := range [][]string{c.parts, c.another()} {
 		m.together(c, parts, of)
 	}
@@ -153,7 +156,7 @@ func (m *Marker) head(c clause, of uint64) {
 // part adds one word of a clause.
 func (m *Marker) part(c clause, w string, open bool, of uint64) {
 	faint := isSingle(w)
-	m.trifles = m.trifles && (faint || isLabel(w) || isPlace(w) != noPlace)
+	m.trifles = m.trifles && (faint || isLabel(w) || isPlace(w) != noPlace || len(c.place.counties) > 0)
 	if len(c.parts) > 1 {
 		m.add(target{words: []int{m.word(w)}, worth: worthWholeWord, of: of, faint: faint, small: isSmall(w)})
 	}

@@ -106,11 +106,22 @@ func (w *marking) number(t token) {
 	}
 	w.attempts = going
 	for i := range w.m.numbers {
+		if !w.m.numbers[i].mayBegin(t.text[0]) {
+			continue
+		}
 		a := attempt{numeral: i, start: t.start, end: t.start, position: t.position}
 		if len(w.attempts) < mostAttempts && w.goesOn(&a, t) {
 			w.attempts = append(w.attempts, a)
 		}
 	}
+}
+
+// mayBegin says whether a number may begin with a word that begins so.
+func (n *numeral) mayBegin(first byte) bool {
+	if n.parts != nil {
+		return first == n.parts[0][0] || first == '0'
+	}
+	return first == n.squeezed[0]
 }
 
 // goesOn says whether an attempt lives on behind a word. What is whole is a mark.

@@ -218,6 +218,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 		either = append(either, b.together(c, another, worthStart)...)
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
+	either = append(either, c.place.nodes()...)
 	if c.open {
 		either = append(either, b.beginning(c.called.squeezed, len(c.parts))...)
 		either = append(either, b.opening(c)...)

@@ -28,6 +28,7 @@ type clause struct {
 	quoted bool
 	open   bool // still being typed: the last part is a beginning
 	placed bool // book or page stands before it
+	place  ofPlace
 }
 
 // another is how what is typed may stand in a text with other words: 1022/311 is 1022,
@@ -178,6 +179,7 @@ func parse(text string, mostWords int) (asked, error) {
 		return asked{}, ErrShort
 	}
 	a.called = call(strings.TrimSpace(text), all)
+	a.places()
 	return a, nil
 }
 

@@ -8,7 +8,7 @@ import (
 
 // indexForm is of the rules by which documents of the index are made (title.Known,
 // indexdocument.go): an index of others is made anew.
-const indexForm = 2
+const indexForm = 3
 
 // indexMark is how far an index has come, and of which database it is. It lies in the
 // index itself and changes with what it is about.
