@@ -125,10 +125,12 @@ func (b *Batch) number(s string) {
 
 // name puts what is found by beginnings.
 func (b *Batch) name(s string) {
+	b.fields.names = true
 	b.fields.scan(s, func(t token) {
 		b.word(fieldWord, t)
 		b.starts(wordStart, t.text, anyStart)
 	})
+	b.fields.names = false
 	b.fields.skip()
 }
 

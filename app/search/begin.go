@@ -128,6 +128,13 @@ func (b *builder) beginWith(prefix string) []string {
 	return found[:min(len(found), mostStarts)]
 }
 
+// walkNames is a few words of fields that begin so.
+func (b *builder) walkNames(w string) []string {
+	const most = 8
+	found := b.walk(term(fieldWord, w), most)
+	return found[:min(len(found), most)]
+}
+
 // walk is at least the first so many terms that begin so, where there are as many.
 func (b *builder) walk(prefix string, limit int) []string {
 	if found, known := b.begun[prefix]; known && (found.all || len(found.terms) >= limit) || b.err != nil {

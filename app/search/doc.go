@@ -8,7 +8,10 @@
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, convey-⏎ance also
 // as conveyance, L.L.C. also as llc, Bk also as book, Street also as st, 0883 also as
-// 883, B-119.04 also as b11904. There are no stop words. Between fields and between pages is a gap that no phrase crosses.
+// 883, B-119.04 also as b11904. Names are written as one word or as several: Le Blanc is
+// also leblanc, and de la Croix dela, lacroix and delacroix; in Names, and in queries, so
+// is every word of at most three letters with the next, but for those that are no half of
+// a name (name.go). There are no stop words. Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
 //
@@ -49,7 +52,8 @@
 // what kind of number is behind them (order no. 2026-0117) may be missing anyway; no
 // other word is, and no digit. What is of the county of Wexcombe need not have the word
 // of Wexcombe County, or Parish, and records of LA need not have Louisiana; Virginia,
-// Georgia and Washington are names of people too, and are looked for as words.
+// Georgia and Washington are names of people too, and are looked for as words. What
+// begins with Mac is looked for with Mc, and the other way around.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are

@@ -111,6 +111,9 @@ func (m *Marker) clause(c clause) {
 	of := m.since(m.clauses - 1)
 	m.number(c.called, c.open, of)
 	m.joined(c.joined, c.open, of)
+	for _, s := range c.spellings {
+		m.joined([]string{s.word}, s.open, of)
+	}
 	for _, state := range c.place.states {
 		m.add(target{words: []int{m.word(state)}, worth: worthWholeWord, of: of, second: true})
 	}

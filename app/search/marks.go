@@ -52,7 +52,7 @@ func (m *Marker) marks(s string) []mark {
 		return nil
 	}
 	w := marking{m: m, s: cut(s, MostMarked)}
-	var a analyser
+	a := analyser{names: true}
 	a.scan(w.s, w.token)
 	slices.SortStableFunc(w.seen, func(a, b seen) int { return cmp.Compare(a.position, b.position) })
 	for i, t := range m.targets {

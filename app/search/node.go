@@ -218,6 +218,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 		either = append(either, b.together(c, another, worthStart)...)
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
+	either = append(either, b.spelled(c.spellings)...)
 	either = append(either, c.place.nodes()...)
 	if c.open {
 		either = append(either, b.beginning(c.called.squeezed, len(c.parts))...)
@@ -263,6 +264,25 @@ func (b *builder) oneWord(joined []string, open bool) []postings.Node {
 		either = append(either, b.word(w)...)
 		if open {
 			either = append(either, b.wordStart(w)...)
+		}
+	}
+	return either
+}
+
+// spelled is names of which a clause is a part.
+func (b *builder) spelled(names []spelling) []postings.Node {
+	var either []postings.Node
+	for _, n := range names {
+		either = append(either, b.word(n.word)...)
+		if !n.open {
+			continue
+		}
+		if s, all := start(n.word); s != "" && all && fits(s) {
+			either = append(either, flat(wordStart, s, worthStart))
+			continue
+		}
+		for _, t := range b.walkNames(n.word) {
+			either = append(either, postings.Term{Text: t, Weight: worthStart, Flat: true})
 		}
 	}
 	return either

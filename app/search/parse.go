@@ -29,6 +29,9 @@ type clause struct {
 	open   bool // still being typed: the last part is a beginning
 	placed bool // book or page stands before it
 	place  ofPlace
+
+	start, end int // bytes of the text
+	spellings  []spelling
 }
 
 // another is how what is typed may stand in a text with other words: 1022/311 is 1022,
@@ -195,21 +198,27 @@ func cutQuote(s string) (before, after string, found bool) {
 
 // parser reads what stands inside quotes, or outside of them.
 type parser struct {
-	text   string
-	open   bool // nothing stands behind it
-	tokens []token
-	words  []string // of tokens
-	also   []token
-	spells []string // of also
-	all    []string
-	groups []group
+	text    string
+	open    bool // nothing stands behind it
+	tokens  []token
+	words   []string // of tokens
+	also    []token
+	spells  []string // of also
+	names   []token  // several words as one name
+	spelled []string // of names
+	all     []string
+	groups  []group
 }
 
 func (p *parser) read(quoted bool) {
-	var a analyser
+	a := analyser{names: !quoted}
 	a.scan(p.text, func(t token) {
 		word := string(t.text)
 		t.text = nil
+		if t.name && strings.ContainsAny(p.text[t.start:t.end], " ") {
+			p.names, p.spelled = append(p.names, t), append(p.spelled, word)
+			return
+		}
 		if t.also {
 			p.also, p.spells = append(p.also, t), append(p.spells, word)
 			return
@@ -220,7 +229,7 @@ func (p *parser) read(quoted bool) {
 	if len(p.tokens) == 0 {
 		return
 	}
-	open := p.open && !isBlank(p.text[len(p.text)-1])
+	open := p.open && !p.blank()
 	if quoted {
 		p.groups = []group{{clauses: []clause{p.clause(0, len(p.tokens), true, open)}}}
 		return
@@ -240,13 +249,18 @@ func (p *parser) read(quoted bool) {
 		p.groups = append(p.groups, g)
 		from = to
 	}
+	p.spell()
 }
+
+// blank says whether the text ends with a blank.
+func (p *parser) blank() bool { return isBlank(p.text[len(p.text)-1]) }
 
 // clause is of tokens from to to.
 func (p *parser) clause(from, to int, quoted, open bool) clause {
 	return clause{
 		parts: p.words[from:to:to], joined: p.joined(from, to), called: call(p.between(from, to), p.words[from:to]),
 		quoted: quoted, open: open, placed: from > 0 && isPlace(p.words[from-1]) != noPlace,
+		start: p.tokens[from].start, end: p.tokens[to-1].end,
 	}
 }
 
