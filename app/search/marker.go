@@ -33,8 +33,10 @@ type Marker struct {
 	erringAt []int          // words that may have one and begin another
 	numbers  []numeral
 	targets  []target
-	clauses  int  // how many there are so far
-	trifles  bool // the query has nothing but single characters, and words that may be missing
+	clauses  int    // how many there are so far
+	asked    uint64 // those that must not be missing, a bit each
+	missing  uint64 // those that records of a county need not have
+	trifles  bool   // the query has nothing but single characters, and words that may be missing
 	tolerant bool
 	alone    bool // the query has one word
 	text     string
@@ -77,16 +79,20 @@ func newMarker(text string, tolerant bool) *Marker {
 	m.alone, m.trifles = a.words == 1, true
 	var all []string
 	open := false
-	for _, g := range a.groups {
+	for i, g := range a.groups {
 		first := m.clauses
 		for _, c := range g.clauses {
 			m.clause(c)
 			all = append(all, c.parts...)
 			open = c.open
 		}
+		if !isLabelOf(a.groups, i) {
+			m.asked |= m.since(first)
+		}
 		m.joined(g.joined, open, m.since(first))
 		m.number(g.called, open, m.since(first))
 	}
+	m.asked &^= m.missing
 	if len(a.groups) > 1 || len(a.groups[0].clauses) > 1 {
 		m.phrase(all, open, m.since(0))
 		m.number(a.called, open, m.since(0))
@@ -109,6 +115,9 @@ const mostClauses = 64
 func (m *Marker) clause(c clause) {
 	m.clauses++
 	of := m.since(m.clauses - 1)
+	if len(c.place.counties) > 0 {
+		m.missing |= of
+	}
 	m.number(c.called, c.open, of)
 	m.joined(c.joined, c.open, of)
 	for _, s := range c.spellings {

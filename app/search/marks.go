@@ -46,12 +46,15 @@ type marking struct {
 	marks    []mark
 }
 
-// marks finds every mark of a text, those that begin first first.
-func (m *Marker) marks(s string) []mark {
+// marks are those of a text that are worth it, those that begin first first.
+func (m *Marker) marks(s string) []mark { return m.found(s).clear() }
+
+// found finds every mark of a text, those that begin first first.
+func (m *Marker) found(s string) *marking {
 	if len(m.targets) == 0 {
-		return nil
+		return &marking{m: m}
 	}
-	w := marking{m: m, s: cut(s, MostMarked)}
+	w := &marking{m: m, s: cut(s, MostMarked)}
 	a := analyser{names: true}
 	a.scan(w.s, w.token)
 	slices.SortStableFunc(w.seen, func(a, b seen) int { return cmp.Compare(a.position, b.position) })
@@ -61,7 +64,7 @@ func (m *Marker) marks(s string) []mark {
 	slices.SortFunc(w.marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.target, b.target))
 	})
-	return w.clear()
+	return w
 }
 
 // token looks at a word of the text.

@@ -121,12 +121,7 @@ func (b *builder) maybe(groups []group, i int) bool {
 	}
 	last := i == len(groups)-1
 	if !last && isLabel(word) {
-		for i++; i < len(groups)-1; i++ {
-			if next, _ := groups[i].word(); !isLabel(next) {
-				break
-			}
-		}
-		return groups[i].hasDigit()
+		return isLabelOf(groups, i)
 	}
 	if b.stage == strict {
 		return false
@@ -136,6 +131,20 @@ func (b *builder) maybe(groups []group, i int) bool {
 		return true
 	}
 	return false
+}
+
+// isLabelOf says whether a group is a word that says what kind of number is behind it.
+func isLabelOf(groups []group, i int) bool {
+	word, _ := groups[i].word()
+	if !isLabel(word) || i == len(groups)-1 {
+		return false
+	}
+	for i++; i < len(groups)-1; i++ {
+		if next, _ := groups[i].word(); !isLabel(next) {
+			break
+		}
+	}
+	return groups[i].hasDigit()
 }
 
 // near are the words of a query standing together, which is worth something. It is
