@@ -382,6 +382,10 @@ func FuzzSearch(f *testing.F) {
 	f.Add(strings.Repeat("o ", 32))
 	f.Add(strings.Repeat("smth ", 32))
 	f.Add(strings.Repeat("7-", 31) + "2026")
+	f.Add(strings.Repeat("mac dermott le ", 10) + "la")
+	f.Add(strings.Repeat("de la mac ", 10) + "mc")
+	f.Add(strings.Repeat("county of new york ", 8))
+	f.Add(strings.Repeat("t & s a 1 0417 ", 5))
 	f.Add(`"" "a" «b» \xff" "`)
 	f.Add("土地 \u0301 ﷺ ½ " + strings.Repeat("ж", 100))
 	f.Fuzz(func(t *testing.T, text string) {
