@@ -40,7 +40,7 @@
 // its parts stand together or not at all. So do single characters next to each other: A 1
 // is A-1, and T&S is T & S. Zeros before a number that stands alone are there or they are
 // not: 417 is 0417 too, but 0417 is no 417; in a number of several parts, and behind book
-// and page, they are no matter. The last word is a beginning, unless a blank
+// and page, one or two are no matter, and of one of Numbers none is. The last word is a beginning, unless a blank
 // or a quote is behind it; of a phrase still open too, of the 16 commonest among the
 // first 512 words that begin so, and behind those of any that stands anywhere. Where all
 // of that leaves a page short, hits are put behind it: those without a last word of one

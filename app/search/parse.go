@@ -50,13 +50,21 @@ func (c clause) another() []string {
 }
 
 // short is the parts without the zeros before numbers, nil where there are none. Zeros
-// of a number that stands alone are typed on purpose: 00417 is no 417.
+// of a number that stands alone are typed on purpose: 00417 is no 417; so are more than
+// two before a part of a number, 2015-000010 is not of 2015-10.
 func (c clause) short(parts []string) []string {
 	if len(parts) == 1 && !c.placed {
 		return nil
 	}
-	short := unpaddedParts(parts)
-	if slices.Equal(short, parts) {
+	const most = 2
+	short, fewer := unpaddedParts(parts), false
+	for i, p := range parts {
+		if len(p)-len(short[i]) > most {
+			return nil
+		}
+		fewer = fewer || short[i] != p
+	}
+	if !fewer {
 		return nil
 	}
 	return short

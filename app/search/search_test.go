@@ -183,6 +183,7 @@ func TestFirm(t *testing.T) {
 		{name: "a quote left open", text: `"of the sai`, want: "f2"},
 		{name: "zeros typed are there", text: "0077 ", want: "a4"},
 		{name: "zeros typed are not there", text: "0887 "},
+		{name: "many zeros typed of a part", text: "2417/000883 ", want: "a3"},
 		{name: "zeros typed of a page alone", text: "pg 0887 ", want: "a4"},
 		{name: "a letter and a digit with a blank", text: "A 1", want: "a3"},
 		{name: "letters next to each other", text: "q&t ", want: "f4"},
