@@ -13,18 +13,20 @@
 // brings in to all.
 //
 //	floor  package        what it is for                                          alone may import
-//	7      .              os.Exit with what cmd returns                           -
-//	6      cmd            one file per command: flags, output, exit codes         github.com/spf13/cobra github.com/spf13/pflag
-//	5      app/server     listeners, mounting, start and stop                     -
-//	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
-//	4      app/ui         voice for people: pages, signed downloads               -
-//	4      app/metrics    voice for monitors: how it goes, in numbers             github.com/prometheus/client_golang github.com/prometheus/common
-//	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock deedkeep/app/store
-//	3      app/doctor     what is well with an installation, and what is not      -
+//	8      .              os.Exit with what cmd returns                           -
+//	7      cmd            one file per command: flags, output, exit codes         github.com/spf13/cobra github.com/spf13/pflag
+//	6      app/server     listeners, mounting, start and stop                     -
+//	5      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
+//	5      app/ui         voice for people: pages, signed downloads               -
+//	5      app/metrics    voice for monitors: how it goes, in numbers             github.com/prometheus/client_golang github.com/prometheus/common
+//	4      app/vault      the verbs; their transactions begin and end here         github.com/gofrs/flock deedkeep/app/store
+//	4      app/doctor     what is well with an installation, and what is not      -
+//	3      app/indexer    the index of words, kept behind the database            deedkeep/app/store
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -
-//	1      app/search     what somebody types, and the documents it finds       -
+//	2      app/search     what somebody types, and the documents it finds       -
+//	1      app/postings   the inverted index: its segments, and what is asked      -
 //	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
 //	1      app/extract    text and page pictures of a document                    golang.org/x/image github.com/richardlehane/mscfb
 //	0      app/title      the nouns, the rules of one noun, the error kinds       -
@@ -35,7 +37,7 @@
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -
 //	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
-//	0      app/postings   the inverted index: terms of documents, on disk         -
+//	0      app/segment    one segment of the index on disk: written, read, merged -
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
 //	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0      app/local      the control door's listeners, each with its dial        -

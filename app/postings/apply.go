@@ -7,6 +7,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"deedkeep/app/segment"
 )
 
 // Apply puts what the batch holds into the index, and the mark with it: both are there
@@ -46,9 +48,9 @@ func (x *Index) apply(ctx context.Context, now *snapshot, b *Batch, mark []byte)
 	if err != nil {
 		return err
 	}
-	var fresh *segment
+	var fresh *openSegment
 	if living := b.living(); living > 0 {
-		if fresh, err = x.build(func(w *segmentWriter) error { return b.write(ctx, w) }); err != nil {
+		if fresh, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
 			return err
 		}
 		views = append(views, view{segment: fresh})
@@ -74,42 +76,42 @@ func without(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 		var more []uint32
 		from := uint32(0)
 		for _, key := range keys {
-			doc, found, next, err := v.segment.lookUp(key, from)
+			doc, found, next, err := v.segment.LookUp(key, from)
 			if err != nil {
 				return nil, err
 			}
-			if from = next; found && !v.gone.has(doc) {
+			if from = next; found && !v.gone.Has(doc) {
 				more = append(more, doc)
 			}
 		}
 		if len(more) > 0 {
-			v.gone = v.gone.with(v.segment.docs, more)
+			v.gone = v.gone.With(v.segment.Docs, more)
 		}
 	}
 	return views, nil
 }
 
 // build writes a segment and opens it; the caller is its only user.
-func (x *Index) build(write func(*segmentWriter) error) (*segment, error) {
+func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 	number := x.next.Add(1) - 1
 	path := filepath.Join(x.dir, segmentName(number))
 	f, err := x.files.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	w := newSegmentWriter(f)
-	l := listed{number: number}
+	w := segment.NewWriter(f)
+	var stamp segment.Stamp
 	if err = write(w); err == nil {
-		l.size, l.sum, err = w.finish(number)
+		stamp, err = w.Finish(number)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		// Its name is to be there before the manifest names it.
 		err = x.files.SyncDir(x.dir)
 	}
-	var s *segment
+	var s *openSegment
 	if err == nil {
-		s, err = openSegment(x.dir, l, x.cache, x.files)
+		s, err = x.openSegment(stamp)
 	}
 	if err != nil {
 		return nil, errors.Join(err, x.files.Remove(path))

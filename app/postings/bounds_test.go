@@ -45,23 +45,6 @@ func TestABatchHoldsABoundedPartOfAWord(t *testing.T) {
 	}
 }
 
-// A disk that does not read is no damage: what lies on it is not thrown away.
-func TestADiskThatDoesNotReadIsNoDamage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, make([]byte, 4*footerSize), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) // which no read gets through
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	p := &pageFile{file: f, size: 4 * footerSize}
-	if err := p.readFooter(1, 0); err == nil || errors.Is(err, ErrDamaged) {
-		t.Errorf("the footer: %v", err)
-	}
-}
-
 // Look tells of an index what it tells itself, and writes nothing.
 func TestLook(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "i")

@@ -8,18 +8,20 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"deedkeep/app/segment"
 )
 
 func FuzzManifest(f *testing.F) {
-	few, many := newGone(100), newGone(100)
-	few.add(7)
+	var few, many *segment.Gone
+	few = few.With(100, []uint32{7})
 	for d := range uint32(60) {
-		many.add(d + 40)
+		many = many.With(100, []uint32{d + 40})
 	}
 	full := manifest{next: 9, mark: []byte("mark"), segments: []listed{
-		{number: 3, size: 900, sum: 5, docs: 100, gone: few},
-		{number: 8, size: 901, sum: 6, docs: 100, gone: many},
-		{number: 5, size: 902, sum: 7, docs: 64},
+		{Stamp: segment.Stamp{Number: 3, Size: 900, Sum: 5, Docs: 100}, gone: few},
+		{Stamp: segment.Stamp{Number: 8, Size: 901, Sum: 6, Docs: 100}, gone: many},
+		{Stamp: segment.Stamp{Number: 5, Size: 902, Sum: 7, Docs: 64}},
 	}}
 	f.Add(full.encode())
 	f.Add((&manifest{}).encode())
@@ -28,7 +30,7 @@ func FuzzManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		raw = slices.Clone(raw)
 		if len(raw) >= 4 { // else the sum alone would be tried
-			binary.LittleEndian.PutUint32(raw[len(raw)-4:], checksum(raw[:len(raw)-4]))
+			binary.LittleEndian.PutUint32(raw[len(raw)-4:], segment.Checksum(raw[:len(raw)-4]))
 		}
 		m, err := parseManifest(raw)
 		if err != nil {
@@ -37,35 +39,6 @@ func FuzzManifest(f *testing.F) {
 		again, err := parseManifest(m.encode())
 		if err != nil || !bytes.Equal(again.encode(), m.encode()) {
 			t.Errorf("%+v became %+v, %v", m, again, err)
-		}
-	})
-}
-
-func FuzzBlock(f *testing.F) {
-	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0}, uint8(9), uint32(100))
-	f.Add([]byte{0x81, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, uint8(10), uint32(1<<20))
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f}, uint8(2), uint32(1000))
-	f.Add([]byte{0xff}, uint8(1), uint32(1000))
-	f.Fuzz(func(t *testing.T, raw []byte, n uint8, most uint32) {
-		docs := make([]uint32, min(n, blockDocs))
-		if _, err := decodeNumbers(raw, docs); err == nil {
-			again := make([]uint32, len(docs))
-			if rest, err := decodeNumbers(appendNumbers(nil, docs), again); err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
-				t.Errorf("numbers %v became %v, %v", docs, again, err)
-			}
-		}
-		if _, err := decodeGaps(raw, none, docs, most); err != nil {
-			return
-		}
-		for i, d := range docs {
-			if d >= most || i > 0 && d <= docs[i-1] {
-				t.Fatalf("documents %v of %d", docs, most)
-			}
-		}
-		again := make([]uint32, len(docs))
-		rest, err := decodeGaps(appendGaps(nil, none, docs), none, again, most)
-		if err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
-			t.Errorf("%v became %v, %v", docs, again, err)
 		}
 	})
 }
@@ -122,37 +95,49 @@ func fuzzSegment(f *testing.F) (raw []byte, size int) {
 	return raw, len(raw)
 }
 
+// The end of a segment's file, as app/segment/page.go draws it.
+const (
+	pageSize   = 16384
+	footerSize = 8 + 4 + 8 + 4 + 8 + 8*10 + 4 + 4
+)
+
 // reseal makes the sums of a segment's file right; false where the footer tells lengths
 // that the file cannot have.
 func reseal(raw []byte) (listed, bool) {
-	var p pageFile
 	end := len(raw) - footerSize
-	copy(raw[end:], footerMagic)
-	binary.LittleEndian.PutUint32(raw[end+8:], footerFormat)
-	binary.LittleEndian.PutUint64(raw[end+12:], 0)
-	p.parse(raw[end:])
-	full, _, size, ok := p.layout(int64(len(raw)))
-	if !ok || p.docs == 0 {
-		return listed{}, false
-	}
-	table := raw[full<<pageBits+int(size) : end]
-	at, sum := 0, table[full:]
-	put := func(n int) {
-		binary.LittleEndian.PutUint32(sum, checksum(raw[at:at+n]))
-		at, sum = at+n, sum[4:]
-	}
-	for range full {
-		put(pageSize)
-	}
-	for _, n := range p.lengths {
-		if rest := int(n & pageMask); rest > 0 {
-			put(rest)
+	footer := raw[end:]
+	copy(footer, "dkposts\n")
+	binary.LittleEndian.PutUint32(footer[8:], 1)
+	binary.LittleEndian.PutUint64(footer[12:], 0)
+	var sizes []int // of the pages, and then of the tails
+	var tails []int
+	left := end
+	for stream := range 10 {
+		n := binary.LittleEndian.Uint64(footer[32+8*stream:])
+		if n > uint64(left) {
+			return listed{}, false
+		}
+		left -= int(n)
+		sizes = append(sizes, slices.Repeat([]int{pageSize}, int(n/pageSize))...)
+		if n%pageSize > 0 {
+			tails = append(tails, int(n%pageSize))
 		}
 	}
-	binary.LittleEndian.PutUint32(raw[len(raw)-8:], checksum(table))
-	last := checksum(raw[end : len(raw)-4])
-	binary.LittleEndian.PutUint32(raw[len(raw)-4:], last)
-	return listed{number: 0, size: int64(len(raw)), sum: last, docs: p.docs}, true
+	pages, docs := len(sizes), binary.LittleEndian.Uint32(footer[20:])
+	sizes = append(sizes, tails...)
+	if left != pages+4*len(sizes) || docs == 0 {
+		return listed{}, false
+	}
+	table := raw[end-left : end]
+	at := 0
+	for i, n := range sizes {
+		binary.LittleEndian.PutUint32(table[pages+4*i:], segment.Checksum(raw[at:at+n]))
+		at += n
+	}
+	binary.LittleEndian.PutUint32(footer[footerSize-8:], segment.Checksum(table))
+	sum := segment.Checksum(footer[:footerSize-4])
+	binary.LittleEndian.PutUint32(footer[footerSize-4:], sum)
+	return listed{Stamp: segment.Stamp{Size: int64(len(raw)), Sum: sum, Docs: docs}}, true
 }
 
 // readAll reads everything there is to read.

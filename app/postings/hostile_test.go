@@ -3,10 +3,14 @@ package postings
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"runtime"
 	"slices"
 	"testing"
+	"time"
+
+	"deedkeep/app/segment"
 )
 
 // repeated puts a document that is one word over and over, and then ends.
@@ -26,7 +30,7 @@ func TestPlacesKept(t *testing.T) {
 		key   uint64
 		times uint32
 		found bool // "aa end"
-	}{{1, mostPlaces - 1, true}, {2, mostPlaces, true}, {3, mostPlaces + 1, false}, {4, 3 * mostPlaces, false}, {5, 1, true}, {6, 2, true}}
+	}{{1, segment.MostPlaces - 1, true}, {2, segment.MostPlaces, true}, {3, segment.MostPlaces + 1, false}, {4, 3 * segment.MostPlaces, false}, {5, 1, true}, {6, 2, true}}
 	for _, part := range [][2]int{{0, 5}, {5, 6}} { // most in one list, and two segments
 		b := x.Batch()
 		for _, row := range rows[part[0]:part[1]] {
@@ -53,8 +57,8 @@ func TestPlacesKept(t *testing.T) {
 			}
 		}
 		c, times := wordCursor(t, s), map[uint32]bool{}
-		for d := c.next(); d != none; d = c.next() {
-			times[c.often()] = true
+		for d := c.Next(); d != segment.None; d = c.Next() {
+			times[c.Often()] = true
 		}
 		if last := rows[3].times; when == "merged" && !times[last] {
 			t.Errorf("none stands in it %d times: %v", last, times)
@@ -74,16 +78,16 @@ func TestPlacesKept(t *testing.T) {
 }
 
 // wordCursor goes over the documents of "aa" in the first segment.
-func wordCursor(t *testing.T, s *snapshot) *cursor {
+func wordCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	t.Helper()
-	var w walk
+	var w segment.Walk
 	g := s.views[0].segment
-	e, found, err := g.find([]byte("aa"), &w)
+	e, found, err := g.Find([]byte("aa"), &w)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	c := &cursor{}
-	c.open(&g.streams[streamPostings], e, g.docs, &watch{ctx: t.Context()})
+	c, watch := &segment.Cursor{}, segment.WatchOver(t.Context())
+	c.Open(g.Segment, e, &watch)
 	return c
 }
 
@@ -128,7 +132,7 @@ func (c *counted) Err() error {
 func TestPhraseLooksUp(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(40) {
-			repeated(b, key, mostPlaces)
+			repeated(b, key, segment.MostPlaces)
 		}
 	})
 	ctx := &counted{Context: t.Context(), most: 10}
@@ -170,5 +174,69 @@ func TestMergeAsksForRoom(t *testing.T) {
 	}
 	if got := x.Stats().Segments; got != 1 || !slices.Equal(asked, []int64{size, size, size}) {
 		t.Errorf("%d segments; asked for %v of %d", got, asked, size)
+	}
+}
+
+// due is a context that would end by now, and has not ended.
+type due struct{ context.Context }
+
+func (due) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
+
+// What only betters the order never costs the answer: neither when the time is about
+// to be over nor where there are too many positions.
+func TestPreferNeverCostsTheAnswer(t *testing.T) {
+	const docs = 100
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for key := range uint64(docs) {
+			repeated(b, key, segment.MostPlaces)
+		}
+	})
+	must := Term{Text: "end", Weight: 1}
+	near := Phrase{Terms: manyTimes(32), Weight: 1}
+	ask := func(ctx context.Context, n Node) Answer {
+		t.Helper()
+		a, err := x.Search(ctx, Query{Node: n, Limit: docs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Counts[0] != docs || len(a.Hits) != docs {
+			t.Fatalf("%d found, %d given", a.Counts[0], len(a.Hits))
+		}
+		return a
+	}
+	alone := ask(t.Context(), must)
+	if late := ask(due{t.Context()}, Prefer{Must: must, Should: []Node{near}}); !slices.Equal(late.Hits, alone.Hits) {
+		t.Errorf("late: %v, want %v", late.Hits[0], alone.Hits[0])
+	}
+	for _, should := range []Node{near, All{must, near}, Any{near, Term{Text: "none"}}, Prefer{Must: near}} {
+		a := ask(t.Context(), Prefer{Must: must, Should: []Node{should}})
+		best, last := a.Hits[0].Score, a.Hits[docs-1].Score
+		if plain := alone.Hits[0].Score; best <= plain || last != plain {
+			t.Errorf("%T: from %v to %v, without it %v", should, best, last, plain)
+		}
+	}
+	// What a match must have is asked of all.
+	for _, must := range []Node{near, All{must, near}, Prefer{Must: near, Should: []Node{near}}} {
+		ask(due{t.Context()}, must)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.Search(ended, Query{Node: Prefer{Must: must, Should: []Node{near}}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: %v", err)
+	}
+}
+
+// However it begins, a search that its context ends says so, in the midst of a phrase
+// too that only betters the order.
+func TestPreferEndsWithItsContext(t *testing.T) {
+	x, _ := oneSegment(t, Options{}, func(b *Batch) {
+		for key := range uint64(10) {
+			repeated(b, key, segment.MostPlaces)
+		}
+	})
+	q := Query{Node: Prefer{Must: Term{Text: "end", Weight: 1}, Should: []Node{Phrase{Terms: manyTimes(32), Weight: 1}}}, Limit: 9}
+	ctx := &counted{Context: t.Context(), most: 5}
+	if a, err := x.Search(ctx, q); !errors.Is(err, context.Canceled) || ctx.looks > ctx.most+3 {
+		t.Errorf("%+v after %d looks, %v", a, ctx.looks, err)
 	}
 }

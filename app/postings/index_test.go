@@ -105,7 +105,7 @@ func TestMergeKeepsWhatIsSearched(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	s.release()
-	if err := old.check(t.Context()); err == nil {
+	if err := old.Check(t.Context()); err == nil {
 		t.Error("the file is still open")
 	}
 }

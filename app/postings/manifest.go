@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"deedkeep/app/segment"
 )
 
 // The manifest is what belongs to the index. It is written under another name, synced
@@ -19,7 +21,7 @@ import (
 //	            mark, segments, sum u32 of all before
 //	mark     := its length, its bytes
 //	segments := how many, of each: number u64, size u64, sum of the footer u32,
-//	            documents u32, gone (gone.go)
+//	            documents u32, gone (app/segment/gone.go)
 //
 // Segments stand in the order in which their documents came. Lengths and counts are
 // varints, the other numbers little-endian, the sums CRC-32C.
@@ -39,11 +41,8 @@ type manifest struct {
 
 // listed is a segment as the manifest has it.
 type listed struct {
-	number uint64
-	size   int64
-	sum    uint32
-	docs   uint32
-	gone   *gone
+	segment.Stamp
+	gone *segment.Gone
 }
 
 func (m *manifest) encode() []byte {
@@ -54,13 +53,13 @@ func (m *manifest) encode() []byte {
 	p = append(p, m.mark...)
 	p = binary.AppendUvarint(p, uint64(len(m.segments)))
 	for _, l := range m.segments {
-		p = binary.LittleEndian.AppendUint64(p, l.number)
-		p = binary.LittleEndian.AppendUint64(p, uint64(l.size))
-		p = binary.LittleEndian.AppendUint32(p, l.sum)
-		p = binary.LittleEndian.AppendUint32(p, l.docs)
-		p = l.gone.append(p, l.docs)
+		p = binary.LittleEndian.AppendUint64(p, l.Number)
+		p = binary.LittleEndian.AppendUint64(p, uint64(l.Size))
+		p = binary.LittleEndian.AppendUint32(p, l.Sum)
+		p = binary.LittleEndian.AppendUint32(p, l.Docs)
+		p = l.gone.Append(p, l.Docs)
 	}
-	return binary.LittleEndian.AppendUint32(p, checksum(p))
+	return binary.LittleEndian.AppendUint32(p, segment.Checksum(p))
 }
 
 var errManifest = fmt.Errorf("manifest: %w", ErrDamaged)
@@ -74,7 +73,7 @@ func parseManifest(p []byte) (*manifest, error) {
 		return nil, fmt.Errorf("manifest: %w: %d, not %d", ErrOtherFormat, f, manifestFormat)
 	}
 	body := p[:len(p)-4]
-	if checksum(body) != binary.LittleEndian.Uint32(p[len(body):]) {
+	if segment.Checksum(body) != binary.LittleEndian.Uint32(p[len(body):]) {
 		return nil, fmt.Errorf("%w: checksum", errManifest)
 	}
 	m := &manifest{next: binary.LittleEndian.Uint64(p[head-8:])}
@@ -100,18 +99,18 @@ func (m *manifest) parseSegments(body []byte) error {
 		if len(body) < listedSize {
 			return fmt.Errorf("%w: segments", errManifest)
 		}
-		l := listed{
-			number: binary.LittleEndian.Uint64(body),
-			size:   int64(binary.LittleEndian.Uint64(body[8:])),
-			sum:    binary.LittleEndian.Uint32(body[16:]),
-			docs:   binary.LittleEndian.Uint32(body[20:]),
-		}
-		if l.size < int64(l.docs) || l.docs == 0 || l.docs > mostDocs || l.number >= m.next {
-			return fmt.Errorf("%w: segment %d", errManifest, l.number)
+		l := listed{Stamp: segment.Stamp{
+			Number: binary.LittleEndian.Uint64(body),
+			Size:   int64(binary.LittleEndian.Uint64(body[8:])),
+			Sum:    binary.LittleEndian.Uint32(body[16:]),
+			Docs:   binary.LittleEndian.Uint32(body[20:]),
+		}}
+		if l.Size < int64(l.Docs) || l.Docs == 0 || l.Docs > segment.MostDocs || l.Number >= m.next {
+			return fmt.Errorf("%w: segment %d", errManifest, l.Number)
 		}
 		var err error
-		if l.gone, body, err = parseGone(body[listedSize:], l.docs); err != nil {
-			return fmt.Errorf("manifest: segment %d: %w", l.number, err)
+		if l.gone, body, err = segment.ParseGone(body[listedSize:], l.Docs); err != nil {
+			return fmt.Errorf("manifest: segment %d: %w", l.Number, err)
 		}
 		m.segments = append(m.segments, l)
 	}
@@ -120,6 +119,19 @@ func (m *manifest) parseSegments(body []byte) error {
 	}
 	return nil
 }
+
+// number reads a varint of 32 bits and returns its bytes, 0 where there is none.
+func number(p []byte) (uint32, int) {
+	v, n := binary.Uvarint(p)
+	if n <= 0 || v > 1<<32-1 {
+		return 0, 0
+	}
+	return uint32(v), n
+}
+
+const segmentSuffix = ".segment"
+
+func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
 
 // readOrMake reads the manifest, and makes one where there is no index. Segments
 // without a manifest are an index that was damaged.
@@ -176,7 +188,7 @@ func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
 func (x *Index) sweep(m *manifest) error {
 	keep := map[string]bool{manifestName: true}
 	for _, l := range m.segments {
-		keep[segmentName(l.number)] = true
+		keep[segmentName(l.Number)] = true
 	}
 	names, err := os.ReadDir(x.dir)
 	if err != nil {

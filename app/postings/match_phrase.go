@@ -3,15 +3,17 @@ package postings
 import (
 	"cmp"
 	"slices"
+
+	"deedkeep/app/segment"
 )
 
 // phrase is in the documents in which words stand one behind the other. Positions are
 // read only where all of the words are, those of one word at a time, the rarest first:
-// mostPlaces of them, and as many places where the phrase may begin, are all it holds.
+// segment.MostPlaces of them, and as many places where the phrase may begin, are all it holds.
 type phrase struct {
 	matcher // all of the words
 	words   []*phraseWord
-	watch   *watch
+	watch   *segment.Watch
 	starts  []uint32
 	list    []uint32
 	begun   bool
@@ -19,35 +21,37 @@ type phrase struct {
 
 // phraseWord is one of the different words of a phrase.
 type phraseWord struct {
-	places
+	segment.Places
+	cursor *segment.Cursor
 	behind []uint32 // where in the phrase it stands
 }
 
-func (m *phrase) next() uint32 { return m.stand(m.matcher.next()) }
+func (m *phrase) Next() uint32 { return m.stand(m.matcher.Next()) }
 
-func (m *phrase) advance(d uint32) uint32 {
-	if m.begun && m.doc() >= d {
-		return m.doc()
+func (m *phrase) Advance(d uint32) uint32 {
+	if m.begun && m.Doc() >= d {
+		return m.Doc()
 	}
-	return m.stand(m.matcher.advance(d))
+	return m.stand(m.matcher.Advance(d))
 }
 
 // stand goes on from d to where the words stand in order.
 func (m *phrase) stand(d uint32) uint32 {
 	m.begun = true
-	for d != none && !m.stands() {
-		if m.watch.err != nil {
-			return none
+	for d != segment.None && !m.stands() {
+		if m.watch.Err() != nil {
+			m.matcher = nothing{} // it is in none any more
+			return segment.None
 		}
-		d = m.matcher.next()
+		d = m.matcher.Next()
 	}
 	return d
 }
 
 func (m *phrase) stands() bool {
-	slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.often(), b.cursor.often()) })
+	slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.Often(), b.cursor.Often()) })
 	for i, w := range m.words {
-		m.list = w.read(m.list[:0])
+		m.list = w.Read(m.list[:0])
 		for j, behind := range w.behind {
 			if i+j == 0 {
 				m.starts = begin(m.starts[:0], m.list, behind)
@@ -55,7 +59,7 @@ func (m *phrase) stands() bool {
 				m.starts = follow(m.starts, m.list, behind)
 			}
 			// Here, not with the documents: a few may have a great many places.
-			if !m.watch.work(len(m.list)+len(m.starts)) || len(m.starts) == 0 {
+			if !m.watch.Work(len(m.list)+len(m.starts)) || len(m.starts) == 0 {
 				return false
 			}
 		}

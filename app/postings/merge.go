@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
+
+	"deedkeep/app/segment"
 )
 
 // merger merges neighbouring segments in the background, so that there are few, and
@@ -126,7 +129,7 @@ func (x *Index) roomFor(views []view) bool {
 	}
 	bytes := int64(0)
 	for _, v := range views {
-		bytes += v.segment.size
+		bytes += v.segment.Size
 	}
 	had := !x.merger.short
 	x.merger.short = !x.options.Room(bytes)
@@ -138,34 +141,132 @@ func (x *Index) roomFor(views []view) bool {
 
 // merge makes one segment of neighbours. There is one merge at a time.
 func (x *Index) merge(ctx context.Context, views []view) (err error) {
-	g := newMerge(ctx, views)
-	var fresh *segment
-	if g.living > 0 {
-		if fresh, err = x.build(g.write); err != nil {
+	sources := make([]segment.Source, len(views))
+	for i, v := range views {
+		sources[i] = segment.Source{Segment: v.segment.Segment, Gone: v.gone}
+	}
+	g := segment.NewMerge(ctx, sources)
+	var fresh *openSegment
+	if g.Living() > 0 {
+		if fresh, err = x.build(g.Write); err != nil {
 			return err
 		}
 	}
-	return x.replace(g, fresh)
+	return x.replace(views, g, fresh)
 }
 
 // replace puts the merged segment, which is nil where nothing is left, in the place of
 // those it was made of.
-func (x *Index) replace(g *merge, fresh *segment) error {
+func (x *Index) replace(merged []view, g *segment.Merge, fresh *openSegment) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	x.mu.Lock()
 	now := x.current
 	x.mu.Unlock()
-	at := slices.IndexFunc(now.views, func(v view) bool { return v.segment == g.earliest() })
-	views := slices.Clone(now.views)
+	at := slices.IndexFunc(now.views, func(v view) bool { return v.segment == merged[0].segment })
+	end := at + len(merged)
 	var middle []view
 	if fresh != nil {
-		middle = []view{{fresh, g.goneSince(now.views[at:at+len(g.sources)], fresh.docs)}}
+		var since []*segment.Gone
+		for _, v := range now.views[at:end] {
+			since = append(since, v.gone)
+		}
+		middle = []view{{fresh, g.GoneSince(since)}}
 	}
-	inDoubt, err := x.install(slices.Replace(views, at, at+len(g.sources), middle...), now.mark)
+	inDoubt, err := x.install(slices.Replace(slices.Clone(now.views), at, end, middle...), now.mark)
 	if fresh != nil {
 		fresh.drop.Store(err != nil && !inDoubt)
 		err = errors.Join(err, fresh.release())
 	}
 	return err
+}
+
+// Segments are of a level by their size: below 64 KiB, below 512 KiB, and so on by
+// eights. Eight of a level that have nothing larger between them become one, of the
+// next level as a rule: so a document is written again once for every level, and there
+// are at most about seven segments of each.
+const (
+	mergeWidth   = 8
+	mergeMost    = 32 // segments merged at once
+	mergeLowest  = 16 // bits of the size of level 0
+	mostSegments = 64 // with more than that, the smallest neighbours are merged whatever their level
+)
+
+func level(size int64) int {
+	return (max(0, bits.Len64(uint64(size))-mergeLowest) + 2) / 3
+}
+
+// pick returns which segments to merge, from == to for none.
+func pick(views []view) (from, to int) {
+	highest := 0
+	for _, v := range views {
+		highest = max(highest, level(v.segment.Size))
+	}
+	for l := range highest + 1 {
+		if from, to = run(views, l); from < to {
+			return fit(views, from, to)
+		}
+	}
+	if len(views) > mostSegments {
+		from = smallest(views)
+		return fit(views, from, from+mergeWidth)
+	}
+	for i, v := range views {
+		if v.gone.Count() > int(v.segment.Docs)*2/5 {
+			return i, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// run returns neighbours of the level or below, where enough are of the level.
+func run(views []view, l int) (from, to int) {
+	count := 0
+	for i, v := range views {
+		of := level(v.segment.Size)
+		if of > l {
+			from, count = i+1, 0
+			continue
+		}
+		if of == l {
+			count++
+		}
+		if count < mergeWidth {
+			continue
+		}
+		for to = i + 1; to < len(views) && to-from < mergeMost && level(views[to].segment.Size) <= l; {
+			to++
+		}
+		return max(from, to-mergeMost), to
+	}
+	return 0, 0
+}
+
+// smallest returns where the neighbours begin that are smallest together.
+func smallest(views []view) int {
+	best, at := int64(0), -1
+	for i := 0; i+mergeWidth <= len(views); i++ {
+		sum := int64(0)
+		for _, v := range views[i : i+mergeWidth] {
+			sum += v.segment.Size
+		}
+		if at < 0 || sum < best {
+			best, at = sum, i
+		}
+	}
+	return at
+}
+
+// fit leaves out the latest until the rest is not too many documents for a segment.
+func fit(views []view, from, to int) (int, int) {
+	docs := 0
+	for i := from; i < to; i++ {
+		if docs += int(views[i].segment.Docs); docs > segment.MostDocs {
+			to = i
+		}
+	}
+	if to-from < 2 {
+		return 0, 0
+	}
+	return from, to
 }

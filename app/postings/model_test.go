@@ -255,8 +255,8 @@ func weigh(t *testing.T, s *snapshot) weigher {
 		t.Fatal(err)
 	}
 	for _, v := range s.views {
-		w.totals.docs += int(v.segment.docs)
-		w.totals.words += v.segment.words
+		w.totals.docs += int(v.segment.Docs)
+		w.totals.words += v.segment.Words()
 	}
 	return w
 }

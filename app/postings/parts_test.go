@@ -1,17 +1,17 @@
 package postings
 
 import (
-	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"deedkeep/app/segment"
 )
 
 // oneSegment opens an index of one segment.
-func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *segment) {
+func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *openSegment) {
 	t.Helper()
 	x := openTest(t, o)
 	b := x.Batch()
@@ -20,114 +20,6 @@ func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *segment)
 		t.Fatal(err)
 	}
 	return x, x.current.views[0].segment
-}
-
-// However little of a dictionary's index is held, every term is found, and no other.
-func TestSparse(t *testing.T) {
-	const terms = 1500
-	_, s := oneSegment(t, Options{}, func(b *Batch) {
-		for i := range uint64(terms) {
-			b.Begin(i, 0, 0)
-			b.Flat(fmt.Appendf(nil, "%x", i*i*7919))
-		}
-	})
-	if len(s.sparse.ends) < 8 {
-		t.Fatalf("only %d leaves", len(s.sparse.ends))
-	}
-	for _, most := range []int{1 << 20, 200, 1} {
-		var err error
-		if s.sparse, err = readSparse(&s.streams[streamIndex], s.lengths[streamTerms], most); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(s.sparse.separators) + sparseEach*len(s.sparse.ends); got > max(most, 100) {
-			t.Errorf("%d bytes of at most %d", got, most)
-		}
-		var w walk
-		for i := range uint64(terms) {
-			term := fmt.Appendf(nil, "%x", i*i*7919)
-			e, found, err := s.find(term, &w)
-			if err != nil || !found || e.count != 1 {
-				t.Fatalf("at most %d: %s: %+v, %v, %v", most, term, e, found, err)
-			}
-			if _, found, err := s.find(append(term, 'x'), &w); err != nil || found {
-				t.Fatalf("at most %d: %sx: %v, %v", most, term, found, err)
-			}
-		}
-	}
-}
-
-// In whatever order terms are looked up one after the other, and those that are not
-// there between them.
-func TestLookup(t *testing.T) {
-	const terms = 1500
-	_, s := oneSegment(t, Options{}, func(b *Batch) {
-		for i := range uint64(terms) {
-			b.Begin(i, 0, 0)
-			b.Flat(fmt.Appendf(nil, "m%05d", i*3))
-		}
-	})
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, row := range []struct {
-		name string
-		next func(i int) int
-	}{
-		{"each in order", func(i int) int { return i }},
-		{"some in order", func(i int) int { return i * 37 }},
-		{"twice in order", func(i int) int { return i / 2 }},
-		{"backwards", func(i int) int { return 3*terms + 5 - i }},
-		{"in no order", func(int) int { return r.IntN(3*terms + 9) }},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			l := lookup{segment: s}
-			for i := range 3*terms + 9 {
-				n := row.next(i)
-				_, found, err := l.find(fmt.Appendf(nil, "m%05d", n))
-				if want := n%3 == 0 && n >= 0 && n < 3*terms; err != nil || found != want {
-					t.Fatalf("%d: %v, %v", n, found, err)
-				}
-				if i%100 == 0 {
-					if _, found, err := l.find([]byte("a")); err != nil || found {
-						t.Fatalf("a: %v, %v", found, err)
-					}
-				}
-			}
-		})
-	}
-}
-
-// Terms of any bytes and any length.
-func TestTermsOfAnyBytes(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	terms := make([][]byte, 3000)
-	x, s := oneSegment(t, Options{}, func(b *Batch) {
-		for i := range terms {
-			terms[i] = make([]byte, 1+r.IntN(MostTerm))
-			for j := range terms[i] {
-				terms[i][j] = byte(r.IntN(3)) * 127
-			}
-			b.Begin(uint64(i), 0, 0)
-			b.Flat(terms[i])
-		}
-	})
-	slices.SortFunc(terms, bytes.Compare)
-	terms = slices.CompactFunc(terms, bytes.Equal)
-	var w walk
-	w.from(&s.streams[streamTerms], 0)
-	for _, want := range terms {
-		if !w.next() || !bytes.Equal(w.term, want) {
-			t.Fatalf("got %x, want %x, %v", w.term, want, w.err)
-		}
-		if _, found, err := s.find(want, &walk{}); err != nil || !found {
-			t.Fatalf("%x is not found, %v", want, err)
-		}
-	}
-	if w.next() || w.err != nil {
-		t.Errorf("more terms, %v", w.err)
-	}
-	got, err := x.Terms(t.Context(), "", len(terms)+1)
-	if err != nil || len(got) != len(terms) {
-		t.Errorf("%d terms of %d, %v", len(got), len(terms), err)
-	}
 }
 
 // Terms of many blocks, whose counts arithmetic tells.
@@ -182,40 +74,6 @@ func TestManyBlocks(t *testing.T) {
 	}
 }
 
-func TestCacheIsBounded(t *testing.T) {
-	_, s := oneSegment(t, Options{Cache: 1}, func(b *Batch) {
-		for i := range uint64(300_000) {
-			b.Begin(i, 0, 0)
-		}
-	})
-	c := s.cache
-	least := 4 * cacheShards
-	if pages := len(s.sums); pages < 3*least {
-		t.Fatalf("only %d pages", pages)
-	}
-	for range 3 {
-		for doc := range s.docs {
-			if doc%1000 != 0 {
-				continue
-			}
-			key, err := s.u64(streamKeys, doc)
-			if err != nil || key != uint64(s.docs-1-doc) {
-				t.Fatalf("document %d: %d, %v", doc, key, err)
-			}
-		}
-	}
-	held := 0
-	for i := range c.shards {
-		held += len(c.shards[i].slots)
-		if len(c.shards[i].where) > len(c.shards[i].slots) {
-			t.Error("more pages than room")
-		}
-	}
-	if held > least {
-		t.Errorf("%d pages held, of at most %d", held, least)
-	}
-}
-
 func TestPick(t *testing.T) {
 	const kb, mb = 1 << 10, 1 << 20
 	eight := func(size int64) []int64 { return slices.Repeat([]int64{size}, 8) }
@@ -240,7 +98,7 @@ func TestPick(t *testing.T) {
 	for _, row := range rows {
 		var views []view
 		for _, size := range row.sizes {
-			views = append(views, view{segment: &segment{pageFile: &pageFile{size: size, footer: footer{docs: 10}}}})
+			views = append(views, view{segment: &openSegment{Stamp: segment.Stamp{Size: size, Docs: 10}}})
 		}
 		if from, to := pick(views); from != row.from || to != row.to {
 			t.Errorf("%s: %d to %d, want %d to %d", row.name, from, to, row.from, row.to)
@@ -270,7 +128,7 @@ func TestGoneIsMergedAway(t *testing.T) {
 		done     bool
 		want     Stats
 	}{
-		{0, 30, false, Stats{70, s.size, 1}},
+		{0, 30, false, Stats{70, s.Size, 1}},
 		{30, 60, true, Stats{40, 0, 1}},
 		{60, 100, true, Stats{0, 0, 0}},
 	}

@@ -3,6 +3,8 @@ package postings
 import (
 	"context"
 	"fmt"
+
+	"deedkeep/app/segment"
 )
 
 // plan is a query with what the dictionaries of all segments tell of its terms.
@@ -11,8 +13,8 @@ type plan struct {
 	views   []view
 	terms   map[string]int // → index of totals and entries
 	spelled []string
-	entries [][]entry // of a view, of every term; count 0 where it is not there
-	counts  []int     // documents of every term
+	entries [][]segment.Entry // of a view, of every term; Documents 0 where it is not there
+	counts  []int             // documents of every term
 	totals  totals
 	nodes   int
 	most    int
@@ -82,25 +84,25 @@ func (p *plan) group(parts []Node) {
 // lookUp asks every dictionary.
 func (p *plan) lookUp(ctx context.Context) error {
 	p.counts = make([]int, len(p.spelled))
-	var w walk
+	var w segment.Walk
 	for _, v := range p.views {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries := make([]entry, len(p.spelled))
+		entries := make([]segment.Entry, len(p.spelled))
 		for i, t := range p.spelled {
-			e, found, err := v.segment.find([]byte(t), &w)
+			e, found, err := v.segment.Find([]byte(t), &w)
 			if err != nil {
 				return err
 			}
 			if found {
 				entries[i] = e
-				p.counts[i] += int(e.count)
+				p.counts[i] += int(e.Documents)
 			}
 		}
 		p.entries = append(p.entries, entries)
-		p.totals.docs += int(v.segment.docs)
-		p.totals.words += v.segment.words
+		p.totals.docs += int(v.segment.Docs)
+		p.totals.words += v.segment.Words()
 	}
 	return nil
 }
@@ -108,10 +110,12 @@ func (p *plan) lookUp(ctx context.Context) error {
 // build makes the matchers of one segment.
 type build struct {
 	plan    *plan
-	segment *segment
-	entries []entry
-	watch   *watch
-	lengths *column
+	segment *segment.Segment
+	entries []segment.Entry
+	watch   *segment.Watch
+	spare   *segment.Watch // over phrases that only better the order
+	better  bool           // what is built now only does that
+	lengths *segment.Column
 }
 
 // root makes what decides about a document, but for group and date.
@@ -129,12 +133,12 @@ func (b *build) root() matcher {
 func (b *build) node(n Node) matcher {
 	switch n := n.(type) {
 	case nil:
-		return &every{docs: b.segment.docs}
+		return &every{docs: b.segment.Documents()}
 	case Term:
 		if n.Flat {
 			return b.flat(n.Text, n.Weight)
 		}
-		return b.word(n.Text, n.Weight)
+		return b.word(n.Text, n.Weight, b.watch)
 	case Phrase:
 		return b.phrase(n)
 	case All:
@@ -142,7 +146,11 @@ func (b *build) node(n Node) matcher {
 	case Any:
 		return newAny(b.nodes(n))
 	case Prefer:
-		return newPrefer(b.node(n.Must), b.nodes(n.Should))
+		must, outer := b.node(n.Must), b.better
+		b.better = true
+		should := b.nodes(n.Should)
+		b.better = outer
+		return newPrefer(must, should)
 	}
 	return nothing{}
 }
@@ -168,30 +176,34 @@ func (b *build) all(list All) matcher {
 
 func (b *build) flat(text string, weight float64) matcher {
 	e := b.entries[b.plan.terms[text]]
-	if e.count == 0 {
+	if e.Documents == 0 {
 		return nothing{}
 	}
 	m := &flat{weight: weight}
-	m.open(&b.segment.streams[streamPostings], e, b.segment.docs, b.watch)
+	m.Open(b.segment, e, b.watch)
 	return m
 }
 
-func (b *build) word(text string, weight float64) matcher {
+func (b *build) word(text string, weight float64, watch *segment.Watch) matcher {
 	i := b.plan.terms[text]
 	e := b.entries[i]
-	if e.count == 0 {
+	if e.Documents == 0 {
 		return nothing{}
 	}
-	if !e.word {
+	if !e.Word {
 		return b.flat(text, 0)
 	}
 	m := &word{bm25: newBM25(weight, b.plan.counts[i], b.plan.totals, b.lengths)}
-	m.open(&b.segment.streams[streamPostings], e, b.segment.docs, b.watch)
+	m.Open(b.segment, e, watch)
 	return m
 }
 
 func (b *build) phrase(n Phrase) matcher {
-	m := &phrase{watch: b.watch}
+	watch := b.watch
+	if b.better {
+		watch = b.spare
+	}
+	m := &phrase{watch: watch}
 	stand := make(map[string][]uint32)
 	for i, t := range n.Terms {
 		stand[t] = append(stand[t], uint32(i))
@@ -202,12 +214,12 @@ func (b *build) phrase(n Phrase) matcher {
 			continue // it was there before
 		}
 		// A word that stands in it twice is worth twice as much.
-		w, ok := b.word(t, n.Weight*float64(len(stand[t]))).(*word)
+		w, ok := b.word(t, n.Weight*float64(len(stand[t])), watch).(*word)
 		if !ok {
 			return nothing{}
 		}
-		p := &phraseWord{behind: stand[t]}
-		p.open(&b.segment.streams[streamPositions], &w.cursor)
+		p := &phraseWord{cursor: &w.Cursor, behind: stand[t]}
+		p.Open(b.segment, &w.Cursor)
 		m.words, words = append(m.words, p), append(words, w)
 	}
 	if len(words) == 0 {

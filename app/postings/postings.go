@@ -4,7 +4,7 @@
 //	dir/
 //	  manifest           what belongs to the index, and the caller's mark (manifest.go)
 //	  manifest.new       the next manifest, until it is renamed
-//	  000017.segment     documents that came together; never changed (page.go, segment.go)
+//	  000017.segment     documents that came together; never changed (app/segment)
 //
 // Documents are gathered in a Batch, and Apply makes a segment of it. Neighbouring
 // segments are merged in the background. A document that is replaced or removed is
@@ -35,13 +35,15 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"deedkeep/app/segment"
 )
 
 // Kinds of errors, for errors.Is. Besides these, errors of ctx and of the operating
 // system come back as they are.
 var (
 	// ErrDamaged: what is on the disk is not what was written. Remove, and begin anew.
-	ErrDamaged = errors.New("index damaged")
+	ErrDamaged = segment.ErrDamaged
 	// ErrOtherFormat: the index was written by another version. Remove, and begin anew.
 	ErrOtherFormat = errors.New("index of another format")
 	// ErrTerm: a term without bytes or with more than MostTerm, or out of order in a document.
@@ -83,7 +85,7 @@ func (o Options) filled() Options {
 type Index struct {
 	dir     string
 	files   files
-	cache   *cache
+	cache   *segment.Cache
 	options Options
 
 	next    atomic.Uint64 // number of the next segment
@@ -110,7 +112,7 @@ func Open(dir string, o Options) (*Index, error) {
 // open opens an index that does not merge by itself.
 func open(dir string, o Options, fs files) (*Index, error) {
 	x := &Index{dir: dir, files: fs, options: o.filled()}
-	x.cache = newCache(x.options.Cache)
+	x.cache = segment.NewCache(x.options.Cache)
 	if err := fs.Mkdir(dir); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
@@ -164,8 +166,8 @@ func Look(dir string) (st Stats, mark []byte, err error) {
 		return st, nil, err
 	}
 	for _, l := range m.segments {
-		st.Documents += int(l.docs) - l.gone.count()
-		st.Bytes += l.size
+		st.Documents += int(l.Docs) - l.gone.Count()
+		st.Bytes += l.Size
 		st.Segments++
 	}
 	return st, m.mark, nil
@@ -180,8 +182,8 @@ func (x *Index) Stats() Stats {
 	defer s.release()
 	var st Stats
 	for _, v := range s.views {
-		st.Documents += int(v.segment.docs) - v.gone.count()
-		st.Bytes += v.segment.size
+		st.Documents += int(v.segment.Docs) - v.gone.Count()
+		st.Bytes += v.segment.Size
 		st.Segments++
 	}
 	return st
@@ -211,7 +213,7 @@ func (x *Index) Check(ctx context.Context) error {
 	}
 	defer s.release()
 	for _, v := range s.views {
-		if err := v.segment.check(ctx); err != nil {
+		if err := v.segment.Check(ctx); err != nil {
 			return fmt.Errorf("check index: %w", err)
 		}
 	}

@@ -3,7 +3,11 @@ package postings
 import (
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync/atomic"
+
+	"deedkeep/app/segment"
 )
 
 // snapshot is one state of the index: what a search sees from beginning to end.
@@ -16,8 +20,49 @@ type snapshot struct {
 
 // view is a segment as one state has it.
 type view struct {
-	segment *segment
-	gone    *gone
+	segment *openSegment
+	gone    *segment.Gone
+}
+
+// openSegment is a segment of the index, for as long as somebody uses it; its file is
+// then removed where it has been replaced.
+type openSegment struct {
+	*segment.Segment
+	segment.Stamp
+	path  string
+	files files
+	users atomic.Int64
+	drop  atomic.Bool // remove the file at the end
+}
+
+// openSegment opens a segment that the manifest lists, or is to list; the caller is its
+// first user.
+func (x *Index) openSegment(stamp segment.Stamp) (*openSegment, error) {
+	path := filepath.Join(x.dir, segmentName(stamp.Number))
+	opened, err := segment.Open(path, stamp, x.cache)
+	if err != nil {
+		return nil, err
+	}
+	s := &openSegment{Segment: opened, Stamp: stamp, path: path, files: x.files}
+	s.users.Store(1)
+	return s, nil
+}
+
+func (s *openSegment) acquire() { s.users.Add(1) }
+
+func (s *openSegment) release() error {
+	if s.users.Add(-1) > 0 {
+		return nil
+	}
+	// Close before remove: Windows removes nothing that is open.
+	err := s.Close()
+	if s.drop.Load() {
+		// What stays is removed by the next Open, since no manifest lists it.
+		if removed := s.files.Remove(s.path); !errors.Is(removed, os.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	return err
 }
 
 // newSnapshot makes a state, of which the caller is the first user; the segments are
@@ -60,15 +105,11 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 	var views []view
 	var err error
 	for _, l := range m.segments {
-		var s *segment
-		if s, err = openSegment(x.dir, l, x.cache, x.files); err != nil {
+		var s *openSegment
+		if s, err = x.openSegment(l.Stamp); err != nil {
 			break
 		}
 		views = append(views, view{s, l.gone})
-		if s.docs != l.docs {
-			err = errManifest
-			break
-		}
 	}
 	loaded := newSnapshot(views, m.mark, x.options.Log)
 	for _, v := range views {
@@ -86,11 +127,11 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 // Where it fails, inDoubt tells whether the next Open may find it all the same.
 func (x *Index) install(views []view, mark []byte) (inDoubt bool, err error) {
 	m := &manifest{next: x.next.Load(), mark: mark}
-	kept := make(map[*segment]bool)
+	kept := make(map[*openSegment]bool)
 	for _, v := range views {
 		s := v.segment
 		kept[s] = true
-		m.segments = append(m.segments, listed{s.number, s.size, s.sum, s.docs, v.gone})
+		m.segments = append(m.segments, listed{s.Stamp, v.gone})
 	}
 	if inDoubt, err := x.writeManifest(m); err != nil {
 		return inDoubt, err

@@ -77,7 +77,8 @@
 //	    0.1  it begins a word of the text or of Fields
 //
 // Words next to each other, as typed, are worth 10 more in a field and their BM25 once
-// more in the text, where no more than 10,000 documents have the rarest of them. A
+// more in the text, where no more than 10,000 documents have the rarest of them, and of
+// those as many as there is time for: it is the order only that is better for it. A
 // typing error halves what a word is worth.
 //
 // # Marks
@@ -92,7 +93,7 @@
 // To keep texts: snippets are made from the text that the caller has (Marker). To find
 // what stands behind the first 4,000,000 words of a document, or behind those that take
 // 32 MB of a batch, as a list of some hundred thousand different words does: the log
-// names the document. To find phrases by what stands behind the first 262,144 places of
+// names the document. To find phrases by what stands behind the first 4,096 places of
 // one word in one document. To mend an index that is damaged: the caller removes its
 // folder and begins anew.
 //

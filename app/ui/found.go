@@ -21,8 +21,11 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool           // Counts are known
+	Counted bool           // Counts are known,
+	About   bool           // but for what the index does not know of yet
+	Late    string         // what is not found yet; "" where nothing is to be said
 	Fuzzy   bool           // some of Rows are there with a typing error allowed for
+	Loose   string         // what some of Rows are there without, in a sentence; "" for nothing
 	from    string         // the list that documents lead back to; "" for none
 	strict  *search.Marker // marks nothing with a typing error
 	marker  *search.Marker
@@ -69,6 +72,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	}
 	f.strict = search.NewMarker(f.Text)
 	f.marker = f.strict
+	state := p.searchIndex(ctx) // as it was when it answered, or worse
 	answer, err := p.Search.Search(ctx, who.Actor, q)
 	switch title.KindOf(err) {
 	case title.Invalid:
@@ -76,8 +80,8 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, nil
 	case title.Closing:
 		f.Partial = sentenceOf(err)
-		if state := p.searchIndex(ctx); state.Building && !state.Ready && state.Total > 0 {
-			f.Partial = "The search index is being made" + state.progress() + "."
+		if missing := p.searchIndex(ctx).Missing(); missing != "" {
+			f.Partial = missing
 		}
 		err = p.byNumber(ctx, q, &f)
 		return f, err
@@ -86,11 +90,15 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, err
 	}
 	f.More, f.Counts, f.Counted = answer.More, answer.Counts, true
+	f.About, f.Late = !state.Exact(), state.Late()
 	if answer.Fuzzy {
 		f.marker = f.strict.Tolerant()
 	}
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
+	}
+	if answer.Loose && len(f.Rows) > 0 {
+		f.Loose = without(f.Text)
 	}
 	return f, nil
 }
@@ -201,6 +209,9 @@ func (f found) Tally() string {
 		if n := f.Counts[kind.name]; n > 0 {
 			list = append(list, plural(n, kind.one, kind.many))
 		}
+	}
+	if f.About && len(list) > 0 {
+		list[0] = "about " + list[0]
 	}
 	return strings.Join(list, ", ")
 }

@@ -2,6 +2,9 @@
 
 package vault_test
 
-// longLogEntries is less under the race detector, which makes each entry ten times
-// as dear: the log is read by one goroutine.
-const longLogEntries = 10_000
+// Less under the race detector, which makes everything ten times as dear: one goroutine
+// reads the log, and one files and trashes.
+const (
+	longLogEntries = 3_000
+	manyDocuments  = 1_000
+)

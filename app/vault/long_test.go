@@ -2,5 +2,7 @@
 
 package vault_test
 
-// longLogEntries is the length of the log in which one entry is looked for.
-const longLogEntries = 100_000
+const (
+	longLogEntries = 100_000 // of the log in which one entry is looked for
+	manyDocuments  = 5_000   // of the abstract that goes into the trash
+)

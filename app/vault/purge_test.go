@@ -250,13 +250,13 @@ func previews(t *testing.T, dir string) []string {
 func TestTrashThousandsOfDocuments(t *testing.T) {
 	t.Parallel()
 	v, _, clock := timed(t)
-	many(t, v, create(t, v, pdf("1.pdf", "1")), 4999)
+	many(t, v, create(t, v, pdf("1.pdf", "1")), manyDocuments-1)
 	const patience = 20 * time.Second // a hundred times what it takes
 	began := time.Now()
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	gone := time.Since(began)
 	back, err := v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
-	if err != nil || len(back.Files) != 5000 {
+	if err != nil || len(back.Files) != manyDocuments {
 		t.Fatalf("%d files, %v", len(back.Files), err)
 	}
 	restored := time.Since(began)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -53,6 +54,7 @@ type SearchPage struct {
 	More   bool           // there are hits behind these
 	Counts map[string]int // matches of each kind, whatever SearchQuery.Kind says
 	Fuzzy  bool           // some hits are there with a typing error allowed for
+	Loose  bool           // some hits are there without all of it: search.Answer
 	Took   time.Duration
 }
 
@@ -66,7 +68,8 @@ const (
 
 // Search looks for live records by their fields and by the text of documents. Invalid
 // under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
-// when there is no whole index yet, or the search took too long.
+// when there is no whole index yet, or the search took too long. That the actor searched
+// is taken down as a view is (Events.Note), without the text.
 func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (page SearchPage, err error) {
 	began := v.now()
 	defer func(begun time.Time) { v.counts.search(time.Since(begun), page, err) }(time.Now())
@@ -78,7 +81,7 @@ func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (p
 	if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
 		return page, err
 	}
-	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy}
+	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Loose}
 	page.Took = v.now().Sub(began)
 	return page, nil
 }
@@ -101,16 +104,14 @@ func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery) (f
 	// The wait and the search have one deadline together.
 	within, cancel := context.WithTimeout(ctx, v.set.Search.deadline())
 	defer cancel()
-	leave, err := v.searches.enter(within, asker(actor))
-	if err != nil {
-		if ctx.Err() != nil {
-			return f, ctx.Err()
-		}
-		return f, err
+	if f.answer, err = v.index.Search(within, asker(actor), q.asked()); err != nil && ctx.Err() != nil {
+		return f, ctx.Err() // who asked has left
 	}
-	defer leave()
-	f.answer, err = v.index.Search(within, q.asked())
-	return f, refusedSearch(err)
+	if err != nil {
+		return f, refusedSearch(err)
+	}
+	v.notes.note(title.Event{Actor: actor, Kind: searchedBy}, false)
+	return f, nil
 }
 
 // more says whether there are hits behind those that can be reached.
@@ -211,10 +212,10 @@ func (q *SearchQuery) asked() search.Query {
 	if out.Dated = !q.Since.IsZero() || !q.Until.IsZero(); out.Dated {
 		out.From, out.To = -1<<30, 1<<30
 		if !q.Since.IsZero() {
-			out.From = searchDay(q.Since)
+			out.From = indexer.Day(q.Since)
 		}
 		if !q.Until.IsZero() {
-			out.To = searchDay(q.Until)
+			out.To = indexer.Day(q.Until)
 		}
 	}
 	return out

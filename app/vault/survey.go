@@ -13,7 +13,7 @@ import (
 // The names in a data directory that are ours; vault.go and data/README.md say what
 // each is for. A file may have the end ".new" while it is written.
 var (
-	ownFolders = []string{"blobs", "tmp", "uploads", "previews", "search", "cache", "tls", "drill"}
+	ownFolders = []string{"blobs", "tmp", "uploads", "previews", searchFolder, "cache", "tls", "drill"}
 	ownFiles   = []string{"config.yaml", "vault.db", "secret.key", generationFile, backupFile, restoreNote, servingFile, "control.sock", "control.json"}
 	// harmless is what may lie beside them.
 	harmless = []string{"README.md", "lost+found"}
@@ -36,7 +36,9 @@ func survey(dir string) error {
 		name := e.Name()
 		switch {
 		case slices.Contains(ownFolders, name):
-			if !e.IsDir() {
+			// The index of words is derived: the indexer touches nothing but a folder
+			// of its own, and says so where there is something else.
+			if !e.IsDir() && name != searchFolder {
 				return fmt.Errorf("%s must be a directory of its own, no link and no file", filepath.Join(dir, name))
 			}
 		case name == "vault.db":

@@ -1,0 +1,128 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// indexed is a record as the index is told of it.
+type indexed struct {
+	search.Document
+	found  bool   // false: it is in the trash, gone, or damaged, and not to be found
+	digest string // of a document that may have text; "" for others
+}
+
+// Kinds are the kinds of records as the index calls them, by their nouns.
+func Kinds() map[string]search.Kind {
+	return map[string]search.Kind{"abstract": search.Abstract, "order": search.Order, fileNoun: search.File}
+}
+
+const fileNoun = "file"
+
+// indexed makes what the index is told of a record.
+func (x *Indexer) indexed(t *store.Tx, noun string, id uint64) indexed {
+	r := indexed{Document: search.Document{ID: id}}
+	var err error
+	switch noun {
+	case "abstract":
+		r.Kind = search.Abstract
+		err = r.abstract(t)
+	case "order":
+		r.Kind = search.Order
+		err = r.order(t)
+	default:
+		r.Kind = search.File
+		err = r.file(t)
+	}
+	if err != nil && title.KindOf(err) != title.NotFound {
+		x.log.Warn("a record is not in the search index", "noun", noun, "id", id, "error", err) // a verification names it
+	}
+	r.found = err == nil
+	return r
+}
+
+func (r *indexed) abstract(t *store.Tx) error {
+	a, err := t.Abstract(r.ID)
+	if err != nil {
+		return err
+	}
+	r.place(a.Property, a.TemplateID, a.CreatedAt)
+	r.Status = a.Status
+	r.known(a.Known())
+	return nil
+}
+
+func (r *indexed) order(t *store.Tx) error {
+	o, err := t.Order(r.ID)
+	if err != nil {
+		return err
+	}
+	r.place(o.Property, 0, o.CreatedAt)
+	r.Status = o.Status
+	r.known(o.Known())
+	return nil
+}
+
+// file is found where its abstract lies: the store tells of its files when that moves.
+func (r *indexed) file(t *store.Tx) error {
+	f, err := t.File(r.ID)
+	if err != nil {
+		return err
+	}
+	var of title.Abstract
+	if f.AbstractID != 0 {
+		// A damaged one hides no document; a verification names it.
+		if of, err = t.Abstract(f.AbstractID); err != nil && !errors.Is(err, store.ErrDamaged) {
+			return err
+		}
+	}
+	r.place(of.Property, of.TemplateID, f.CreatedAt)
+	r.known(f.Known())
+	if !f.Processing { // whose end is a change
+		r.digest = f.Digest
+	}
+	return nil
+}
+
+func (r *indexed) place(p title.Property, template uint64, created time.Time) {
+	r.County, r.State, r.Template, r.Day = p.County, p.State, template, Day(created)
+}
+
+func (r *indexed) known(k title.Known) { r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Others }
+
+// Day is the day of a time as the index has it, in days since 1970 in UTC.
+func Day(at time.Time) int32 {
+	const day = 24 * 60 * 60
+	seconds := at.Unix()
+	if seconds < 0 {
+		seconds -= day - 1
+	}
+	return int32(seconds / day)
+}
+
+// document hands over the kept text of a document, and counts it. Without text, or
+// with damaged one, a document is found by its name alone: its text is made again when
+// somebody reads it.
+func (x *Indexer) document(ctx context.Context, r indexed, page func(text string) error, count *int64) error {
+	var refused error
+	err := x.text(r.digest, func(_ int, text string) error {
+		*count += int64(len(text))
+		if refused = ctx.Err(); refused == nil {
+			refused = page(text)
+		}
+		return refused
+	})
+	if refused != nil {
+		return refused
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+	}
+	return nil
+}

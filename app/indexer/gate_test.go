@@ -1,0 +1,91 @@
+package indexer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"deedkeep/app/indexer"
+	"deedkeep/app/search"
+	"deedkeep/app/title"
+)
+
+// held is an index in which searches stay until they are let go.
+type held struct {
+	indexer.Index
+	inside chan string   // texts of the searches that came in
+	goOn   chan struct{} // one for each
+}
+
+func (h held) Search(_ context.Context, q search.Query) (search.Answer, error) {
+	h.inside <- q.Text
+	<-h.goOn
+	return search.Answer{}, nil
+}
+
+// A few searches are in the index at once, and nobody has more than half of the places;
+// who waits too long is refused.
+func TestSearchesAtOnce(t *testing.T) {
+	t.Parallel()
+	const most, deadline = 4, time.Second
+	x := open(t, func(o *indexer.Options) { o.AtOnce = most })
+	h := held{inside: make(chan string), goOn: make(chan struct{})}
+	x.meddle(func(_ int64, in indexer.Index) indexer.Index { h.Index = in; return h })
+	x.indexes()
+	var all sync.WaitGroup
+	refused := make(chan error, 32)
+	ask := func(asker string, times int) {
+		for range times {
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), deadline)
+				defer cancel()
+				if _, err := x.Search(ctx, asker, search.Query{Text: asker}); err != nil {
+					refused <- fmt.Errorf("%s: %w", asker, err)
+				}
+			})
+		}
+	}
+	came := func(want string, times int) {
+		t.Helper()
+		for range times {
+			if got := <-h.inside; got != want {
+				t.Errorf("%s came in, not %s", got, want)
+			}
+		}
+	}
+	ask("greedy", most+1)
+	came("greedy", most/2)
+	ask("other", most/2)
+	came("other", most/2)
+	ask("third", 1)
+	for range most/2 + 1 + 1 { // of the greedy, and the third
+		if err := <-refused; title.KindOf(err) != title.Closing {
+			t.Errorf("who waited too long is told %v", err)
+		}
+	}
+	ask("next", 1)
+	h.goOn <- struct{}{}
+	came("next", 1)
+	for range most {
+		h.goOn <- struct{}{}
+	}
+	all.Wait()
+	if len(refused) > 0 {
+		t.Error(<-refused)
+	}
+	// All places are free again; one who leaves while he waits is told so.
+	ctx, cancel := context.WithCancel(t.Context())
+	ask("greedy", most/2)
+	came("greedy", most/2)
+	cancel()
+	if _, err := x.Search(ctx, "greedy", search.Query{Text: "gone"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("who left is told %v", err)
+	}
+	for range most / 2 {
+		h.goOn <- struct{}{}
+	}
+	all.Wait()
+}

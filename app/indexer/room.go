@@ -1,0 +1,95 @@
+package indexer
+
+import (
+	"errors"
+	"fmt"
+
+	"deedkeep/app/title"
+)
+
+const (
+	// reserves is how many reserves must be free for the index to grow. It can be made
+	// anew, and documents cannot: it stops before they are refused.
+	reserves = 2
+	// besides is how many must be free for one that is made beside one that answers: it
+	// stops before that one can follow no more.
+	besides = 3
+)
+
+// roomToIndex is Full when the disk has too little room for an index to grow.
+func (x *Indexer) roomToIndex(in *volume) error {
+	most := uint64(reserves)
+	if in != nil && in == x.next && x.now != nil {
+		most = besides
+	}
+	enough, err := x.roomAbove(0, most)
+	if err != nil {
+		return err
+	}
+	if !enough {
+		return &title.Error{Kind: title.Full, Message: "The disk is nearly full, and what is left is for documents; search goes on when twice disk.reserve is free."}
+	}
+	return nil
+}
+
+// roomToMerge tells whether a merge may take so many bytes. Where the disk does not
+// say how much is free, it waits.
+func (x *Indexer) roomToMerge(bytes int64) bool {
+	enough, err := x.roomAbove(uint64(max(bytes, 0)), reserves)
+	return err == nil && enough
+}
+
+// RoomToRenew is Full when the disk has too little room for a second index beside the one
+// that answers.
+func (x *Indexer) RoomToRenew() error {
+	in := x.take()
+	if in == nil {
+		return nil
+	}
+	defer in.users.Done()
+	_, bytes, _ := in.Size()
+	enough, err := x.roomAbove(uint64(max(bytes, 0)), besides)
+	if err == nil && !enough {
+		err = &title.Error{Kind: title.Full, Message: "There is no room for a second search index beside the one there is, which goes on; free some room on the disk first."}
+	}
+	return err
+}
+
+// roomToBegin is Full when the disk has too little room for another index.
+func (x *Indexer) roomToBegin() error {
+	if x.now == nil {
+		return x.roomToIndex(nil)
+	}
+	err := x.RoomToRenew()
+	if title.KindOf(err) == title.Full {
+		return x.giveUp(err)
+	}
+	return err
+}
+
+// giveUp drops an index that is made beside one that answers, for want of room: that one
+// needs what is left. Whoever waits for the new one is told so.
+func (x *Indexer) giveUp(why error) error {
+	why = &title.Error{Kind: title.Full, Message: "The disk has no room for a second search index; the one there is goes on.", Err: why}
+	x.log.Warn("the new search index is given up; the one there is goes on", "reason", why)
+	in := x.next
+	x.set(func() {
+		x.next, x.asked, x.since = nil, false, x.clock()
+		if x.serving { // until the next turn of Run
+			x.failed = message(why)
+		}
+	})
+	if in == nil {
+		return why
+	}
+	return errors.Join(why, x.discard(in))
+}
+
+// roomAbove tells whether so much is free above so many reserves.
+func (x *Indexer) roomAbove(bytes, reserves uint64) (bool, error) {
+	free, reserve, err := x.room()
+	if err != nil {
+		return false, fmt.Errorf("free room: %w", err)
+	}
+	return free >= bytes && (free-bytes)/reserves >= reserve, nil
+}

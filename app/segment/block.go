@@ -1,0 +1,124 @@
+package segment
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// The documents of a term that stands in more than one of them are written in blocks.
+// Numbers are unsigned varints, gaps are to the one before less one, the first before
+// all being -1. Where there is but one block there are no skips.
+//
+//	postings := block* skip*
+//	block    := gap of every document, [how often it has the term, of every document]
+//	skip     := last document of the block u32, end of the block u32, end of its positions u64
+//
+// The ends count from where the term's postings and positions begin. How often, and
+// positions, are there for words only; what has a word as a flat term has it 0 times.
+//
+//	positions := of every document: its first position, then the gaps to the one before,
+//	             of the first MostPlaces of them
+const (
+	blockDocs = 128
+	skipSize  = 16
+	mostBlock = blockDocs * (5 + 5) // bytes
+)
+
+// skip is where a block ends.
+type skip struct {
+	last      uint32
+	postings  uint32
+	positions uint64
+}
+
+func (s skip) append(p []byte) []byte {
+	p = binary.LittleEndian.AppendUint32(p, s.last)
+	p = binary.LittleEndian.AppendUint32(p, s.postings)
+	return binary.LittleEndian.AppendUint64(p, s.positions)
+}
+
+func parseSkip(p []byte) skip {
+	return skip{binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint32(p[4:]), binary.LittleEndian.Uint64(p[8:])}
+}
+
+// appendGaps appends the gaps of ascending documents behind prev.
+func appendGaps(p []byte, prev uint32, docs []uint32) []byte {
+	for _, d := range docs {
+		p = binary.AppendUvarint(p, uint64(d-prev-1))
+		prev = d
+	}
+	return p
+}
+
+func appendNumbers(p []byte, numbers []uint32) []byte {
+	for _, n := range numbers {
+		p = binary.AppendUvarint(p, uint64(n))
+	}
+	return p
+}
+
+const continuations = 0x8080808080808080
+
+// decodeGaps fills docs with the documents behind prev (-1 as ^0), all below most, and
+// returns the rest of p.
+func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, error) {
+	at, i := uint64(prev)+1, 0
+	if prev == ^uint32(0) {
+		at = 0
+	}
+	for i < len(docs) {
+		// Eight gaps of one byte each: so it is in terms of many documents.
+		if len(docs)-i >= 8 && len(p) >= 8 {
+			if v := binary.LittleEndian.Uint64(p); v&continuations == 0 {
+				eight := docs[i : i+8 : i+8]
+				for j := range eight {
+					at += v & 0x7f
+					eight[j] = uint32(at)
+					at++
+					v >>= 8
+				}
+				p, i = p[8:], i+8
+				continue
+			}
+		}
+		gap, n := number(p)
+		if n == 0 {
+			return nil, fmt.Errorf("%w: gap of a document", ErrDamaged)
+		}
+		p, at = p[n:], at+uint64(gap)
+		docs[i] = uint32(at)
+		at++
+		i++
+	}
+	if at > uint64(most) {
+		return nil, fmt.Errorf("%w: document %d of %d", ErrDamaged, at-1, most)
+	}
+	return p, nil
+}
+
+// decodeNumbers fills numbers and returns the rest of p.
+func decodeNumbers(p []byte, numbers []uint32) ([]byte, error) {
+	for i := range numbers {
+		v, n := number(p)
+		if n == 0 {
+			return nil, fmt.Errorf("%w: count", ErrDamaged)
+		}
+		numbers[i], p = v, p[n:]
+	}
+	return p, nil
+}
+
+// number reads a varint of 32 bits and returns its bytes, 0 where there is none.
+func number(p []byte) (uint32, int) {
+	if len(p) > 0 && p[0] < 0x80 {
+		return uint32(p[0]), 1
+	}
+	if len(p) > 1 && p[1] < 0x80 {
+		return uint32(p[0]&0x7f) | uint32(p[1])<<7, 2
+	}
+	v, n := binary.Uvarint(p)
+	if n <= 0 || v > 1<<32-1 {
+		return 0, 0
+	}
+	return uint32(v), n
+}

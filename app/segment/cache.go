@@ -1,0 +1,113 @@
+package segment
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+const cacheShards = 16
+
+// Cache keeps checked pages, up to a bound that it never passes: its buffers are
+// made once and used again. What goes is what was not used since the hand of the
+// clock last came by.
+type Cache struct {
+	files  atomic.Uint64
+	shards [cacheShards]cacheShard
+}
+
+type cacheShard struct {
+	mu    sync.Mutex
+	where map[uint64]int // page → slot
+	slots []cacheSlot
+	hand  int
+	most  int
+}
+
+type cacheSlot struct {
+	key  uint64
+	page []byte // nil while it is being read
+	buf  []byte
+	used bool
+}
+
+// NewCache makes one of so many bytes, at least of 64 pages.
+func NewCache(bytes int64) *Cache {
+	c := &Cache{}
+	for i := range c.shards {
+		c.shards[i].where = make(map[uint64]int)
+		c.shards[i].most = int(max(4, bytes/pageSize/cacheShards))
+	}
+	return c
+}
+
+// newFile returns a number for a file, used for no other.
+func (c *Cache) newFile() uint64 { return c.files.Add(1) }
+
+// read copies from a page of the file, starting at its byte at.
+func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
+	key := f.id<<32 | uint64(page)
+	s := &c.shards[(key*0x9e3779b97f4a7c15)>>60]
+	s.mu.Lock()
+	if slot, found := s.where[key]; found {
+		e := &s.slots[slot]
+		e.used = true
+		copy(p, e.page[at:])
+		s.mu.Unlock()
+		return nil
+	}
+	slot, buf := s.claim()
+	s.mu.Unlock()
+	// Read without the lock: others need not wait for the disk.
+	if buf == nil {
+		buf = make([]byte, pageSize)
+	}
+	got, err := f.read(page, buf)
+	if err == nil {
+		copy(p, got[at:])
+	}
+	if slot >= 0 {
+		s.settle(slot, key, buf, got)
+	}
+	return err
+}
+
+// claim takes a slot away from its page and returns its buffer, which may be nil; -1
+// when all are being read into.
+func (s *cacheShard) claim() (int, []byte) {
+	if len(s.slots) < s.most {
+		s.slots = append(s.slots, cacheSlot{})
+		return len(s.slots) - 1, nil
+	}
+	for range 2 * len(s.slots) {
+		slot := s.hand
+		s.hand = (s.hand + 1) % len(s.slots)
+		e := &s.slots[slot]
+		switch {
+		case e.buf == nil: // being read into
+		case e.used:
+			e.used = false
+		default:
+			buf := e.buf
+			if e.page != nil {
+				delete(s.where, e.key)
+			}
+			*e = cacheSlot{}
+			return slot, buf
+		}
+	}
+	return -1, nil
+}
+
+// settle gives a slot its buffer back, with the page unless it could not be read or
+// somebody else was faster.
+func (s *cacheShard) settle(slot int, key uint64, buf, page []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := &s.slots[slot]
+	e.buf = buf
+	if _, twice := s.where[key]; page == nil || twice {
+		return
+	}
+	e.key, e.page, e.used = key, page, true
+	s.where[key] = slot
+}

@@ -1,0 +1,128 @@
+package segment
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// Gone is which documents of a segment are no more; nil is none. It is not changed once
+// others see it.
+type Gone struct {
+	bits  []uint64
+	total int
+}
+
+func newGone(docs uint32) *Gone { return &Gone{bits: make([]uint64, (docs+63)/64)} }
+
+// Has tells whether the document is gone; it is one of the segment.
+func (g *Gone) Has(doc uint32) bool {
+	return g != nil && g.bits[doc>>6]&(1<<(doc&63)) != 0
+}
+
+// Count is how many are gone.
+func (g *Gone) Count() int {
+	if g == nil {
+		return 0
+	}
+	return g.total
+}
+
+func (g *Gone) add(doc uint32) {
+	if bit := uint64(1) << (doc & 63); g.bits[doc>>6]&bit == 0 {
+		g.bits[doc>>6] |= bit
+		g.total++
+	}
+}
+
+// With returns a copy of g, which may be nil, with more documents.
+func (g *Gone) With(docs uint32, more []uint32) *Gone {
+	c := newGone(docs)
+	if g != nil {
+		copy(c.bits, g.bits)
+		c.total = g.total
+	}
+	for _, d := range more {
+		c.add(d)
+	}
+	return c
+}
+
+// each calls visit with every document that is gone, in order.
+func (g *Gone) each(visit func(doc uint32)) {
+	if g == nil {
+		return
+	}
+	for i, w := range g.bits {
+		for ; w != 0; w &= w - 1 {
+			visit(uint32(i)<<6 + uint32(bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// Written down, where the segments are listed:
+//
+//	gone := how many, gap of every document to the one before less one   where few are gone
+//	      | how many, a bit for every document, in words of 64, u64      where more than a tenth are
+//
+// The numbers but the words are varints.
+//
+// dense tells which of the two it is.
+func dense(count, docs uint32) bool { return count > docs/10 }
+
+// Append appends g, which may be nil, as it is written, of a segment of so many documents.
+func (g *Gone) Append(p []byte, docs uint32) []byte {
+	count := uint32(g.Count())
+	p = binary.AppendUvarint(p, uint64(count))
+	if count == 0 {
+		return p
+	}
+	if dense(count, docs) {
+		for _, w := range g.bits {
+			p = binary.LittleEndian.AppendUint64(p, w)
+		}
+		return p
+	}
+	prev := ^uint32(0)
+	g.each(func(doc uint32) {
+		p = binary.AppendUvarint(p, uint64(doc-prev-1))
+		prev = doc
+	})
+	return p
+}
+
+// ParseGone reads what append wrote, and returns the rest of p.
+func ParseGone(p []byte, docs uint32) (*Gone, []byte, error) {
+	count, n := number(p)
+	if n == 0 || count > docs {
+		return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)
+	}
+	if p = p[n:]; count == 0 {
+		return nil, p, nil
+	}
+	g := newGone(docs)
+	if dense(count, docs) {
+		if len(p) < 8*len(g.bits) {
+			return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)
+		}
+		for i := range g.bits {
+			g.bits[i] = binary.LittleEndian.Uint64(p[8*i:])
+			g.total += bits.OnesCount64(g.bits[i])
+		}
+		p = p[8*len(g.bits):]
+	} else {
+		list := make([]uint32, count)
+		var err error
+		if p, err = decodeGaps(p, ^uint32(0), list, docs); err != nil {
+			return nil, nil, err
+		}
+		for _, d := range list {
+			g.add(d)
+		}
+	}
+	last := g.bits[len(g.bits)-1]
+	if g.total != int(count) || docs&63 != 0 && last>>(docs&63) != 0 {
+		return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)
+	}
+	return g, p, nil
+}
