@@ -171,11 +171,26 @@ func (o *oracle) explains(a *asked, r record, page int, like likeness) error {
 }
 
 // drawn is what a record may have besides: its status, and when an order is due, are not
-// of the mix. Bk, Pg and Rd are also found when they are written out.
+// of the mix. Bk, Pg and Rd are also found when they are written out, and short first names
+// together with the last, and numbers without the zeros before them.
 func (o *oracle) drawn(r record) []string {
+	s := o.said(r)
 	names := wordsOf("book page road new in search in exam needs curative complete cancelled active on hold completed")
 	for days := 3; r.kind == "order" && days < 23; days++ {
-		names = append(names, wordsOf(o.said(r).At.AddDate(0, 0, days).Format(time.DateOnly))...)
+		names = append(names, wordsOf(s.At.AddDate(0, 0, days).Format(time.DateOnly))...)
+	}
+	for _, part := range wordsOf(s.Number + " " + s.Parcel) {
+		if short := strings.TrimLeft(part, "0"); short != part && short != "" {
+			names = append(names, short)
+		}
+	}
+	for _, name := range []string{s.Owner, s.Borrower, s.Address} {
+		words := wordsOf(name)
+		for i := range len(words) - 1 {
+			if len(words[i]) <= 3 {
+				names = append(names, words[i]+words[i+1])
+			}
+		}
 	}
 	return names
 }

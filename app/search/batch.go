@@ -156,10 +156,12 @@ func (b *Batch) typedStarts(typed string) {
 
 // name puts what is found by beginnings.
 func (b *Batch) name(s string) {
+	b.fields.names = true
 	b.fields.scan(s, func(t token) {
 		b.word(fieldWord, t)
 		b.starts(wordStart, t.text, anyStart)
 	})
+	b.fields.names = false
 	b.fields.skip()
 }
 
@@ -220,9 +222,9 @@ func where(template uint64, county, state, status string) []string {
 	for _, f := range []struct {
 		space byte
 		value string
-	}{{byCounty, county}, {byState, state}, {byStatus, status}} {
-		if value := title.Fold(f.value); value != "" {
-			terms = append(terms, term(f.space, whole(value)))
+	}{{byCounty, title.FoldCounty(county)}, {byState, title.FoldState(state)}, {byStatus, title.Fold(status)}} {
+		if f.value != "" {
+			terms = append(terms, term(f.space, whole(f.value)))
 		}
 	}
 	return terms

@@ -19,7 +19,7 @@ func (b *builder) opening(c clause) []postings.Node {
 		return b.wordStart(last)
 	}
 	either, all := b.begunPhrases(c.parts)
-	if c.isNumber() {
+	if c.isNumber() || areSingle(head) {
 		return either
 	}
 	if b.stage != strict && isLetter(last) {
@@ -138,6 +138,13 @@ func (b *builder) longer(space byte, long string, startSpace byte, short string,
 func (b *builder) beginWith(prefix string) []string {
 	found := b.walk(prefix, mostStarts)
 	return found[:min(len(found), mostStarts)]
+}
+
+// walkNames is a few words of fields that begin so.
+func (b *builder) walkNames(w string) []string {
+	const most = 8
+	found := b.walk(term(fieldWord, w), most)
+	return found[:min(len(found), most)]
 }
 
 // walk is at least the first so many terms that begin so, where there are as many.

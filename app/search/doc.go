@@ -8,7 +8,10 @@
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, (985) 555-0142 also
 // as 9855550142, convey-⏎ance also as conveyance, L.L.C. also as llc, Bk also as book,
-// Street also as st, 0883 also as 883, B-119.04 also as b11904. There are no stop words.
+// Street also as st, 0883 also as 883, B-119.04 also as b11904. Names are written as one
+// word or as several: Le Blanc is also leblanc, and de la Croix dela, lacroix and
+// delacroix; in Names, and in queries, so is every word of at most three letters with the
+// next, but for those that are no half of a name (name.go). There are no stop words.
 // Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
@@ -25,7 +28,7 @@
 //	z number    with one hyphen between its parts, and no zeros before them: 12-3-45
 //	b start     of a word of Fields and of the text, 2 to 6 characters; digits: 1 to 6 in Fields, 4 to 6 in the text
 //	t id (8)    template
-//	c, s, u     county, state, status: as title.Fold has them, by which records are compared
+//	c, s, u     county, state, status: as title.FoldCounty, FoldState and Fold have them, by which records are compared
 //
 // A document's kind is the engine's group, its day the engine's date, and its key is the
 // kind (1 byte) and the ID (7).
@@ -35,7 +38,10 @@
 // Several words are all of them, anywhere in the document; what stands in quotes is
 // found as it stands, and so is what has no blank in it (Smith-Jones). Digits with
 // blanks between them may be one number; digits with punctuation are one (387,500), and
-// its parts stand together or not at all. The last word is a beginning, unless a blank
+// its parts stand together or not at all. So do single characters next to each other: A 1
+// is A-1, and T&S is T & S. Zeros before a number that stands alone are there or they are
+// not: 417 is 0417 too, but 0417 is no 417; in a number of several parts, and behind book
+// and page, one or two are no matter, and of one of Numbers none is. The last word is a beginning, unless a blank
 // or a quote is behind it; of a phrase still open too, of the 16 commonest among the
 // first 512 words that begin so, and behind those of any that stands anywhere. Where all
 // of that leaves a page short, hits are put behind it: those without a last word of one
@@ -45,7 +51,10 @@
 // a typing error is looked for only where the word stands nowhere as it is, and a
 // beginning of four letters or fewer has none where anything begins so. Words that say
 // what kind of number is behind them (order no. 2026-0117) may be missing anyway; no
-// other word is, and no digit.
+// other word is, and no digit. What is of the county of Wexcombe need not have the word
+// of Wexcombe County, or Parish, and records of LA need not have Louisiana; Virginia,
+// Georgia and Washington are names of people too, and are looked for as words. What
+// begins with Mac is looked for with Mc, and the other way around.
 //
 // A text that is nothing but a book and page is one number, whatever the book is called
 // (title.ReferenceOf): COB 1022 Pg 312 is Conveyance Book 1022, folio 312, and OR 1022/312
@@ -81,6 +90,13 @@
 // more in the text, where no more than 10,000 documents have the rarest of them, and of
 // those as many as there is time for: it is the order only that is better for it. A
 // typing error halves what a word is worth.
+//
+// # Marks
+//
+// A Marker marks something in each document that Search finds: whatever a word, a
+// beginning, a number or a typing error is found by. Of several things that one word is
+// found by, that which is nearest to what was typed; a single character only beside
+// another mark, and a word like of only where there is no other.
 //
 // # Refuses
 //

@@ -16,9 +16,9 @@ type Document struct {
 	Kind     Kind
 	ID       uint64   // unique within the kind, at most 2^56-1
 	Template uint64   // filter; 0 for none
-	County   string   // filter, without regard to case; "" for none
-	State    string   // likewise
-	Status   string   // likewise
+	County   string   // filter, compared as title.FoldCounty says; "" for none
+	State    string   // filter, compared as title.FoldState says
+	Status   string   // filter, without regard to case
 	Day      int32    // it was made on, days since 1970
 	Numbers  []string // what it is called by: file, order and parcel numbers, book and page; found exactly and by beginnings, with and without punctuation
 	Names    []string // of people, companies, places and files: found by words, their beginnings, and with a typing error
@@ -32,7 +32,7 @@ type Query struct {
 	Text     string
 	Kind     Kind   // 0 for all
 	Template uint64 // 0 for all
-	County   string // "" for all; without regard to case
+	County   string // "" for all; compared as in Document
 	State    string
 	Status   string
 	Dated    bool  // only those made on From to To, both included

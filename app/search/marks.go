@@ -13,6 +13,7 @@ const (
 	MostMarked   = 1 << 20 // bytes that are looked at; nothing is marked behind them
 	mostSeen     = 1 << 16 // words of the text that may be part of a mark
 	mostAttempts = 16      // numbers that may begin before one ends
+	mostGap      = 4       // bytes between the parts of a number
 )
 
 // seen is a word of the text that is one of those looked for.
@@ -32,7 +33,7 @@ type mark struct {
 // attempt is a number of which a beginning was seen.
 type attempt struct {
 	numeral  int
-	matched  int // bytes of it
+	matched  int // bytes of it, or parts
 	start    int
 	end      int
 	position uint32
@@ -47,13 +48,16 @@ type marking struct {
 	marks    []mark
 }
 
-// marks finds every mark of a text, those that begin first first.
-func (m *Marker) marks(s string) []mark {
+// marks are those of a text that are worth it, those that begin first first.
+func (m *Marker) marks(s string) []mark { return m.found(s).clear() }
+
+// found finds every mark of a text, those that begin first first.
+func (m *Marker) found(s string) *marking {
 	if len(m.targets) == 0 {
-		return nil
+		return &marking{m: m}
 	}
-	w := marking{m: m, s: cut(s, MostMarked)}
-	var a analyser
+	w := &marking{m: m, s: cut(s, MostMarked)}
+	a := analyser{names: true}
 	a.scan(w.s, w.token)
 	slices.SortStableFunc(w.seen, func(a, b seen) int { return cmp.Compare(a.position, b.position) })
 	for i, t := range m.targets {
@@ -62,7 +66,7 @@ func (m *Marker) marks(s string) []mark {
 	slices.SortFunc(w.marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.target, b.target))
 	})
-	return w.clear()
+	return w
 }
 
 // token looks at a word of the text.
@@ -86,6 +90,11 @@ func (w *marking) token(t token) {
 			w.see(t, id)
 		}
 	}
+	for _, id := range w.m.erringAt {
+		if beginsNear(string(t.text), w.m.words[id]) {
+			w.see(t, id)
+		}
+	}
 }
 
 func (w *marking) see(t token, id int) {
@@ -102,6 +111,9 @@ func (w *marking) number(t token) {
 	}
 	w.attempts = going
 	for i := range w.m.numbers {
+		if !w.m.numbers[i].mayBegin(t.text[0]) {
+			continue
+		}
 		a := attempt{numeral: i, start: t.start, end: t.start, position: t.position}
 		if len(w.attempts) < mostAttempts && w.goesOn(&a, t) {
 			w.attempts = append(w.attempts, a)
@@ -109,25 +121,55 @@ func (w *marking) number(t token) {
 	}
 }
 
+// mayBegin says whether a number may begin with a word that begins so.
+func (n *numeral) mayBegin(first byte) bool {
+	if n.parts != nil {
+		return first == n.parts[0][0] || first == '0'
+	}
+	return first == n.squeezed[0]
+}
+
 // goesOn says whether an attempt lives on behind a word. What is whole is a mark.
 func (w *marking) goesOn(a *attempt, t token) bool {
-	n := w.m.numbers[a.numeral]
-	rest, gap := n.squeezed[a.matched:], w.s[a.end:t.start]
-	if len(gap) > 4 || strings.Contains(gap, "\n") {
+	n := &w.m.numbers[a.numeral]
+	if gap := w.s[a.end:t.start]; len(gap) > mostGap || strings.Contains(gap, "\n") {
 		return false
 	}
 	a.end = t.end
+	if n.parts != nil {
+		return w.goesOnIn(a, n, t)
+	}
+	rest := n.squeezed[a.matched:]
 	switch {
 	case len(t.text) < len(rest) && string(t.text) == rest[:len(t.text)]:
 		a.matched += len(t.text)
 		return true
 	case string(t.text) == rest, n.open && len(t.text) > len(rest) && string(t.text[:len(rest)]) == rest:
-		if len(w.marks) < mostSeen {
-			w.marks = append(w.marks, mark{start: a.start, end: t.end, position: a.position, target: n.target})
-		}
+		w.whole(a, n)
 		return false
 	}
 	return a.matched > 0 && title.PlaceOf(t.text) == title.Page // 1022, Page 311
+}
+
+// goesOnIn is goesOn for a number in parts.
+func (w *marking) goesOnIn(a *attempt, n *numeral, t token) bool {
+	part := n.parts[a.matched]
+	switch {
+	case string(t.text) != part && (!isDigits(part) || string(unpadded(t.text)) != part):
+		return a.matched > 0 && title.PlaceOf(string(t.text)) == title.Page
+	case a.matched == len(n.parts)-1:
+		w.whole(a, n)
+		return false
+	}
+	a.matched++
+	return true
+}
+
+// whole marks a number that is whole.
+func (w *marking) whole(a *attempt, n *numeral) {
+	if len(w.marks) < mostSeen {
+		w.marks = append(w.marks, mark{start: a.start, end: a.end, position: a.position, target: n.target})
+	}
 }
 
 // find adds the marks of a target.
@@ -165,7 +207,8 @@ func (w *marking) follow(i int, words []int) (end int, found bool) {
 }
 
 // clear leaves out what is not worth a mark beside the others: faint ones that stand
-// alone, beginnings where the word itself stands, and small words where others do.
+// alone, beginnings where the word itself stands, small words where others do, and
+// second choices where a first one is kept.
 func (w *marking) clear() []mark {
 	const beside = 1 // positions
 	whole := w.wholeWords()
@@ -173,22 +216,31 @@ func (w *marking) clear() []mark {
 		t := w.m.targets[k.target]
 		return !t.small && !t.faint && (t.whole == 0 || !whole[t.whole-1])
 	})
-	kept := w.marks[:0:0]
-	for i, k := range w.marks {
+	keep := func(i int, k mark) bool {
 		t := w.m.targets[k.target]
 		if t.whole > 0 && whole[t.whole-1] || t.small && large {
-			continue
+			return false
 		}
-		if t.faint {
+		if t.faint && !w.m.trifles {
 			before := i > 0 && k.position-w.marks[i-1].position <= beside
 			behind := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
-			if !before && !behind {
-				continue
+			return before || behind
+		}
+		return true
+	}
+	kept, first := w.marks[:0:0], uint64(0)
+	for i, k := range w.marks {
+		if keep(i, k) {
+			kept = append(kept, k)
+			if t := w.m.targets[k.target]; !t.second {
+				first |= t.of
 			}
 		}
-		kept = append(kept, k)
 	}
-	return kept
+	return slices.DeleteFunc(kept, func(k mark) bool {
+		t := w.m.targets[k.target]
+		return t.second && t.of&first != 0
+	})
 }
 
 // wholeWords are the words that stand in the text as they are typed.

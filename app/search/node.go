@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"deedkeep/app/postings"
 	"deedkeep/app/title"
@@ -270,11 +269,13 @@ func said(numbers []string) []postings.Node {
 
 func (b *builder) clause(c clause, only bool) postings.Node {
 	either := postings.Any(exact(c.called, only, c.open))
-	either = append(either, b.together(c.parts, worthField, c.open)...)
-	if paged := c.paged(); paged != nil {
-		either = append(either, b.together(paged, worthStart, c.open)...)
+	either = append(either, b.together(c, c.parts, worthField)...)
+	if another := c.another(); another != nil {
+		either = append(either, b.together(c, another, worthStart)...)
 	}
 	either = append(either, b.oneWord(c.joined, c.open)...)
+	either = append(either, b.spelled(c.spellings)...)
+	either = append(either, c.place.nodes()...)
 	if c.open {
 		either = append(either, b.beginning(c.called, len(c.parts))...)
 		either = append(either, b.opening(c)...)
@@ -287,19 +288,12 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 
 // together is words one behind the other, and behind them those of which numbers have
 // no zeros before them; a word of a field is worth so much.
-func (b *builder) together(parts []string, worth float64, open bool) []postings.Node {
+func (b *builder) together(c clause, parts []string, worth float64) []postings.Node {
 	either := phrases(parts, worth)
-	short := make([]string, len(parts))
-	for i, p := range parts {
-		short[i] = p
-		if isDigits(p) {
-			short[i] = unpadded(p)
-		}
-	}
-	if open {
+	if c.open {
 		worth /= 3
 	}
-	if !slices.Equal(short, parts) {
+	if short := c.short(parts); short != nil {
 		either = append(either, phrases(short, worth*worthPlain)...)
 	}
 	return either
@@ -331,8 +325,27 @@ func (b *builder) oneWord(joined []string, open bool) []postings.Node {
 	return either
 }
 
+// spelled is names of which a clause is a part.
+func (b *builder) spelled(names []spelling) []postings.Node {
+	var either []postings.Node
+	for _, n := range names {
+		either = append(either, b.word(n.word)...)
+		if !n.open {
+			continue
+		}
+		if s, all := start(n.word); s != "" && all && fits(s) {
+			either = append(either, flat(wordStart, s, worthStart))
+			continue
+		}
+		for _, t := range b.walkNames(n.word) {
+			either = append(either, postings.Term{Text: t, Weight: worthStart, Flat: true})
+		}
+	}
+	return either
+}
+
 // isLetter says whether a word is one letter.
-func isLetter(word string) bool { return utf8.RuneCountInString(word) == 1 && !isDigits(word) }
+func isLetter(word string) bool { return isSingle(word) && !isDigits(word) }
 
 // flat is a term that is worth the same wherever it stands.
 func flat(space byte, word string, worth float64) postings.Node {

@@ -29,6 +29,67 @@ type clause struct {
 	called called   // the same as a number
 	quoted bool
 	open   bool // still being typed: the last part is a beginning
+	placed bool // book or page stands before it
+	place  ofPlace
+
+	start, end int // bytes of the text
+	spellings  []spelling
+}
+
+// another is how what is typed may stand in a text with other words: 1022/311 is 1022,
+// Page 311; T&S is T & S, and the other way around. It is nil for anything else.
+func (c clause) another() []string {
+	if paged := c.paged(); paged != nil || c.quoted {
+		return paged
+	}
+	switch {
+	case len(c.parts) == 2 && strings.Contains(c.called.typed, "&"):
+		return []string{c.parts[0], "and", c.parts[1]}
+	case len(c.parts) == 3 && c.parts[1] == "and" && areSingle(c.parts):
+		return []string{c.parts[0], c.parts[2]}
+	}
+	return nil
+}
+
+// short is the parts without the zeros before numbers, nil where there are none. Zeros
+// of a number that stands alone are typed on purpose: 00417 is no 417; so are more than
+// two before a part of a number, 2015-000010 is not of 2015-10.
+func (c clause) short(parts []string) []string {
+	if len(parts) == 1 && !c.placed {
+		return nil
+	}
+	const most = 2
+	short, fewer := unpaddedParts(parts), false
+	for i, p := range parts {
+		if len(p)-len(short[i]) > most {
+			return nil
+		}
+		fewer = fewer || short[i] != p
+	}
+	if !fewer {
+		return nil
+	}
+	return short
+}
+
+// unpaddedParts are the parts, those of digits without the zeros before them.
+func unpaddedParts(parts []string) []string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = p
+		if isDigits(p) {
+			short[i] = unpadded(p)
+		}
+	}
+	return short
+}
+
+// isSingle says whether a word is one character, and areSingle whether all are, but for
+// the and of T & S.
+func isSingle(word string) bool { return utf8.RuneCountInString(word) == 1 }
+
+func areSingle(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !isSingle(w) && w != "and" })
 }
 
 // paged is how book and page stand in a text that are typed as a fraction: 1022/311 is
@@ -49,7 +110,7 @@ type group struct {
 }
 
 // called are the spellings of a number: as it is typed, without punctuation, and
-// without the zeros before its parts besides.
+// without the zeros before its parts besides, where there are several.
 type called struct {
 	typed, squeezed, plain string
 	referred               []string // a book and page, instead of typed
@@ -65,6 +126,9 @@ func call(text string, parts []string) called {
 		c.referred, c.numbers, c.paged = referred(r), r.Numbers, paged(r.Numbers)
 	} else if !slices.ContainsFunc(parts, func(p string) bool { return !isDigits(p) }) {
 		c.paged = paged(parts)
+	}
+	if len(parts) == 1 {
+		c.plain = parts[0]
 	}
 	return c
 }
@@ -140,6 +204,7 @@ func parse(text string, mostWords int) (asked, error) {
 	if a.called.squeezed == "" {
 		a.called = call(strings.TrimSpace(text), all)
 	}
+	a.places()
 	return a, nil
 }
 
@@ -155,22 +220,28 @@ func cutQuote(s string) (before, after string, found bool) {
 
 // parser reads what stands inside quotes, or outside of them.
 type parser struct {
-	text   string
-	quoted bool
-	open   bool // nothing stands behind it
-	tokens []token
-	words  []string // of tokens
-	also   []token
-	spells []string // of also
-	all    []string
-	groups []group
+	text    string
+	quoted  bool
+	open    bool // nothing stands behind it
+	tokens  []token
+	words   []string // of tokens
+	also    []token
+	spells  []string // of also
+	names   []token  // several words as one name
+	spelled []string // of names
+	all     []string
+	groups  []group
 }
 
 func (p *parser) read() {
-	var a analyser
+	a := analyser{names: !p.quoted}
 	a.scan(p.text, func(t token) {
 		word := string(t.text)
 		t.text = nil
+		if t.name && strings.ContainsAny(p.text[t.start:t.end], " ") {
+			p.names, p.spelled = append(p.names, t), append(p.spelled, word)
+			return
+		}
 		if t.also {
 			p.also, p.spells = append(p.also, t), append(p.spells, word)
 			return
@@ -181,7 +252,7 @@ func (p *parser) read() {
 	if len(p.tokens) == 0 {
 		return
 	}
-	open := p.open && !isBlank(p.text[len(p.text)-1])
+	open := p.open && !p.blank()
 	if p.quoted {
 		p.groups = []group{{clauses: []clause{p.clause(0, len(p.tokens), open)}}}
 		return
@@ -201,13 +272,18 @@ func (p *parser) read() {
 		p.groups = append(p.groups, g)
 		from = to
 	}
+	p.spell()
 }
+
+// blank says whether the text ends with a blank.
+func (p *parser) blank() bool { return isBlank(p.text[len(p.text)-1]) }
 
 // clause is of tokens from to to.
 func (p *parser) clause(from, to int, open bool) clause {
 	return clause{
 		parts: p.words[from:to:to], joined: p.joined(from, to), called: p.called(from, to),
-		quoted: p.quoted, open: open,
+		quoted: p.quoted, open: open, placed: from > 0 && title.PlaceOf(p.words[from-1]) != title.NoPlace,
+		start: p.tokens[from].start, end: p.tokens[to-1].end,
 	}
 }
 
@@ -225,14 +301,29 @@ func (p *parser) between(from, to int) string {
 	return p.text[p.tokens[from].start:p.tokens[to-1].end]
 }
 
-// chunkEnd is where the words end that no blank stands between.
+// chunkEnd is where the words end that no blank stands between, or that mean nothing
+// apart.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
-		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") {
+		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") && !p.inseparable(at) {
 			break
 		}
 	}
 	return at
+}
+
+// inseparable says whether a word and the one before it are single characters, as in
+// A 1 and T & S; digits may be a number with blanks in it.
+func (p *parser) inseparable(at int) bool {
+	one := func(i int) bool { return i >= 0 && i < len(p.words) && isSingle(p.words[i]) }
+	letter := func(i int) bool { return one(i) && !isDigits(p.words[i]) }
+	switch {
+	case p.words[at] == "and":
+		return letter(at-1) && letter(at+1)
+	case p.words[at-1] == "and":
+		return letter(at-2) && letter(at)
+	}
+	return one(at-1) && one(at) && (letter(at-1) || letter(at))
 }
 
 // groupEnd is where the chunks end that another spelling makes one of.

@@ -147,6 +147,7 @@ func firm() []Document {
 		{Kind: File, ID: 2, Day: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
 		{Kind: Order, ID: 1, Day: 4, Names: []string{"Bayou Title"}, Fields: []string{"(985) 555-0142"}},
 		{Kind: File, ID: 3, Day: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
+		{Kind: File, ID: 4, Day: 8, Names: []string{"Q & T.pdf"}, Text: pages("t of q")},
 	}
 }
 
@@ -186,6 +187,14 @@ func TestFirm(t *testing.T) {
 		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
 		{name: "a whole word begins nothing with an error", text: "jones john", fuzzy: false},
 		{name: "a quote left open", text: `"of the sai`, want: "f2"},
+		{name: "zeros typed are there", text: "0077 ", want: "a4"},
+		{name: "zeros typed are not there", text: "0887 "},
+		{name: "many zeros typed of a part", text: "2417/000883 ", want: "a3"},
+		{name: "zeros typed of a page alone", text: "pg 0887 ", want: "a4"},
+		{name: "a letter and a digit with a blank", text: "A 1", want: "a3"},
+		{name: "letters next to each other", text: "q&t ", want: "f4"},
+		{name: "with blanks", text: "q & t", want: "f4"},
+		{name: "the other way around", text: "t&q"},
 		{name: "two letters of it", text: `"of the sa`, want: "[f2 f3]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -479,6 +488,10 @@ func FuzzSearch(f *testing.F) {
 	f.Add(strings.Repeat("o ", 32))
 	f.Add(strings.Repeat("smth ", 32))
 	f.Add(strings.Repeat("7-", 31) + "2026")
+	f.Add(strings.Repeat("mac dermott le ", 10) + "la")
+	f.Add(strings.Repeat("de la mac ", 10) + "mc")
+	f.Add(strings.Repeat("county of new york ", 8))
+	f.Add(strings.Repeat("t & s a 1 0417 ", 5))
 	f.Add(`"" "a" «b» \xff" "`)
 	f.Add("土地 \u0301 ﷺ ½ " + strings.Repeat("ж", 100))
 	f.Fuzz(func(t *testing.T, text string) {

@@ -123,14 +123,7 @@ func heading(parts []string) int {
 // plain is a number in whose parts no zeros stand before others: 12-3-045 is 12-3-45,
 // and 2417/0883 and Bk 2417 Pg 883 are 2417-883.
 func plain(parts []string) string {
-	short := make([]string, len(parts))
-	for i, p := range parts {
-		short[i] = p
-		if isDigits(p) {
-			short[i] = unpadded(p)
-		}
-	}
-	return strings.Join(essence(short), "-")
+	return strings.Join(essence(unpaddedParts(parts)), "-")
 }
 
 // paged is a book and page among the numbers without punctuation: 2300 12 is book 2300

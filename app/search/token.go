@@ -1,7 +1,6 @@
 package search
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"deedkeep/app/postings"
@@ -18,6 +17,7 @@ type token struct {
 	start, end int    // bytes of the text, before folding
 	position   uint32
 	also       bool // another spelling of what stands at its position, or of more than that
+	name       bool // it is several words as one name
 }
 
 // analyser cuts texts into tokens. Letters and digits are words of their own: Bk1022
@@ -25,7 +25,7 @@ type token struct {
 //
 //	12-3-045, 12 3 045     123045
 //	(985) 555-0142         9855550142
-//	O Brien, Mc Donald     obrien, mcdonald
+//	O Brien, de la Croix   obrien; dela, lacroix, delacroix (see name.go)
 //	L.L.C.                 llc
 //	convey-⏎ance           conveyance
 //	Smith's                smiths, beside smith
@@ -39,16 +39,11 @@ type analyser struct {
 	emit     func(token)
 	word     []byte
 	joined   []byte
+	names    bool // any short word may be the first half of a name
 	last     lastWord
+	first    lastWord // the word before last
 	run      run
 	code     code
-}
-
-// lastWord is the word before this one, where that one is of letters.
-type lastWord struct {
-	text       []byte
-	start, end int
-	position   uint32
 }
 
 // scan gives the tokens of a text. Positions go on behind those of the text before.
@@ -187,20 +182,6 @@ func (a *analyser) give(s string, start, end int, c class) {
 	a.position++
 }
 
-// name gives the other spellings of a word of letters.
-func (a *analyser) name(s string, t token) {
-	if l := &a.last; len(l.text) > 0 && isOne(l.text, s[l.end:t.start]) && len(l.text)+len(t.text) <= mostWord {
-		a.joined = append(append(a.joined[:0], l.text...), t.text...)
-		a.emit(token{text: a.joined, start: l.start, end: t.end, position: l.position, also: true})
-	}
-	for _, spelling := range spellings[string(t.text)] {
-		a.joined = append(a.joined[:0], spelling...)
-		a.emit(token{text: a.joined, start: t.start, end: t.end, position: t.position, also: true})
-	}
-	a.last.text = append(a.last.text[:0], t.text...)
-	a.last.start, a.last.end, a.last.position = t.start, t.end, t.position
-}
-
 // unpadded is a word of digits without the zeros before it.
 func unpadded[T string | []byte](digits T) T {
 	at := 0
@@ -208,15 +189,6 @@ func unpadded[T string | []byte](digits T) T {
 		at++
 	}
 	return digits[at:]
-}
-
-// isOne says whether a word and what stands behind it are the first half of one word.
-func isOne(word []byte, behind string) bool {
-	switch string(word) {
-	case "o", "mc", "mac":
-		return behind == " " || behind == "' " || behind == "’ " || behind == "-"
-	}
-	return len(behind) > 1 && len(behind) <= 8 && behind[0] == '-' && strings.Trim(behind[1:], " \t\r\n") == "" && strings.Contains(behind, "\n")
 }
 
 // cut takes at most n bytes of a text, and no part of a character.
@@ -236,7 +208,11 @@ var spellings = map[string][]string{
 	"pg": {"page"}, "page": {"pg"},
 	"pgs": {"pages"}, "pages": {"pgs"},
 	"vol": {"volume"}, "volume": {"vol"},
-	"st": {"street"}, "street": {"st"},
+	"st": {"street", "saint"}, "street": {"st"}, "saint": {"st"},
+	"ste": {"sainte"}, "sainte": {"ste"},
+	"ft": {"fort"}, "fort": {"ft"},
+	"mt": {"mount"}, "mount": {"mt"},
+	"gov": {"governor"}, "governor": {"gov"},
 	"ave": {"avenue"}, "avenue": {"ave"},
 	"rd": {"road"}, "road": {"rd"},
 	"dr": {"drive"}, "drive": {"dr"},

@@ -15,15 +15,16 @@ import (
 
 // SearchQuery asks for the records whose fields or documents a text is found in.
 type SearchQuery struct {
-	Text                  string
-	Kind                  string    // "abstract", "order" or "file"; "": all of them
-	Template              uint64    // of an abstract; 0: all
-	County, State, Status string    // without regard to case; "": all
-	From, To              string    // YYYY-MM-DD of creation in UTC, both included; "" is open
-	Since, Until          time.Time // of creation, both included, where a day is too coarse; zero is open
-	Offset                int       // hits to leave out
-	Limit                 int       // hits to give, at most 100; 0: 25
-	Bytes                 int       // of records as they are stored, where whole ones are asked for; 0: 4 MB
+	Text          string
+	Kind          string    // "abstract", "order" or "file"; "": all of them
+	Template      uint64    // of an abstract; 0: all
+	County, State string    // as title.FoldCounty and title.FoldState compare them; "": all
+	Status        string    // without regard to case; "": all
+	From, To      string    // YYYY-MM-DD of creation in UTC, both included; "" is open
+	Since, Until  time.Time // of creation, both included, where a day is too coarse; zero is open
+	Offset        int       // hits to leave out
+	Limit         int       // hits to give, at most 100; 0: 25
+	Bytes         int       // of records as they are stored, where whole ones are asked for; 0: 4 MB
 }
 
 // SearchHit is a record that a text is found in.
@@ -223,9 +224,14 @@ func (q *SearchQuery) asked() search.Query {
 // fits holds a live record against the filters: it may have changed since the index
 // was told of it.
 func (q *SearchQuery) fits(template uint64, p title.Property, status string, created time.Time) bool {
-	same := func(want, have string) bool { return want == "" || title.Fold(want) == title.Fold(have) }
-	return (q.Template == 0 || q.Template == template) && same(q.County, p.County) && same(q.State, p.State) && same(q.Status, status) &&
+	return (q.Template == 0 || q.Template == template) && q.at(p) && (q.Status == "" || title.Fold(q.Status) == title.Fold(status)) &&
 		!created.Before(q.Since) && (q.Until.IsZero() || !created.After(q.Until))
+}
+
+// at holds the place of a live record against the filters.
+func (q *SearchQuery) at(p title.Property) bool {
+	return (q.County == "" || title.FoldCounty(q.County) == title.FoldCounty(p.County)) &&
+		(q.State == "" || title.FoldState(q.State) == title.FoldState(p.State))
 }
 
 // refusedSearch is an error of the index as callers know it.

@@ -274,7 +274,7 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	all := vault.SearchQuery{Text: "elm", County: " ALBANY", State: "ny", Status: abstract.Status, Template: a.TemplateID, Since: created, Until: created}
+	all := vault.SearchQuery{Text: "elm", County: " ALBANY county", State: "New York", Status: abstract.Status, Template: a.TemplateID, Since: created, Until: created}
 	if got := kinds(look(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
 		t.Errorf("%q", got)
 	}
@@ -392,7 +392,7 @@ func TestSearchLists(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	for name, q := range map[string]vault.SearchQuery{"county": {County: "Albany"}, "time": {Since: time.Now().AddDate(10, 0, 0)}} {
+	for name, q := range map[string]vault.SearchQuery{"county": {County: "Albany"}, "state": {State: "OH"}, "time": {Since: time.Now().AddDate(10, 0, 0)}} {
 		q.Text = "elm"
 		if m, err := v.Orders.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
@@ -401,7 +401,7 @@ func TestSearchLists(t *testing.T) {
 	a := filedAbstract(t, v, "F-1", "", elm("Troy", "Rensselaer"))
 	file := upload(t, v, pdf("a.pdf", "elm"))[0]
 	f.hits = []search.Hit{hit(search.Abstract, a.ID), hit(search.File, file.ID)}
-	q := vault.SearchQuery{Text: "elm", County: "rensselaer", Template: a.TemplateID, Status: a.Status}
+	q := vault.SearchQuery{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
 	if m, err := v.Abstracts.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
 		t.Errorf("%+v, %v", m, err)
 	}

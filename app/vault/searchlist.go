@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"deedkeep/app/store"
@@ -22,11 +23,13 @@ type Matches[T any] struct {
 // Search looks for abstracts, each with its documents, as Vault.Search does.
 func (a *Abstracts) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[Filed], error) {
 	q.Kind = abstractNoun.name
+	asked := q
 	return matches(ctx, a.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
 		found, gone, err := t.AbstractsAmong(ids, q)
 		if err != nil {
 			return page, gone, err
 		}
+		found.Items = slices.DeleteFunc(found.Items, func(a title.Abstract) bool { return !asked.at(a.Property) })
 		page, err = withDocuments(ctx, t, found)
 		return page, gone, err
 	})
@@ -35,7 +38,12 @@ func (a *Abstracts) Search(ctx context.Context, actor title.Actor, q SearchQuery
 // Search looks for orders as Vault.Search does.
 func (o *Orders) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[title.Order], error) {
 	q.Kind = orderNoun.name
-	return matches(ctx, o.v, actor, q, (*store.Tx).OrdersAmong)
+	asked := q
+	return matches(ctx, o.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[title.Order], int, error) {
+		page, gone, err := t.OrdersAmong(ids, q)
+		page.Items = slices.DeleteFunc(page.Items, func(o title.Order) bool { return !asked.at(o.Property) })
+		return page, gone, err
+	})
 }
 
 // Search looks for documents as Vault.Search does.
@@ -67,13 +75,12 @@ func matches[T any](ctx context.Context, v *Vault, actor title.Actor, q SearchQu
 	return m, err
 }
 
-// listed is the query with which live records are judged once more.
+// listed is the query with which live records are judged once more, but for their place:
+// lists compare that letter by letter.
 func (q *SearchQuery) listed() Query {
 	out := Query{From: q.Since, To: q.Until, Limit: q.Limit, Bytes: q.Bytes}
-	for _, w := range []Where{{Column: ColumnCounty, Value: q.County}, {Column: ColumnState, Value: q.State}, {Column: ColumnStatus, Value: q.Status}} {
-		if w.Value != "" {
-			out.Where = append(out.Where, w)
-		}
+	if q.Status != "" {
+		out.Where = append(out.Where, Where{Column: ColumnStatus, Value: q.Status})
 	}
 	if q.Template != 0 {
 		out.Where = append(out.Where, Where{Column: ColumnTemplate, Value: strconv.FormatUint(q.Template, 10)})
