@@ -17,6 +17,7 @@ type hits struct {
 		ID            json.RawMessage
 		Snippet       *string
 		Page          *int
+		Match         string
 		Score         float64
 	}
 	Links struct{ Next, Prev *string }
@@ -67,12 +68,45 @@ func TestSearchShape(t *testing.T) {
 	r.method, r.want = "HEAD", ""
 	h.ask(t, r)
 	r = list("/v1/search?q=T-77&kind=order&county=essex")
-	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`}
+	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"match":"exact","score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`}
 	h.ask(t, r)
 	got, _ := h.found(t, "q=T-77&kind=order&county=essex")
 	var id string
 	h.must(json.Unmarshal(got.Data[0].ID, &id))
 	h.ask(t, row{as: "read", method: "GET", path: "/v1/orders/" + id, status: 200, has: []string{`"order_number":"T-77"`}})
+}
+
+// A program can tell what is called so from what has the words, and both from a guess.
+func TestSearchMatch(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, order(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
+	h.ask(t, order(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
+	h.ask(t, upload("full", 201, file("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
+	h.settle(t)
+	const first, second, deed = "12-3-045", "12-3-0451", "Deed Bk 1022 Pg 311.txt"
+	for query, want := range map[string][]string{
+		"12-3-045":                 {"exact " + first, "words " + second},
+		"123045+":                  {"exact " + first, "words " + second},
+		"12-3-45":                  {"words " + first, "words " + second},
+		"sean+":                    {"words " + first},
+		"quirrk+sean+":             {"similar " + first, "similar " + second},
+		"quirk":                    {"words " + second, "words " + first},
+		"parcel+12-3-0451":         {"words " + second},
+		"Liber+1022+f.+311":        {"exact " + deed},
+		"1022%2F311":               {"exact " + deed},
+		"deed+311":                 {"words " + deed},
+		"book+1022+page+311+quirk": {},
+		"book+0451+quirk+":         {"similar " + second},
+	} {
+		got := []string{}
+		for _, hit := range decode[hits](t, h.ask(t, list("/v1/search?q="+query))).Data {
+			got = append(got, hit.Match+" "+hit.Heading)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
 }
 
 func TestSearchRefused(t *testing.T) {
