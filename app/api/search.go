@@ -59,6 +59,9 @@ func (e *edge) hit(h vault.SearchHit) wire.Hit {
 	if h.Page > 0 {
 		out.Page = &h.Page
 	}
+	if h.AbstractID != 0 {
+		out.Abstract = &wire.FiledWith{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
+	}
 	return out
 }
 

@@ -17,6 +17,7 @@ type hits struct {
 		ID            json.RawMessage
 		Snippet       *string
 		Page          *int
+		Abstract      *struct{ ID, Heading string }
 		Match         string
 		Score         float64
 	}
@@ -68,7 +69,7 @@ func TestSearchShape(t *testing.T) {
 	r.method, r.want = "HEAD", ""
 	h.ask(t, r)
 	r = list("/v1/search?q=T-77&kind=order&county=essex")
-	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"match":"exact","score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`}
+	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"abstract":null,"match":"exact","score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`}
 	h.ask(t, r)
 	got, _ := h.found(t, "q=T-77&kind=order&county=essex")
 	var id string
@@ -340,11 +341,18 @@ func TestSearchText(t *testing.T) {
 		}
 	}
 	r := list("/v1/search?q=%22script+alert%22+nightingale+")
-	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`, `&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`, `"page":1,`}
+	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`, `&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`, `"page":1,"abstract":{"id":"ID","heading":"A-2026-17"},"match":"words",`}
+	h.ask(t, r)
+	r = list("/v1/search?q=note.txt")
+	r.has = []string{`"heading":"note.txt","snippet":"<mark>note.txt</mark>","page":null,"abstract":null,"match":"words"`}
 	h.ask(t, r)
 	r = list("/v1/file-vault/files?q=nightingale&per_page=1")
 	r.has = []string{`{"data":[{"id":`, `"cursor=`[1:]}
 	h.ask(t, r)
+	hit, _ := h.found(t, "q=ebenezer")
+	if of := hit.Data[0].Abstract; of == nil || of.ID != id {
+		t.Errorf("filed with %+v, want %s", of, id)
+	}
 	got, _ := h.page(t, "/v1/file-vault/files?q=ebenezer")
 	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
 		t.Errorf("%+v", got)
