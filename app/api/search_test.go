@@ -3,11 +3,15 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // hits is an answer of /search as callers decode it.
@@ -109,6 +113,39 @@ func TestSearchMatch(t *testing.T) {
 		}
 	}
 }
+
+// Who reads the description alone knows the language of a search, and its refusals.
+func TestSearchIsDescribed(t *testing.T) {
+	t.Parallel()
+	doc := description(t)
+	text := doc.Components.Parameters["Text"].Value.Description
+	for _, has := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page", "typing error", "1,000"} {
+		if !strings.Contains(text, has) {
+			t.Errorf("q is described without %q:\n%s", has, text)
+		}
+	}
+	examples := doc.Components.Responses["SearchUnavailable"].Value.Content["application/json"].Examples
+	for _, message := range []string{noIndex, tooLong} {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(examples)), func(e *openapi3.ExampleRef) bool {
+			return reflect.DeepEqual(e.Value.Value, map[string]any{"message": message})
+		}) {
+			t.Errorf("no example says %q", message)
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		if get := item.Get; get != nil && get.Parameters.GetByInAndName("query", "q") != nil {
+			if got := get.Responses.Value("503").Ref; got != "#/components/responses/SearchUnavailable" {
+				t.Errorf("%s: 503 is %q", path, got)
+			}
+		}
+	}
+}
+
+// What a search says that cannot be answered now.
+const (
+	noIndex = "The search index is being made; try again soon."
+	tooLong = "The search took too long; look for something rarer, or narrow it."
+)
 
 func TestSearchRefused(t *testing.T) {
 	t.Parallel()
@@ -394,9 +431,9 @@ func TestSearchUnavailable(t *testing.T) {
 		h.ask(t, list("/v1/orders"))
 	}
 	h := open(t)
-	busy(h, "The search index is being made; try again soon.")
+	busy(h, noIndex)
 	late := open(t, func(s *setup) { s.vault.Settings.Search.Deadline = 1 })
 	late.ask(t, order(`{"order_number":"elm"}`, 201, ""))
 	late.settle(t)
-	busy(late, "The search took too long; look for something rarer, or narrow it.")
+	busy(late, tooLong)
 }
