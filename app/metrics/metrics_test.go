@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,9 @@ func TestText(t *testing.T) {
 	}
 }
 
+// leaning is a help text that needs the one above.
+var leaning = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does)|it consists|it does|these)\b`)
+
 // Every series has a help text and a type, and reads back.
 func TestTextReadsBack(t *testing.T) {
 	t.Parallel()
@@ -188,6 +192,9 @@ func TestTextReadsBack(t *testing.T) {
 		}
 		if strings.HasPrefix(name, "deedkeep_") {
 			ours++
+			if found := leaning.FindString(family.GetHelp()); found != "" {
+				t.Errorf("%s: %q says nothing where the help stands alone", name, found)
+			}
 		}
 	}
 	if ours < 30 {

@@ -13,7 +13,7 @@ import (
 // What the vault tells. A time is in seconds since 1970, and 0 where there is none, so
 // that a rule such as "time() - … > 172800" speaks up when it never happened.
 var (
-	up = gauge("vault_up", "1 if the vault could be asked, else 0, and nothing else of it is told.")
+	up = gauge("vault_up", "1 if the vault could be asked; 0 if not, and then no other number of the vault is told.")
 
 	records   = gauge("records", "Records that are stored, by noun; what is in the trash counts as trashed.", "noun")
 	stores    = gauge("stored_document_bytes", "Size of all documents, each as often as it is filed, without the trash.")
@@ -39,7 +39,7 @@ var (
 	backupBytes    = gauge("backup_last_bytes", "Size of the documents in the last good backup.")
 	backupNext     = gauge("backup_next_timestamp_seconds", "When the next backup is due by plan; 0 without a plan.")
 	backupVerified = gauge("backup_last_verification_timestamp_seconds", "When the server last read backups and held every byte against its sum; 0 if not since it was started.")
-	backupWhole    = gauge("backup_last_verification_success", "1 if that found nothing wrong.")
+	backupWhole    = gauge("backup_last_verification_success", "1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its timestamp is 0.")
 
 	signIns = counter("sign_ins_total", "Tries of people to sign in, by what became of them.", "outcome")
 )
