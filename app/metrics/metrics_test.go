@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -199,6 +201,42 @@ func TestTextReadsBack(t *testing.T) {
 	}
 	if ours < 30 {
 		t.Errorf("%d families of ours", ours)
+	}
+}
+
+// What became of something has a word, which the help text explains, and the guide too;
+// the guide names no number that is not told.
+func TestOutcomesAreExplained(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	ask(t, m) // a request has to be there, to be counted
+	text := read(t, m)
+	guide, err := os.ReadFile(filepath.Join("..", "..", "cmd", "help", "monitoring.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, outcomes := range map[string][]string{
+		"deedkeep_search_requests_total": vault.SearchOutcomes, "deedkeep_sign_ins_total": vault.SignInOutcomes, "deedkeep_processing_documents_total": vault.Outcomes,
+	} {
+		_, help, _ := strings.Cut(text, "# HELP "+name+" ")
+		help, _, _ = strings.Cut(help, "\n")
+		_, rows, _ := strings.Cut(string(guide), "| "+name+" |")
+		if end := strings.Index(rows, "\n| deedkeep_"); end >= 0 {
+			rows = rows[:end]
+		}
+		for _, outcome := range outcomes {
+			if !regexp.MustCompile(`[:;] ` + outcome + `[:;.]`).MatchString(help) {
+				t.Errorf("%s: %q is not in its help", name, outcome)
+			}
+			if !strings.Contains(rows, "`"+outcome+"`") {
+				t.Errorf("%s: %q is not in the guide", name, outcome)
+			}
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bdeedkeep_\w+`).FindAllString(string(guide), -1) {
+		if !strings.Contains(text, "# TYPE "+strings.TrimSuffix(name, "_bucket")+" ") {
+			t.Errorf("the guide names %s, which is not told", name)
+		}
 	}
 }
 
