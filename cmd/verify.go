@@ -90,13 +90,12 @@ func (s *shell) printFindings(r wire.Verify) error {
 
 // whatHelps says what to do about findings, a line each; nothing when there are none.
 func whatHelps(r wire.Verify) string {
-	documents, words, others := false, false, false
+	documents, others := false, false
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case "file":
 			documents = true
-		case "search":
-			words = true
+		case "search": // which says so itself
 		default:
 			others = true
 		}
@@ -107,9 +106,6 @@ func whatHelps(r wire.Verify) string {
 	}
 	if (documents || others) && r.Repaired == nil {
 		help += "indexes, counters and the queue are made anew with: deedkeep verify --repair\n"
-	}
-	if words {
-		help += "the search index is made anew by the server, or with: deedkeep reindex\n"
 	}
 	if others && r.Repaired != nil {
 		help += "what a repair leaves is in the records: restore a backup\n"

@@ -102,11 +102,11 @@ func (v *Vault) verifyIndex(ctx context.Context, find func(store.Finding)) error
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case !errors.Is(err, search.ErrDamaged):
-		finding.Problem = "the search index cannot be read: " + err.Error()
+		finding.Problem = "it cannot be read: " + err.Error()
 	case serving:
-		finding.Problem = "the search index is damaged and is being made anew; no document is lost: " + err.Error()
+		finding.Problem = "no document is lost, it is being made anew: " + err.Error()
 	default:
-		finding.Problem = `the search index is damaged; no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
+		finding.Problem = `no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
 	}
 	find(finding)
 	return nil
