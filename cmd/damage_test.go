@@ -151,6 +151,9 @@ func TestVerifyOverADamagedIndex(t *testing.T) {
 	if got := ran(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
 		t.Fatalf("reindex: %+v", got)
 	}
+	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone || !strings.Contains(got.out, "events, the search index (") {
+		t.Errorf("whole: %+v", got)
+	}
 	segments, err := filepath.Glob(filepath.Join(data, "search", "*", "*.segment"))
 	if err != nil || len(segments) == 0 {
 		t.Fatal(segments, err)

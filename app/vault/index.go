@@ -95,7 +95,10 @@ func (v *Vault) AwaitIndex(ctx context.Context, report func(done, total uint64))
 // It follows from the records: damage in it loses nothing, and is a finding because the
 // disk that did it has the documents too. One that is missing, being made or of another
 // version is none.
-func (v *Vault) verifyIndex(ctx context.Context, find func(store.Finding)) error {
+func (v *Vault) verifyIndex(ctx context.Context, r *Report, find func(store.Finding)) error {
+	if state, err := v.SearchState(ctx); err == nil && state.Ready {
+		r.IndexBytes = state.Bytes
+	}
 	finding := store.Finding{Kind: "search", Subject: "index"}
 	serving, err := v.index.Check(ctx)
 	switch {
