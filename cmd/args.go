@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// argumentError is a wrong number of words, with the command that says how.
+// argumentError is a wrong number of words, or a flag that is wrong, with the command
+// that says how.
 type argumentError struct{ usageError }
 
 func (a *argumentError) Unwrap() error { return &a.usageError }

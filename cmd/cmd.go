@@ -113,7 +113,7 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 	global.BoolVar(&s.json, "json", false, "print one JSON document")
 	global.String("log-format", standard.Log.Format, "text or json")
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrong(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand())
 	root.SetHelpCommand(s.helpCommand(root))

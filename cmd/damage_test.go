@@ -141,3 +141,37 @@ func TestDatabaseThatCannotBeOpened(t *testing.T) {
 		}
 	}
 }
+
+// Of a damaged search index verify says each thing once: that, where, and what to do.
+func TestVerifyOverADamagedIndex(t *testing.T) {
+	data := shortData(t)
+	if _, err := seed(data); err != nil {
+		t.Fatal(err)
+	}
+	if got := ran(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
+		t.Fatalf("reindex: %+v", got)
+	}
+	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone || !strings.Contains(got.out, "events, the search index (") {
+		t.Errorf("whole: %+v", got)
+	}
+	segments, err := filepath.Glob(filepath.Join(data, "search", "*", "*.segment"))
+	if err != nil || len(segments) == 0 {
+		t.Fatal(segments, err)
+	}
+	for _, path := range segments {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[len(content)/2] ^= 1
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ran(t.Context(), t, nil, "verify", "--data", data)
+	for word, want := range map[string]int{"damaged": 1, "DAMAGED": 1, "reindex": 1, "checksum": 1, "segment": 1, "search index: no document is lost": 1, "--repair": 0} {
+		if n := strings.Count(got.out, word); n != want || got.code != exitDamage {
+			t.Errorf("%q stands there %d times, want %d: %+v", word, n, want, got)
+		}
+	}
+}

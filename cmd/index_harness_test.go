@@ -93,9 +93,9 @@ func TestIndexKilled(t *testing.T) {
 		t.Logf("an order is found %v after it was taken", took)
 	}
 	h.indexed(s)
-	before := h.status().Search.Documents
+	before := h.status().Search.Records
 	var anew wire.SearchIndex
-	if err := json.Unmarshal(h.command("reindex", "--json"), &anew); err != nil || anew.Documents != before {
+	if err := json.Unmarshal(h.command("reindex", "--json"), &anew); err != nil || anew.Records != before {
 		t.Errorf("made in pieces it has %d records, made at once %+v, %v", before, anew, err)
 	}
 	if report := h.verify(); !report.OK {
@@ -118,7 +118,7 @@ func (h *harness) indexed(s *served) time.Duration {
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		if i := h.status().Search; i.Ready && !i.Building && i.Behind == 0 {
 			return time.Since(begun)
-		} else if i.Failed != "" || time.Since(begun) > time.Minute {
+		} else if i.Error != nil || time.Since(begun) > time.Minute {
 			h.t.Fatalf("%+v", i)
 		}
 	}

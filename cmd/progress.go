@@ -25,14 +25,15 @@ func (s *shell) bar(what string) (report func(wire.Progress), finish func()) {
 	if file != nil && isTerminal(file) {
 		return s.barOnTerminal(what)
 	}
-	begun := time.Now()
-	said := begun.Add(patienceOfPeople - lineEvery)
+	said := time.Now().Add(patienceOfPeople - lineEvery)
+	var from pace
 	return func(p wire.Progress) {
+		from.note(p)
 		if time.Since(said) < lineEvery {
 			return
 		}
 		said = time.Now()
-		if text := farAs(p, said.Sub(begun)); what == "" {
+		if text := farAs(p, from); what == "" {
 			s.say("%s", text)
 		} else {
 			s.say("%s: %s", what, text)
@@ -46,8 +47,31 @@ func (s *shell) progress() func(wire.Progress) {
 	return report
 }
 
+// pace is what had been done when the first was told of it: what came before, such as a
+// look at all records, or a work of which some was done another time, says nothing about
+// the time left.
+type pace struct {
+	at   time.Time // zero until then
+	done int64
+}
+
+func (f *pace) note(p wire.Progress) {
+	if f.at.IsZero() {
+		f.at, f.done = time.Now(), p.Done
+	}
+}
+
+// left is how long the rest takes; false while it is too early to say.
+func (f pace) left(p wire.Progress) (time.Duration, bool) {
+	took := time.Since(f.at)
+	if f.at.IsZero() || took < patienceOfPeople || p.Done <= f.done || p.Total <= p.Done {
+		return 0, false
+	}
+	return time.Duration(float64(took) / float64(p.Done-f.done) * float64(p.Total-p.Done)), true
+}
+
 // farAs is a line of progress.
-func farAs(p wire.Progress, took time.Duration) string {
+func farAs(p wire.Progress, from pace) string {
 	amount := func(n int64) string {
 		if p.Unit == "bytes" {
 			return wire.HumanSize(n)
@@ -61,8 +85,7 @@ func farAs(p wire.Progress, took time.Duration) string {
 	if p.Unit != "bytes" {
 		text += " " + p.Unit
 	}
-	if p.Done > 0 && p.Total > p.Done {
-		left := time.Duration(float64(took) / float64(p.Done) * float64(p.Total-p.Done))
+	if left, known := from.left(p); known {
 		text += ", " + left.Round(time.Second).String() + " left"
 	}
 	return text

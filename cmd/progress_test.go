@@ -27,6 +27,36 @@ func TestProgressLines(t *testing.T) {
 	})
 }
 
+// What came before the first of it, and what was done another time, is not taken for its
+// pace; nothing is said of the time left before a second of it.
+func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, messages := testShell()
+		report, finish := s.bar("")
+		time.Sleep(3 * time.Second) // records are looked at
+		for done := range int64(1450) {
+			report(wire.Progress{Done: done + 1, Total: 1450, Unit: "documents"})
+			time.Sleep(10 * time.Millisecond)
+		}
+		finish()
+		want := "deedkeep: 1 of 1450 documents\ndeedkeep: 1001 of 1450 documents, 4s left\n"
+		if got := messages.String(); got != want {
+			t.Errorf("%s", got)
+		}
+
+		s, _, messages = testShell()
+		report, finish = s.bar("reindex")
+		for done := int64(900); done < 1000; done += 2 {
+			report(wire.Progress{Done: done, Total: 1000, Unit: "records"})
+			time.Sleep(time.Second)
+		}
+		finish()
+		if got := messages.String(); !strings.HasPrefix(got, "deedkeep: reindex: 902 of 1000 records, 49s left\n") {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
 func TestFarAs(t *testing.T) {
 	rows := []struct {
 		p    wire.Progress
@@ -39,11 +69,11 @@ func TestFarAs(t *testing.T) {
 		{wire.Progress{Done: 9, Total: 9, Unit: "documents"}, "9 of 9 documents"},
 	}
 	for _, row := range rows {
-		if got := farAs(row.p, 10*time.Second); got != row.want {
+		if got := farAs(row.p, pace{at: time.Now().Add(-10 * time.Second)}); got != row.want {
 			t.Errorf("%+v: %q, want %q", row.p, got, row.want)
 		}
 	}
-	if strings.Contains(farAs(wire.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, time.Second), "bytes") {
+	if strings.Contains(farAs(wire.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, pace{}), "bytes") {
 		t.Error("sizes are told for people")
 	}
 }

@@ -34,7 +34,7 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 				if s.json {
 					return s.printJSON(index)
 				}
-				return s.print("the search index is whole: %d records, %s\n", index.Documents, wire.HumanSize(index.Bytes))
+				return s.print("the search index is whole: %d records, %s\n", index.Records, wire.HumanSize(index.Bytes))
 			})
 		},
 	}
@@ -42,10 +42,10 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 
 // searchRow says how the search index is.
 func searchRow(i wire.SearchIndex) string {
-	size := fmt.Sprintf("%d records (%s)", i.Documents, wire.HumanSize(i.Bytes))
+	size := fmt.Sprintf("%d records (%s)", i.Records, wire.HumanSize(i.Bytes))
 	making := "being made"
-	if i.Total > 0 {
-		making += fmt.Sprintf(", %d %%", 100*i.Done/i.Total)
+	if i.Done != nil && i.Total != nil && *i.Total > 0 {
+		making += fmt.Sprintf(", %d %%", *i.Done*100 / *i.Total)
 	}
 	var says string
 	switch {
@@ -61,8 +61,8 @@ func searchRow(i wire.SearchIndex) string {
 	if i.Ready && i.Behind > 0 {
 		says += fmt.Sprintf(", %d changes behind", i.Behind)
 	}
-	if i.Failed != "" {
-		says += "; stopped: " + i.Failed
+	if i.Error != nil {
+		says += "; stopped: " + *i.Error
 	}
 	return says
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -19,9 +20,9 @@ func (s *shell) verifyCommand() *cobra.Command {
 		Long: `Hold every record, index and byte of the vault against each other, while the
 server runs or not. A missing or differing byte, record or index is a finding: it
 is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
-are notes; a sweep takes them away. The search index is read too: damage in it is a
-finding, though nothing is lost with it; a running server makes it anew at once.
-Nothing else is changed.
+are notes; a sweep takes them away. The search index is read too, and held against its
+checksums: damage in it is a finding, though nothing is lost with it; a running server
+makes it anew at once. Nothing else is changed.
 
 With --repair, indexes, counters and the queue of processing are first made anew
 from the records, and orphans and leftovers removed. Changes wait meanwhile. Damaged
@@ -84,19 +85,22 @@ func (s *shell) printFindings(r wire.Verify) error {
 	if err := s.print("%s", whatHelps(r)); err != nil {
 		return err
 	}
-	return s.print("%s: %d records, %d documents (%s), %d events; %d orphans, %d leftovers, %d findings\n",
-		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, r.Orphans, r.Leftovers, len(r.Findings))
+	index := "no search index"
+	if r.SearchBytes > 0 {
+		index = fmt.Sprintf("the search index (%s)", wire.HumanSize(r.SearchBytes))
+	}
+	return s.print("%s: %d records, %d documents (%s), %d events, %s; %d orphans, %d leftovers, %d findings\n",
+		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, index, r.Orphans, r.Leftovers, len(r.Findings))
 }
 
 // whatHelps says what to do about findings, a line each; nothing when there are none.
 func whatHelps(r wire.Verify) string {
-	documents, words, others := false, false, false
+	documents, others := false, false
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case "file":
 			documents = true
-		case "search":
-			words = true
+		case "search": // which says so itself
 		default:
 			others = true
 		}
@@ -107,9 +111,6 @@ func whatHelps(r wire.Verify) string {
 	}
 	if (documents || others) && r.Repaired == nil {
 		help += "indexes, counters and the queue are made anew with: deedkeep verify --repair\n"
-	}
-	if words {
-		help += "the search index is made anew by the server, or with: deedkeep reindex\n"
 	}
 	if others && r.Repaired != nil {
 		help += "what a repair leaves is in the records: restore a backup\n"

@@ -21,11 +21,16 @@ func (c control) reindex(w http.ResponseWriter, r *http.Request) {
 
 func searchIndex(s vault.SearchState) wire.SearchIndex {
 	out := wire.SearchIndex{
-		Ready: s.Ready, Building: s.Building, Done: int64(s.Done), Total: int64(s.Total), Documents: int64(s.Documents),
-		Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind), Failed: s.Failed,
+		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind),
+	}
+	if s.Building {
+		out.Done, out.Total = new(int64(s.Done)), new(int64(s.Total))
 	}
 	if !s.Since.IsZero() {
 		out.Since = new(wire.At(s.Since))
+	}
+	if s.Failed != "" {
+		out.Error = &s.Failed
 	}
 	return out
 }

@@ -145,7 +145,7 @@ func TestDescriptionNamesTheWire(t *testing.T) {
 		"Uploaded": wire.Uploaded{}, "UploadRefused": wire.Uploaded{}, "Folder": wire.Folder{}, "Folders": wire.Folders{}, "FolderCreated": wire.FolderCreated{},
 		"Order": wire.Order{}, "OrderBody": wire.OrderBody{}, "OrderFields": wire.OrderFields{}, "FolderBody": wire.FolderBody{}, "AbstractPage": wire.Page[wire.Abstract]{}, "OrderPage": wire.Page[wire.Order]{},
 		"FilePage": wire.Page[wire.File]{}, "TrashPage": wire.Page[wire.Trashed]{}, "EventPage": wire.Page[wire.Event]{}, "Links": wire.Links{}, "Meta": wire.Meta{},
-		"SearchPage": wire.Page[wire.Hit]{}, "SearchHit": wire.Hit{}, "Trashed": wire.Trashed{}, "TemplateDefinition": wire.TemplateDefinition{}, "TemplateBody": wire.TemplateBody{}, "OrderStatuses": wire.OrderStatuses{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
+		"SearchPage": wire.Page[wire.Hit]{}, "FoundAbstract": wire.Hit{}, "FoundOrder": wire.Hit{}, "FoundFile": wire.Hit{}, "FiledWith": wire.FiledWith{}, "Trashed": wire.Trashed{}, "TemplateDefinition": wire.TemplateDefinition{}, "TemplateBody": wire.TemplateBody{}, "OrderStatuses": wire.OrderStatuses{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
 	} {
 		s := doc.Components.Schemas[name]
 		if s == nil {
@@ -183,6 +183,9 @@ func TestDescriptionJudgesAnswers(t *testing.T) {
 	}
 	const order = `{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
 		`"custom_fields":{"fee":1.50,"tags":["a"],"done":true},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`
+	const found = `{"data":[{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":200000},` +
+		`{"kind":"file","id":77,"heading":"a.pdf","snippet":"<mark>a</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"T-1"},"match":"similar","score":1}],` +
+		`"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`
 	id := http.Header{"X-Request-Id": {"r-1"}, "Content-Type": {"application/json"}}
 	id.Set("ETag", `"AAAAAAAAAAAAAAAAAAAAAA"`)
 	with := func(name, value string) http.Header {
@@ -212,6 +215,10 @@ func TestDescriptionJudgesAnswers(t *testing.T) {
 		{"failure with errors", "POST", "/v1/orders", 400, id, `{"message":"m","errors":{"a":["b"]}}`, false},
 		{"no key", "GET", "/v1/abstract-templates", 401, with("WWW-Authenticate", "Bearer"), `{"message":"Unauthenticated."}`, true},
 		{"no key, no challenge", "GET", "/v1/abstract-templates", 401, id, `{"message":"Unauthenticated."}`, false},
+		{"found", "GET", "/v1/search", 200, id, found, true},
+		{"found with a number for an abstract's id", "GET", "/v1/search", 200, id, strings.Replace(found, `"Zz9aB31x"`, `1`, 1), false},
+		{"found with a string for a document's id", "GET", "/v1/search", 200, id, strings.Replace(found, `77`, `"Zz9aB31x"`, 1), false},
+		{"found of another kind", "GET", "/v1/search", 200, id, strings.Replace(found, `"order"`, `"folder"`, 1), false},
 		{"upload refused", "POST", "/v1/file-vault/upload", 200, id, `{"success":false,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, true},
 		{"upload refused with success", "POST", "/v1/file-vault/upload", 200, id, `{"success":true,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, false},
 		{"download", "GET", "/v1/file-vault/files/7/download", 302, http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}, "Cache-Control": {"no-store"}}, ``, true},

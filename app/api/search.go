@@ -54,9 +54,13 @@ func (e *edge) hit(h vault.SearchHit) wire.Hit {
 	for _, piece := range h.Snippet {
 		snippet.Add(piece.Text, piece.Marked)
 	}
-	out := wire.Hit{Kind: h.Kind, ID: e.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(), Score: math.Round(h.Score*1e4) / 1e4}
+	out := wire.Hit{Kind: h.Kind, ID: e.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(),
+		Match: string(h.Match), Score: math.Round(h.Score*1e4) / 1e4}
 	if h.Page > 0 {
 		out.Page = &h.Page
+	}
+	if h.AbstractID != 0 {
+		out.Abstract = &wire.FiledWith{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
 	}
 	return out
 }

@@ -3,11 +3,15 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // hits is an answer of /search as callers decode it.
@@ -17,6 +21,8 @@ type hits struct {
 		ID            json.RawMessage
 		Snippet       *string
 		Page          *int
+		Abstract      *struct{ ID, Heading string }
+		Match         string
 		Score         float64
 	}
 	Links struct{ Next, Prev *string }
@@ -67,13 +73,79 @@ func TestSearchShape(t *testing.T) {
 	r.method, r.want = "HEAD", ""
 	h.ask(t, r)
 	r = list("/v1/search?q=T-77&kind=order&county=essex")
-	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`}
+	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`, `,"page":null,"abstract":null,"match":"exact","score":`, `}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`}
 	h.ask(t, r)
 	got, _ := h.found(t, "q=T-77&kind=order&county=essex")
 	var id string
 	h.must(json.Unmarshal(got.Data[0].ID, &id))
 	h.ask(t, row{as: "read", method: "GET", path: "/v1/orders/" + id, status: 200, has: []string{`"order_number":"T-77"`}})
 }
+
+// A program can tell what is called so from what has the words, and both from a guess.
+func TestSearchMatch(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.ask(t, order(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
+	h.ask(t, order(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
+	h.ask(t, upload("full", 201, file("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
+	h.settle(t)
+	const first, second, deed = "12-3-045", "12-3-0451", "Deed Bk 1022 Pg 311.txt"
+	for query, want := range map[string][]string{
+		"12-3-045":                 {"exact " + first, "words " + second},
+		"123045+":                  {"exact " + first, "words " + second},
+		"12-3-45":                  {"words " + first, "words " + second},
+		"sean+":                    {"words " + first},
+		"quirrk+sean+":             {"similar " + first, "similar " + second},
+		"quirk":                    {"words " + second, "words " + first},
+		"parcel+12-3-0451":         {"words " + second},
+		"Liber+1022+f.+311":        {"exact " + deed},
+		"1022%2F311":               {"exact " + deed},
+		"deed+311":                 {"words " + deed},
+		"book+1022+page+311+quirk": {},
+		"book+0451+quirk+":         {"similar " + second},
+	} {
+		got := []string{}
+		for _, hit := range decode[hits](t, h.ask(t, list("/v1/search?q="+query))).Data {
+			got = append(got, hit.Match+" "+hit.Heading)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Who reads the description alone knows the language of a search, and its refusals.
+func TestSearchIsDescribed(t *testing.T) {
+	t.Parallel()
+	doc := description(t)
+	text := doc.Components.Parameters["Text"].Value.Description
+	for _, has := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page", "typing error", "1,000"} {
+		if !strings.Contains(text, has) {
+			t.Errorf("q is described without %q:\n%s", has, text)
+		}
+	}
+	examples := doc.Components.Responses["SearchUnavailable"].Value.Content["application/json"].Examples
+	for _, message := range []string{noIndex, tooLong} {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(examples)), func(e *openapi3.ExampleRef) bool {
+			return reflect.DeepEqual(e.Value.Value, map[string]any{"message": message})
+		}) {
+			t.Errorf("no example says %q", message)
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		if get := item.Get; get != nil && get.Parameters.GetByInAndName("query", "q") != nil {
+			if got := get.Responses.Value("503").Ref; got != "#/components/responses/SearchUnavailable" {
+				t.Errorf("%s: 503 is %q", path, got)
+			}
+		}
+	}
+}
+
+// What a search says that cannot be answered now.
+const (
+	noIndex = "The search index is being made; try again soon."
+	tooLong = "The search took too long; look for something rarer, or narrow it."
+)
 
 func TestSearchRefused(t *testing.T) {
 	t.Parallel()
@@ -306,11 +378,18 @@ func TestSearchText(t *testing.T) {
 		}
 	}
 	r := list("/v1/search?q=%22script+alert%22+nightingale+")
-	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`, `&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`, `"page":1,`}
+	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`, `&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`, `"page":1,"abstract":{"id":"ID","heading":"A-2026-17"},"match":"words",`}
+	h.ask(t, r)
+	r = list("/v1/search?q=note.txt")
+	r.has = []string{`"heading":"note.txt","snippet":"<mark>note.txt</mark>","page":null,"abstract":null,"match":"words"`}
 	h.ask(t, r)
 	r = list("/v1/file-vault/files?q=nightingale&per_page=1")
 	r.has = []string{`{"data":[{"id":`, `"cursor=`[1:]}
 	h.ask(t, r)
+	hit, _ := h.found(t, "q=ebenezer")
+	if of := hit.Data[0].Abstract; of == nil || of.ID != id {
+		t.Errorf("filed with %+v, want %s", of, id)
+	}
 	got, _ := h.page(t, "/v1/file-vault/files?q=ebenezer")
 	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
 		t.Errorf("%+v", got)
@@ -352,9 +431,9 @@ func TestSearchUnavailable(t *testing.T) {
 		h.ask(t, list("/v1/orders"))
 	}
 	h := open(t)
-	busy(h, "The search index is being made; try again soon.")
+	busy(h, noIndex)
 	late := open(t, func(s *setup) { s.vault.Settings.Search.Deadline = 1 })
 	late.ask(t, order(`{"order_number":"elm"}`, 201, ""))
 	late.settle(t)
-	busy(late, "The search took too long; look for something rarer, or narrow it.")
+	busy(late, tooLong)
 }

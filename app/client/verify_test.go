@@ -24,7 +24,7 @@ func stream(body io.Reader) *client.Client {
 func TestVerify(t *testing.T) {
 	const one, two = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n", `{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
 	want := wire.Verify{
-		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7,
+		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7, SearchBytes: 8,
 		Findings: wire.List[wire.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
 	var got []wire.Progress

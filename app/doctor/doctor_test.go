@@ -273,15 +273,15 @@ func TestSearch(t *testing.T) {
 		state   string
 		words   string
 	}{
-		{"whole", true, wire.SearchIndex{Ready: true, Documents: 7, Behind: 3}, OK, "7 records"},
-		{"whole, nobody serves", false, wire.SearchIndex{Ready: true, Documents: 7, Behind: 300_000}, OK, "7 records"},
+		{"whole", true, wire.SearchIndex{Ready: true, Records: 7, Behind: 3}, OK, "7 records"},
+		{"whole, nobody serves", false, wire.SearchIndex{Ready: true, Records: 7, Behind: 300_000}, OK, "7 records"},
 		{"far behind", true, wire.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
-		{"made anew", true, wire.SearchIndex{Ready: true, Building: true, Done: 1, Total: 4}, OK, "1 of 4"},
-		{"being made", true, wire.SearchIndex{Building: true, Done: 1, Total: 4}, Warn, "nothing is found"},
+		{"made anew", true, wire.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
+		{"being made", true, wire.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn, "nothing is found"},
 		{"cut off", false, wire.SearchIndex{Building: true}, Warn, "cut off"},
 		{"none", true, wire.SearchIndex{}, Warn, "no index"},
 		{"none, nobody serves", false, wire.SearchIndex{}, OK, "no index yet"},
-		{"stopped", true, wire.SearchIndex{Ready: true, Failed: "The disk is full."}, Bad, "The disk is full."},
+		{"stopped", true, wire.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
 	} {
 		check(t, row.name, searches(&wire.Checkup{Status: wire.Status{Running: row.running, Search: row.index}}), row.state, row.words)
 	}

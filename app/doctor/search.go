@@ -15,12 +15,12 @@ func searches(found *wire.Checkup) wire.Diagnosis {
 	s := found.Status
 	i := s.Search
 	far := ""
-	if i.Total > 0 {
-		far = fmt.Sprintf(", %d of %d records so far", i.Done, i.Total)
+	if i.Done != nil && i.Total != nil && *i.Total > 0 {
+		far = fmt.Sprintf(", %d of %d records so far", *i.Done, *i.Total)
 	}
 	switch {
-	case i.Failed != "":
-		return bad("search", "the index does not get on: "+i.Failed, `see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
+	case i.Error != nil:
+		return bad("search", "the index does not get on: "+*i.Error, `see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
 	case i.Ready && i.Building:
 		return ok("search", "a new index is being made; the one there is answers"+far)
 	case i.Building && s.Running:
@@ -34,5 +34,5 @@ func searches(found *wire.Checkup) wire.Diagnosis {
 	case s.Running && i.Behind > farBehind:
 		return warn("search", fmt.Sprintf("the index is %d changes behind: what was filed last is not found yet", i.Behind), "wait while documents arrive; the log says when something is in the way")
 	}
-	return ok("search", fmt.Sprintf("%d records are in the index, %s", i.Documents, wire.HumanSize(i.Bytes)))
+	return ok("search", fmt.Sprintf("%d records are in the index, %s", i.Records, wire.HumanSize(i.Bytes)))
 }

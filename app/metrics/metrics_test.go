@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -137,8 +140,13 @@ func TestText(t *testing.T) {
 		`deedkeep_reader_processes 2`,
 		`deedkeep_search_ready 0`,
 		`deedkeep_search_failing 0`,
-		`deedkeep_searches_total{outcome="no_index"} 1`,
-		`deedkeep_searches_total{outcome="found"} 0`,
+		`deedkeep_search_build_records 0`,
+		`deedkeep_search_build_indexed_records 0`,
+		`deedkeep_search_index_records 0`,
+		`deedkeep_search_index_bytes 0`,
+		`deedkeep_search_index_segments 0`,
+		`deedkeep_search_requests_total{outcome="no_index"} 1`,
+		`deedkeep_search_requests_total{outcome="found"} 0`,
 		`deedkeep_search_duration_seconds_count 0`,
 		`deedkeep_reader_processes_started_total 5`,
 		`deedkeep_reader_tasks_total 40`,
@@ -168,6 +176,9 @@ func TestText(t *testing.T) {
 	}
 }
 
+// leaning is a help text that needs the one above.
+var leaning = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does)|it consists|it does|these)\b`)
+
 // Every series has a help text and a type, and reads back.
 func TestTextReadsBack(t *testing.T) {
 	t.Parallel()
@@ -183,10 +194,49 @@ func TestTextReadsBack(t *testing.T) {
 		}
 		if strings.HasPrefix(name, "deedkeep_") {
 			ours++
+			if found := leaning.FindString(family.GetHelp()); found != "" {
+				t.Errorf("%s: %q says nothing where the help stands alone", name, found)
+			}
 		}
 	}
 	if ours < 30 {
 		t.Errorf("%d families of ours", ours)
+	}
+}
+
+// What became of something has a word, which the help text explains, and the guide too;
+// the guide names no number that is not told.
+func TestOutcomesAreExplained(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	ask(t, m) // a request has to be there, to be counted
+	text := read(t, m)
+	guide, err := os.ReadFile(filepath.Join("..", "..", "cmd", "help", "monitoring.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, outcomes := range map[string][]string{
+		"deedkeep_search_requests_total": vault.SearchOutcomes, "deedkeep_sign_ins_total": vault.SignInOutcomes, "deedkeep_processing_documents_total": vault.Outcomes,
+	} {
+		_, help, _ := strings.Cut(text, "# HELP "+name+" ")
+		help, _, _ = strings.Cut(help, "\n")
+		_, rows, _ := strings.Cut(string(guide), "| "+name+" |")
+		if end := strings.Index(rows, "\n| deedkeep_"); end >= 0 {
+			rows = rows[:end]
+		}
+		for _, outcome := range outcomes {
+			if !regexp.MustCompile(`[:;] ` + outcome + `[:;.]`).MatchString(help) {
+				t.Errorf("%s: %q is not in its help", name, outcome)
+			}
+			if !strings.Contains(rows, "`"+outcome+"`") {
+				t.Errorf("%s: %q is not in the guide", name, outcome)
+			}
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bdeedkeep_\w+`).FindAllString(string(guide), -1) {
+		if !strings.Contains(text, "# TYPE "+strings.TrimSuffix(name, "_bucket")+" ") {
+			t.Errorf("the guide names %s, which is not told", name)
+		}
 	}
 }
 

@@ -8,17 +8,17 @@ import (
 
 // What the vault tells of the index of words.
 var (
-	searchReady     = gauge("search_ready", "1 if searches are answered by an index.")
-	searchBuilding  = gauge("search_building", "1 while an index is being made, be it beside one that answers.")
-	searchDone      = gauge("search_building_done_records", "Records that are in the index that is being made; 0 when none is.")
-	searchTotal     = gauge("search_building_all_records", "Records that will be in it; 0 when none is being made.")
-	searchDocuments = gauge("search_documents", "Records that are in the index that answers.")
-	searchBytes     = gauge("search_index_bytes", "Size of that index on the disk.")
-	searchSegments  = gauge("search_segments", "Files that it consists of, without those beside them.")
-	searchBehind    = gauge("search_behind_changes", "Changes of records that it does not know of yet.")
-	searchStuck     = gauge("search_failing", "1 while the index does not follow what is changed; the log says why.")
-	searches        = counter("searches_total", "Searches, by what became of them.", "outcome")
-	searchSeconds   = told{prometheus.NewDesc("deedkeep_search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", nil, nil), 0}
+	searchReady    = gauge("search_ready", "1 if searches are answered by a whole search index, 0 while callers are told to come again.")
+	searchBuilding = gauge("search_building", "1 while a search index is being made, be it beside one that answers.")
+	searchBuilt    = gauge("search_build_indexed_records", "Records that are in the search index that is being made, of deedkeep_search_build_records; 0 when none is.")
+	searchTotal    = gauge("search_build_records", "Records that the search index that is being made will have; 0 when none is.")
+	searchRecords  = gauge("search_index_records", "Records that are in the search index that answers; a document is one, and so is an abstract and an order.")
+	searchBytes    = gauge("search_index_bytes", "Size of the search index that answers, on the disk.")
+	searchSegments = gauge("search_index_segments", "Segments of the search index that answers; many small ones are joined to few large ones.")
+	searchBehind   = gauge("search_behind_changes", "Changes of records that the search index does not know of yet.")
+	searchStuck    = gauge("search_failing", "1 while the search index does not follow what is changed; the log and deedkeep status say why.")
+	searches       = counter("search_requests_total", "Searches, by what became of them: found; nothing; refused: it could not be asked so; deadline: it took too long; no_index: the search index is being made; left: whoever asked left before the answer; trouble: of ours.", "outcome")
+	searchSeconds  = told{prometheus.NewDesc("deedkeep_search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", nil, nil), 0}
 )
 
 func search(to sent, n vault.Numbers) {
@@ -26,9 +26,9 @@ func search(to sent, n vault.Numbers) {
 	to.flag(searchReady, s.Ready)
 	to.flag(searchBuilding, s.Building)
 	to.flag(searchStuck, s.Failed != "")
-	number(to, searchDone, s.Done)
+	number(to, searchBuilt, s.Done)
 	number(to, searchTotal, s.Total)
-	number(to, searchDocuments, s.Documents)
+	number(to, searchRecords, s.Documents)
 	number(to, searchBytes, s.Bytes)
 	number(to, searchSegments, s.Segments)
 	number(to, searchBehind, s.Behind)

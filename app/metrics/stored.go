@@ -13,7 +13,7 @@ import (
 // What the vault tells. A time is in seconds since 1970, and 0 where there is none, so
 // that a rule such as "time() - … > 172800" speaks up when it never happened.
 var (
-	up = gauge("vault_up", "1 if the vault could be asked, else 0, and nothing else of it is told.")
+	up = gauge("vault_up", "1 if the vault could be asked; 0 if not, and then no other number of the vault is told.")
 
 	records   = gauge("records", "Records that are stored, by noun; what is in the trash counts as trashed.", "noun")
 	stores    = gauge("stored_document_bytes", "Size of all documents, each as often as it is filed, without the trash.")
@@ -29,7 +29,7 @@ var (
 	queue     = gauge("processing_queue_length", "Documents that wait for their text and pictures.")
 	queueAge  = gauge("processing_queue_oldest_age_seconds", "How long the first document of the queue is overdue; 0 when none is.")
 	failed    = gauge("processing_failed", "Documents that could not be processed; deedkeep process list says why.")
-	processed = counter("processing_documents_total", "Documents whose processing ended, by what became of it.", "outcome")
+	processed = counter("processing_documents_total", "Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried again later; gone: the document was deleted meanwhile.", "outcome")
 
 	changes = told{prometheus.NewDesc("deedkeep_commit_changes", "Changes that shared one commit, and so one sync of the disk.", nil, nil), 0}
 	syncs   = told{prometheus.NewDesc("deedkeep_commit_duration_seconds", "Time a commit took to be written and synced.", nil, nil), 0}
@@ -39,9 +39,9 @@ var (
 	backupBytes    = gauge("backup_last_bytes", "Size of the documents in the last good backup.")
 	backupNext     = gauge("backup_next_timestamp_seconds", "When the next backup is due by plan; 0 without a plan.")
 	backupVerified = gauge("backup_last_verification_timestamp_seconds", "When the server last read backups and held every byte against its sum; 0 if not since it was started.")
-	backupWhole    = gauge("backup_last_verification_success", "1 if that found nothing wrong.")
+	backupWhole    = gauge("backup_last_verification_success", "1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its timestamp is 0.")
 
-	signIns = counter("sign_ins_total", "Tries of people to sign in, by what became of them.", "outcome")
+	signIns = counter("sign_ins_total", "Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the password is right, the code of the second factor comes next; code: that is wrong; step: that came too late; wait: too many tries; busy: too many at once; trouble: of ours.", "outcome")
 )
 
 // stored collects what the vault tells.
@@ -56,7 +56,7 @@ func (s *stored) Describe(to chan<- *prometheus.Desc) {
 	for _, t := range []told{
 		up, records, stores, database, diskFree, diskFloor, readOnly, filed, filedBytes, refused, queue, queueAge, failed, processed,
 		changes, syncs, backupGood, backupFailed, backupBytes, backupNext, backupVerified, backupWhole, signIns,
-		searchReady, searchBuilding, searchDone, searchTotal, searchDocuments, searchBytes, searchSegments, searchBehind, searchStuck, searches, searchSeconds,
+		searchReady, searchBuilding, searchBuilt, searchTotal, searchRecords, searchBytes, searchSegments, searchBehind, searchStuck, searches, searchSeconds,
 	} {
 		to <- t.desc
 	}

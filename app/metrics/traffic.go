@@ -45,7 +45,7 @@ func newTraffic() *traffic {
 			Help: "Time from the head of a request to the end of its answer, with the time in which the client sent its body and took the answer.",
 		}, []string{"route", "method"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "deedkeep_http_refusals_total", Help: "Requests that were refused with one of these statuses, whatever their route.",
+			Name: "deedkeep_http_refusals_total", Help: "Requests that were refused with a status by which a client or the machine is in trouble, whatever their route.",
 		}, []string{"code"}),
 		in:  prometheus.NewCounter(prometheus.CounterOpts{Name: "deedkeep_http_request_body_bytes_total", Help: "Bytes of bodies that clients sent and the server read."}),
 		out: prometheus.NewCounter(prometheus.CounterOpts{Name: "deedkeep_http_response_body_bytes_total", Help: "Bytes of bodies that the server sent."}),

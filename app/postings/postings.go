@@ -205,7 +205,8 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// Check reads every page of every segment and holds it against its checksum.
+// Check reads every page of every segment and holds it against its checksum. An error
+// of it names the segment.
 func (x *Index) Check(ctx context.Context) error {
 	s, err := x.acquire()
 	if err != nil {
@@ -214,7 +215,7 @@ func (x *Index) Check(ctx context.Context) error {
 	defer s.release()
 	for _, v := range s.views {
 		if err := v.segment.Check(ctx); err != nil {
-			return fmt.Errorf("check index: %w", err)
+			return err
 		}
 	}
 	return nil

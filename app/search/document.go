@@ -46,6 +46,8 @@ type Hit struct {
 	Kind  Kind
 	ID    uint64
 	Score float64 // more is better; of use within one answer
+	Guess bool    // it is there with a typing error, or without a word: Answer.Fuzzy and Loose
+	Whole bool    // all that was typed may be one of its Numbers: Called tells
 }
 
 // Answer is a page of the hits, best first.

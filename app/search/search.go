@@ -138,8 +138,11 @@ func (s *searching) page(offset int) Answer {
 	a.More = len(s.hits) > s.enough
 	end := min(len(s.hits), s.enough)
 	a.Fuzzy, a.Loose = s.shows(typos, end), s.shows(loose, end)
-	for _, h := range s.hits[min(offset, end):end] {
-		a.Hits = append(a.Hits, Hit{Kind: Kind(h.Key >> 56), ID: h.Key & mostID, Score: h.Score})
+	for i := min(offset, end); i < end; i++ {
+		h := s.hits[i]
+		a.Hits = append(a.Hits, Hit{
+			Kind: Kind(h.Key >> 56), ID: h.Key & mostID, Score: h.Score, Guess: i >= s.late[strict], Whole: h.Score > worthNumber*worthPlain,
+		})
 	}
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -89,6 +90,25 @@ func fits(s string) bool { return len(s) < postings.MostTerm }
 // squeezed is a number without its punctuation. Book and page are the same number
 // whatever they are called: Bk 1022 Pg 311, Liber 1022 folio 311, COB 1022/311.
 func squeezed(parts []string) string { return strings.Join(essence(parts), "") }
+
+// Called says whether a text, all of it taken as a number, is one of those, whatever the
+// punctuation: 123045 is 12-3-045, and 1022/311 is Bk 1022 Pg 311. Zeros count.
+func Called(text string, numbers []string) bool {
+	want := numberOf(text)
+	return want != "" && slices.ContainsFunc(numbers, func(n string) bool { return numberOf(n) == want })
+}
+
+// numberOf is a text as the index has numbers.
+func numberOf(text string) string {
+	var parts []string
+	var a analyser
+	a.scan(text, func(t token) {
+		if !t.also {
+			parts = append(parts, string(t.text))
+		}
+	})
+	return squeezed(parts)
+}
 
 // essence is the parts of a number; of book and page only the digits.
 func essence(parts []string) []string {

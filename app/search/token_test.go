@@ -198,3 +198,20 @@ consideration of the sum of $245,000.00, receipt of which is hereby acknowl-
 edged, the said Grantors do grant, bargain and sell all that certain lot or parcel of land, Tax Map 12-3-045, being
 the same conveyed to the Grantors by deed recorded in Book 1022, Page 311, among the land records.
 `
+
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		text, number string
+		want         bool
+	}{
+		{"12-3-045", "12-3-045", true}, {"123045 ", "12-3-045", true}, {"“12 3 045”", "12.3.045", true}, {"１２－３－０４５", "12-3-045", true},
+		{"12-3-45", "12-3-045", false}, {"012-3-045", "12-3-045", false}, {"12-3-04", "12-3-045", false}, {"parcel 12-3-045", "12-3-045", false},
+		{"1022/311", "Bk 1022 Pg 311", true}, {"liber 1022 folio 311", "Book 1022, Page 311", true}, {"1022 312", "Bk 1022 Pg 311", false},
+		{"a 9", "A-9", true}, {"-", "-", false}, {"", "", false},
+	} {
+		if got := Called(row.text, []string{"none", row.number}); got != row.want {
+			t.Errorf("%q is called %q: %t", row.text, row.number, got)
+		}
+	}
+}

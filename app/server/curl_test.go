@@ -43,6 +43,29 @@ func TestEveryRequestHasACurlExample(t *testing.T) {
 	}
 }
 
+// What somebody runs as it is printed, with a key that may do everything, touches no
+// record of theirs: the ids are of none.
+func TestCurlExamplesTouchNothing(t *testing.T) {
+	t.Parallel()
+	r := serve(t, nil)
+	for n := range 5 {
+		folder(t, r, "Deeds "+strconv.Itoa(n))
+	}
+	samples, err := api.Samples("http://" + r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		if s.Method != "PATCH" && s.Method != "DELETE" && !strings.HasSuffix(s.Path, "/restore") {
+			continue
+		}
+		got := shell(t, t.TempDir(), r.key, s.Curl+" -sS -o /dev/null -w '%{http_code}'")
+		if got != "404" {
+			t.Errorf("%s\nanswered %s", s.Curl, got)
+		}
+	}
+}
+
 // special is a key for one thing alone.
 func special(t *testing.T, r *running, ability string) string {
 	t.Helper()
@@ -93,8 +116,8 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 	ready = strings.NewReplacer(
 		"k3Jd82Qz", r.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID),
 		"Zz9aB31x", r.vault.Secrets.IDs("orders").Encode(order.ID),
-		"/folders/4", "/folders/"+strconv.FormatUint(folder(t, r, t.Name()), 10),
-		"/files/77", "/files/"+file,
+		"/folders/90000004", "/folders/"+strconv.FormatUint(folder(t, r, t.Name()), 10),
+		"/files/90000077", "/files/"+file,
 	).Replace(script)
 	if strings.HasPrefix(path, "/dl/") {
 		link := shell(t, room, r.key, `curl -sS -o /dev/null -w '%{redirect_url}' -H "Authorization: Bearer $KEY" http://`+r.address+"/v1/file-vault/files/"+file+"/download")

@@ -99,18 +99,21 @@ func (v *Vault) AwaitIndex(ctx context.Context, report func(done, total uint64))
 // It follows from the records: damage in it loses nothing, and is a finding because the
 // disk that did it has the documents too. One that is missing, being made or of another
 // version is none.
-func (v *Vault) verifyIndex(ctx context.Context, find func(store.Finding)) error {
+func (v *Vault) verifyIndex(ctx context.Context, r *Report, find func(store.Finding)) error {
+	if state, err := v.SearchState(ctx); err == nil && state.Ready {
+		r.IndexBytes = state.Bytes
+	}
 	finding := store.Finding{Kind: "search", Subject: "index"}
 	serving, err := v.index.Check(ctx)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case !errors.Is(err, search.ErrDamaged):
-		finding.Problem = "the search index cannot be read: " + err.Error()
+		finding.Problem = "it cannot be read: " + err.Error()
 	case serving:
-		finding.Problem = "the search index is damaged and is being made anew; no document is lost: " + err.Error()
+		finding.Problem = "no document is lost, it is being made anew: " + err.Error()
 	default:
-		finding.Problem = `the search index is damaged; no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
+		finding.Problem = `no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
 	}
 	find(finding)
 	return nil

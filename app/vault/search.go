@@ -38,11 +38,22 @@ type SearchHit struct {
 	Snippet        []SnippetPiece // of its fields or its text; nil where nothing of it can be shown
 	Page           int            // of a document that Snippet stands on, from 1; 0: on none
 	Score          float64        // more is better; of use within one answer
+	Match          Matching       // how sure it is
 	AbstractID     uint64         // of a document; 0: of none
 	FolderID       uint64         // of a document; 0: in none
 	CreatedAt      time.Time
 	File           *title.File // nil unless it is a document
 }
+
+// Matching says how a record holds what was asked for.
+type Matching string
+
+// The ways.
+const (
+	MatchExact   Matching = "exact"   // all of the text is one of the record's numbers, whatever its punctuation: title.Known
+	MatchWords   Matching = "words"   // it has every word; the last may be the beginning of one
+	MatchSimilar Matching = "similar" // it has a word with a typing error, or not all of them: search.Answer
+)
 
 // SnippetPiece is a part of a snippet, in the words of the record.
 type SnippetPiece = search.Piece

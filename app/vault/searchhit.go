@@ -11,7 +11,19 @@ import (
 // seen is a hit with the words that its snippet is made of.
 type seen struct {
 	SearchHit
-	words []worded // of its fields
+	words []worded           // of its fields
+	known func() title.Known // with its numbers
+}
+
+// matching says how the record holds a text that the index found it by.
+func (s seen) matching(hit search.Hit, text string) Matching {
+	switch {
+	case hit.Whole && search.Called(text, s.known().Numbers):
+		return MatchExact
+	case hit.Guess:
+		return MatchSimilar
+	}
+	return MatchWords
 }
 
 // see reads the live records of the hits. What is gone, in the trash, or not what was
@@ -35,7 +47,8 @@ func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
 		case err != nil:
 			return nil, err
 		}
-		if s.Score = hit.Score; fits {
+		if fits {
+			s.Score, s.Match = hit.Score, s.matching(hit, f.query.Text)
 			list = append(list, s)
 		}
 	}
@@ -49,7 +62,7 @@ func (v *Vault) seeAbstract(n *names, id uint64, q *SearchQuery) (s seen, fits b
 	}
 	s.SearchHit = v.abstractHit(&a, "").shown(abstractNoun.name)
 	s.Heading = v.heading(n.t, a)
-	s.words = wordingOf(&a, n.template(a.TemplateID))
+	s.words, s.known = wordingOf(&a, n.template(a.TemplateID)), a.Known
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
 
@@ -59,7 +72,7 @@ func seeOrder(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error
 		return s, false, err
 	}
 	s.SearchHit = orderHit(&o, "").shown(orderNoun.name)
-	s.words = wordingOfOrder(&o, n.orderFields())
+	s.words, s.known = wordingOfOrder(&o, n.orderFields()), o.Known
 	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
 }
 
@@ -81,7 +94,7 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	}
 	s.SearchHit = SearchHit{Kind: fileNoun.name, ID: id, Heading: file.Filename, Under: place, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
-	s.words = []worded{{value: file.Filename}}
+	s.words, s.known = []worded{{value: file.Filename}}, file.Known
 	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil
 }
 

@@ -19,6 +19,7 @@ type Report struct {
 	Records, Files, Events, Blobs int
 	Bytes                         int64
 	Orphans, Leftovers            int
+	IndexBytes                    int64 // of the search index that answers, which were read; 0: there is none
 	Findings                      []store.Finding
 }
 
@@ -41,7 +42,7 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 	}
 	err = v.verify(ctx, copied, &r, find, progress)
 	if err == nil {
-		err = v.verifyIndex(ctx, find)
+		err = v.verifyIndex(ctx, &r, find)
 	}
 	return r, errors.Join(err, done())
 }

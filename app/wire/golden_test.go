@@ -99,11 +99,11 @@ func TestGolden(t *testing.T) {
 		{"key create", wire.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", wire.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
-			`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,"building":false,"done":0,"total":0,"documents":0,"bytes":0,"segments":0,"behind":0,"since":null,"failed":""}}`},
+			`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null}}`},
 		{"health", wire.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", wire.Line[wire.Verify]{Progress: &wire.Progress{Done: 1, Total: 2, Unit: "bytes"}}, `{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
 		{"repair", wire.Verify{OK: true, Repaired: &wire.Repaired{Done: true, Findings: 1, TasksAdded: 2, TasksRemoved: 3, Leftovers: 4, Orphans: 5}},
-			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"findings":[],` +
+			`{"ok":true,"records":0,"files":0,"blobs":0,"bytes":0,"events":0,"orphans":0,"leftovers":0,"search_bytes":0,"findings":[],` +
 				`"repaired":{"done":true,"findings":1,"tasks_added":2,"tasks_removed":3,"leftovers":4,"orphans":5}}`},
 		{"backup", wire.Line[wire.Backup]{Result: &wire.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2, BytesWritten: 3, Seconds: 0.5, Sealed: true}},
 			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5,"sealed":true}}`},
@@ -112,7 +112,7 @@ func TestGolden(t *testing.T) {
 		{"backup verified", wire.BackupVerify{OK: true}, `{"ok":true,"snapshots":0,"blobs":0,"bytes":0,"sealed":false,"orphans":0,"leftovers":0,"findings":[]}`},
 		{"backups pruned", wire.BackupPrune{}, `{"kept":[],"removed":[],"blobs":0,"bytes":0,"dry_run":false}`},
 		{"verify result", wire.Line[wire.Verify]{Result: &wire.Verify{OK: true, Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7}},
-			`{"result":{"ok":true,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"findings":[]}}`},
+			`{"result":{"ok":true,"records":1,"files":2,"blobs":3,"bytes":4,"events":5,"orphans":6,"leftovers":7,"search_bytes":0,"findings":[]}}`},
 		{"verify finding", wire.Finding{Kind: "blob", Subject: "ab12", Problem: "differs"}, `{"kind":"blob","subject":"ab12","problem":"differs"}`},
 		{"verify error", wire.Line[wire.Verify]{Error: "Server error."}, `{"error":"Server error."}`},
 	} {

@@ -8,14 +8,25 @@ import (
 // Hit is a record that a search found, an item of GET /search (API.md, "Ours"). Kind is
 // abstract, order or file, ID that of its kind, Heading what people know it by. Snippet
 // is HTML; nil where nothing of the record can be shown. Page is the page of a document
-// that it stands on, from 1; nil where it stands on none.
+// that it stands on, from 1; nil where it stands on none. Abstract is what a document is
+// filed with, nil for one in a folder and for other kinds. Match is exact where all of
+// what was looked for is one of the record's numbers, words where it has every word,
+// similar where it is a guess.
 type Hit struct {
-	Kind    string   `json:"kind"`
-	ID      RecordID `json:"id"`
-	Heading string   `json:"heading"`
-	Snippet *string  `json:"snippet"`
-	Page    *int     `json:"page"`
-	Score   float64  `json:"score"`
+	Kind     string     `json:"kind"`
+	ID       RecordID   `json:"id"`
+	Heading  string     `json:"heading"`
+	Snippet  *string    `json:"snippet"`
+	Page     *int       `json:"page"`
+	Abstract *FiledWith `json:"abstract"`
+	Match    string     `json:"match"`
+	Score    float64    `json:"score"`
+}
+
+// FiledWith is the abstract of a document: its id, and what people know it by.
+type FiledWith struct {
+	ID      string `json:"id"`
+	Heading string `json:"heading"`
 }
 
 // Snippet gathers text and marks as HTML: every text is escaped, and the one element

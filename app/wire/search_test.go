@@ -25,8 +25,9 @@ func TestHitShape(t *testing.T) {
 	page := 2
 	snippet := "<mark>Elm</mark>"
 	for want, hit := range map[string]wire.Hit{
-		`{"kind":"file","id":7,"heading":"a.pdf","snippet":"<mark>Elm</mark>","page":2,"score":1.5}`: {Kind: "file", ID: "7", Heading: "a.pdf", Snippet: &snippet, Page: &page, Score: 1.5},
-		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"score":0}`:      {Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1"},
+		`{"kind":"file","id":7,"heading":"a.pdf","snippet":"<mark>Elm</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"26-0017"},"match":"words","score":1.5}`: {Kind: "file", ID: "7", Heading: "a.pdf", Snippet: &snippet, Page: &page,
+			Abstract: &wire.FiledWith{ID: "k3Jd82Qz", Heading: "26-0017"}, Match: "words", Score: 1.5},
+		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":0}`: {Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1", Match: "exact"},
 	} {
 		if got, err := wire.Marshal(hit); err != nil || string(got) != want {
 			t.Errorf("%s, %v, want %s", got, err, want)

@@ -2,18 +2,20 @@ package wire
 
 // Verify is the result of a verification (COMMANDS.md, "verify"). Records,
 // Files, Blobs, Bytes and Events count what was looked at; Orphans and Leftovers
-// are notes and leave OK true; every finding makes it false.
+// are notes and leave OK true; every finding makes it false. SearchBytes are of the
+// search index that was read; 0 where there is none.
 type Verify struct {
-	OK        bool          `json:"ok"`
-	Records   int64         `json:"records"`
-	Files     int64         `json:"files"`
-	Blobs     int64         `json:"blobs"`
-	Bytes     int64         `json:"bytes"`
-	Events    int64         `json:"events"`
-	Orphans   int64         `json:"orphans"`
-	Leftovers int64         `json:"leftovers"`
-	Findings  List[Finding] `json:"findings"`
-	Repaired  *Repaired     `json:"repaired,omitempty"` // of a repair alone
+	OK          bool          `json:"ok"`
+	Records     int64         `json:"records"`
+	Files       int64         `json:"files"`
+	Blobs       int64         `json:"blobs"`
+	Bytes       int64         `json:"bytes"`
+	Events      int64         `json:"events"`
+	Orphans     int64         `json:"orphans"`
+	Leftovers   int64         `json:"leftovers"`
+	SearchBytes int64         `json:"search_bytes"`
+	Findings    List[Finding] `json:"findings"`
+	Repaired    *Repaired     `json:"repaired,omitempty"` // of a repair alone
 }
 
 // Repaired is what a repair did before the verification (COMMANDS.md, "verify

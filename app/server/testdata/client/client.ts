@@ -45,13 +45,23 @@ const read = must(await vault.GET("/abstracts/{id}", { params: { path: { id: abs
 if (read.data.custom_fields["file_number"] !== "A-77" || read.data.files.length !== 1) throw new Error(JSON.stringify(read));
 
 // The search follows within two seconds.
-let found: components["schemas"]["SearchHit"][] = [];
-for (let tries = 0; found.length === 0 && tries < 100; tries++) {
-  await new Promise(done => setTimeout(done, 100));
-  const answer = await vault.GET("/search", { params: { query: { q: "a-77", kind: "abstract" } } });
-  if (answer.response.status !== 503) found = must(answer, 200).data;
+async function search(q: string): Promise<components["schemas"]["SearchHit"] | undefined> {
+  for (let tries = 0; tries < 100; tries++) {
+    await new Promise(done => setTimeout(done, 100));
+    const answer = await vault.GET("/search", { params: { query: { q } } });
+    if (answer.response.status === 503) continue;
+    const found = must(answer, 200).data;
+    if (found.length > 1) throw new Error(JSON.stringify(found));
+    if (found[0] !== undefined) return found[0];
+  }
+  return undefined;
 }
-if (found.length !== 1 || found[0]?.id !== abstract.id) throw new Error(JSON.stringify(found));
+const called = await search("a-77");
+if (called?.kind !== "abstract" || called.match !== "exact" || called.id !== abstract.id) throw new Error(JSON.stringify(called));
+const named = await search(file.filename);
+if (named?.kind !== "file") throw new Error(JSON.stringify(named));
+const [number, filedWith]: [number, string | undefined] = [named.id, named.abstract?.id]; // the types follow the kind
+if (number !== file.id || filedWith !== abstract.id) throw new Error(JSON.stringify(named));
 
 const back = must(await vault.GET("/file-vault/files/{n}/download", { params: { path: { n: file.id } }, parseAs: "arrayBuffer" }), 200);
 if (!bytes.equals(Buffer.from(back))) throw new Error("other bytes came back");

@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// What there is none of is null for a program: no progress of an index that nobody makes,
+// no trouble with it.
+func TestStatusOfAnIdleIndex(t *testing.T) {
+	data := shortData(t)
+	if _, err := seed(data); err != nil {
+		t.Fatal(err)
+	}
+	if got := ran(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
+		t.Fatalf("reindex: %+v", got)
+	}
+	var status struct{ Search map[string]any }
+	got := ran(t.Context(), t, nil, "status", "--json", "--data", data)
+	if err := json.Unmarshal([]byte(got.out), &status); err != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	index := status.Search
+	for _, name := range []string{"done", "total", "error"} {
+		if value, there := index[name]; !there || value != nil {
+			t.Errorf("%s: %v (%t)", name, value, there)
+		}
+	}
+	if records, _ := index["records"].(float64); index["ready"] != true || index["building"] != false || records < 1 {
+		t.Errorf("%v", index)
+	}
+}
