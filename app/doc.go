@@ -13,14 +13,15 @@
 // brings in to all.
 //
 //	floor  package        what it is for                                          alone may import
-//	7      .              os.Exit with what cmd returns                           -
-//	6      cmd            one file per command: flags, output, exit codes         github.com/spf13/cobra github.com/spf13/pflag
-//	5      app/server     listeners, mounting, start and stop                     -
-//	4      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
-//	4      app/ui         voice for people: pages, signed downloads               -
-//	4      app/metrics    voice for monitors: how it goes, in numbers             github.com/prometheus/client_golang github.com/prometheus/common
-//	3      app/vault      the verbs; every transaction begins and ends here       github.com/gofrs/flock deedkeep/app/store
-//	3      app/doctor     what is well with an installation, and what is not      -
+//	8      .              os.Exit with what cmd returns                           -
+//	7      cmd            one file per command: flags, output, exit codes         github.com/spf13/cobra github.com/spf13/pflag
+//	6      app/server     listeners, mounting, start and stop                     -
+//	5      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
+//	5      app/ui         voice for people: pages, signed downloads               -
+//	5      app/metrics    voice for monitors: how it goes, in numbers             github.com/prometheus/client_golang github.com/prometheus/common
+//	4      app/vault      the verbs; their transactions begin and end here         github.com/gofrs/flock deedkeep/app/store
+//	4      app/doctor     what is well with an installation, and what is not      -
+//	3      app/indexer    the index of words, kept behind the database            deedkeep/app/store
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
 //	2      app/reader     the child process that opens documents, and its pool    -

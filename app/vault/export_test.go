@@ -2,8 +2,8 @@ package vault
 
 import (
 	"context"
-	"errors"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -48,53 +48,27 @@ func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx)
 // DropDerived removes what was made of a document.
 func (v *Vault) DropDerived(digest string) error { return v.derived.Drop(digest) }
 
-// WordIndex and WordBatch are the index as the indexer needs it.
-type (
-	WordIndex = wordIndex
-	WordBatch = wordBatch
-)
+// WordIndex is the index as the indexer needs it.
+type WordIndex = indexer.Index
 
 // WrapWords puts something between the indexer and its index, of which it has opened
 // none yet.
-func (v *Vault) WrapWords(wrap func(WordIndex) WordIndex) {
-	open := v.index.open
-	v.index.open = func(dir string) (wordIndex, error) {
-		in, err := open(dir)
+func (v *Vault) WrapWords(wrap func(indexer.Index) indexer.Index) {
+	o := v.indexing()
+	o.Open = func(dir string, set search.Options) (indexer.Index, error) {
+		in, err := indexer.Words(dir, set)
 		if err != nil {
 			return nil, err
 		}
 		return wrap(in), nil
 	}
-}
-
-// FailOpenWords has indexes fail once their folders are there.
-func (v *Vault) FailOpenWords(err error) {
-	open := v.index.open
-	v.index.open = func(dir string) (wordIndex, error) {
-		in, e := open(dir)
-		if e != nil {
-			return nil, e
-		}
-		return nil, errors.Join(err, in.Close())
-	}
+	v.index = indexer.New(o)
 }
 
 // AskWords asks the index itself.
 func (v *Vault) AskWords(ctx context.Context, q search.Query) (search.Answer, error) {
-	return v.index.Search(ctx, q)
+	return v.index.Search(ctx, "test", q)
 }
-
-// IndexTurn does one turn of the indexer.
-func (v *Vault) IndexTurn(ctx context.Context) (more bool, err error) { return v.index.turn(ctx) }
-
-// PokeIndex tells the indexer to try again, as a passing of time would.
-func (v *Vault) PokeIndex() { v.index.poke() }
-
-// IndexSoon is how long the indexer waits before it follows, at most.
-const IndexSoon = indexGather + indexYield
-
-// RoomToMerge tells whether a merge of the index may take so much.
-func (v *Vault) RoomToMerge(bytes int64) bool { return v.roomToMerge(bytes) }
 
 // Looks does something while somebody looks through a document.
 func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -119,18 +117,6 @@ func answers(t testing.TB, v *vault.Vault, questions []string) map[string]string
 	return all
 }
 
-// anew gives the answers of an index that is made of the records as they are.
-func anew(t *testing.T, opts vault.Options, questions []string) map[string]string {
-	t.Helper()
-	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
-		t.Fatal(err)
-	}
-	v := closing(t, opts)
-	defer shut(t, v)
-	indexes(t, v)
-	return answers(t, v, questions)
-}
-
 func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Now = vaulttest.NewClock().Now })
@@ -235,9 +221,6 @@ func TestAPurgeIsFollowed(t *testing.T) {
 // found; so is all that a server is told within its time.
 func TestWhatAServerIsToldIsFoundSoon(t *testing.T) {
 	t.Parallel()
-	if vault.IndexSoon >= 1500*time.Millisecond {
-		t.Errorf("it waits %v", vault.IndexSoon)
-	}
 	v, opts := opened(t, nil)
 	v.Start(time.Hour)
 	s := indexes(t, v)
@@ -262,85 +245,6 @@ func TestWhatAServerIsToldIsFoundSoon(t *testing.T) {
 		t.Fatal(err)
 	}
 	findsSoon(t, v, "grantor swears", "file 1")
-}
-
-var errKilled = errors.New("killed")
-
-// mortal is an index that takes so many batches and no more, as if the process were
-// gone: what it was told after that it never knew.
-type mortal struct {
-	vault.WordIndex
-	left *atomic.Int64
-}
-
-func (m mortal) Apply(ctx context.Context, b vault.WordBatch, mark []byte) error {
-	if m.left.Add(-1) < 0 {
-		return errKilled
-	}
-	return m.WordIndex.Apply(ctx, b, mark)
-}
-
-// Wherever the making or the following of an index is cut off, it goes on from there
-// and answers as one that was made at once.
-func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
-	t.Parallel()
-	opts := vaulttest.Options(t)
-	inPieces(&opts)
-	v := closing(t, opts)
-	questions := furnished(t, v)
-	shut(t, v)
-	want := anew(t, opts, questions)
-	if want["26-0003"] != "order 4" || want["plat"] == "" || want["bk103 pg7"] == "" {
-		t.Errorf("answers %v", want)
-	}
-	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
-		t.Fatal(err)
-	}
-	lives := 0
-	for whole := false; !whole; lives++ {
-		v := closing(t, opts)
-		var left atomic.Int64
-		left.Store(1)
-		v.WrapWords(func(in vault.WordIndex) vault.WordIndex { return mortal{in, &left} })
-		_, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {})
-		if whole = err == nil; !whole && !errors.Is(err, errKilled) {
-			t.Fatal(err)
-		}
-		if whole {
-			if got := answers(t, v, questions); !maps.Equal(got, want) {
-				t.Errorf("made in pieces it answers %v, want %v", got, want)
-			}
-		}
-		shut(t, v)
-	}
-	if lives < 20 {
-		t.Errorf("it took %d lives", lives)
-	}
-
-	// The same while it follows: a change a life, and some that one batch does not hold.
-	for life := range 8 {
-		v := closing(t, opts)
-		var left atomic.Int64
-		left.Store(int64(life % 3))
-		v.WrapWords(func(in vault.WordIndex) vault.WordIndex { return mortal{in, &left} })
-		for n := range 3 {
-			order(t, v, fmt.Sprintf("26-1%d%d", life, n), "", "", elm("Troy", ""))
-		}
-		if err := v.Orders.Trash(t.Context(), clerk, uint64(life/2+1), vault.Match{}); err != nil && title.KindOf(err) != title.NotFound {
-			t.Fatal(err)
-		}
-		if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil && !errors.Is(err, errKilled) {
-			t.Fatal(err)
-		}
-		shut(t, v)
-	}
-	v = closing(t, opts)
-	indexes(t, v)
-	got := answers(t, v, questions)
-	shut(t, v)
-	if want := anew(t, opts, questions); !maps.Equal(got, want) {
-		t.Errorf("it answers %v, want %v", got, want)
-	}
 }
 
 // indexFiles are those of the index in force.
@@ -372,72 +276,18 @@ func flipByte(at float64) func(string) error {
 	}
 }
 
-// Whatever becomes of the files of an index while nobody has it open, it answers
-// rightly, of itself.
-func TestADamagedIndexIsMadeAnew(t *testing.T) {
-	t.Parallel()
-	opts := vaulttest.Options(t)
-	v := closing(t, opts)
-	questions := furnished(t, v)
-	shut(t, v)
-	want := anew(t, opts, questions)
-	whole := t.TempDir()
-	if err := os.CopyFS(whole, os.DirFS(filepath.Join(opts.Dir, "search"))); err != nil {
-		t.Fatal(err)
-	}
-	type damage struct {
-		name string
-		do   func() error
-	}
-	damages := []damage{
-		{"nothing", func() error { return nil }},
-		{"no folder", func() error { return os.RemoveAll(filepath.Join(opts.Dir, "search")) }},
-		{"no note", func() error { return os.Remove(filepath.Join(opts.Dir, "search", "current")) }},
-		{"a torn note", func() error { return os.WriteFile(filepath.Join(opts.Dir, "search", "current"), nil, 0o600) }},
-		{"a note of another", func() error { return os.WriteFile(filepath.Join(opts.Dir, "search", "current"), []byte("99\n"), 0o600) }},
-		{"an empty one", func() error {
-			for _, path := range indexFiles(t, opts.Dir) {
-				if err := os.Remove(path); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
-	}
-	for _, path := range indexFiles(t, opts.Dir) {
-		damages = append(damages, damage{"without " + filepath.Base(path), func() error { return os.Remove(path) }})
-		for _, at := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1} {
-			damages = append(damages, damage{fmt.Sprint("a byte at ", at, " of ", filepath.Base(path)), func() error { return flipByte(at)(path) }})
-		}
-	}
-	for _, row := range damages {
-		if err := errors.Join(os.RemoveAll(filepath.Join(opts.Dir, "search")), os.CopyFS(filepath.Join(opts.Dir, "search"), os.DirFS(whole))); err != nil {
-			t.Fatal(err)
-		}
-		if err := row.do(); err != nil {
-			t.Fatalf("%s: %v", row.name, err)
-		}
-		v := closing(t, opts)
-		indexes(t, v)
-		for _, q := range questions { // each may be the one that meets the damage
-			if _, err := asked(t, v, q); title.KindOf(err) == title.Closing {
-				indexes(t, v)
-			} else if err != nil {
-				t.Errorf("%s: %q: %v", row.name, q, err)
-			}
-		}
-		if got := answers(t, v, questions); !maps.Equal(got, want) {
-			t.Errorf("%s: it answers %v, want %v", row.name, got, want)
-		}
-		shut(t, v)
-	}
-}
-
 // The same while a server answers from it, and records go on changing.
 func TestAnIndexThatIsDamagedUnderAServer(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(dir string) error{
-		"the folder goes": func(dir string) error { return os.RemoveAll(filepath.Join(dir, "search")) },
+		"the folder goes": func(dir string) (err error) {
+			for range 100 { // a merge may put a file there meanwhile
+				if err = os.RemoveAll(filepath.Join(dir, "search")); err == nil {
+					break
+				}
+			}
+			return err
+		},
 		"its files go": func(dir string) error {
 			for _, path := range indexFiles(t, dir) {
 				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // a server renames
@@ -540,64 +390,6 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 	}
 }
 
-// slow is an index that is told nothing until somebody says so.
-type slow struct {
-	vault.WordIndex
-	gate chan struct{}
-}
-
-func (s slow) Apply(ctx context.Context, b vault.WordBatch, mark []byte) error {
-	select {
-	case <-s.gate:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return s.WordIndex.Apply(ctx, b, mark)
-}
-
-// While an index is made anew the old one answers, whatever is written meanwhile.
-func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
-	t.Parallel()
-	v, opts := opened(t, inPieces)
-	questions := furnished(t, v)
-	var opens atomic.Int64
-	gate := make(chan struct{})
-	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
-		if opens.Add(1) == 1 {
-			return in
-		}
-		return slow{in, gate}
-	})
-	indexes(t, v)
-	v.Start(time.Hour)
-	want := answers(t, v, questions)
-	if err := v.Reindex(t.Context(), clerk); err != nil {
-		t.Fatal(err)
-	}
-	for step := range 5 {
-		gate <- struct{}{}
-		if got := answers(t, v, questions); !maps.Equal(got, want) {
-			t.Errorf("after %d batches it answers %v, want %v", step, got, want)
-		}
-		s, err := v.SearchState(t.Context())
-		if err != nil || !s.Ready || !s.Building || s.Total != 24 {
-			t.Errorf("%+v, %v", s, err)
-		}
-	}
-	order(t, v, "99-1", "", "", elm("", ""))
-	close(gate)
-	indexes(t, v)
-	finds(t, v, "99-1", "order 7")
-	eventually(t, "the old one is gone", func() bool {
-		entries, err := os.ReadDir(filepath.Join(opts.Dir, "search"))
-		return err == nil && len(entries) == 2
-	})
-	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Where: []vault.Where{{Column: store.ColumnKind, Value: "search.reindexed"}}})
-	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != clerk.Name {
-		t.Errorf("the log says %+v, %v", page.Items, err)
-	}
-}
-
 // A full disk stops the index with a reason, and nothing else; then it goes on.
 func TestAFullDiskStopsTheIndex(t *testing.T) {
 	t.Parallel()
@@ -616,116 +408,88 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	finds(t, v, "A-1", "order 1")
 }
 
-// failing is an index whose disk fails as long as somebody says so.
-type failing struct {
-	vault.WordIndex
-	fails *atomic.Bool
-}
-
-func (f failing) Apply(ctx context.Context, b vault.WordBatch, mark []byte) error {
-	if f.fails.Load() {
-		return &os.PathError{Op: "write", Path: "x", Err: errors.New("input/output error")}
-	}
-	return f.WordIndex.Apply(ctx, b, mark)
-}
-
-// An error of the disk under the index stops it with a reason that whoever asks is
-// told; records are taken all the while, and found when it is over.
-func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
-	t.Parallel()
-	v, _ := opened(t, nil)
-	var fails atomic.Bool
-	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { return failing{in, &fails} })
-	v.Start(time.Hour)
-	indexes(t, v)
-	fails.Store(true)
-	order(t, v, "KX100", "", "", elm("", ""))
-	state := func(stopped bool) vault.SearchState {
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-			s, err := v.SearchState(t.Context())
-			if err != nil || time.Now().After(end) {
-				t.Fatalf("%+v, %v", s, err)
-			}
-			if stopped == (s.Failed != "") {
-				return s
-			}
-		}
-	}
-	if s := state(true); !s.Ready || s.Behind != 1 || !strings.Contains(s.Failed, "input/output error") {
-		t.Errorf("%+v", s)
-	}
-	order(t, v, "KX200", "", "", elm("", ""))
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); title.KindOf(err) != title.Closing {
-		t.Errorf("whoever waits is told %v", err)
-	}
-	fails.Store(false)
-	v.PokeIndex()
-	findsSoon(t, v, "KX200", "order 2")
-	findsSoon(t, v, "KX100", "order 1")
-	state(false)
-}
-
-// Changes that the index knows go, a bounded number at once; a feed that was cut short
-// is a reason to begin anew.
-func TestTheFeedIsTrimmedBehindTheIndex(t *testing.T) {
+// Whoever leaves before the answer is no trouble of ours.
+func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	indexes(t, v)
-	first := func() (first, last uint64) {
-		err := v.Store().View(t.Context(), func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return first, last
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := v.Search(ctx, clerk, vault.SearchQuery{Text: "troy"}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("said %v", err)
 	}
-	put := func(n int) {
-		err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) (err error) {
-			for range n {
-				id, e := tx.NewOrderID()
-				err = errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: "T-" + strconv.FormatUint(id, 10), Status: "active", CreatedAt: time.Unix(int64(id), 0).UTC()}))
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	n, err := v.Numbers(t.Context())
+	if err != nil || n.Searches["left"] != 1 || n.Searches["trouble"] != 0 {
+		t.Errorf("%v, %v", n.Searches, err)
 	}
-	put(5000)
+}
+
+// The index and the records agree about what a filter means.
+func TestFiltersCompareInOneWay(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	order(t, v, "KX100", "", "", elm("Las Cruces", "Doña Ana"))
 	indexes(t, v)
-	if from, to := first(); from != 4097 || to != 5000 {
-		t.Errorf("changes %d to %d are kept", from, to)
+	for county, want := range map[string]int{"DOÑA ana": 1, "Dona Ana": 0, "Doña  Ana": 0, " Doña Ana ": 1} {
+		page, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "KX100", County: county})
+		if err != nil || len(page.Hits) != want || page.Counts["order"] != want {
+			t.Errorf("%q: %d hits, counts %v, %v; want %d", county, len(page.Hits), page.Counts, err, want)
+		}
 	}
-	put(10)
-	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { _, err := tx.TrimChanges(5005, 9999); return err })
-	if err != nil {
+}
+
+// Whoever asks for a new index stands in the log.
+func TestANewIndexIsAnEvent(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, nil)
+	if err := v.Reindex(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
-	if s := indexes(t, v); s.Documents != 5010 {
-		t.Errorf("%+v", s)
+	indexes(t, v)
+	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Where: []vault.Where{{Column: store.ColumnKind, Value: "search.reindexed"}}})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != clerk.Name {
+		t.Errorf("the log says %+v, %v", page.Items, err)
 	}
-	finds(t, v, "T-5003", "order 5003")
 }
 
-// Without a server the state is that of the disk, and nothing is made.
-func TestTheStateWithoutAServer(t *testing.T) {
+// held is an index in which searches stay until they are let go.
+type held struct {
+	vault.WordIndex
+	inside, goOn chan struct{} // one for each that comes in; closed
+}
+
+func (h held) Search(context.Context, search.Query) (search.Answer, error) {
+	h.inside <- struct{}{}
+	<-h.goOn
+	return search.Answer{}, nil
+}
+
+// A key, a user and an address have each their own share of the searches at once.
+func TestEachAskerHasAShare(t *testing.T) {
 	t.Parallel()
-	opts := vaulttest.Options(t)
-	v := closing(t, opts)
-	order(t, v, "A-1", "", "", elm("", ""))
-	if s, err := v.SearchState(t.Context()); err != nil || s.Ready || s.Building || s.Documents != 0 {
-		t.Errorf("%+v, %v", s, err)
+	v, _ := opened(t, func(o *vault.Options) {
+		o.Settings.Search = vault.SearchSettings{AtOnce: 8, Deadline: 10 * time.Second}
+	})
+	h := held{inside: make(chan struct{}), goOn: make(chan struct{})}
+	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { h.WordIndex = in; return h })
+	indexes(t, v)
+	var all sync.WaitGroup
+	actors := []title.Actor{{Kind: title.ByKey, ID: 7}, {Kind: title.ByUser, ID: 7}}
+	for _, actor := range actors {
+		for range 5 { // one more than his share
+			all.Go(func() {
+				if _, err := v.Search(t.Context(), actor, vault.SearchQuery{Text: "deed"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 	}
-	if _, err := os.Stat(filepath.Join(opts.Dir, "search")); !os.IsNotExist(err) {
-		t.Error("something was made")
+	for range 8 {
+		<-h.inside
 	}
-	shut(t, v)
-	again := closing(t, opts)
-	indexes(t, again)
-	shut(t, again)
-	again = closing(t, opts)
-	order(t, again, "A-2", "", "", elm("", ""))
-	if s, err := again.SearchState(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Behind != 1 {
-		t.Errorf("%+v, %v", s, err)
+	close(h.goOn)
+	for range 10 - 8 {
+		<-h.inside
 	}
-	shut(t, again)
+	all.Wait()
 }

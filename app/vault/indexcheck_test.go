@@ -1,7 +1,6 @@
 package vault_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,36 +67,5 @@ func TestVerifyReadsTheIndex(t *testing.T) {
 		t.Errorf("made anew: %+v", r.Findings)
 	}
 	finds(t, v, "26-0003", "order 4")
-	shut(t, v)
-}
-
-// The next look notices that the folder is gone, though nothing was written.
-func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
-	t.Parallel()
-	opts := vaulttest.Options(t)
-	v := closing(t, opts)
-	furnished(t, v)
-	indexes(t, v)
-	folder := filepath.Join(opts.Dir, "search")
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
-	if more, err := v.IndexTurn(t.Context()); err != nil || !more {
-		t.Errorf("the turn that meets it: more %v, %v", more, err)
-	}
-	if s, err := v.SearchState(t.Context()); err != nil || s.Ready {
-		t.Errorf("it says %+v, %v", s, err)
-	}
-	for range 10 {
-		if more, err := v.IndexTurn(t.Context()); err != nil {
-			t.Fatal(err)
-		} else if !more {
-			break
-		}
-	}
-	finds(t, v, "26-0003", "order 4")
-	if _, err := os.Stat(filepath.Join(folder, "current")); errors.Is(err, os.ErrNotExist) {
-		t.Error("no folder was made")
-	}
 	shut(t, v)
 }

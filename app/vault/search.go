@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -100,15 +101,9 @@ func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery) (f
 	// The wait and the search have one deadline together.
 	within, cancel := context.WithTimeout(ctx, v.set.Search.deadline())
 	defer cancel()
-	leave, err := v.searches.enter(within, asker(actor))
-	if err != nil {
-		if ctx.Err() != nil {
-			return f, ctx.Err()
-		}
-		return f, err
+	if f.answer, err = v.index.Search(within, asker(actor), q.asked()); err != nil && ctx.Err() != nil {
+		return f, ctx.Err() // who asked has left
 	}
-	defer leave()
-	f.answer, err = v.index.Search(within, q.asked())
 	return f, refusedSearch(err)
 }
 
@@ -210,10 +205,10 @@ func (q *SearchQuery) asked() search.Query {
 	if out.Dated = !q.Since.IsZero() || !q.Until.IsZero(); out.Dated {
 		out.From, out.To = -1<<30, 1<<30
 		if !q.Since.IsZero() {
-			out.From = searchDay(q.Since)
+			out.From = indexer.Day(q.Since)
 		}
 		if !q.Until.IsZero() {
-			out.To = searchDay(q.Until)
+			out.To = indexer.Day(q.Until)
 		}
 	}
 	return out

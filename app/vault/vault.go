@@ -1,6 +1,7 @@
-// Package vault is the firm's vault: the verbs. Every transaction begins and ends
+// Package vault is the firm's vault: the verbs. Their transactions begin and end
 // here, every rule between two nouns is decided here, inside the transaction of
-// its write; and here the background work lives: processing, sweep, purge, last use.
+// its write; and here the background work lives: processing, sweep, purge, last use;
+// but for the index of words, which app/indexer keeps.
 //
 // Promise: when a verb that files a document returns without an error, the bytes
 // and their record survive a power cut. Bytes descend first, the record last: a
@@ -22,7 +23,7 @@
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted
-//	    search/           the index of words (indexshelf.go): may be deleted
+//	    search/           the index of words (app/indexer): may be deleted
 //	    cache/            compiled engines (app/reader): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
 //	    generation        tells an older vault.db that was put back (generation.go)
@@ -54,6 +55,7 @@ import (
 	"deedkeep/app/blob"
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
+	"deedkeep/app/indexer"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/secret"
@@ -141,8 +143,7 @@ type Vault struct {
 	processor *processor
 	sweeper   *sweeper
 	purger    *purger
-	index     *indexer
-	searches  *searchGate
+	index     *indexer.Indexer
 	jobs      *jobs
 
 	stop    context.CancelFunc
@@ -228,7 +229,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
-	v.index, v.searches = newIndexer(v), newSearchGate(v.set.Search.atOnce())
+	v.index = indexer.New(v.indexing())
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)
@@ -246,9 +247,9 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.run}
+	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.Run}
 	own := v.begin(ctx)
-	v.index.start(own)
+	v.index.Start(own)
 	if own {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}
@@ -268,7 +269,7 @@ func (v *Vault) Close() error {
 	v.Backups.close()
 	v.jobs.close()
 	v.workers.Wait()
-	v.index.close()
+	v.index.Close()
 	err := errors.Join(v.gatherer.end(), v.Users.end())
 	err = errors.Join(err, v.store.Close())
 	v.noteStop()

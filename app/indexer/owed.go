@@ -1,4 +1,4 @@
-package vault
+package indexer
 
 import (
 	"context"
@@ -33,11 +33,11 @@ func (m *indexMark) owe(changes []store.Change) {
 }
 
 // repay puts a batch of what is owed into the index.
-func (x *indexer) repay(ctx context.Context, in *volume) error {
-	if err := x.v.roomToIndex(); err != nil {
+func (x *Indexer) repay(ctx context.Context, in *volume) error {
+	if err := x.roomToIndex(); err != nil {
 		return err
 	}
-	x.v.arrivals.waitAtMost(ctx, indexYield)
+	x.yield(ctx, yieldFor)
 	mark, batch := in.mark, x.newBatch(in)
 	mark.Owed = slices.Clone(mark.Owed)
 	for len(mark.Owed) > 0 && !batch.full() && batch.records < followAtOnce {
@@ -50,7 +50,7 @@ func (x *indexer) repay(ctx context.Context, in *volume) error {
 			mark.Owed = mark.Owed[1:]
 			continue
 		}
-		n, err := batch.fill(ctx, fileNoun.name, ids)
+		n, err := batch.fill(ctx, fileNoun, ids)
 		if err != nil {
 			return err
 		}
@@ -61,15 +61,15 @@ func (x *indexer) repay(ctx context.Context, in *volume) error {
 
 // filesFrom gives the next files of an abstract by their numbers; none of one that is
 // gone, or damaged.
-func (x *indexer) filesFrom(ctx context.Context, owed indexOwed) (ids []uint64, err error) {
+func (x *Indexer) filesFrom(ctx context.Context, owed indexOwed) (ids []uint64, err error) {
 	var of title.Abstract
-	err = x.v.store.View(ctx, func(t *store.Tx) error {
+	err = x.store.View(ctx, func(t *store.Tx) error {
 		of, err = t.AnyAbstract(owed.Abstract)
 		return nil
 	})
 	if err != nil {
 		if ctx.Err() == nil {
-			x.v.log.Debug("files of an abstract are not looked at", "abstract", owed.Abstract, "error", err)
+			x.log.Debug("files of an abstract are not looked at", "abstract", owed.Abstract, "error", err)
 			err = nil
 		}
 		return nil, err

@@ -1,4 +1,4 @@
-package vault
+package indexer
 
 import (
 	"context"
@@ -10,34 +10,37 @@ import (
 	"deedkeep/app/title"
 )
 
-// searchGate lets a few searches into the index at once, so that their memory is
+// gate lets a few searches into the index at once, so that their memory is
 // bounded whatever is asked: the others wait, those who came first go first. Nobody
 // has more than half of the places, however much he asks, so there is always one for
 // somebody else.
-type searchGate struct {
+type gate struct {
 	most, each int
 
 	mu      sync.Mutex
 	inside  int
 	of      map[string]int // asker → his places; never 0
-	waiting []*searchWait
+	waiting []*waiter
 }
 
-type searchWait struct {
+type waiter struct {
 	asker string
 	in    chan struct{} // closed when it has its place
 }
 
-func newSearchGate(most int) *searchGate {
-	return &searchGate{most: most, each: max(1, most/2), of: make(map[string]int)}
+func newGate(most int) *gate {
+	if most <= 0 {
+		most = 2 * runtime.GOMAXPROCS(0)
+	}
+	return &gate{most: most, each: max(1, most/2), of: make(map[string]int)}
 }
 
 var errManySearches = &title.Error{Kind: title.Closing, Message: "Too many searches are under way; try again soon."}
 
 // enter waits for a place, which leave gives back. Closing when there is none before
 // ctx's deadline.
-func (g *searchGate) enter(ctx context.Context, asker string) (leave func(), err error) {
-	w := &searchWait{asker: asker, in: make(chan struct{})}
+func (g *gate) enter(ctx context.Context, asker string) (leave func(), err error) {
+	w := &waiter{asker: asker, in: make(chan struct{})}
 	leave = func() { g.leave(asker) }
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
@@ -63,7 +66,7 @@ func (g *searchGate) enter(ctx context.Context, asker string) (leave func(), err
 	return nil, errManySearches
 }
 
-func (g *searchGate) leave(asker string) {
+func (g *gate) leave(asker string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside--
@@ -74,8 +77,8 @@ func (g *searchGate) leave(asker string) {
 }
 
 // admit gives places to those who waited longest and may have one.
-func (g *searchGate) admit() {
-	g.waiting = slices.DeleteFunc(g.waiting, func(w *searchWait) bool {
+func (g *gate) admit() {
+	g.waiting = slices.DeleteFunc(g.waiting, func(w *waiter) bool {
 		if g.inside == g.most || g.of[w.asker] == g.each {
 			return false
 		}
@@ -84,19 +87,4 @@ func (g *searchGate) admit() {
 		close(w.in)
 		return true
 	})
-}
-
-// asker is who has his share of the places: a key or a user, or else an address.
-func asker(a title.Actor) string {
-	if a.ID == 0 {
-		return a.Kind + " " + a.Address
-	}
-	return a.Record()
-}
-
-func (s SearchSettings) atOnce() int {
-	if s.AtOnce <= 0 {
-		return 2 * runtime.GOMAXPROCS(0)
-	}
-	return s.AtOnce
 }

@@ -1,20 +1,21 @@
-package vault_test
+package indexer_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
 // held is an index in which searches stay until they are let go.
 type held struct {
-	vault.WordIndex
+	indexer.Index
 	inside chan string   // texts of the searches that came in
 	goOn   chan struct{} // one for each
 }
@@ -30,17 +31,19 @@ func (h held) Search(_ context.Context, q search.Query) (search.Answer, error) {
 func TestSearchesAtOnce(t *testing.T) {
 	t.Parallel()
 	const most, deadline = 4, time.Second
-	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search = vault.SearchSettings{AtOnce: most, Deadline: deadline} })
+	x := open(t, func(o *indexer.Options) { o.AtOnce = most })
 	h := held{inside: make(chan string), goOn: make(chan struct{})}
-	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { h.WordIndex = in; return h })
-	indexes(t, v)
+	x.meddle(func(_ int64, in indexer.Index) indexer.Index { h.Index = in; return h })
+	x.indexes()
 	var all sync.WaitGroup
 	refused := make(chan error, 32)
-	ask := func(actor title.Actor, times int) {
+	ask := func(asker string, times int) {
 		for range times {
 			all.Go(func() {
-				if _, err := v.Search(t.Context(), actor, vault.SearchQuery{Text: actor.Name}); err != nil {
-					refused <- fmt.Errorf("%s: %w", actor.Name, err)
+				ctx, cancel := context.WithTimeout(t.Context(), deadline)
+				defer cancel()
+				if _, err := x.Search(ctx, asker, search.Query{Text: asker}); err != nil {
+					refused <- fmt.Errorf("%s: %w", asker, err)
 				}
 			})
 		}
@@ -53,15 +56,17 @@ func TestSearchesAtOnce(t *testing.T) {
 			}
 		}
 	}
-	ask(title.Actor{Kind: title.ByKey, ID: 7, Name: "greedy"}, most+1)
+	ask("greedy", most+1)
 	came("greedy", most/2)
-	ask(title.Actor{Kind: title.ByUser, ID: 7, Name: "other"}, most/2)
+	ask("other", most/2)
 	came("other", most/2)
-	ask(title.Actor{Kind: title.ByUser, ID: 8, Name: "third"}, 1)
+	ask("third", 1)
 	for range most/2 + 1 + 1 { // of the greedy, and the third
-		kind(t, "full", <-refused, title.Closing)
+		if err := <-refused; title.KindOf(err) != title.Closing {
+			t.Errorf("who waited too long is told %v", err)
+		}
 	}
-	ask(title.Actor{Kind: title.ByUser, ID: 9, Name: "next"}, 1)
+	ask("next", 1)
 	h.goOn <- struct{}{}
 	came("next", 1)
 	for range most {
@@ -73,10 +78,10 @@ func TestSearchesAtOnce(t *testing.T) {
 	}
 	// All places are free again; one who leaves while he waits is told so.
 	ctx, cancel := context.WithCancel(t.Context())
-	ask(title.Actor{Kind: title.ByKey, ID: 7, Name: "greedy"}, most/2)
+	ask("greedy", most/2)
 	came("greedy", most/2)
 	cancel()
-	if _, err := v.Search(ctx, title.Actor{Kind: title.ByKey, ID: 7}, vault.SearchQuery{Text: "gone"}); title.KindOf(err) == title.Closing {
+	if _, err := x.Search(ctx, "greedy", search.Query{Text: "gone"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("who left is told %v", err)
 	}
 	for range most / 2 {

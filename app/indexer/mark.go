@@ -1,4 +1,4 @@
-package vault
+package indexer
 
 import (
 	"encoding/json"
@@ -35,8 +35,8 @@ func (m indexMark) raw() []byte {
 	return raw
 }
 
-// readIndexMark is false for what is no mark of this program.
-func readIndexMark(raw []byte) (m indexMark, ok bool) {
+// readMark is false for what is no mark of this program.
+func readMark(raw []byte) (m indexMark, ok bool) {
 	return m, json.Unmarshal(raw, &m) == nil && m.Form == indexForm
 }
 

@@ -1,4 +1,4 @@
-package vault
+package indexer
 
 import (
 	"context"
@@ -18,23 +18,30 @@ type indexed struct {
 	digest string // of a document that may have text; "" for others
 }
 
-// The kinds of records as the index calls them.
-var indexKinds = map[string]search.Kind{"abstract": search.Abstract, "order": search.Order, "file": search.File}
+// Kinds are the kinds of records as the index calls them, by their nouns.
+func Kinds() map[string]search.Kind {
+	return map[string]search.Kind{"abstract": search.Abstract, "order": search.Order, fileNoun: search.File}
+}
+
+const fileNoun = "file"
 
 // indexed makes what the index is told of a record.
-func (v *Vault) indexed(t *store.Tx, noun string, id uint64) indexed {
-	r := indexed{Document: search.Document{Kind: indexKinds[noun], ID: id}}
+func (x *Indexer) indexed(t *store.Tx, noun string, id uint64) indexed {
+	r := indexed{Document: search.Document{ID: id}}
 	var err error
 	switch noun {
 	case "abstract":
+		r.Kind = search.Abstract
 		err = r.abstract(t)
 	case "order":
+		r.Kind = search.Order
 		err = r.order(t)
 	default:
+		r.Kind = search.File
 		err = r.file(t)
 	}
 	if err != nil && title.KindOf(err) != title.NotFound {
-		v.log.Warn("a record is not in the search index", "noun", noun, "id", id, "error", err) // a verification names it
+		x.log.Warn("a record is not in the search index", "noun", noun, "id", id, "error", err) // a verification names it
 	}
 	r.found = err == nil
 	return r
@@ -84,13 +91,13 @@ func (r *indexed) file(t *store.Tx) error {
 }
 
 func (r *indexed) place(p title.Property, template uint64, created time.Time) {
-	r.County, r.State, r.Template, r.Day = p.County, p.State, template, searchDay(created)
+	r.County, r.State, r.Template, r.Day = p.County, p.State, template, Day(created)
 }
 
 func (r *indexed) known(k title.Known) { r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Others }
 
-// searchDay is the day of a time as the index has it, in days since 1970 in UTC.
-func searchDay(at time.Time) int32 {
+// Day is the day of a time as the index has it, in days since 1970 in UTC.
+func Day(at time.Time) int32 {
 	const day = 24 * 60 * 60
 	seconds := at.Unix()
 	if seconds < 0 {
@@ -99,12 +106,12 @@ func searchDay(at time.Time) int32 {
 	return int32(seconds / day)
 }
 
-// indexText hands over the kept text of a document, and counts it. Without text, or
+// document hands over the kept text of a document, and counts it. Without text, or
 // with damaged one, a document is found by its name alone: its text is made again when
 // somebody reads it.
-func (v *Vault) indexText(ctx context.Context, r indexed, page func(text string) error, count *int64) error {
+func (x *Indexer) document(ctx context.Context, r indexed, page func(text string) error, count *int64) error {
 	var refused error
-	err := v.derived.ReadText(r.digest, func(_ int, text string) error {
+	err := x.text(r.digest, func(_ int, text string) error {
 		*count += int64(len(text))
 		if refused = ctx.Err(); refused == nil {
 			refused = page(text)
@@ -115,7 +122,7 @@ func (v *Vault) indexText(ctx context.Context, r indexed, page func(text string)
 		return refused
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		v.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+		x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
 	}
 	return nil
 }

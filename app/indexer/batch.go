@@ -1,0 +1,103 @@
+package indexer
+
+import (
+	"context"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+)
+
+// indexBatch is a batch and what is in it.
+type indexBatch struct {
+	Batch
+	x       *Indexer
+	records int
+	last    search.Document // of which only the place counts
+	text    int64           // bytes
+	single  bool            // it takes one record
+}
+
+func (x *Indexer) newBatch(in *volume) *indexBatch {
+	return &indexBatch{Batch: in.Batch(), x: x, single: in.single}
+}
+
+func (b *indexBatch) full() bool {
+	most := b.x.batch
+	return b.records > 0 && (b.single || b.text >= most || int64(b.Bytes()) >= batchMemory*most)
+}
+
+// follow puts changed records into the batch, each once, and tells up to which change
+// the batch has all of them.
+func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo uint64, err error) {
+	seen := make(map[store.Change]bool, len(changes))
+	for len(changes) > 0 {
+		// A stretch of one noun, of records that were not yet in it.
+		noun, ids := changes[0].Noun, []uint64(nil)
+		seqs := []uint64(nil)
+		for len(changes) > 0 && changes[0].Noun == noun && len(ids) < recordsAtOnce {
+			c := changes[0]
+			changes = changes[1:]
+			upTo = c.Seq
+			record := store.Change{Noun: c.Noun, ID: c.ID}
+			if !seen[record] {
+				seen[record] = true
+				ids, seqs = append(ids, c.ID), append(seqs, c.Seq)
+			}
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		n, err := b.fill(ctx, noun, ids)
+		if err != nil {
+			return 0, err
+		}
+		if n < len(ids) {
+			return seqs[n] - 1, nil
+		}
+		if b.full() {
+			return upTo, nil
+		}
+	}
+	return upTo, nil
+}
+
+// fill puts records into the batch, or takes those out of the index that are not to
+// be found any more, until it is full: it tells how many, one at least.
+func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int, err error) {
+	if noun == store.FilesOf {
+		return len(ids), nil // which is owed
+	}
+	var list []indexed
+	err = b.x.store.View(ctx, func(t *store.Tx) error {
+		list = list[:0]
+		for _, id := range ids {
+			list = append(list, b.x.indexed(t, noun, id))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, record := range list {
+		if err := b.put(ctx, record); err != nil {
+			return 0, err
+		}
+		if n++; b.full() {
+			break
+		}
+	}
+	return n, nil
+}
+
+func (b *indexBatch) put(ctx context.Context, r indexed) error {
+	b.records++
+	b.last = search.Document{Kind: r.Kind, ID: r.ID}
+	if !r.found {
+		b.Remove(r.Kind, r.ID)
+		return nil
+	}
+	if r.digest != "" {
+		r.Text = func(page func(text string) error) error { return b.x.document(ctx, r, page, &b.text) }
+	}
+	return b.Put(r.Document)
+}

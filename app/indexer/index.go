@@ -1,0 +1,51 @@
+package indexer
+
+import (
+	"context"
+
+	"deedkeep/app/search"
+)
+
+// Index is the index of words (app/search) as the indexer needs it.
+type Index interface {
+	Search(ctx context.Context, q search.Query) (search.Answer, error)
+	Batch() Batch
+	Apply(ctx context.Context, b Batch, mark []byte) error
+	Mark() []byte
+	Size() (documents uint64, bytes int64, segments int)
+	Check(ctx context.Context) error
+	Close() error
+}
+
+// Batch is what goes into an Index at once.
+type Batch interface {
+	Put(d search.Document) error
+	Remove(k search.Kind, id uint64)
+	Bytes() int
+}
+
+// words is app/search as the indexer needs it.
+type words struct{ *search.Index }
+
+// Words opens the index in a folder, with the errors of search.Open.
+func Words(dir string, o search.Options) (Index, error) {
+	in, err := search.Open(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return words{in}, nil
+}
+
+// Batch begins one.
+func (w words) Batch() Batch { return w.Index.Batch() }
+
+// Apply puts one in.
+func (w words) Apply(ctx context.Context, b Batch, mark []byte) error {
+	return w.Index.Apply(ctx, b.(*search.Batch), mark) //nolint:forcetypeassert // Batch made it
+}
+
+// Size is how large it is.
+func (w words) Size() (documents uint64, bytes int64, segments int) {
+	s := w.Stats()
+	return uint64(s.Documents), s.Bytes, s.Segments
+}

@@ -1,0 +1,217 @@
+// Package indexer keeps the index of words (app/search) behind the database
+// (app/store): it makes one where there is none that is whole, sound and of this
+// database, and follows the feed of changes. It decides what of a record is found, and
+// answers searches, a few at once.
+//
+// Promises. Nothing that is written waits for the index, and nothing is lost with it:
+// the folder may be deleted at any time, also while a server runs. Whatever becomes of
+// its files, what answers is whole: an index that is missing, damaged, of another
+// program or of another database is made anew from the records, while the one before
+// answers, where there is one. How far it has come lies in the index and changes with
+// it (mark.go), so that a crash leaves nothing out and whoever is cut off goes on from
+// there. A document that arrives goes first, as to processors and as to room: the index
+// stops growing above the reserve of the disk (room.go).
+//
+// Refused are searches while there is no whole index, and those that find too many
+// others under way until their time is over: both of kind title.Closing.
+//
+// # The folder
+//
+// An index that is made anew lies beside the one that answers; no folder is ever
+// renamed, as Windows would not while it is open.
+//
+//	search/
+//	    current    the number of the folder that answers
+//	    1/         an index (app/search)
+//	    2/         one that is being made; gets its number into current when it is whole
+package indexer
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Options of New.
+type Options struct {
+	Dir       string         // of the index; made when it is needed
+	Store     *store.Store   // of the records
+	Search    search.Options // but for Log and Room, which are the indexer's
+	BatchSize int64          // bytes of text that go into the index at once; 0: 4 MB
+	AtOnce    int            // searches; 0: two for each processor
+
+	// Text reads the stored text of a document by its digest, page by page, and ends
+	// with the error of page; fs.ErrNotExist where there is none.
+	Text func(digest string, page func(number int, text string) error) error
+	// Room tells how many bytes are free on the disk of Dir, and below how many of them
+	// no document is taken.
+	Room func() (free, reserve uint64, err error)
+	// Yield returns when no document is arriving, after most, or with ctx.
+	Yield func(ctx context.Context, most time.Duration)
+
+	Now  func() time.Time
+	Log  *slog.Logger
+	Open func(dir string, o search.Options) (Index, error) // nil: Words
+}
+
+// Indexer keeps the index in Options.Dir. It is safe for many goroutines.
+//
+// One turn at a time does the work: in Run, or of whoever waits for the index where
+// nobody runs it.
+type Indexer struct {
+	dir   string
+	store *store.Store
+	batch int64
+	text  func(digest string, page func(number int, text string) error) error
+	room  func() (free, reserve uint64, err error)
+	yield func(ctx context.Context, most time.Duration)
+	clock func() time.Time
+	log   *slog.Logger
+	open  func(dir string) (Index, error)
+	gate  *gate
+	wake  chan struct{}
+
+	turning  sync.Mutex // of whoever does a turn
+	prepared bool       // what lies in dir was looked at
+	foreign  bool       // the database is not the one that was last used here
+	failures int        // of indexes that broke before one was whole
+	ended    bool       // Close was called
+
+	mu      sync.Mutex
+	serving bool    // Run does the turns
+	now     *volume // gives the answers; nil: there is none
+	next    *volume // is being made; nil: none is
+	asked   bool    // somebody wants it made anew, and it is not begun
+	failed  string  // why nothing goes on for now
+	since   time.Time
+	turned  chan struct{} // closed with the end of each turn
+}
+
+// defaultBatch is Options.BatchSize where that is 0.
+const defaultBatch = 4 << 20
+
+// New gives the indexer of a folder, and touches nothing there yet.
+func New(o Options) *Indexer {
+	x := &Indexer{
+		dir: o.Dir, store: o.Store, batch: o.BatchSize, text: o.Text, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
+		gate: newGate(o.AtOnce), wake: make(chan struct{}, 1), turned: make(chan struct{}), since: o.Now(),
+	}
+	if x.batch <= 0 {
+		x.batch = defaultBatch
+	}
+	open := o.Open
+	if open == nil {
+		open = Words
+	}
+	set := o.Search
+	set.Log, set.Room = o.Log, x.roomToMerge
+	x.open = func(dir string) (Index, error) { return open(dir, set) }
+	return x
+}
+
+// Start says that Run begins, and whether the database is the one that was last used
+// here: the index of another one must be where that is, to the word.
+func (x *Indexer) Start(own bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.serving, x.foreign = true, !own
+}
+
+// Poke has Run look again now, whatever it waits for.
+func (x *Indexer) Poke() {
+	select {
+	case x.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Renew asks for an index that is made anew from the records. The one there is answers
+// until it is whole. Where nobody runs the indexer, Await makes it.
+func (x *Indexer) Renew() {
+	x.set(func() { x.asked = x.next == nil }) // else one is under way already
+	x.Poke()
+}
+
+var errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
+
+// Search asks the index, when it is the asker's turn: one text for whoever has his share
+// of the places. Closing while there is no whole index, and when ctx's deadline comes
+// before the turn; else the errors of search.Index. Damage that it meets begins the
+// making of a new one.
+func (x *Indexer) Search(ctx context.Context, asker string, q search.Query) (search.Answer, error) {
+	leave, err := x.gate.enter(ctx, asker)
+	if err != nil {
+		return search.Answer{}, err
+	}
+	defer leave()
+	in := x.take()
+	if in == nil {
+		return search.Answer{}, errNoIndex
+	}
+	defer in.users.Done()
+	answer, err := in.Search(ctx, q)
+	if broken(err) || in.unreadable(err) {
+		in.broken.Store(true)
+		x.Poke()
+		return search.Answer{}, &title.Error{Kind: title.Closing, Message: errNoIndex.Message, Err: err}
+	}
+	return answer, err
+}
+
+// take gives what answers, which its taker lets go with users.Done.
+func (x *Indexer) take() *volume {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.now == nil || x.now.broken.Load() {
+		return nil
+	}
+	x.now.users.Add(1)
+	return x.now
+}
+
+// mostUnread is how many searches may meet an error of the disk before the index counts
+// as broken: a sector that is gone refuses the same searches for ever.
+const mostUnread = 16
+
+func (in *volume) unreadable(err error) bool {
+	var disk *fs.PathError
+	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && in.unread.Add(1) >= mostUnread
+}
+
+// broken reports an index that has to be made anew.
+func broken(err error) bool {
+	return errors.Is(err, search.ErrDamaged) || errors.Is(err, search.ErrOtherFormat)
+}
+
+func (x *Indexer) set(fn func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	fn()
+}
+
+// Close ends it, once no turn is under way any more.
+func (x *Indexer) Close() {
+	x.turning.Lock()
+	defer x.turning.Unlock()
+	var open []*volume
+	x.set(func() {
+		open = []*volume{x.now, x.next}
+		x.now, x.next, x.ended = nil, nil, true
+	})
+	for _, in := range open {
+		if in == nil {
+			continue
+		}
+		in.users.Wait()
+		if err := in.Close(); err != nil {
+			x.log.Warn("the search index", "error", err) // what it has not kept comes again
+		}
+	}
+}

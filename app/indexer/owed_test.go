@@ -1,0 +1,75 @@
+package indexer_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+)
+
+// When an abstract moves its documents follow, behind all that comes after it, a batch
+// at a time, and where a server ends in between.
+func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, inPieces)
+	h := s.open(t)
+	var names []string
+	for i := range 6 {
+		names = append(names, fmt.Sprintf("Deed %d.txt", i))
+	}
+	id := h.abstract("", elm("Troy", "Rensselaer"), names...)
+	h.indexes()
+	in := func(county string) []string {
+		t.Helper()
+		list, err := h.asked(search.Query{Text: "deed", County: county, Kind: search.File})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	move := func(county string) {
+		t.Helper()
+		h.put(func(t *store.Tx) error {
+			a, err := t.Abstract(id)
+			if err != nil {
+				return err
+			}
+			a.County = county
+			return t.PutAbstract(a)
+		})
+	}
+	move("Albany")
+	late := fmt.Sprint("file ", h.file("Late.txt", "zebra"))
+	move("Erie")
+	for turns := 0; ; turns++ {
+		if turns > 20 {
+			t.Fatal("what came later is not found")
+		}
+		if _, err := h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := h.asked(search.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{late}) {
+			break
+		}
+	}
+	if list := in("Rensselaer"); len(list) != 6 {
+		t.Errorf("%v are where they were, before their turn", list)
+	}
+	for range 4 {
+		if _, err := h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := h.State(t.Context()); err != nil || s.Behind == 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	h.shut()
+	h = s.open(t)
+	defer h.shut()
+	h.indexes()
+	if was, now := in("Rensselaer"), in("Erie"); len(was) != 0 || len(now) != 6 {
+		t.Errorf("where they were %v, where they are %v", was, now)
+	}
+}

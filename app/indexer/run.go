@@ -1,0 +1,219 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+const (
+	// gatherFor is how long changes are gathered: each that goes into the index by
+	// itself costs syncs. With yieldFor and one batch it stays under two seconds.
+	gatherFor = 250 * time.Millisecond
+	// yieldFor is how long a batch stands back for documents that arrive.
+	yieldFor = 500 * time.Millisecond
+	// lookEvery is how often it looks whether its folder is still there, when nothing
+	// changes.
+	lookEvery = 3 * time.Second
+	// retryAfter is the first pause after an error of the disk; it doubles up to
+	// retryMost.
+	retryAfter = 5 * time.Second
+	retryMost  = 10 * time.Minute
+	// mostBreaks is how many indexes in a row may break before one was whole without
+	// a pause in between.
+	mostBreaks = 3
+)
+
+// Run does turns until ctx ends.
+func (x *Indexer) Run(ctx context.Context) {
+	for pause := time.Duration(0); ctx.Err() == nil; {
+		more, err := x.turn(ctx)
+		if err == nil {
+			pause = 0
+		} else {
+			pause = min(max(2*pause, retryAfter), retryMost)
+		}
+		x.told(ctx, err)
+		switch {
+		case err != nil:
+			x.rest(ctx, pause, nil)
+		case !more && x.rest(ctx, lookEvery, x.store.Changed()):
+			x.rest(ctx, gatherFor, nil)
+		}
+	}
+}
+
+// rest waits for a poke, for something in the channel, and no longer than the pause,
+// where there is one. It reports whether the channel was it.
+func (x *Indexer) rest(ctx context.Context, pause time.Duration, change <-chan struct{}) (changed bool) {
+	var timer <-chan time.Time
+	if pause > 0 {
+		timer = time.After(pause)
+	}
+	select {
+	case <-ctx.Done():
+	case <-x.wake:
+	case <-change:
+		return true
+	case <-timer:
+	}
+	return false
+}
+
+// told keeps what came of a turn for those who ask, and says once in the log what is
+// in the way.
+func (x *Indexer) told(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	reason := ""
+	if err != nil {
+		reason = message(err)
+	}
+	x.mu.Lock()
+	news := x.failed != reason
+	if news {
+		x.failed, x.since = reason, x.clock()
+	}
+	x.mu.Unlock()
+	switch {
+	case !news:
+	case err != nil:
+		x.log.Error("the search index does not get on; it is tried again", "error", err)
+	default:
+		x.log.Info("the search index gets on again")
+	}
+}
+
+// message is the sentence of an error for people.
+func message(err error) string {
+	if e := new(title.Error); errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// turn does a bounded part of what is to be done; more says that there is more. What
+// is broken goes, and is made anew by the turns that follow.
+func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
+	x.turning.Lock()
+	defer x.turning.Unlock()
+	defer x.set(func() {
+		close(x.turned)
+		x.turned = make(chan struct{})
+	})
+	defer func() {
+		if e := x.trim(ctx); err == nil {
+			err = e
+		}
+	}()
+	if x.ended {
+		return false, errEnded
+	}
+	if !x.prepared {
+		if err := x.prepare(ctx); err != nil {
+			return false, err
+		}
+	}
+	if x.next == nil && (x.now == nil || x.wanted()) {
+		if err := x.begin(ctx); err != nil {
+			return false, err
+		}
+	}
+	for _, in := range []*volume{x.now, x.next} {
+		if in == nil {
+			continue
+		}
+		caught, err := x.advance(ctx, in)
+		if x.spent(in, err) {
+			more, err = true, x.breaks(in, err)
+		}
+		if err != nil && in == x.now && x.next != nil {
+			x.ill(in, err)
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		more = more || !caught
+		if in == x.next && in.whole(caught) {
+			if err := x.promote(); err != nil {
+				return false, err
+			}
+		}
+	}
+	return more, nil
+}
+
+// ill says once that an index which answers cannot follow. That does not hold up the
+// one that is made in its place.
+func (x *Indexer) ill(in *volume, err error) {
+	if !in.said {
+		x.log.Warn("the search index does not get on; another is being made", "error", err)
+	}
+	in.said = true
+}
+
+// whole reports an index that has every record there was when its walk ended: what is
+// written all the while must not keep it out of force.
+func (in *volume) whole(caught bool) bool {
+	return caught || in.mark.Place == nil && in.mark.Change >= in.goal
+}
+
+func (x *Indexer) wanted() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.asked
+}
+
+// advance brings an index a batch further; caught when there was nothing more.
+func (x *Indexer) advance(ctx context.Context, in *volume) (caught bool, err error) {
+	if in.broken.Load() {
+		return false, fmt.Errorf("a search met damage in it: %w", errBroken)
+	}
+	if err := x.lost(in); err != nil {
+		return false, err
+	}
+	if in.mark.Place != nil {
+		return false, x.walk(ctx, in)
+	}
+	return x.follow(ctx, in)
+}
+
+var (
+	errBroken = errors.New("it is broken")
+	errEnded  = &title.Error{Kind: title.Closing, Message: "The vault is closing."}
+)
+
+// spent reports an error after which an index can only be made anew: it is damaged, or
+// the feed of changes does not reach back to it, or somebody has taken its files away.
+func (x *Indexer) spent(in *volume, err error) bool {
+	if err == nil {
+		return false
+	}
+	if broken(err) || errors.Is(err, errBroken) || errors.Is(err, store.ErrGap) {
+		return true
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	_, gone := os.Stat(x.folder(in.number))
+	return errors.Is(gone, fs.ErrNotExist)
+}
+
+func (x *Indexer) breaks(in *volume, why error) error {
+	x.log.Warn("the search index is made anew", "reason", why)
+	if err := x.drop(in); err != nil {
+		return err
+	}
+	if x.failures++; x.failures > mostBreaks {
+		return fmt.Errorf("the search index broke again and again: %w", why)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package indexer
+
+import (
+	"context"
+	"time"
+
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+)
+
+// State is how the index of words is.
+type State struct {
+	Ready       bool      // it answers
+	Building    bool      // one is being made, be it beside one that answers
+	Done, Total uint64    // records, of the one that is being made
+	Documents   uint64    // in the one that answers
+	Bytes       int64     // on the disk
+	Segments    int       // files that they lie in
+	Behind      uint64    // changes that it does not know of yet
+	Since       time.Time // of this state; zero where no server runs
+	Failed      string    // why nothing goes on for now; "" when all is well
+}
+
+// State tells how the index is. Where nobody runs it, and nobody has made it in
+// this process, that is what lies on the disk.
+func (x *Indexer) State(ctx context.Context) (s State, err error) {
+	var last uint64
+	err = x.store.View(ctx, func(t *store.Tx) error { last = t.LastChange(); return nil })
+	if err != nil {
+		return s, err
+	}
+	x.mu.Lock()
+	in, next := x.now, x.next
+	idle := !x.serving && in == nil && next == nil
+	s.Since, s.Failed, s.Building = x.since, x.failed, next != nil || x.asked
+	if in != nil {
+		in.users.Add(1)
+		defer in.users.Done()
+	}
+	if next != nil {
+		next.users.Add(1)
+		defer next.users.Done()
+	}
+	x.mu.Unlock()
+	if idle {
+		return x.look(last), nil
+	}
+	if next != nil {
+		s.Done, s.Total = next.done()
+	}
+	if in != nil {
+		s.Ready = !in.broken.Load()
+		s.Documents, s.Bytes, s.Segments = in.Size()
+		s.Behind = last - min(last, in.behind.Load()) + in.owed.Load()
+	}
+	return s, nil
+}
+
+// look tells of what lies on the disk, where nobody has it open.
+func (x *Indexer) look(last uint64) (s State) {
+	list, current, err := x.folders()
+	if err != nil {
+		s.Failed = err.Error()
+		return s
+	}
+	s.Building = len(list) > 0 && list[len(list)-1] > current
+	if current == 0 {
+		return s
+	}
+	size, raw, err := search.Look(x.folder(current))
+	if err != nil {
+		s.Failed = err.Error()
+		return s
+	}
+	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
+	mark, ok := readMark(raw)
+	s.Ready = ok && mark.Place == nil
+	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
+	return s
+}

@@ -1,0 +1,129 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"deedkeep/app/store"
+)
+
+// volume is one index that is open.
+type volume struct {
+	Index
+	number              uint64 // of its folder
+	mark                indexMark
+	goal                uint64        // the last change when its walk had ended
+	said                bool          // that it does not get on
+	single              bool          // a batch takes one record: there is one among them that it refuses
+	behind              atomic.Uint64 // mark.Change, for those who look; as the next two
+	owed                atomic.Uint64 // len(mark.Owed)
+	walkDone, walkTotal atomic.Uint64
+	broken              atomic.Bool  // somebody met damage in it
+	unread              atomic.Int64 // searches that the disk did not let it answer
+	users               sync.WaitGroup
+}
+
+func (x *Indexer) closed(in *volume) error {
+	if in == nil {
+		return nil
+	}
+	return in.Close()
+}
+
+// opened opens a folder; nil for one that has to go.
+func (x *Indexer) opened(ctx context.Context, number uint64) (*volume, error) {
+	words, err := x.open(x.folder(number))
+	if broken(err) {
+		x.log.Warn("the search index is damaged; it is made anew", "folder", x.folder(number), "error", err)
+		return nil, nil //nolint:nilnil // nothing of use is there
+	}
+	if err != nil {
+		return nil, err
+	}
+	mark, ok := readMark(words.Mark())
+	if ok {
+		err = x.store.View(ctx, func(t *store.Tx) error { ok = mark.of(t, x.foreign); return nil })
+	}
+	if !ok || err != nil {
+		if err == nil && len(words.Mark()) > 0 {
+			x.log.Warn("the search index is not of this database; it is made anew", "folder", x.folder(number))
+		}
+		return nil, errors.Join(err, words.Close())
+	}
+	return newVolume(words, number, mark), nil
+}
+
+func newVolume(words Index, number uint64, mark indexMark) *volume {
+	in := &volume{Index: words, number: number, mark: mark, goal: math.MaxUint64}
+	in.moved(mark)
+	return in
+}
+
+// begin opens an empty index beside what is there.
+func (x *Indexer) begin(ctx context.Context) error {
+	if err := x.roomToBegin(); err != nil {
+		return err
+	}
+	list, _, err := x.folders()
+	if err != nil {
+		return err
+	}
+	number := uint64(1)
+	if len(list) > 0 {
+		number = list[len(list)-1] + 1
+	}
+	if x.now != nil { // whose folder somebody may have taken away
+		number = max(number, x.now.number+1)
+	}
+	mark := indexMark{Form: indexForm, Place: &indexPlace{Noun: walked[0], From: 1}}
+	err = x.store.View(ctx, func(t *store.Tx) error {
+		// First the place in the feed, then the walk: what changes meanwhile comes twice.
+		mark.Change = t.LastChange()
+		mark.Place.Total = t.Count(store.CountAbstracts) + t.Count(store.CountOrders) + t.Count(store.CountFiles)
+		return mark.seen(t)
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return err
+	}
+	words, err := x.open(x.folder(number))
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(x.folder(number))) // each try would leave one
+	}
+	x.log.Info("the search index is being made", "records", mark.Place.Total)
+	x.set(func() { x.next, x.asked, x.since = newVolume(words, number, mark), false, x.clock() })
+	return nil
+}
+
+// drop takes an index out of use that cannot be used any more, and removes it.
+func (x *Indexer) drop(in *volume) error {
+	x.set(func() {
+		if x.now == in {
+			x.now = nil
+		}
+		if x.next == in {
+			x.next = nil
+			x.asked = x.asked || x.now != nil // somebody waits for one
+		}
+		x.since = x.clock()
+	})
+	return x.discard(in)
+}
+
+// discard closes and removes an index that nobody can take any more.
+func (x *Indexer) discard(in *volume) error {
+	if in == nil {
+		return nil
+	}
+	in.users.Wait()
+	if err := in.Close(); err != nil {
+		x.log.Warn("the old search index", "error", err) // it goes anyway
+	}
+	return os.RemoveAll(x.folder(in.number))
+}
