@@ -84,6 +84,11 @@ func (s *shell) printFindings(r wire.Verify) error {
 	if err := s.print("%s", whatHelps(r)); err != nil {
 		return err
 	}
+	if r.Texts > 0 {
+		if err := s.print("%d documents are not found by their text yet: a server makes that again\n", r.Texts); err != nil {
+			return err
+		}
+	}
 	return s.print("%s: %d records, %d documents (%s), %d events; %d orphans, %d leftovers, %d findings\n",
 		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, r.Orphans, r.Leftovers, len(r.Findings))
 }

@@ -22,7 +22,7 @@ func (c control) reindex(w http.ResponseWriter, r *http.Request) {
 func searchIndex(s vault.SearchState) wire.SearchIndex {
 	out := wire.SearchIndex{
 		Ready: s.Ready, Building: s.Building, Done: int64(s.Done), Total: int64(s.Total), Documents: int64(s.Documents),
-		Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind), Failed: s.Failed,
+		Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind), Texts: int64(s.Texts), Failed: s.Failed,
 	}
 	if !s.Since.IsZero() {
 		out.Since = new(wire.At(s.Since))

@@ -277,6 +277,7 @@ func TestSearch(t *testing.T) {
 		{"whole, nobody serves", false, wire.SearchIndex{Ready: true, Documents: 7, Behind: 300_000}, OK, "7 records"},
 		{"far behind", true, wire.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
 		{"made anew", true, wire.SearchIndex{Ready: true, Building: true, Done: 1, Total: 4}, OK, "1 of 4"},
+		{"texts are made", true, wire.SearchIndex{Ready: true, Documents: 7, Texts: 5}, Warn, "5 documents are not found by their text"},
 		{"being made", true, wire.SearchIndex{Building: true, Done: 1, Total: 4}, Warn, "nothing is found"},
 		{"cut off", false, wire.SearchIndex{Building: true}, Warn, "cut off"},
 		{"none", true, wire.SearchIndex{}, Warn, "no index"},

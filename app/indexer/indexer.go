@@ -48,8 +48,12 @@ type Options struct {
 	AtOnce    int            // searches; 0: two for each processor
 
 	// Text reads the stored text of a document by its digest, page by page, and ends
-	// with the error of page; fs.ErrNotExist where there is none.
+	// with the error of page; nil where it has none, another error where it is to be
+	// made: fs.ErrNotExist where it is not there.
 	Text func(digest string, page func(number int, text string) error) error
+	// Lacks is called while Lacking has documents, after turns; it returns at once. nil
+	// where nobody makes texts.
+	Lacks func()
 	// Room tells how many bytes are free on the disk of Dir, and below how many of them
 	// no document is taken.
 	Room func() (free, reserve uint64, err error)
@@ -70,6 +74,7 @@ type Indexer struct {
 	store *store.Store
 	batch int64
 	text  func(digest string, page func(number int, text string) error) error
+	lack  func()
 	room  func() (free, reserve uint64, err error)
 	yield func(ctx context.Context, most time.Duration)
 	clock func() time.Time
@@ -100,7 +105,7 @@ const defaultBatch = 4 << 20
 // New gives the indexer of a folder, and touches nothing there yet.
 func New(o Options) *Indexer {
 	x := &Indexer{
-		dir: o.Dir, store: o.Store, batch: o.BatchSize, text: o.Text, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
+		dir: o.Dir, store: o.Store, batch: o.BatchSize, text: o.Text, lack: o.Lacks, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
 		gate: newGate(o.AtOnce), wake: make(chan struct{}, 1), turned: make(chan struct{}), since: o.Now(),
 	}
 	if x.batch <= 0 {

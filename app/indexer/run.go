@@ -40,6 +40,7 @@ func (x *Indexer) Run(ctx context.Context) {
 			pause = min(max(2*pause, retryAfter), retryMost)
 		}
 		x.told(ctx, err)
+		x.tellLacking()
 		switch {
 		case err != nil:
 			x.rest(ctx, pause, nil)
@@ -142,7 +143,7 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		more = more || !caught
-		if in == x.next && in.whole(caught) {
+		if in == x.next && in.whole(caught) && !x.waits(in) {
 			if err := x.promote(); err != nil {
 				return false, err
 			}

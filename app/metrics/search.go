@@ -16,6 +16,7 @@ var (
 	searchBytes     = gauge("search_index_bytes", "Size of that index on the disk.")
 	searchSegments  = gauge("search_segments", "Files that it consists of, without those beside them.")
 	searchBehind    = gauge("search_behind_changes", "Changes of records that it does not know of yet.")
+	searchTexts     = gauge("search_missing_texts", "Documents that are not found by their text until that is made again.")
 	searchStuck     = gauge("search_failing", "1 while the index does not follow what is changed; the log says why.")
 	searches        = counter("searches_total", "Searches, by what became of them.", "outcome")
 	searchSeconds   = told{prometheus.NewDesc("deedkeep_search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", nil, nil), 0}
@@ -32,6 +33,7 @@ func search(to sent, n vault.Numbers) {
 	number(to, searchBytes, s.Bytes)
 	number(to, searchSegments, s.Segments)
 	number(to, searchBehind, s.Behind)
+	number(to, searchTexts, s.Texts)
 	to.by(searches, vault.SearchOutcomes, n.Searches)
 	to.histogram(searchSeconds, n.SearchSeconds)
 }

@@ -12,6 +12,7 @@ type Verify struct {
 	Events    int64         `json:"events"`
 	Orphans   int64         `json:"orphans"`
 	Leftovers int64         `json:"leftovers"`
+	Texts     int64         `json:"texts,omitempty"` // of documents, for searches, that are still to be made again: a note too
 	Findings  List[Finding] `json:"findings"`
 	Repaired  *Repaired     `json:"repaired,omitempty"` // of a repair alone
 }
