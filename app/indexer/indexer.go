@@ -146,16 +146,17 @@ func (x *Indexer) Renew() {
 
 var errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
 
-// Search asks the index, when it is the asker's turn: one text for whoever has his share
-// of the places. Closing while there is no whole index, and when ctx's deadline comes
-// before the turn; else the errors of search.Index. Damage that it meets begins the
-// making of a new one.
-func (x *Indexer) Search(ctx context.Context, asker string, q search.Query) (search.Answer, error) {
-	leave, err := x.gate.enter(ctx, asker)
-	if err != nil {
-		return search.Answer{}, err
-	}
-	defer leave()
+// Enter waits for the asker's turn to search: one text for whoever has his share of the
+// places. He keeps his place for all that he makes of the answer, so that the memory of
+// that is bounded too, and gives it back with leave. Closing when ctx's deadline comes
+// before the turn.
+func (x *Indexer) Enter(ctx context.Context, asker string) (leave func(), err error) {
+	return x.gate.enter(ctx, asker)
+}
+
+// Search asks the index, for who has entered. Closing while there is no whole index; else
+// the errors of search.Index. Damage that it meets begins the making of a new one.
+func (x *Indexer) Search(ctx context.Context, q search.Query) (search.Answer, error) {
 	in := x.take()
 	if in == nil {
 		return search.Answer{}, errNoIndex
