@@ -34,6 +34,9 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 				if s.json {
 					return s.printJSON(index)
 				}
+				if index.Texts > 0 {
+					return s.print("all records are in the search index; %d documents are not found by their text yet: a server makes that again\n", index.Texts)
+				}
 				return s.print("the search index is whole: %d records, %s\n", index.Records, wire.HumanSize(index.Bytes))
 			})
 		},
@@ -60,6 +63,9 @@ func searchRow(i wire.SearchIndex) string {
 	}
 	if i.Ready && i.Behind > 0 {
 		says += fmt.Sprintf(", %d changes behind", i.Behind)
+	}
+	if i.Texts > 0 {
+		says += fmt.Sprintf(", %d texts are still to be made again", i.Texts)
 	}
 	if i.Error != nil {
 		says += "; stopped: " + *i.Error

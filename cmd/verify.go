@@ -85,6 +85,11 @@ func (s *shell) printFindings(r wire.Verify) error {
 	if err := s.print("%s", whatHelps(r)); err != nil {
 		return err
 	}
+	if r.Texts > 0 {
+		if err := s.print("%d documents are not found by their text yet: a server makes that again\n", r.Texts); err != nil {
+			return err
+		}
+	}
 	index := "no search index"
 	if r.SearchBytes > 0 {
 		index = fmt.Sprintf("the search index (%s)", wire.HumanSize(r.SearchBytes))

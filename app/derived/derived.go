@@ -3,6 +3,7 @@
 // made again.
 //
 //	previews/ab/ab12…/text         text by page, see text.go
+//	previews/ab/ab12…/no-text      in place of a text: documents of this kind have none
 //	previews/ab/ab12…/thumbnail    a small picture of the first page
 //	previews/ab/ab12…/sizes        the size of each page, JSON
 //	previews/ab/ab12…/page-3-1200  a picture of page 3, 1200 pixels wide
@@ -42,6 +43,7 @@ type Store struct {
 // The names of what every document may have.
 const (
 	Text      = "text"
+	NoText    = "no-text"
 	Thumbnail = "thumbnail"
 	Sizes     = "sizes"
 )

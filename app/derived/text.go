@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -81,6 +82,16 @@ func (s *Store) ReadText(digest string, fn func(page int, text string) error) er
 		return err
 	}
 	return errors.Join(readText(f, fn), f.Close())
+}
+
+// CheckText is ReadText without the pages: nil where all of the text is there, or where
+// it is known that there can be none.
+func (s *Store) CheckText(digest string) error {
+	err := s.ReadText(digest, func(int, string) error { return nil })
+	if errors.Is(err, fs.ErrNotExist) && s.Has(digest, NoText) {
+		return nil
+	}
+	return err
 }
 
 func readText(f *os.File, fn func(page int, text string) error) error {

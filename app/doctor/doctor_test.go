@@ -278,6 +278,7 @@ func TestSearch(t *testing.T) {
 		{"far behind", true, wire.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
 		{"made anew", true, wire.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
 		{"being made", true, wire.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn, "nothing is found"},
+		{"texts are made", true, wire.SearchIndex{Ready: true, Records: 7, Texts: 5}, Warn, "5 documents are not found by their text"},
 		{"cut off", false, wire.SearchIndex{Building: true}, Warn, "cut off"},
 		{"none", true, wire.SearchIndex{}, Warn, "no index"},
 		{"none, nobody serves", false, wire.SearchIndex{}, OK, "no index yet"},

@@ -8,9 +8,9 @@ import (
 	"deedkeep/app/title"
 )
 
-// Await waits until the index is whole, knows of all changes there were when it was
-// called, not of those that come meanwhile, and is made anew where somebody asked for
-// that. It calls report now and then. Where nobody runs the indexer it does the work
+// Await waits until the index is whole, but for State.Texts, knows of all changes there
+// were when it was called, not of those that come meanwhile, and is made anew where
+// somebody asked for that. It calls report now and then. Where nobody runs the indexer it does the work
 // itself; what is cut off by ctx goes on from there the next time. Closing, with why,
 // when nothing goes on for now.
 func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
@@ -33,8 +33,8 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 		}
 		report(s.Done, s.Total)
 		switch {
-		case s.Ready && !s.Building && x.knows(asked):
-			return s, nil
+		case s.Ready && !s.Building && x.knows(asked), s.Ready && x.butTexts(asked):
+			return s, nil // texts may take long
 		case s.Failed != "":
 			return s, &title.Error{Kind: title.Closing, Message: "The search index does not get on: " + s.Failed}
 		case !serving:

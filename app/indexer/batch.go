@@ -15,6 +15,8 @@ type indexBatch struct {
 	last    search.Document // of which only the place counts
 	text    int64           // bytes
 	single  bool            // it takes one record
+	files   []uint64        // documents
+	lacking []uint64        // of these, whose text is to be made again
 }
 
 func (x *Indexer) newBatch(in *volume) *indexBatch {
@@ -92,12 +94,15 @@ func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int
 func (b *indexBatch) put(ctx context.Context, r indexed) error {
 	b.records++
 	b.last = search.Document{Kind: r.Kind, ID: r.ID}
+	if r.Kind == search.File {
+		b.files = append(b.files, r.ID)
+	}
 	if !r.found {
 		b.Remove(r.Kind, r.ID)
 		return nil
 	}
 	if r.digest != "" {
-		r.Text = func(page func(text string) error) error { return b.x.document(ctx, r, page, &b.text) }
+		r.Text = func(page func(text string) error) error { return b.document(ctx, r, page) }
 	}
 	return b.Put(r.Document)
 }

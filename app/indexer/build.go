@@ -104,6 +104,7 @@ func (x *Indexer) apply(ctx context.Context, in *volume, batch *indexBatch, mark
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	mark.texts(batch)
 	err := in.Apply(ctx, batch.Batch, mark.raw())
 	switch {
 	case errors.Is(err, search.ErrTerm) && batch.records > 1:
@@ -128,6 +129,8 @@ func (x *Indexer) apply(ctx context.Context, in *volume, batch *indexBatch, mark
 func (in *volume) moved(mark indexMark) {
 	in.behind.Store(mark.Change)
 	in.owed.Store(uint64(len(mark.Owed)))
+	in.lacking.Store(&mark.Lacking)
+	in.walking.Store(mark.Place != nil)
 	if mark.Place == nil {
 		in.walkDone.Store(in.walkTotal.Load())
 		return

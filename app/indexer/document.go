@@ -16,6 +16,7 @@ type indexed struct {
 	search.Document
 	found  bool   // false: it is in the trash, gone, or damaged, and not to be found
 	digest string // of a document that may have text; "" for others
+	failed bool   // its text cannot be made
 }
 
 // Kinds are the kinds of records as the index calls them, by their nouns.
@@ -85,7 +86,7 @@ func (r *indexed) file(t *store.Tx) error {
 	r.place(of.Property, of.TemplateID, f.CreatedAt)
 	r.known(f.Known())
 	if !f.Processing { // whose end is a change
-		r.digest = f.Digest
+		r.digest, r.failed = f.Digest, f.Textless()
 	}
 	return nil
 }
@@ -106,13 +107,12 @@ func Day(at time.Time) int32 {
 	return int32(seconds / day)
 }
 
-// document hands over the kept text of a document, and counts it. Without text, or
-// with damaged one, a document is found by its name alone: its text is made again when
-// somebody reads it.
-func (x *Indexer) document(ctx context.Context, r indexed, page func(text string) error, count *int64) error {
+// document hands over the kept text of a document, and counts it. Where that is not to
+// be had, the document is found by its name, and by what was there, until it is made.
+func (b *indexBatch) document(ctx context.Context, r indexed, page func(text string) error) error {
 	var refused error
-	err := x.text(r.digest, func(_ int, text string) error {
-		*count += int64(len(text))
+	err := b.x.text(r.digest, func(_ int, text string) error {
+		b.text += int64(len(text))
 		if refused = ctx.Err(); refused == nil {
 			refused = page(text)
 		}
@@ -122,7 +122,10 @@ func (x *Indexer) document(ctx context.Context, r indexed, page func(text string
 		return refused
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+		b.x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+	}
+	if err != nil && !r.failed {
+		b.lacking = append(b.lacking, r.ID)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestSearchesAtOnce(t *testing.T) {
 			all.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), deadline)
 				defer cancel()
-				if _, err := x.Search(ctx, asker, search.Query{Text: asker}); err != nil {
+				if err := x.asks(ctx, asker); err != nil {
 					refused <- fmt.Errorf("%s: %w", asker, err)
 				}
 			})
@@ -81,11 +81,22 @@ func TestSearchesAtOnce(t *testing.T) {
 	ask("greedy", most/2)
 	came("greedy", most/2)
 	cancel()
-	if _, err := x.Search(ctx, "greedy", search.Query{Text: "gone"}); !errors.Is(err, context.Canceled) {
+	if err := x.asks(ctx, "greedy"); !errors.Is(err, context.Canceled) {
 		t.Errorf("who left is told %v", err)
 	}
 	for range most / 2 {
 		h.goOn <- struct{}{}
 	}
 	all.Wait()
+}
+
+// asks enters, searches and leaves.
+func (h *house) asks(ctx context.Context, asker string) error {
+	leave, err := h.Enter(ctx, asker)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = h.Search(ctx, search.Query{Text: asker})
+	return err
 }

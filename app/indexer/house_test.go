@@ -184,7 +184,7 @@ func (h *house) putFile(t *store.Tx, name, text string, abstract uint64) (id uin
 func (h *house) asked(q search.Query) (list []string, err error) {
 	h.t.Helper()
 	q.Limit = 100
-	answer, err := h.Search(h.t.Context(), "clerk", q)
+	answer, err := h.Search(h.t.Context(), q)
 	for _, hit := range answer.Hits {
 		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[hit.Kind], " ", hit.ID))
 	}

@@ -48,8 +48,12 @@ type Options struct {
 	AtOnce    int            // searches; 0: two for each processor
 
 	// Text reads the stored text of a document by its digest, page by page, and ends
-	// with the error of page; fs.ErrNotExist where there is none.
+	// with the error of page; nil where it has none, another error where it is to be
+	// made: fs.ErrNotExist where it is not there.
 	Text func(digest string, page func(number int, text string) error) error
+	// Lacks is called while Lacking has documents, after turns; it returns at once. nil
+	// where nobody makes texts.
+	Lacks func()
 	// Room tells how many bytes are free on the disk of Dir, and below how many of them
 	// no document is taken.
 	Room func() (free, reserve uint64, err error)
@@ -71,6 +75,7 @@ type Indexer struct {
 	batch    int64
 	mostFeed uint64 // changes that are kept for an index that does not get on
 	text     func(digest string, page func(number int, text string) error) error
+	lack     func()
 	room     func() (free, reserve uint64, err error)
 	yield    func(ctx context.Context, most time.Duration)
 	clock    func() time.Time
@@ -102,7 +107,7 @@ const defaultBatch = 4 << 20
 // New gives the indexer of a folder, and touches nothing there yet.
 func New(o Options) *Indexer {
 	x := &Indexer{
-		dir: o.Dir, store: o.Store, batch: o.BatchSize, mostFeed: defaultFeed, text: o.Text, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
+		dir: o.Dir, store: o.Store, batch: o.BatchSize, mostFeed: defaultFeed, text: o.Text, lack: o.Lacks, room: o.Room, yield: o.Yield, clock: o.Now, log: o.Log,
 		gate: newGate(o.AtOnce), wake: make(chan struct{}, 1), turned: make(chan struct{}), since: o.Now(),
 	}
 	if x.batch <= 0 {
@@ -146,16 +151,17 @@ func (x *Indexer) Renew() {
 
 var errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
 
-// Search asks the index, when it is the asker's turn: one text for whoever has his share
-// of the places. Closing while there is no whole index, and when ctx's deadline comes
-// before the turn; else the errors of search.Index. Damage that it meets begins the
-// making of a new one.
-func (x *Indexer) Search(ctx context.Context, asker string, q search.Query) (search.Answer, error) {
-	leave, err := x.gate.enter(ctx, asker)
-	if err != nil {
-		return search.Answer{}, err
-	}
-	defer leave()
+// Enter waits for the asker's turn to search: one text for whoever has his share of the
+// places. He keeps his place for all that he makes of the answer, so that the memory of
+// that is bounded too, and gives it back with leave. Closing when ctx's deadline comes
+// before the turn.
+func (x *Indexer) Enter(ctx context.Context, asker string) (leave func(), err error) {
+	return x.gate.enter(ctx, asker)
+}
+
+// Search asks the index, for who has entered. Closing while there is no whole index; else
+// the errors of search.Index. Damage that it meets begins the making of a new one.
+func (x *Indexer) Search(ctx context.Context, q search.Query) (search.Answer, error) {
 	in := x.take()
 	if in == nil {
 		return search.Answer{}, errNoIndex

@@ -18,8 +18,9 @@ type indexMark struct {
 	Event      uint64      `json:"event"`  // the last one of the log then
 	Hash       string      `json:"hash"`   // of that
 	Generation string      `json:"generation"`
-	Place      *indexPlace `json:"place,omitempty"` // of one that is still being made
-	Owed       []indexOwed `json:"owed,omitempty"`  // files that are looked at when nothing else is to be done
+	Place      *indexPlace `json:"place,omitempty"`   // of one that is still being made
+	Owed       []indexOwed `json:"owed,omitempty"`    // files that are looked at when nothing else is to be done
+	Lacking    spans       `json:"lacking,omitempty"` // documents whose text was not there (lacking.go)
 }
 
 // indexPlace is how far the walk over the records has come.

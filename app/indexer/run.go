@@ -40,6 +40,7 @@ func (x *Indexer) Run(ctx context.Context) {
 			pause = lookEvery // a look costs nothing
 		}
 		x.told(ctx, err)
+		x.tellLacking()
 		switch {
 		case err != nil:
 			x.rest(ctx, pause, nil)
@@ -135,7 +136,7 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		more = more || !caught
-		if in == x.next && in.whole(caught) {
+		if in == x.next && in.whole(caught) && !x.waits(in) {
 			if err := x.promote(); err != nil {
 				return false, err
 			}

@@ -17,6 +17,7 @@ type State struct {
 	Bytes       int64     // on the disk
 	Segments    int       // files that they lie in
 	Behind      uint64    // changes that it does not know of yet
+	Texts       uint64    // documents that are not found by their text, which is to be made again
 	Since       time.Time // of this state; zero where no server runs
 	Failed      string    // why nothing goes on for now; "" when all is well
 }
@@ -50,11 +51,13 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 	}
 	if next != nil {
 		s.Done, s.Total = next.done()
+		s.Texts = next.lacks().count()
 	}
 	if in != nil {
 		s.Ready = !in.broken.Load()
 		s.Documents, s.Bytes, s.Segments = in.Size()
 		s.Behind = last - min(last, in.behind.Load()) + in.owed.Load()
+		s.Texts = max(s.Texts, in.lacks().count())
 	}
 	return s, nil
 }
@@ -79,5 +82,6 @@ func (x *Indexer) look(last uint64) (s State) {
 	mark, ok := readMark(raw)
 	s.Ready = ok && mark.Place == nil
 	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
+	s.Texts = mark.Lacking.count()
 	return s
 }

@@ -22,8 +22,10 @@ type volume struct {
 	behind              atomic.Uint64 // mark.Change, for those who look; as the next two
 	owed                atomic.Uint64 // len(mark.Owed)
 	walkDone, walkTotal atomic.Uint64
-	broken              atomic.Bool  // somebody met damage in it
-	unread              atomic.Int64 // searches that the disk did not let it answer
+	walking             atomic.Bool           // mark.Place != nil
+	lacking             atomic.Pointer[spans] // mark.Lacking
+	broken              atomic.Bool           // somebody met damage in it
+	unread              atomic.Int64          // searches that the disk did not let it answer
 	users               sync.WaitGroup
 }
 

@@ -56,7 +56,7 @@ func (s *stored) Describe(to chan<- *prometheus.Desc) {
 	for _, t := range []told{
 		up, records, stores, database, diskFree, diskFloor, readOnly, filed, filedBytes, refused, queue, queueAge, failed, processed,
 		changes, syncs, backupGood, backupFailed, backupBytes, backupNext, backupVerified, backupWhole, signIns,
-		searchReady, searchBuilding, searchBuilt, searchTotal, searchRecords, searchBytes, searchSegments, searchBehind, searchStuck, searches, searchSeconds,
+		searchReady, searchBuilding, searchBuilt, searchTotal, searchRecords, searchBytes, searchSegments, searchBehind, searchTexts, searchStuck, searches, searchSeconds,
 	} {
 		to <- t.desc
 	}

@@ -79,24 +79,26 @@ const mostTimes = 1 << 18
 
 // Word says that the document has the term at the position, counted in words from 0
 // and never less than the position of that term before. Of a document's occurrences of
-// a term the first segment.MostPlaces keep their position.
-func (b *Batch) Word(term []byte, position uint32) {
+// a term the first segment.MostPlaces keep their position. It reports the first one of the
+// document.
+func (b *Batch) Word(term []byte, position uint32) (first bool) {
 	t := b.term(term)
 	if t == nil {
-		return
+		return false
 	}
 	b.occur(t)
 	if position < t.position {
 		b.fail(fmt.Errorf("%w: position %d behind %d", ErrTerm, position, t.position))
-		return
+		return false
 	}
 	t.word = true
 	b.docs[len(b.docs)-1].words++
 	if t.places++; t.places > mostTimes {
-		return
+		return false
 	}
 	b.lists.append(&t.list, uint64(position-t.position)<<1)
 	t.position = position
+	return t.places == 1
 }
 
 // Remove takes the document of the key away, whether it is of this batch or earlier.

@@ -19,8 +19,17 @@ const MostPositions = 4_000_000
 
 // MostMemory is how many bytes a batch may grow by the text of one document; what
 // stands behind them is not found either. An ordinary text of MostPositions stays far
-// below: it is for those in which every word is another.
+// below: it is for those in which every word is another. In the second half of it words
+// are found whole and by more than six characters, not by shorter beginnings, which cost
+// more than the words do.
 const MostMemory = 32 << 20
+
+// Of the first leastRepeated words of a text, and of all behind them, one of so many
+// must be another.
+const (
+	leastRepeated  = 1 << 20
+	leastDifferent = 1024
+)
 
 // Batch gathers documents for one Apply. It is of one goroutine.
 type Batch struct {
@@ -32,6 +41,8 @@ type Batch struct {
 	text   analyser
 	most   int  // Bytes up to which the text of this document goes
 	cut    bool // it had more
+
+	different uint32 // words of the text of this document
 }
 
 // Batch returns an empty batch.
@@ -45,7 +56,7 @@ func (x *Index) Batch() *Batch {
 type sink interface {
 	Begin(key uint64, group uint8, date int32)
 	Flat(term []byte)
-	Word(term []byte, position uint32)
+	Word(term []byte, position uint32) (first bool)
 	Remove(key uint64)
 	Bytes() int
 }
@@ -81,7 +92,7 @@ func (b *Batch) Put(d Document) error {
 	if d.Text == nil {
 		return nil
 	}
-	b.cut, b.most = false, b.to.Bytes()+MostMemory
+	b.cut, b.most, b.different = false, b.to.Bytes()+MostMemory, 0
 	if err := d.Text(b.page); err != nil {
 		return fmt.Errorf("text of document %d: %w", d.ID, err)
 	}
@@ -89,6 +100,12 @@ func (b *Batch) Put(d Document) error {
 		b.log.Warn("the end of a text is not in the search index: it has too many words", "kind", d.Kind, "id", d.ID, "words", b.text.position)
 	}
 	return nil
+}
+
+// repeats reports a text that says nothing new for so long that it is none of people: a
+// few bytes can be packed to become millions of words, and all others wait meanwhile.
+func (b *Batch) repeats(position uint32) bool {
+	return position >= leastRepeated && b.different < position/leastDifferent
 }
 
 // number puts what a document is called by.
@@ -180,8 +197,13 @@ func (b *Batch) page(text string) error {
 		return nil
 	}
 	b.text.scan(text, func(t token) {
-		if b.cut = b.cut || t.position >= MostPositions || b.to.Bytes() >= b.most; !b.cut {
-			b.word(textWord, t)
+		if b.cut = b.cut || t.position >= MostPositions || b.to.Bytes() >= b.most || b.repeats(t.position); b.cut {
+			return
+		}
+		if !b.word(textWord, t) {
+			return // it was here before, with its beginnings
+		}
+		if b.different++; b.to.Bytes() < b.most-MostMemory/2 {
 			b.starts(otherStart, t.text, textStarts)
 		}
 	})
@@ -189,9 +211,9 @@ func (b *Batch) page(text string) error {
 	return nil
 }
 
-func (b *Batch) word(space byte, t token) {
+func (b *Batch) word(space byte, t token) (first bool) {
 	b.term = appendTerm(b.term, space, t.text)
-	b.to.Word(b.term, t.position)
+	return b.to.Word(b.term, t.position)
 }
 
 // starts puts the beginnings of a word; the engine takes each once a document.

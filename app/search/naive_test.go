@@ -39,13 +39,14 @@ func (n *naive) Flat(term []byte) {
 	n.last.at[string(term)] = nil
 }
 
-func (n *naive) Word(term []byte, position uint32) {
+func (n *naive) Word(term []byte, position uint32) (first bool) {
 	n.fits(term)
 	at := n.last.at[string(term)]
 	if len(at) > 0 && at[len(at)-1] >= position {
 		n.t.Errorf("%q at %d behind %d: positions must ascend", term, position, at[len(at)-1])
 	}
 	n.last.at[string(term)] = append(at, position)
+	return len(at) == 0
 }
 
 func (n *naive) fits(term []byte) {

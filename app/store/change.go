@@ -94,6 +94,9 @@ func (t *Tx) flushChanges() error {
 	return nil
 }
 
+// TouchFile tells the feed of a file, which may be gone.
+func (t *Tx) TouchFile(id uint64) { files.change(t, id) }
+
 func changeValue(key []byte, record uint64) []byte {
 	raw := binary.BigEndian.AppendUint64(make([]byte, 0, changeSize), record)
 	return binary.BigEndian.AppendUint32(raw, checksum(bucketChanges, key, raw))

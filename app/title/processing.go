@@ -25,5 +25,11 @@ func (f File) MayPass() bool {
 	return false
 }
 
+// Textless reports that the processing ended without the text that the document may
+// have: until somebody has it processed again, nobody tries.
+func (f File) Textless() bool {
+	return strings.Contains(f.Failure, NoText) || strings.Contains(f.Failure, Unread)
+}
+
 // Pictureless reports that the processing found that no picture can be made.
 func (f File) Pictureless() bool { return strings.Contains(f.Failure, NoPicture) }

@@ -17,6 +17,8 @@ type searchIndex struct {
 // Says is how the index is, in a sentence or two.
 func (s searchIndex) Says() string {
 	switch {
+	case s.Ready && s.Texts > 0:
+		return fmt.Sprintf("%s in the index. %s found by name only until the text is made again, as after a restore.", pluralAny(s.Documents, "record is", "records are"), pluralAny(s.Texts, "document is", "documents are"))
 	case s.Building && s.Ready:
 		return "The index is being made anew" + s.progress() + ". The old one answers until then."
 	case s.Building:

@@ -66,7 +66,7 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 		{title.NoPicture, derived.Thumbnail, v.deriveThumbnail},
 		{"", derived.Sizes, v.deriveSizes}, // without them there is no picture either
 	} {
-		if v.derived.Has(file.Digest, part.name) {
+		if v.derivedWhole(file.Digest, part.name) {
 			continue
 		}
 		err := part.make(ctx, file, owner, reader.Background)
@@ -80,6 +80,14 @@ func (v *Vault) derive(ctx context.Context, file title.File, owner string) (fail
 		}
 	}
 	return strings.Join(failures, " "), nil
+}
+
+// derivedWhole reports that a part is there, and a text as it was written.
+func (v *Vault) derivedWhole(digest, name string) bool {
+	if name != derived.Text {
+		return v.derived.Has(digest, name)
+	}
+	return v.derived.CheckText(digest) == nil
 }
 
 // request opens a file's bytes for the reader; done closes them.
@@ -99,13 +107,24 @@ func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, c
 		return err
 	}
 	defer done()
-	return v.putDerived(ctx, file.Digest, derived.Text, func(w io.Writer) error {
+	err = v.putDerived(ctx, file.Digest, derived.Text, func(w io.Writer) error {
 		text, err := derived.NewTextWriter(w)
 		if err != nil {
 			return err
 		}
 		return errors.Join(v.reader.Text(ctx, r, v.set.Extract, text.Page), text.Close())
 	})
+	if errors.Is(err, extract.ErrUnsupported) {
+		// Else a text that is missing would be looked for again and again.
+		noted := v.putDerived(ctx, file.Digest, derived.NoText, func(w io.Writer) error {
+			_, err := io.WriteString(w, "none\n")
+			return err
+		})
+		if noted != nil {
+			return noted // and not final
+		}
+	}
+	return err
 }
 
 // textMade tells the index of text that is there again. What it does not come to know

@@ -67,7 +67,12 @@ func (v *Vault) WrapWords(wrap func(indexer.Index) indexer.Index) {
 
 // AskWords asks the index itself.
 func (v *Vault) AskWords(ctx context.Context, q search.Query) (search.Answer, error) {
-	return v.index.Search(ctx, "test", q)
+	leave, err := v.index.Enter(ctx, "test")
+	if err != nil {
+		return search.Answer{}, err
+	}
+	defer leave()
+	return v.index.Search(ctx, q)
 }
 
 // Looks does something while somebody looks through a document.

@@ -3,10 +3,12 @@ package vault
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"time"
 
 	"deedkeep/app/blob"
+	"deedkeep/app/derived"
 	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
@@ -42,7 +44,7 @@ func (v *Vault) indexing() indexer.Options {
 		Store:     v.store,
 		Search:    search.Options{Cache: set.CacheSize, Deadline: set.Deadline, MostWords: set.MostWords},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
-		Text: v.derived.ReadText,
+		Text: v.keptText, Lacks: v.remaker.poke,
 		Room: func() (free, reserve uint64, err error) {
 			free, err = blob.DiskFree(v.dir)
 			return free, v.set.DiskReserve, err
@@ -50,6 +52,15 @@ func (v *Vault) indexing() indexer.Options {
 		Yield: v.arrivals.waitAtMost,
 		Now:   v.now, Log: v.log,
 	}
+}
+
+// keptText reads the text of a document as the indexer wants it.
+func (v *Vault) keptText(digest string, page func(number int, text string) error) error {
+	err := v.derived.ReadText(digest, page)
+	if errors.Is(err, fs.ErrNotExist) && v.derived.Has(digest, derived.NoText) {
+		return nil
+	}
+	return err
 }
 
 // indexKinds are the kinds of records as the index calls them, by their nouns.
@@ -100,7 +111,12 @@ func (v *Vault) AwaitIndex(ctx context.Context, report func(done, total uint64))
 // disk that did it has the documents too. One that is missing, being made or of another
 // version is none.
 func (v *Vault) verifyIndex(ctx context.Context, r *Report, find func(store.Finding)) error {
-	if state, err := v.SearchState(ctx); err == nil && state.Ready {
+	state, err := v.index.State(ctx)
+	if err != nil {
+		return err
+	}
+	r.Texts = state.Texts
+	if state.Ready {
 		r.IndexBytes = state.Bytes
 	}
 	finding := store.Finding{Kind: "search", Subject: "index"}

@@ -84,17 +84,16 @@ const (
 func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (page SearchPage, err error) {
 	began := v.now()
 	defer func(begun time.Time) { v.counts.search(time.Since(begun), page, err) }(time.Now())
-	f, err := v.asking(ctx, actor, q)
-	if err != nil {
-		return page, err
-	}
-	var seen []seen
-	if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
-		return page, err
-	}
-	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Loose}
-	page.Took = v.now().Sub(began)
-	return page, nil
+	err = v.asking(ctx, actor, q, func(within context.Context, f searched) error {
+		var seen []seen
+		if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
+			return err
+		}
+		page = SearchPage{Hits: v.snippets(within, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Loose}
+		page.Took = v.now().Sub(began)
+		return nil
+	})
+	return page, err
 }
 
 // searched is what the index answered, and what it was asked.
@@ -103,26 +102,32 @@ type searched struct {
 	answer search.Answer
 }
 
-// asking asks the index, when it is the actor's turn.
-func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery) (f searched, err error) {
+// asking asks the index, when it is the actor's turn, and keeps his place while use makes
+// something of the answer: that takes memory as well. The wait, the search and use have
+// the deadline of within together.
+func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery, use func(within context.Context, f searched) error) error {
 	if err := q.settle(); err != nil {
-		return f, err
+		return err
 	}
-	f.query = q
-	if q.Limit <= 0 || q.never() {
-		return f, ctx.Err()
-	}
-	// The wait and the search have one deadline together.
+	f := searched{query: q}
 	within, cancel := context.WithTimeout(ctx, v.set.Search.deadline())
 	defer cancel()
-	if f.answer, err = v.index.Search(within, asker(actor), q.asked()); err != nil && ctx.Err() != nil {
-		return f, ctx.Err() // who asked has left
+	if q.Limit <= 0 || q.never() {
+		return use(within, f)
 	}
-	if err != nil {
-		return f, refusedSearch(err)
+	leave, err := v.index.Enter(within, asker(actor))
+	if err == nil {
+		defer leave()
+		f.answer, err = v.index.Search(within, q.asked())
 	}
-	v.notes.note(title.Event{Actor: actor, Kind: searchedBy}, false)
-	return f, nil
+	switch {
+	case err == nil:
+		v.notes.note(title.Event{Actor: actor, Kind: searchedBy}, false)
+		return use(within, f)
+	case ctx.Err() != nil:
+		return ctx.Err() // who asked has left
+	}
+	return refusedSearch(err)
 }
 
 // more says whether there are hits behind those that can be reached.

@@ -56,21 +56,19 @@ func (f *Files) Search(ctx context.Context, actor title.Actor, q SearchQuery) (M
 }
 
 func matches[T any](ctx context.Context, v *Vault, actor title.Actor, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
-	f, err := v.asking(ctx, actor, q)
-	if err != nil {
-		return m, err
-	}
-	ids := make([]uint64, 0, len(f.answer.Hits))
-	for _, hit := range f.answer.Hits {
-		ids = append(ids, hit.ID)
-	}
-	err = v.store.View(ctx, func(t *store.Tx) error {
-		page, gone, err := read(t, ids, f.query.listed())
-		m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Cut}
-		if gone < len(ids) || f.more() {
-			m.Next = f.query.Offset + gone
+	err = v.asking(ctx, actor, q, func(_ context.Context, f searched) error {
+		ids := make([]uint64, 0, len(f.answer.Hits))
+		for _, hit := range f.answer.Hits {
+			ids = append(ids, hit.ID)
 		}
-		return err
+		return v.store.View(ctx, func(t *store.Tx) error {
+			page, gone, err := read(t, ids, f.query.listed())
+			m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Cut}
+			if gone < len(ids) || f.more() {
+				m.Next = f.query.Offset + gone
+			}
+			return err
+		})
 	})
 	return m, err
 }

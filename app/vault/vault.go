@@ -22,7 +22,7 @@
 //	    vault.db          records (app/store), 0600
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
-//	    previews/         pictures and text of them (app/derived): may be deleted
+//	    previews/         pictures and text of them (app/derived): may be deleted, and comes back (remake.go)
 //	    search/           the index of words (app/indexer): may be deleted
 //	    cache/            compiled engines (app/reader): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
@@ -141,6 +141,7 @@ type Vault struct {
 	notes     *notes
 	gatherer  *gatherer
 	processor *processor
+	remaker   *remaker
 	sweeper   *sweeper
 	purger    *purger
 	index     *indexer.Indexer
@@ -229,6 +230,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
+	v.remaker = &remaker{v: v, wake: make(chan struct{}, 1)}
 	v.index = indexer.New(v.indexing())
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
@@ -247,7 +249,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.Run}
+	work := []func(context.Context){v.processor.run, v.remaker.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.Run}
 	own := v.begin(ctx)
 	v.index.Start(own)
 	if own {

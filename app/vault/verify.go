@@ -19,7 +19,8 @@ type Report struct {
 	Records, Files, Events, Blobs int
 	Bytes                         int64
 	Orphans, Leftovers            int
-	IndexBytes                    int64 // of the search index that answers, which were read; 0: there is none
+	IndexBytes                    int64  // of the search index that answers, which were read; 0: there is none
+	Texts                         uint64 // of documents, for searches, that are still to be made again
 	Findings                      []store.Finding
 }
 
@@ -121,6 +122,7 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 		return ctx.Err()
 	}
 	r.Bytes += size
+	v.verifyText(files, find)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
 		switch {
@@ -134,6 +136,20 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 		find(finding)
 	}
 	return nil
+}
+
+// verifyText reads the kept text of a document. It is made again where it is missing,
+// and damage in it loses nothing; but the disk that did it has the documents too.
+func (v *Vault) verifyText(files []title.File, find func(store.Finding)) {
+	if len(files) == 0 {
+		return
+	}
+	err := v.derived.CheckText(files[0].Digest)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	find(store.Finding{Kind: "search", Subject: fmt.Sprint("text of file ", files[0].ID),
+		Problem: `its kept text cannot be read; the document is whole, and "deedkeep reindex" has the text made again: ` + err.Error()})
 }
 
 // countOrphans counts bytes that no record named when the copy was made, nor does now.

@@ -4,7 +4,7 @@ package wire
 // it answers, Building that one is being made, be it beside one that answers: Done of
 // Total records are in that one; nil when none is. The one that answers has Records, in
 // Bytes on the disk and Segments files; Behind are changes that it does not know of
-// yet. Since is of this state, nil where no server runs. Error says why nothing goes on;
+// yet, Texts documents that are not found by their text until that is made again. Since is of this state, nil where no server runs. Error says why nothing goes on;
 // nil when all is well.
 type SearchIndex struct {
 	Ready    bool    `json:"ready"`
@@ -15,6 +15,7 @@ type SearchIndex struct {
 	Bytes    int64   `json:"bytes"`
 	Segments int64   `json:"segments"`
 	Behind   int64   `json:"behind"`
+	Texts    int64   `json:"texts,omitempty"`
 	Since    *Time   `json:"since"`
 	Error    *string `json:"error"`
 }

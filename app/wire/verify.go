@@ -14,6 +14,7 @@ type Verify struct {
 	Orphans     int64         `json:"orphans"`
 	Leftovers   int64         `json:"leftovers"`
 	SearchBytes int64         `json:"search_bytes"`
+	Texts       int64         `json:"texts,omitempty"` // of documents, for searches, that are still to be made again: a note too
 	Findings    List[Finding] `json:"findings"`
 	Repaired    *Repaired     `json:"repaired,omitempty"` // of a repair alone
 }

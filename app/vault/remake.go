@@ -1,0 +1,124 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// remaker has the texts made again that the index of words did not find when a document
+// went into it: they are in no backup, and may be deleted at any time. It puts those
+// documents into the queue of the processing, a few at once, so that new ones need not
+// wait behind them; the rest waits in the index (indexer.Lacking), which a crash leaves
+// as it is. A document whose text cannot be made leaves the queue with the reason why
+// not, and is not tried again.
+type remaker struct {
+	v     *Vault
+	wake  chan struct{}
+	after uint64 // the change up to which the index must know all, or it asks for the same again
+}
+
+const (
+	// remakeAtOnce is how many documents are put into the queue at once, remakeBelow how
+	// many may wait there then.
+	remakeAtOnce = 64
+	remakeBelow  = 32
+	// remakeLook is how soon it looks again while texts are lacking.
+	remakeLook = 250 * time.Millisecond
+	// remakeOwner has his turn in the queue as everybody who uploads has.
+	remakeOwner = "texts"
+)
+
+func (r *remaker) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run goes on until ctx ends: after a poke, until nothing is lacking.
+func (r *remaker) run(ctx context.Context) {
+	var timer <-chan time.Time
+	err := r.note(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		case <-timer:
+		}
+		var more bool
+		if err == nil {
+			more, err = r.feed(ctx)
+		}
+		timer = nil
+		switch {
+		case err != nil:
+			if ctx.Err() == nil && !takesNoWrites(err) {
+				r.v.log.Error("texts that are missing are not made", "error", err)
+			}
+			timer = time.After(processRetry)
+			err = r.note(ctx)
+		case more:
+			timer = time.After(remakeLook)
+		}
+	}
+}
+
+// note has the index know of all there is before it is asked.
+func (r *remaker) note(ctx context.Context) error {
+	return r.v.store.View(ctx, func(t *store.Tx) error { r.after = t.LastChange(); return nil })
+}
+
+// feed puts the next documents into the queue, where that is short; more says that there
+// may be others.
+func (r *remaker) feed(ctx context.Context) (more bool, err error) {
+	var queued uint64
+	if err := r.v.store.View(ctx, func(t *store.Tx) error { queued = t.Count(store.CountTasks); return nil }); err != nil {
+		return false, err
+	}
+	if queued > remakeBelow {
+		return true, nil
+	}
+	ids := r.v.index.Lacking(r.after, remakeAtOnce)
+	if len(ids) == 0 {
+		return false, nil // the next turn of the indexer pokes
+	}
+	if err := r.v.room(); err != nil {
+		return true, err
+	}
+	err = r.v.store.Update(ctx, nil, func(t *store.Tx) error {
+		for _, id := range ids {
+			if err := r.queue(t, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return true, err
+	}
+	r.v.log.Debug("texts are made again", "documents", len(ids), "first", ids[0])
+	r.v.processor.poke()
+	return true, r.note(ctx)
+}
+
+// queue puts a document into the queue, or has the index look at it again.
+func (r *remaker) queue(t *store.Tx, id uint64) error {
+	file, err := t.File(id)
+	switch {
+	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
+		t.TouchFile(id)
+		return nil
+	case err != nil:
+		return err
+	case file.Processing, file.Textless():
+		t.TouchFile(id)
+		return nil
+	}
+	file.Processing, file.Failure = true, ""
+	return errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, Owner: remakeOwner, At: r.v.now()}))
+}
