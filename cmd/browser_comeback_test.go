@@ -22,7 +22,7 @@ func readingGoesOn(t *testing.T, on *bench) {
 	b.follow(".document-name a | " + chain[1].name)
 	b.shows(1)
 	b.press("?")
-	b.sees("dialog dd | back to where the document lies")
+	b.sees("dialog dd | to where the document lies")
 	b.press(kb.Escape)
 	b.until(`!document.querySelector("dialog[open]")`)
 	b.leave(func() { b.press("n") })

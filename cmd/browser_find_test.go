@@ -197,6 +197,7 @@ func slowFinding(t *testing.T, b *tab) {
 func (f *firm) findPage(t *testing.T, b *tab) {
 	b.goTo("/find?q=21-4")
 	b.sees("#found .found-row")
+	b.until(`[...document.querySelectorAll("#found :is(mark, .found-name, .found-snippet)")].every(e => getComputedStyle(e).unicodeBidi.startsWith("isolate"))`)
 	b.follow(".tabs a | Abstracts")
 	b.until(`location.search == "?kind=abstract&q=21-4"`)
 	b.sees("#found .found-row")
@@ -315,6 +316,13 @@ func (f *firm) findsOnPhone(t *testing.T, b *tab) {
 	b.until(`(() => { const r = document.querySelector(".viewer-marks i.now").getBoundingClientRect();
 		return document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest(".viewer-paper") })()`)
 	b.fits(360)
+	// A window that is nothing for a while, as while a phone is folded, keeps the place.
+	for _, height := range []int64{1, 740} {
+		b.size(min(height, 360), height)
+		b.until(fmt.Sprintf(`innerHeight == %d`, height))
+		value[bool](b, `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
+	}
+	b.until(`document.querySelector("[data-number]").value == "3" && document.querySelector(".viewer-marks i.now")?.getBoundingClientRect().top > 0`)
 	b.screenshot("scene-find-marked-phone")
 	b.goTo("/orders?q=orchard")
 	b.fits(360)

@@ -38,7 +38,8 @@ func (b *tab) screenshot(name string) {
 	if folder == "" {
 		return
 	}
-	beyond := true
+	// To picture what lies beyond the window Chromium makes that tiny for an instant.
+	beyond := value[bool](b, `document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth`)
 	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond})
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		b.t.Fatal(err)

@@ -46,6 +46,24 @@ func TestFindPage(t *testing.T) {
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
 }
 
+// Who sees what lacks a letter that is being typed is told so.
+func TestFindLoose(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane")})
+	h.indexed(t)
+	viewer := h.visit(t, title.RoleViewer)
+	ask := func(path string) reply { return viewer.get(t, 200, path, "HX-Request", "true") }
+	for _, path := range []string{"/find?q=mill+", "/find/box?q=mill+"} {
+		ask(path+"x").has(t, "Mill", "Also shown: what has no word “x”.")
+		for rest, want := range map[string]string{"la": "Mill", "xy": "Nothing was found"} {
+			got := ask(path + rest)
+			got.has(t, want)
+			got.lacks(t, "Also shown")
+		}
+	}
+}
+
 // The address has what was asked for and nothing else, whoever sent the form.
 func TestFindAddress(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type found struct {
 	Counts  map[string]int
 	Counted bool           // Counts are known
 	Fuzzy   bool           // some of Rows are there with a typing error allowed for
+	Loose   string         // what some of Rows are there without, in a sentence; "" for nothing
 	from    string         // the list that documents lead back to; "" for none
 	strict  *search.Marker // marks nothing with a typing error
 	marker  *search.Marker
@@ -91,6 +92,9 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	}
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
+	}
+	if answer.Loose && len(f.Rows) > 0 {
+		f.Loose = without(f.Text)
 	}
 	return f, nil
 }

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"deedkeep/app/search"
 	"deedkeep/app/title"
@@ -68,4 +70,27 @@ func marked(line []search.Piece) string {
 		}
 	}
 	return b.String()
+}
+
+// without is a sentence on what a search.Answer that is Loose has left out of a text.
+func without(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
+	quotes := 0
+	for _, r := range text {
+		if strings.ContainsRune(`"“”„«»`, r) {
+			quotes++
+		}
+	}
+	last := ""
+	if len(words) > 0 {
+		last = words[len(words)-1]
+	}
+	letter := utf8.RuneCountInString(last) == 1 && strings.HasSuffix(text, last) && !unicode.IsDigit([]rune(last)[0])
+	switch {
+	case letter:
+		return "Also shown: what has no word “" + last + "”. Type on to narrow it."
+	case quotes%2 == 1:
+		return "Also shown: what has the words, but not one behind the other."
+	}
+	return "Also shown: what has the number without the word before it."
 }

@@ -43,3 +43,20 @@ func TestTone(t *testing.T) {
 		}
 	}
 }
+
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"mill s":           "Also shown: what has no word “s”. Type on to narrow it.",
+		"tax-é":            "Also shown: what has no word “é”. Type on to narrow it.",
+		`"right of wa`:     "Also shown: what has the words, but not one behind the other.",
+		"Bk 1022 Pg 311":   "Also shown: what has the number without the word before it.",
+		"bk 2":             "Also shown: what has the number without the word before it.",
+		"book 7 page 3 ":   "Also shown: what has the number without the word before it.",
+		`"right of way" s`: "Also shown: what has no word “s”. Type on to narrow it.",
+	} {
+		if got := without(text); got != want {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}

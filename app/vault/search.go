@@ -52,6 +52,7 @@ type SearchPage struct {
 	More   bool           // there are hits behind these
 	Counts map[string]int // matches of each kind, whatever SearchQuery.Kind says
 	Fuzzy  bool           // some hits are there with a typing error allowed for
+	Loose  bool           // some hits are there without all of it: search.Answer
 	Took   time.Duration
 }
 
@@ -77,7 +78,7 @@ func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (p
 	if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
 		return page, err
 	}
-	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy}
+	page = SearchPage{Hits: v.snippets(ctx, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Loose}
 	page.Took = v.now().Sub(began)
 	return page, nil
 }

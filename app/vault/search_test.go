@@ -25,6 +25,7 @@ type fakeIndex struct {
 	vault.WordIndex
 	hits   []search.Hit
 	fuzzy  bool
+	loose  bool
 	err    error
 	asked  search.Query
 	always bool // there are hits behind every page
@@ -35,7 +36,7 @@ func (f *fakeIndex) Search(_ context.Context, q search.Query) (search.Answer, er
 	if f.err != nil {
 		return search.Answer{}, f.err
 	}
-	a := search.Answer{Counts: map[search.Kind]int{}, Fuzzy: f.fuzzy}
+	a := search.Answer{Counts: map[search.Kind]int{}, Fuzzy: f.fuzzy, Loose: f.loose}
 	of := []search.Hit{}
 	for _, h := range f.hits {
 		a.Counts[h.Kind]++
@@ -195,9 +196,9 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	a := filedAbstract(t, v, "F-1", "12.-3-4", elm("Albany", "Albany"))
 	loose := upload(t, v, pdf("elm.pdf", "nothing"))[0]
 	f.hits = []search.Hit{hit(search.Order, placed.ID), hit(search.Order, gone.ID), hit(search.Abstract, a.ID), hit(search.File, loose.ID), hit(search.File, 99), hit(9, 1)}
-	f.fuzzy = true
+	f.fuzzy, f.loose = true, true
 	page := look(t, v, vault.SearchQuery{Text: "elm"})
-	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || page.More {
+	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Loose || page.More {
 		t.Fatalf("%q, %+v", got, page)
 	}
 	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
@@ -373,6 +374,37 @@ func TestSearchLists(t *testing.T) {
 	}
 	if m, err := v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// A snippet shows where it begins or ends in the middle of its text, and only there.
+func TestSearchSnippetIsCutOut(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	long := strings.Repeat(" parties hereto", 40)
+	for _, row := range []struct {
+		name, text    string
+		before, after bool
+	}{
+		{"whole", "\u00a0the elm \n", false, false},
+		{"begins", "the elm" + long, false, true},
+		{"ends", long + " the elm", true, false},
+		{"inside", long + " the elm" + long, true, true},
+	} {
+		file := upload(t, v, pdf(row.name+".pdf", row.text))[0]
+		failure(t, v, file.ID)
+		draft := title.OrderDraft{Number: title.Given(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.hits = []search.Hit{hit(search.File, file.ID), hit(search.Order, order.ID)}
+		for _, h := range look(t, v, vault.SearchQuery{Text: "elm"}).Hits {
+			got := strings.TrimPrefix(marks(h.Snippet), "Notes: ")
+			if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before || strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
+				t.Errorf("%s, %s: %q", row.name, h.Kind, got)
+			}
+		}
 	}
 }
 

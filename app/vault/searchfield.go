@@ -135,7 +135,7 @@ func snippetOfFields(mark *search.Marker, list []worded) (shown []SnippetPiece, 
 	var found []match
 	for at, field := range list {
 		if pieces, worth := mark.Snippet(field.value); worth > 0 {
-			found = append(found, match{at, worth, pieces})
+			found = append(found, match{at, worth, cutOut(field.value, pieces)})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.worth, a.worth) })

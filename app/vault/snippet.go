@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int
 		pieces, worth := mark.Snippet(strings.ToValidUTF8(text[:min(len(text), left)], ""))
 		left -= len(text)
 		if worth > best {
-			hit.Snippet, hit.Page, best = pieces, page, worth
+			hit.Snippet, hit.Page, best = cutOut(text, pieces), page, worth
 			left = min(left, snippetAfter)
 		}
 		if left <= 0 || ctx.Err() != nil {
@@ -55,4 +56,21 @@ func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int
 	if err != nil && !errors.Is(err, errStop) { // there is no text, or it is to be made again
 		v.log.DebugContext(ctx, "no text for a snippet", "file", hit.ID, "error", err)
 	}
+}
+
+// cutOut shows of a window where it begins or ends in the middle of its text.
+func cutOut(text string, window []SnippetPiece) []SnippetPiece {
+	const before, behind = "… ", " …"
+	var b strings.Builder
+	for _, piece := range window {
+		b.WriteString(piece.Text)
+	}
+	text, shown := strings.TrimSpace(text), strings.TrimSpace(b.String())
+	if !strings.HasPrefix(text, shown) {
+		window = slices.Insert(window, 0, SnippetPiece{Text: before})
+	}
+	if !strings.HasSuffix(text, shown) {
+		window = append(window, SnippetPiece{Text: behind})
+	}
+	return window
 }

@@ -881,6 +881,7 @@
   let room = { width: pane.clientWidth, height: pane.clientHeight };
   new ResizeObserver(() => {
     if (room.width === pane.clientWidth && room.height === pane.clientHeight) return;
+    if (!pane.clientWidth || !pane.clientHeight) return; // nothing of it is seen for now: it keeps its place
     const anchor = where(room.width / 2, room.height / 2);
     room = { width: pane.clientWidth, height: pane.clientHeight };
     layout(anchor && { ...anchor, x: room.width / 2, y: room.height / 2 });
