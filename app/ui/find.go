@@ -76,10 +76,18 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 		return p.part(w, r, who, http.StatusOK, "find.html", "found-anew", list)
 	}
 	heading := "Find"
-	if list.Text != "" {
-		heading = "Find: " + shorten(list.Text, 80)
+	if name := list.Called(); name != "" {
+		heading = "Find: " + name
 	}
 	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: heading, Section: "find", Data: list})
+}
+
+// Called is what is looked for as a heading names it; "" where nothing is.
+func (l *findPage) Called() string {
+	if len(l.Problems) > 0 {
+		return ""
+	}
+	return shorten(l.Text, 80)
 }
 
 // to is the address with other values. That of one number alone would lead on to the

@@ -64,6 +64,34 @@ func TestFindLoose(t *testing.T) {
 	}
 }
 
+// What cannot be looked for is refused in the words of people, and not said again.
+func TestFindRefuses(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "26-2", 5, elm())
+	h.indexed(t)
+	viewer := h.visit(t, title.RoleViewer)
+	for _, row := range []struct{ name, q, want string }{
+		{"long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
+		{"much", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
+		{"no text", "elm\x00", "That has characters that nothing can be found by."},
+		{"short", "-", "Type at least two letters or digits."},
+	} {
+		for _, path := range []string{"/find?q=", "/find/box?q="} {
+			got := viewer.get(t, 200, path+url.QueryEscape(row.q), "HX-Request", "true")
+			got.has(t, row.want)
+			got.lacks(t, "The q", "field")
+		}
+		got := viewer.get(t, 200, "/find?q="+url.QueryEscape(row.q))
+		got.has(t, row.want)
+		got.lacks(t, "The q", "field has", "field must")
+		if row.name != "short" {
+			got.has(t, "<h1>Find</h1>")
+		}
+	}
+	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Find “"+strings.Repeat("y", 77)+"…”</h1>")
+}
+
 // The address has what was asked for and nothing else, whoever sent the form.
 func TestFindAddress(t *testing.T) {
 	t.Parallel()
