@@ -154,6 +154,9 @@ func (l *findPage) ways() {
 // First is the place of the page's first record among all.
 func (l *findPage) First() int { return (l.Number-1)*foundAPage + 1 }
 
+// Here is the address of what is shown.
+func (l *findPage) Here() string { return l.to() }
+
 // Unfiltered is the address with nothing but the text.
 func (l *findPage) Unfiltered() string {
 	return address(l.path, url.Values{"q": l.Asked["q"], "all": {"1"}})

@@ -28,7 +28,14 @@ func TestFindPage(t *testing.T) {
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
 	}
+	// The page asks again until there is one, and says of names what is true.
+	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
+	got := viewer.get(t, 200, "/find?q=johnson&kind=order")
+	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
+	got.lacks(t, "Nothing has that number")
+	viewer.get(t, 200, "/find?q=99-").has(t, "<h2>No number or address begins so</h2>")
 	h.indexed(t)
+	viewer.get(t, 200, "/find?q=johnson&kind=order", "HX-Request", "true").lacks(t, "every 5s", "yet")
 	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
 	viewer.get(t, 200, "/find?q=nowhere").has(t, "Nothing was found", `value="nowhere"`)
 	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/search"
@@ -28,6 +29,7 @@ type found struct {
 	strict  *search.Marker // marks nothing with a typing error
 	marker  *search.Marker
 	Partial string // why only numbers and addresses were looked at; "" where all was
+	Making  bool   // for there is no whole index yet: to ask again will help
 }
 
 // foundRow is one record, with what was looked for marked.
@@ -77,7 +79,8 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, nil
 	case title.Closing:
 		f.Partial = sentenceOf(err)
-		if state := p.searchIndex(ctx); state.Building && !state.Ready && state.Total > 0 {
+		state := p.searchIndex(ctx)
+		if f.Making = !state.Ready; f.Making && state.Building && state.Total > 0 {
 			f.Partial = "The search index is being made" + state.progress() + "."
 		}
 		err = p.byNumber(ctx, q, &f)
@@ -196,6 +199,17 @@ func (f *found) standing(hit vault.SearchHit) string {
 		return f.Text
 	}
 	return strings.Join(there, " ")
+}
+
+// Nothing is the sentence for no Rows, without its full stop.
+func (f found) Nothing() string {
+	switch {
+	case f.Partial == "":
+		return "Nothing was found"
+	case strings.ContainsFunc(f.Text, unicode.IsDigit):
+		return "No number or address begins so"
+	}
+	return "Names and words cannot be found yet"
 }
 
 // Tally is how many records of each kind there are, in words; "" where nobody counted.
