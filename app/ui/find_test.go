@@ -71,6 +71,35 @@ func TestFindLoose(t *testing.T) {
 	}
 }
 
+// Filters without words lead to the lists that can do it.
+func TestFindWithoutWords(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	viewer := h.visit(t, title.RoleViewer)
+	const abstracts, orders = `href="/abstracts?`, `href="/orders?`
+	for query, want := range map[string][]string{
+		"county=St.+Tammany&state=LA":         {`href="/abstracts?county=St.&#43;Tammany&amp;state=LA">All abstracts in St. Tammany, LA<`, `href="/orders?county=St.&#43;Tammany&amp;state=LA">All orders in St. Tammany, LA<`},
+		"county=Dane&kind=order":              {"", `href="/orders?county=Dane">All orders in Dane<`},
+		"county=Dane&kind=file":               {`href="/abstracts?county=Dane">All abstracts in Dane<`, ""},
+		"template=7":                          {`href="/abstracts?template=7">All abstracts<`, ""},
+		"created_from=2026-01-02&to=1/3/2026": {`href="/abstracts?from=2026-01-02&amp;to=2026-01-03">All abstracts<`, ""},
+		"kind=order&from=2026-01-02":          {"", ""},
+		"":                                    {"", ""},
+	} {
+		page := viewer.get(t, 200, "/find?"+query)
+		for at, list := range []string{abstracts, orders} {
+			if want := want[at:][0]; want == "" {
+				page.lacks(t, list)
+			} else {
+				page.has(t, want)
+			}
+		}
+	}
+	for _, query := range []string{"q=elm&created_from=2026-13-45", "created_from=2026-13-45", "q=elm&created_to=x"} {
+		viewer.get(t, 200, "/find?"+query).has(t, `class="problem"`, "Created ")
+	}
+}
+
 // What cannot be looked for is refused in the words of people, and not said again.
 func TestFindRefuses(t *testing.T) {
 	t.Parallel()
