@@ -102,6 +102,11 @@ func (l *findPage) to(pairs ...string) string {
 	return to
 }
 
+// findHow tells what a text finds.
+func (p *pages) findHow(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.show(w, r, who, http.StatusOK, "findhow.html", page{Heading: "How finding works", Section: "find"})
+}
+
 // bounds takes the bounds by which a program names them too.
 func (l *findPage) bounds(r *http.Request) {
 	for _, name := range []string{"from", "to"} {

@@ -71,6 +71,26 @@ func TestFindLoose(t *testing.T) {
 	}
 }
 
+// Where nothing is looked for or found there is a way to how it works, and a word on
+// what several words cannot do.
+func TestFindTells(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "26-2", 5, elm())
+	h.indexed(t)
+	viewer := h.visit(t, title.RoleViewer)
+	const how, apart = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
+	viewer.get(t, 200, "/find").has(t, how)
+	for _, path := range []string{"/find?q=", "/find/box?q="} {
+		viewer.get(t, 200, path+"deed+26-2", "HX-Request", "true").has(t, how, apart)
+		one := viewer.get(t, 200, path+"nowhere", "HX-Request", "true")
+		one.has(t, how)
+		one.lacks(t, apart)
+		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, how)
+	}
+	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer")
+}
+
 // Filters without words lead to the lists that can do it.
 func TestFindWithoutWords(t *testing.T) {
 	t.Parallel()

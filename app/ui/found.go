@@ -212,6 +212,9 @@ func (f found) Nothing() string {
 	return "Names and words cannot be found yet"
 }
 
+// Several reports whether more than one word is looked for.
+func (f found) Several() bool { return len(strings.Fields(f.Text)) > 1 }
+
 // Tally is how many records of each kind there are, in words; "" where nobody counted.
 func (f found) Tally() string {
 	var list []string
