@@ -90,6 +90,23 @@ func docsAreTried(t *testing.T, on *bench) {
 	if n := len(sent()); n < 4 {
 		t.Errorf("%d requests were seen", n)
 	}
+	t.Run("under another name", func(t *testing.T) { triedUnderAnotherName(t, on) })
+}
+
+// Where the public address is not that in the browser, what is tried goes to the one in
+// the browser, and what is copied names the public one.
+func triedUnderAnotherName(t *testing.T, on *bench) {
+	h := on.house(t, "DEEDKEEP_PUBLIC_URL=https://deeds.example")
+	key := h.command("", "keys", "create", "docs", "--quiet")
+	b := on.tab(t, h.origin)
+	b.goTo("/docs#/Abstracts/listAbstractTemplates")
+	const list = "#operations-Abstracts-listAbstractTemplates"
+	b.sees(list + " .docs-samples pre | https://deeds.example/v1/abstract-templates")
+	b.fill("#key", key)
+	b.click(list + " .execute")
+	b.sees(list + " .live-responses-table .response-col_status | 200")
+	b.sees(list + " .request-url pre | " + h.origin + "/v1/abstract-templates")
+	b.screenshot("docs-under-another-name")
 }
 
 // sentToV1 listens from now on for requests to /v1, and tells with how many cookies each

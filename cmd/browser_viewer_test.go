@@ -51,6 +51,7 @@ func reading(t *testing.T, on *bench) {
 	b.leave(func() { b.press("p") })
 	b.sees("h1 | " + chain[2].name)
 	t.Run("find", func(t *testing.T) { f.finds(t, b) })
+	t.Run("sheets", func(t *testing.T) { f.sheets(t, b) })
 }
 
 // turns turns to each page of a scanned TIFF or PDF: each has a picture of its own,

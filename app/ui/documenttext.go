@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/title"
@@ -18,7 +19,22 @@ type textPage struct {
 	Hits  int
 }
 
-type textCell []textPart
+// textCell is one of a sheet. What is last in a row of a few goes on over the columns
+// behind it, as a heading does in a spreadsheet.
+type textCell struct {
+	Parts []textPart
+	Span  int // columns
+}
+
+// Long reports more than a line of a narrow column.
+func (c textCell) Long() bool {
+	const line = 24 // characters
+	n := 0
+	for _, part := range c.Parts {
+		n += utf8.RuneCountInString(part.Text)
+	}
+	return n > line
+}
 
 // textPart is a piece of text; Hit counts from 1 where it is what was looked for.
 type textPart struct {
@@ -127,7 +143,7 @@ func (s *documentSheet) marked() (texts []string) {
 		take(page.Parts)
 		for _, row := range page.Rows {
 			for _, cell := range row {
-				take(cell)
+				take(cell.Parts)
 			}
 		}
 	}
@@ -194,13 +210,22 @@ func (m *marker) mark(text string) []textPart {
 
 // rows makes a table of lines; a phrase is found within a cell.
 func (m *marker) rows(text string) [][]textCell {
+	const most = 1000 // columns that HTML lets a cell span
 	var rows [][]textCell
+	columns := 0
 	for line := range strings.Lines(text) {
 		var row []textCell
 		for cell := range strings.SplitSeq(strings.TrimRight(line, "\n"), "\t") {
-			row = append(row, m.mark(cell))
+			row = append(row, textCell{Parts: m.mark(cell), Span: 1})
 		}
-		rows = append(rows, row)
+		rows, columns = append(rows, row), max(columns, len(row))
+	}
+	for i, row := range rows {
+		if missing := columns - len(row); 2*missing > columns {
+			row[len(row)-1].Span = min(missing+1, most)
+		} else {
+			rows[i] = append(row, make([]textCell, missing)...)
+		}
 	}
 	return rows
 }

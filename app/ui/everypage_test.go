@@ -34,6 +34,9 @@ func TestEveryPageOpens(t *testing.T) {
 				t.Errorf("GET %s (%s): %d\n%s", there, r.Pattern, got.StatusCode, got.body)
 			}
 		}
+		if page := strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || got.StatusCode == 303; page && got.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
+			t.Errorf("GET %s: another site keeps hold of its window", there)
+		}
 		if path == there {
 			continue
 		}

@@ -40,6 +40,7 @@ type findTab struct {
 	Label, Address string
 	Count          int
 	Counted, Here  bool
+	About          bool // the count
 }
 
 // kindTabs are the kinds as the tabs name them.
@@ -176,7 +177,7 @@ func (l *findPage) query() vault.SearchQuery {
 // ways are the tabs, and the pages before and after.
 func (l *findPage) ways() {
 	for _, tab := range kindTabs {
-		t := findTab{Label: tab.label, Address: l.to("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted}
+		t := findTab{Label: tab.label, Address: l.to("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted, About: l.About}
 		t.Count = l.Counts[tab.kind]
 		if tab.kind == "" {
 			for _, n := range l.Counts {

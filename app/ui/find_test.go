@@ -2,12 +2,14 @@ package ui_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 // indexed waits until every record that there is can be found.
@@ -51,6 +53,53 @@ func TestFindPage(t *testing.T) {
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
+}
+
+// A count is about what there is where the index does not know of every change.
+func TestFindAbout(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	viewer := h.visit(t, title.RoleViewer)
+	h.order(t, "26-1", 5, elm())
+	h.indexed(t)
+	ask := func() (page, box reply) {
+		return viewer.get(t, 200, "/find?q=elm"), viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true")
+	}
+	page, box := ask()
+	page.has(t, `All <span class="found-tally">1</span>`)
+	box.has(t, "All results: 1 order")
+	h.order(t, "26-2", 5, elm())
+	page, box = ask()
+	page.has(t, `All <span class="found-tally">about 1</span>`)
+	box.has(t, "All results: about 1 order")
+	h.indexed(t)
+	page, _ = ask()
+	page.has(t, `All <span class="found-tally">2</span>`)
+}
+
+// While the first index is being made a search is a page that says how far it is.
+func TestFindWhileIndexIsMade(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
+	h.user(t, "Owner", title.RoleAdmin)
+	viewer := h.visit(t, title.RoleViewer)
+	for _, number := range []string{"26-1", "26-2", "26-3", "26-4"} {
+		h.order(t, number, 5, elm())
+	}
+	said := 0
+	_, err := h.vault.AwaitIndex(t.Context(), func(done, total uint64) {
+		if done == 0 || done == total {
+			return
+		}
+		said++
+		want := fmt.Sprintf("The search index is being made: %d %%, %d of 4 records.", done*25, done)
+		viewer.get(t, 200, "/find?q=26-").has(t, want, "Only numbers, parcels", "<mark>26</mark>-1", `aria-current="page">All</a>`)
+		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Nothing has that number.")
+		viewer.get(t, 200, "/orders?q=elm").has(t, "/find?all=1")
+	})
+	if err != nil || said == 0 {
+		t.Errorf("said %d times, %v", said, err)
+	}
 }
 
 // Who sees what lacks a letter that is being typed is told so.

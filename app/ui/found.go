@@ -22,7 +22,9 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool           // Counts are known
+	Counted bool           // Counts are known,
+	About   bool           // but for what the index does not know of yet
+	Late    string         // what is not found yet; "" where nothing is to be said
 	Fuzzy   bool           // some of Rows are there with a typing error allowed for
 	Loose   string         // what some of Rows are there without, in a sentence; "" for nothing
 	from    string         // the list that documents lead back to; "" for none
@@ -72,6 +74,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	}
 	f.strict = search.NewMarker(f.Text)
 	f.marker = f.strict
+	state := p.searchIndex(ctx) // as it was when it answered, or worse
 	answer, err := p.Search.Search(ctx, who.Actor, q)
 	switch title.KindOf(err) {
 	case title.Invalid:
@@ -79,9 +82,10 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, nil
 	case title.Closing:
 		f.Partial = sentenceOf(err)
-		state := p.searchIndex(ctx)
-		if f.Making = !state.Ready; f.Making && state.Building && state.Total > 0 {
-			f.Partial = "The search index is being made" + state.progress() + "."
+		now := p.searchIndex(ctx)
+		f.Making = !now.Ready
+		if missing := now.Missing(); missing != "" {
+			f.Partial = missing
 		}
 		err = p.byNumber(ctx, q, &f)
 		return f, err
@@ -90,6 +94,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, err
 	}
 	f.More, f.Counts, f.Counted = answer.More, answer.Counts, true
+	f.About, f.Late = !state.Exact(), state.Late()
 	if answer.Fuzzy {
 		f.marker = f.strict.Tolerant()
 	}
@@ -222,6 +227,9 @@ func (f found) Tally() string {
 		if n := f.Counts[kind.name]; n > 0 {
 			list = append(list, plural(n, kind.one, kind.many))
 		}
+	}
+	if f.About && len(list) > 0 {
+		list[0] = "about " + list[0]
 	}
 	return strings.Join(list, ", ")
 }

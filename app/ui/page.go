@@ -127,7 +127,8 @@ func (p *pages) renderUnder(policy string, w http.ResponseWriter, status int, na
 func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	http.Redirect(w, r, to, http.StatusSeeOther) // #nosec G710 -- what a request named went through local
+	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin") // as the page it leads to
+	http.Redirect(w, r, to, http.StatusSeeOther)                // #nosec G710 -- what a request named went through local
 }
 
 // shorten cuts a text to a number of bytes, at a letter.

@@ -29,6 +29,39 @@ func (s searchIndex) Says() string {
 	return fmt.Sprintf("%s in %s, with every change there was.", pluralAny(s.Documents, "record", "records"), size(s.Bytes))
 }
 
+// Missing is why an index that does not answer does not; "" where nothing is known of it.
+func (s searchIndex) Missing() string {
+	switch {
+	case s.Ready:
+	case s.Failed != "" && s.Building && s.Total > 0:
+		return "The search index does not get on for now" + s.progress() + ". Administrators see why under Settings."
+	case s.Failed != "":
+		return "The search index does not get on for now. Administrators see why under Settings."
+	case s.Building && s.Total > 0:
+		return "The search index is being made" + s.progress() + "."
+	}
+	return ""
+}
+
+// mostBehind is how many changes an index may be behind before everybody is told:
+// deedkeep help monitoring has the same number.
+const mostBehind = 1000
+
+// Late is what an index that answers does not know of yet, if that is worth a sentence.
+func (s searchIndex) Late() string {
+	switch {
+	case !s.Ready || s.Behind == 0:
+	case s.Failed != "":
+		return "The search index does not get on for now: what was filed or changed lately is not found yet."
+	case s.Behind > mostBehind:
+		return "The search index is catching up: some of what was filed or changed lately is not found yet."
+	}
+	return ""
+}
+
+// Exact reports an index that knows of every change.
+func (s searchIndex) Exact() bool { return s.Trouble == "" && s.Ready && s.Behind == 0 }
+
 func (s searchIndex) progress() string {
 	if s.Total == 0 {
 		return ""

@@ -1,6 +1,12 @@
 package ui
 
-import "testing"
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"deedkeep/app/vault"
+)
 
 func TestHumane(t *testing.T) {
 	t.Parallel()
@@ -58,5 +64,71 @@ func TestWithout(t *testing.T) {
 		if got := without(text); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
+	}
+}
+
+// Rows of a sheet are as long as the longest; a heading goes over all of it.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	var m marker
+	for text, want := range map[string]string{
+		"":                                    "",
+		"a\n":                                 "a1",
+		"Heading\nNo.\tDeed\tPage\n1\tx\n\n":  "Heading3|No.1 Deed1 Page1|1,1 x1 0|3",
+		"a\tb\n1\t" + strings.Repeat("é", 25): "a1 b1|1,1 " + strings.Repeat("é", 25) + "1 long",
+	} {
+		var lines []string
+		for _, row := range m.rows(text) {
+			var cells []string
+			for _, cell := range row {
+				said := ""
+				for _, part := range cell.Parts {
+					said += part.Text
+				}
+				if said == "1" {
+					said += ","
+				}
+				if said += strconv.Itoa(cell.Span); cell.Long() {
+					said += " long"
+				}
+				cells = append(cells, said)
+			}
+			lines = append(lines, strings.Join(cells, " "))
+		}
+		if got := strings.Join(lines, "|"); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Who looks for something is told how the index is where that matters.
+func TestSearchIndexSays(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name          string
+		state         vault.SearchState
+		missing, late string
+		exact         bool
+	}{
+		{"whole", vault.SearchState{Ready: true}, "", "", true},
+		{"a little behind", vault.SearchState{Ready: true, Behind: 3}, "", "", false},
+		{"far behind", vault.SearchState{Ready: true, Behind: 1001}, "", "The search index is catching up: some of what was filed or changed lately is not found yet.", false},
+		{"failed", vault.SearchState{Ready: true, Behind: 1, Failed: "/x: no room"}, "", "The search index does not get on for now: what was filed or changed lately is not found yet.", false},
+		{"failed, whole", vault.SearchState{Ready: true, Failed: "x"}, "", "", true},
+		{"made anew", vault.SearchState{Ready: true, Building: true, Total: 9}, "", "", true},
+		{"not begun", vault.SearchState{}, "", "", false},
+		{"begun", vault.SearchState{Building: true}, "", "", false},
+		{"half made", vault.SearchState{Building: true, Done: 1_250, Total: 5_000}, "The search index is being made: 25 %, 1,250 of 5,000 records.", "", false},
+		{"half made, failed", vault.SearchState{Building: true, Done: 1_250, Total: 5_000, Failed: "/x: no room"},
+			"The search index does not get on for now: 25 %, 1,250 of 5,000 records. Administrators see why under Settings.", "", false},
+		{"none, failed", vault.SearchState{Failed: "/x: no room"}, "The search index does not get on for now. Administrators see why under Settings.", "", false},
+	} {
+		s := searchIndex{SearchState: row.state}
+		if s.Missing() != row.missing || s.Late() != row.late || s.Exact() != row.exact {
+			t.Errorf("%s: %q, %q, %t", row.name, s.Missing(), s.Late(), s.Exact())
+		}
+	}
+	if (searchIndex{Trouble: "x"}).Exact() {
+		t.Error("what nothing is known of is exact")
 	}
 }
