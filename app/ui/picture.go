@@ -256,7 +256,11 @@ func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 // spots are the places in a document that one of the ways leads to, and its phrase.
 func (p *pages) spots(ctx context.Context, who visitor, id uint64, ways []way) (hits []vault.Spot, more bool, by string, err error) {
 	for _, way := range ways {
-		hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+		if len(way.each) > 0 {
+			hits, more, err = p.Vault.Files.FindWords(ctx, who.Actor, id, way.each)
+		} else {
+			hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+		}
 		if err != nil {
 			return nil, false, "", err
 		}
