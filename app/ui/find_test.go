@@ -94,7 +94,7 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 		said++
 		want := fmt.Sprintf("The search index is being made: %d %%, %d of 4 records.", done*25, done)
 		viewer.get(t, 200, "/find?q=26-").has(t, want, "Only numbers, parcels", "<mark>26</mark>-1", `aria-current="page">All</a>`)
-		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Nothing has that number.")
+		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Names and words cannot be found yet.")
 		viewer.get(t, 200, "/orders?q=elm").has(t, "/find?all=1")
 	})
 	if err != nil || said == 0 {
@@ -138,6 +138,18 @@ func TestFindTells(t *testing.T) {
 		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, how)
 	}
 	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer")
+}
+
+// Names in a list stand apart.
+func TestFindShowsLines(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	clerk := h.visit(t, title.RoleStaff)
+	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, title.Property{County: "Albany"})
+	h.indexed(t)
+	for _, path := range []string{"/find?q=hebert", "/find/box?q=hebert"} {
+		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: <mark>Hebert</mark>, Theodore / O&#39;Neal, Sean")
+	}
 }
 
 // Filters without words lead to the lists that can do it.

@@ -128,7 +128,7 @@ func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
 	row.Name, row.Below = f.marker.Mark(hit.Heading), f.marker.Mark(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
-		row.Snippet = telling(hit)
+		row.Snippet = broken(hit, telling(hit))
 	}
 	f.Fuzzy = f.Fuzzy || f.marker != f.strict && f.erring(row)
 	switch hit.Kind {
