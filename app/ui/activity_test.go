@@ -154,7 +154,7 @@ func TestActivityVerify(t *testing.T) {
 	admin.get(t, 303, "/admin/activity/verify")
 }
 
-var kindText = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|order_fields|order_statuses)\.[a-z_]{5,})"`)
+var kindText = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
 
 // Every kind of event that the vault writes has words.
 func TestEventWords(t *testing.T) {

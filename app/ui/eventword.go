@@ -27,6 +27,7 @@ var eventWords = []eventGroup{
 		{"file.trashed", "moved to the trash", "document", "moved to the trash:"}, {"file.restored", "restored from the trash", "document", "took out of the trash:"},
 		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "removed for good, after its time in the trash,", "document", ""},
 	}},
+	{"Searches", []eventWord{{"search.asked", "searched", "", ""}}},
 	{"Abstracts", []eventWord{
 		{"abstract.created", "made", "abstract", "made this abstract"}, {"abstract.changed", "changed", "abstract", "changed"},
 		{"abstract.trashed", "moved to the trash", "abstract", "moved it to the trash"},

@@ -66,13 +66,16 @@ func newNotes(v *Vault) *notes {
 
 // The kinds of events that count once a minute: views, and downloads on pages. What a
 // program asks for with its key is counted one by one.
+// So are searches, which show words of documents: who searched, and when, but not for
+// what, since that is people's names.
 const (
 	opened     = "file.opened"
 	downloaded = "file.downloaded"
+	searchedBy = "search.asked"
 )
 
 func countable(e title.Event) bool {
-	return e.Kind == opened || e.Kind == downloaded && e.Actor.Kind == title.ByUser
+	return e.Kind == opened || e.Kind == searchedBy || e.Kind == downloaded && e.Actor.Kind == title.ByUser
 }
 
 // note takes down what happened now, or counts it with what is known already.

@@ -66,7 +66,8 @@ const (
 
 // Search looks for live records by their fields and by the text of documents. Invalid
 // under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
-// when there is no whole index yet, or the search took too long.
+// when there is no whole index yet, or the search took too long. That the actor searched
+// is taken down as a view is (Events.Note), without the text.
 func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (page SearchPage, err error) {
 	began := v.now()
 	defer func(begun time.Time) { v.counts.search(time.Since(begun), page, err) }(time.Now())
@@ -109,8 +110,11 @@ func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery) (f
 		return f, err
 	}
 	defer leave()
-	f.answer, err = v.index.Search(within, q.asked())
-	return f, refusedSearch(err)
+	if f.answer, err = v.index.Search(within, q.asked()); err != nil {
+		return f, refusedSearch(err)
+	}
+	v.notes.note(title.Event{Actor: actor, Kind: searchedBy}, false)
+	return f, nil
 }
 
 // more says whether there are hits behind those that can be reached.

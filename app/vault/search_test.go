@@ -149,6 +149,39 @@ func TestSearchRefused(t *testing.T) {
 	}
 }
 
+// That somebody searched is in the log, once and then by the minute, and not for what.
+func TestSearchIsTakenDown(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	for range 3 {
+		look(t, v, vault.SearchQuery{Text: "nightingale"})
+	}
+	if _, err := v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: " "}); err == nil {
+		t.Error("nothing was searched for")
+	}
+	f.err = search.ErrDeadline
+	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err == nil {
+		t.Error("it was not late")
+	}
+	page, err := v.Events.List(t.Context(), vault.Query{Limit: 50})
+	asked := 0
+	for _, e := range page.Items {
+		raw, _ := json.Marshal(e)
+		if strings.Contains(string(raw), "nightingale") {
+			t.Errorf("the log tells what was looked for: %s", raw)
+		}
+		if e.Kind == "search.asked" {
+			asked++
+		}
+	}
+	if err != nil || asked != 1 {
+		t.Errorf("%d entries, %v", asked, err)
+	}
+}
+
 // What is asked of the index, which knows days.
 func TestSearchAsks(t *testing.T) {
 	t.Parallel()
