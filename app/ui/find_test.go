@@ -271,6 +271,7 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=lien+general", "", 0},
 		{"q=lien+general&words=1", `"lien" "general"*`, 3},
 		{"q=lien", "", 0},
+		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // all of them stand on that page alone
 	} {
 		var found struct {
 			Hits  []struct{ Page int }
@@ -282,6 +283,8 @@ func TestWordsInDocument(t *testing.T) {
 		}
 	}
 	g.get(t, 200, path(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
+	text := g.get(t, 200, path(deed, "/text?words=1&find=page+2+deed"))
+	text.has(t, "Page 1: GENERAL", `<mark id="hit-1">Page 2</mark>: GENERAL`, "2 hits")
 	g.get(t, 200, path(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
 	g.get(t, 200, path(files[0], "?find=smith+lien")).lacks(t, "<mark")
 	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
