@@ -160,7 +160,7 @@ func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, by way) e
 		if err != nil {
 			return err
 		}
-		if len(whole) > 0 {
+		if led := asked(r, "page", 0); len(whole) > 0 && (led == 0 || whole[led]) {
 			marks = func(n int) bool { return whole[n] }
 		}
 	}

@@ -272,6 +272,8 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=lien+general&words=1", `"lien" "general"*`, 3},
 		{"q=lien", "", 0},
 		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // all of them stand on that page alone
+		{"q=page+2+deed&words=1&page=2", `"page" "2" "deed"*`, 2},
+		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // whoever was led to another has all pages
 	} {
 		var found struct {
 			Hits  []struct{ Page int }

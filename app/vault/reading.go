@@ -131,9 +131,11 @@ func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed st
 }
 
 // FindWords is Find for each of several phrases, those of extract.Each: on the pages that
-// have all of them, where there are any.
-func (f *Files) FindWords(ctx context.Context, actor title.Actor, id uint64, each []string) (hits []Spot, more bool, err error) {
-	return f.find(ctx, actor, id, newSpotting(strings.Join(each, " "), each))
+// have all of them, where there are any, and page is one of those; 0 is any page.
+func (f *Files) FindWords(ctx context.Context, actor title.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
+	s := newSpotting(strings.Join(each, " "), each)
+	s.from = page
+	return f.find(ctx, actor, id, s)
 }
 
 // spotting is a look through a document.
@@ -142,6 +144,8 @@ type spotting struct {
 	each   []extract.Phrase // what a page must have to be whole; none where that makes no difference
 	hits   []Spot           // MostHits and one more at most
 	whole  []Spot           // of whole pages, as many
+	from   int              // the page that must be whole for others not to count; 0 is any
+	led    bool             // it is
 }
 
 func newSpotting(typed string, each []string) *spotting {
@@ -163,6 +167,7 @@ func (s *spotting) page(page int, text string) (enough bool) {
 	runes := []rune(text)
 	spans := s.phrase.Find(runes, left)
 	whole := len(s.each) > 0 && extract.Has(runes, s.each)
+	s.led = s.led || whole && (s.from == 0 || s.from == page)
 	for _, span := range spans {
 		if whole && len(s.whole) <= MostHits {
 			s.whole = append(s.whole, hit(page, runes, span))
@@ -171,12 +176,12 @@ func (s *spotting) page(page int, text string) (enough bool) {
 			s.hits = append(s.hits, hit(page, runes, span))
 		}
 	}
-	return len(s.whole) > MostHits || len(s.each) == 0 && len(s.hits) > MostHits
+	return s.led && len(s.whole) > MostHits || len(s.each) == 0 && len(s.hits) > MostHits
 }
 
 // found is what was found so far.
 func (s *spotting) found() (hits []Spot, more bool) {
-	if hits = s.hits; len(s.whole) > 0 {
+	if hits = s.hits; s.led {
 		hits = s.whole
 	}
 	return hits[:min(len(hits), MostHits)], len(hits) > MostHits

@@ -151,18 +151,21 @@ func TestFindWords(t *testing.T) {
 	file := upload(t, v, pdf("Long.pdf", ""))[0]
 	for _, row := range []struct {
 		typed string
+		from  int
 		want  int
 		page  int // all of them stand on; 0: several
 		more  bool
 	}{
-		{"page 311 of 600", 2, 311, false},
-		{"page 311", 1, 311, false},
-		{"page", 600, 0, false},
-		{"page whereas", 1000, 0, true},
-		{"page nowhere", 600, 0, false},
-		{"311", 1, 311, false},
+		{"page 311 of 600", 0, 2, 311, false},
+		{"page 311 of 600", 311, 2, 311, false},
+		{"page 311 of 600", 5, 1000, 0, true},
+		{"page 311", 0, 1, 311, false},
+		{"page", 1, 600, 0, false},
+		{"page whereas", 2, 1000, 0, true},
+		{"page nowhere", 0, 600, 0, false},
+		{"311", 5, 1, 311, false},
 	} {
-		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, extract.Each(row.typed))
+		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, extract.Each(row.typed), row.from)
 		if err != nil || len(spots) != row.want || more != row.more {
 			t.Errorf("%s: %d, %v, %v", row.typed, len(spots), more, err)
 			continue
