@@ -39,6 +39,8 @@ func (f *firm) screens() []screen {
 		{name: "find-numbers", path: "/find?q=2026", as: staff},
 		{name: "find-start", path: "/find", as: viewer},
 		{name: "find-nothing", path: "/find?q=nowhere+at+all", as: viewer},
+		{name: "find-how", path: "/find/how", as: viewer},
+		{name: "find-lists", path: "/find?county=St.+Tammany&state=LA", as: viewer},
 		{name: "abstracts", path: "/abstracts", as: staff},
 		{name: "abstracts-new", path: "/abstracts/new", as: staff},
 		{name: "abstract", path: abstract, as: staff},

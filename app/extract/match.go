@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -66,6 +67,11 @@ func (p Phrase) Find(text []rune, most int) []Span {
 // lineHyphen stands in folded text for a hyphen at the end of a line and the white
 // space after it: a dash, or nothing.
 const lineHyphen = '\u00AD'
+
+// Has reports whether a text has every one of several phrases.
+func Has(text []rune, each []Phrase) bool {
+	return !slices.ContainsFunc(each, func(p Phrase) bool { return len(p.Find(text, 1)) == 0 })
+}
 
 // match returns where the phrase ends that begins at i, -1 where none does.
 func (p Phrase) match(text []rune, i int) int {

@@ -2,6 +2,7 @@ package title
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -86,11 +87,25 @@ func (o Order) Parcel() string { return o.Custom.text(keyParcel) }
 // Line is where the parcel lies as people write it, "12 Elm St, Troy, Rensselaer
 // County, NY", without what is not known.
 func (p Property) Line() string {
-	county := p.County
-	if county != "" && !strings.HasSuffix(Fold(county), "county") && !strings.HasSuffix(Fold(county), "parish") {
-		county += " County"
+	return joined(", ", p.Address, p.City, p.countyNamed(), p.State)
+}
+
+// countyNamed is the county with what its state calls one, unless it says so itself.
+func (p Property) countyNamed() string {
+	county := Fold(p.County)
+	ends := func(kind string) bool { return strings.HasSuffix(county, kind) }
+	begins := func(kind string) bool { return strings.HasPrefix(county, kind) }
+	if county == "" || slices.ContainsFunc([]string{"county", "parish", "borough", "census area"}, ends) ||
+		slices.ContainsFunc([]string{"county of ", "parish of ", "city and borough of ", "municipality of "}, begins) {
+		return p.County
 	}
-	return joined(", ", p.Address, p.City, county, p.State)
+	switch Fold(p.State) {
+	case "la", "louisiana":
+		return p.County + " Parish"
+	case "ak", "alaska":
+		return p.County + " Borough"
+	}
+	return p.County + " County"
 }
 
 // Street is what an address is looked up by: with its city and state, without the

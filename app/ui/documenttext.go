@@ -83,6 +83,7 @@ func (s *documentSheet) looksFor(r *http.Request) {
 type way struct {
 	phrase string
 	all    []string
+	each   []string // what a page has all of where any page has
 }
 
 // waysTo are the ways to a text, one after another until one leads somewhere: as it was
@@ -90,15 +91,15 @@ type way struct {
 // its words.
 func waysTo(text string, words bool) []way {
 	each := extract.Each(text)
-	apart := way{strings.Join(each, " "), each}
+	apart := way{phrase: strings.Join(each, " "), all: each, each: each}
 	switch {
 	case len(each) == 0:
-		return []way{{text, nil}}
+		return []way{{phrase: text}}
 	case words:
 		apart.all = nil // the search knows more spellings
 		return []way{apart}
 	}
-	return []way{{text, nil}, apart}
+	return []way{{phrase: text}, apart}
 }
 
 // found reports whether everything is there that must be.
@@ -117,7 +118,7 @@ func (p *pages) text(r *http.Request, who visitor, s *documentSheet) error {
 	s.Page = max(asked(r, "page", 1), 1)
 	ways := waysTo(s.Find, s.Words)
 	for _, way := range ways {
-		if err := p.marked(r, who, s, way.phrase); err != nil {
+		if err := p.marked(r, who, s, way); err != nil {
 			return err
 		}
 		if s.Hits > 0 && way.found(s.marked()) {
@@ -125,7 +126,7 @@ func (p *pages) text(r *http.Request, who visitor, s *documentSheet) error {
 		}
 	}
 	if s.Hits > 0 {
-		return p.marked(r, who, s, "")
+		return p.marked(r, who, s, way{})
 	}
 	return nil
 }
@@ -150,16 +151,25 @@ func (s *documentSheet) marked() (texts []string) {
 	return texts
 }
 
-// marked reads a document's text with a phrase marked.
-func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, asked string) error {
+// marked reads a document's text with what a way looks for marked.
+func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, by way) error {
 	s.Text, s.Cut = nil, false
-	m := marker{phrase: extract.NewPhrase(asked)}
-	table := strings.Contains(s.File.MIME, "excel") || strings.Contains(s.File.MIME, "spreadsheet")
-	shown := 0
-	err := p.Vault.Files.Text(r.Context(), who.Actor, s.File.ID, func(n int, text string) error {
-		if shown += len(text); shown > mostShown {
-			s.Cut = true
-			return errEnough
+	marks := func(int) bool { return true }
+	if len(by.each) > 1 {
+		whole, err := p.wholePages(r, who, s.File.ID, by.each)
+		if err != nil {
+			return err
+		}
+		if led := asked(r, "page", 0); len(whole) > 0 && (led == 0 || whole[led]) {
+			marks = func(n int) bool { return whole[n] }
+		}
+	}
+	looks := marker{phrase: extract.NewPhrase(by.phrase)}
+	table := isTable(s.File.MIME)
+	cut, err := p.shownText(r, who, s.File.ID, func(n int, text string) {
+		m := &looks
+		if !marks(n) {
+			m = &marker{}
 		}
 		before := m.hits
 		page := textPage{Page: n}
@@ -170,13 +180,47 @@ func (p *pages) marked(r *http.Request, who visitor, s *documentSheet, asked str
 		}
 		page.Hits = m.hits - before
 		s.Text = append(s.Text, page)
+	})
+	s.Hits, s.Cut = looks.hits, cut
+	return err
+}
+
+// wholePages are the pages that have all of several phrases.
+func (p *pages) wholePages(r *http.Request, who visitor, id uint64, each []string) (whole map[int]bool, err error) {
+	whole = map[int]bool{}
+	var phrases []extract.Phrase
+	for _, one := range each {
+		phrases = append(phrases, extract.NewPhrase(one))
+	}
+	_, err = p.shownText(r, who, id, func(n int, text string) {
+		if extract.Has([]rune(text), phrases) {
+			whole[n] = true
+		}
+	})
+	return whole, err
+}
+
+// shownText reads as much of a document's text as a page of ours shows; cut says that it
+// is not all.
+func (p *pages) shownText(r *http.Request, who visitor, id uint64, page func(n int, text string)) (cut bool, err error) {
+	shown := 0
+	err = p.Vault.Files.Text(r.Context(), who.Actor, id, func(n int, text string) error {
+		if shown += len(text); shown > mostShown {
+			cut = true
+			return errEnough
+		}
+		page(n, text)
 		return nil
 	})
-	s.Hits = m.hits
 	if errors.Is(err, errEnough) {
-		return nil
+		err = nil
 	}
-	return err
+	return cut, err
+}
+
+// isTable reports a kind of documents whose text is rows of cells.
+func isTable(mime string) bool {
+	return strings.Contains(mime, "excel") || strings.Contains(mime, "spreadsheet")
 }
 
 // marker counts what it finds on the way.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -48,6 +49,7 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 // find leads to the one record that has exactly the number, or shows what was found.
 func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
+	list.bounds(r)
 	known, err := p.Vault.Find(r.Context(), list.Asked.Get("q"), vault.MostFound)
 	if err != nil {
 		return err
@@ -77,10 +79,18 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 		return p.part(w, r, who, http.StatusOK, "find.html", "found-anew", list)
 	}
 	heading := "Find"
-	if list.Text != "" {
-		heading = "Find: " + shorten(list.Text, 80)
+	if name := list.Called(); name != "" {
+		heading = "Find: " + name
 	}
 	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: heading, Section: "find", Data: list})
+}
+
+// Called is what is looked for as a heading names it; "" where nothing is.
+func (l *findPage) Called() string {
+	if len(l.Problems) > 0 {
+		return ""
+	}
+	return shorten(l.Text, 80)
 }
 
 // to is the address with other values. That of one number alone would lead on to the
@@ -91,6 +101,51 @@ func (l *findPage) to(pairs ...string) string {
 		return l.Unfiltered()
 	}
 	return to
+}
+
+// findHow tells what a text finds.
+func (p *pages) findHow(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.show(w, r, who, http.StatusOK, "findhow.html", page{Heading: "How finding works", Section: "find"})
+}
+
+// bounds takes the bounds by which a program names them too.
+func (l *findPage) bounds(r *http.Request) {
+	for _, name := range []string{"from", "to"} {
+		if day := r.URL.Query().Get("created_" + name); day != "" && !l.Asked.Has(name) {
+			l.Asked.Set(name, day)
+		}
+	}
+}
+
+// Lists are the ways to all that the filters leave, where nothing is looked for. Orders
+// have no template, and their list no days of creation; documents lie in abstracts.
+func (l *findPage) Lists() []findTab {
+	if l.Text != "" || len(l.Problems) > 0 || !l.Filtered {
+		return nil
+	}
+	place := strings.Join(slices.DeleteFunc([]string{l.Asked.Get("county"), l.Asked.Get("state")}, func(s string) bool { return s == "" }), ", ")
+	if place != "" {
+		place = " in " + place
+	}
+	var ways []findTab
+	if l.Asked.Get("kind") != "order" {
+		ways = append(ways, findTab{Label: "All abstracts" + place, Address: l.listed("/abstracts", "template", "county", "state", "from", "to")})
+	}
+	if kind := l.Asked.Get("kind"); (kind == "" || kind == "order") && !l.Asked.Has("template") && !l.Asked.Has("from") && !l.Asked.Has("to") {
+		ways = append(ways, findTab{Label: "All orders" + place, Address: l.listed("/orders", "county", "state")})
+	}
+	return ways
+}
+
+// listed is the address of a list with those of the filters that it has.
+func (l *findPage) listed(path string, names ...string) string {
+	values := url.Values{}
+	for _, name := range names {
+		if v := l.Asked.Get(name); v != "" {
+			values.Set(name, v)
+		}
+	}
+	return address(path, values)
 }
 
 // query reads what was asked for; what is none of it is forgotten.
@@ -146,6 +201,9 @@ func (l *findPage) ways() {
 
 // First is the place of the page's first record among all.
 func (l *findPage) First() int { return (l.Number-1)*foundAPage + 1 }
+
+// Here is the address of what is shown.
+func (l *findPage) Here() string { return l.to() }
 
 // Unfiltered is the address with nothing but the text.
 func (l *findPage) Unfiltered() string {

@@ -30,7 +30,14 @@ func TestFindPage(t *testing.T) {
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
 	}
+	// The page asks again until there is one, and says of names what is true.
+	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
+	got := viewer.get(t, 200, "/find?q=johnson&kind=order")
+	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
+	got.lacks(t, "Nothing has that number")
+	viewer.get(t, 200, "/find?q=99-").has(t, "<h2>No number or address begins so</h2>")
 	h.indexed(t)
+	viewer.get(t, 200, "/find?q=johnson&kind=order", "HX-Request", "true").lacks(t, "every 5s", "yet")
 	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
 	viewer.get(t, 200, "/find?q=nowhere").has(t, "Nothing was found", `value="nowhere"`)
 	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
@@ -87,7 +94,7 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 		said++
 		want := fmt.Sprintf("The search index is being made: %d %%, %d of 4 records.", done*25, done)
 		viewer.get(t, 200, "/find?q=26-").has(t, want, "Only numbers, parcels", "<mark>26</mark>-1", `aria-current="page">All</a>`)
-		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Nothing has that number.")
+		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Names and words cannot be found yet.")
 		viewer.get(t, 200, "/orders?q=elm").has(t, "/find?all=1")
 	})
 	if err != nil || said == 0 {
@@ -111,6 +118,95 @@ func TestFindLoose(t *testing.T) {
 			got.lacks(t, "Also shown")
 		}
 	}
+}
+
+// Where nothing is looked for or found there is a way to how it works, and a word on
+// what several words cannot do.
+func TestFindTells(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "26-2", 5, elm())
+	h.indexed(t)
+	viewer := h.visit(t, title.RoleViewer)
+	const how, apart = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
+	viewer.get(t, 200, "/find").has(t, how)
+	for _, path := range []string{"/find?q=", "/find/box?q="} {
+		viewer.get(t, 200, path+"deed+26-2", "HX-Request", "true").has(t, how, apart)
+		one := viewer.get(t, 200, path+"nowhere", "HX-Request", "true")
+		one.has(t, how)
+		one.lacks(t, apart)
+		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, how)
+	}
+	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer")
+}
+
+// Names in a list stand apart.
+func TestFindShowsLines(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	clerk := h.visit(t, title.RoleStaff)
+	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, title.Property{County: "Albany"})
+	h.indexed(t)
+	for _, path := range []string{"/find?q=hebert", "/find/box?q=hebert"} {
+		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: <mark>Hebert</mark>, Theodore / O&#39;Neal, Sean")
+	}
+}
+
+// Filters without words lead to the lists that can do it.
+func TestFindWithoutWords(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	viewer := h.visit(t, title.RoleViewer)
+	const abstracts, orders = `href="/abstracts?`, `href="/orders?`
+	for query, want := range map[string][]string{
+		"county=St.+Tammany&state=LA":         {`href="/abstracts?county=St.&#43;Tammany&amp;state=LA">All abstracts in St. Tammany, LA<`, `href="/orders?county=St.&#43;Tammany&amp;state=LA">All orders in St. Tammany, LA<`},
+		"county=Dane&kind=order":              {"", `href="/orders?county=Dane">All orders in Dane<`},
+		"county=Dane&kind=file":               {`href="/abstracts?county=Dane">All abstracts in Dane<`, ""},
+		"template=7":                          {`href="/abstracts?template=7">All abstracts<`, ""},
+		"created_from=2026-01-02&to=1/3/2026": {`href="/abstracts?from=2026-01-02&amp;to=2026-01-03">All abstracts<`, ""},
+		"kind=order&from=2026-01-02":          {"", ""},
+		"":                                    {"", ""},
+	} {
+		page := viewer.get(t, 200, "/find?"+query)
+		for at, list := range []string{abstracts, orders} {
+			if want := want[at:][0]; want == "" {
+				page.lacks(t, list)
+			} else {
+				page.has(t, want)
+			}
+		}
+	}
+	for _, query := range []string{"q=elm&created_from=2026-13-45", "created_from=2026-13-45", "q=elm&created_to=x"} {
+		viewer.get(t, 200, "/find?"+query).has(t, `class="problem"`, "Created ")
+	}
+}
+
+// What cannot be looked for is refused in the words of people, and not said again.
+func TestFindRefuses(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "26-2", 5, elm())
+	h.indexed(t)
+	viewer := h.visit(t, title.RoleViewer)
+	for _, row := range []struct{ name, q, want string }{
+		{"long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
+		{"much", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
+		{"no text", "elm\x00", "That has characters that nothing can be found by."},
+		{"short", "-", "Type at least two letters or digits."},
+	} {
+		for _, path := range []string{"/find?q=", "/find/box?q="} {
+			got := viewer.get(t, 200, path+url.QueryEscape(row.q), "HX-Request", "true")
+			got.has(t, row.want)
+			got.lacks(t, "The q", "field")
+		}
+		got := viewer.get(t, 200, "/find?q="+url.QueryEscape(row.q))
+		got.has(t, row.want)
+		got.lacks(t, "The q", "field has", "field must")
+		if row.name != "short" {
+			got.has(t, "<h1>Find</h1>")
+		}
+	}
+	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Find “"+strings.Repeat("y", 77)+"…”</h1>")
 }
 
 // The address has what was asked for and nothing else, whoever sent the form.
@@ -175,6 +271,9 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=lien+general", "", 0},
 		{"q=lien+general&words=1", `"lien" "general"*`, 3},
 		{"q=lien", "", 0},
+		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // all of them stand on that page alone
+		{"q=page+2+deed&words=1&page=2", `"page" "2" "deed"*`, 2},
+		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // whoever was led to another has all pages
 	} {
 		var found struct {
 			Hits  []struct{ Page int }
@@ -186,6 +285,8 @@ func TestWordsInDocument(t *testing.T) {
 		}
 	}
 	g.get(t, 200, path(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
+	text := g.get(t, 200, path(deed, "/text?words=1&find=page+2+deed"))
+	text.has(t, "Page 1: GENERAL", `<mark id="hit-1">Page 2</mark>: GENERAL`, "2 hits")
 	g.get(t, 200, path(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
 	g.get(t, 200, path(files[0], "?find=smith+lien")).lacks(t, "<mark")
 	g.get(t, 200, path(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"deedkeep/app/extract"
 	"deedkeep/app/search"
@@ -30,6 +31,7 @@ type found struct {
 	strict  *search.Marker // marks nothing with a typing error
 	marker  *search.Marker
 	Partial string // why only numbers and addresses were looked at; "" where all was
+	Making  bool   // for there is no whole index yet: to ask again will help
 }
 
 // foundRow is one record, with what was looked for marked.
@@ -80,7 +82,9 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, nil
 	case title.Closing:
 		f.Partial = sentenceOf(err)
-		if missing := p.searchIndex(ctx).Missing(); missing != "" {
+		now := p.searchIndex(ctx)
+		f.Making = !now.Ready
+		if missing := now.Missing(); missing != "" {
 			f.Partial = missing
 		}
 		err = p.byNumber(ctx, q, &f)
@@ -124,7 +128,7 @@ func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
 	row.Name, row.Below = f.marker.Mark(hit.Heading), f.marker.Mark(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
-		row.Snippet = telling(hit)
+		row.Snippet = broken(hit, telling(hit))
 	}
 	f.Fuzzy = f.Fuzzy || f.marker != f.strict && f.erring(row)
 	switch hit.Kind {
@@ -201,6 +205,20 @@ func (f *found) standing(hit vault.SearchHit) string {
 	}
 	return strings.Join(there, " ")
 }
+
+// Nothing is the sentence for no Rows, without its full stop.
+func (f found) Nothing() string {
+	switch {
+	case f.Partial == "":
+		return "Nothing was found"
+	case strings.ContainsFunc(f.Text, unicode.IsDigit):
+		return "No number or address begins so"
+	}
+	return "Names and words cannot be found yet"
+}
+
+// Several reports whether more than one word is looked for.
+func (f found) Several() bool { return len(strings.Fields(f.Text)) > 1 }
 
 // Tally is how many records of each kind there are, in words; "" where nobody counted.
 func (f found) Tally() string {

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,6 +44,35 @@ func telling(hit vault.SearchHit) []vault.SnippetPiece {
 	}
 	end()
 	return kept
+}
+
+// How a text is broken: where a line ends, or a paragraph; between cells.
+var (
+	lineBreak      = regexp.MustCompile(`[ \t\r]*[\n\f\v]\s*`)
+	paragraphBreak = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*\n\s*|[ \t\r]*[\f\v]\s*`)
+	cellBreak      = regexp.MustCompile(` *\t[ \t]*`)
+)
+
+// broken is a snippet in one line, with its breaks to be seen: names in a list would be
+// read together otherwise. In most documents a line ends where the paper does, which
+// says nothing.
+func broken(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.SnippetPiece {
+	at, cells := lineBreak, false
+	if hit.File != nil {
+		cells = isTable(hit.File.MIME)
+		if !cells && !strings.Contains(hit.File.MIME, "word") {
+			at = paragraphBreak
+		}
+	}
+	shown := slices.Clone(snippet)
+	for i := range shown {
+		text := at.ReplaceAllString(shown[i].Text, " / ")
+		if cells {
+			text = cellBreak.ReplaceAllString(text, between)
+		}
+		shown[i].Text = text
+	}
+	return shown
 }
 
 // erring reports whether a row is there for what is spelled otherwise than what was typed.

@@ -237,7 +237,7 @@ func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 	}
 	answer := map[string]any{}
 	typed := shorten(r.URL.Query().Get("q"), 1000)
-	hits, more, by, err := p.spots(r.Context(), who, id, waysTo(typed, r.URL.Query().Get("words") != ""))
+	hits, more, by, err := p.spots(r.Context(), who, id, waysTo(typed, r.URL.Query().Get("words") != ""), asked(r, "page", 0))
 	if err != nil {
 		return err
 	}
@@ -253,10 +253,15 @@ func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 	return p.sendJSON(w, answer)
 }
 
-// spots are the places in a document that one of the ways leads to, and its phrase.
-func (p *pages) spots(ctx context.Context, who visitor, id uint64, ways []way) (hits []vault.Spot, more bool, by string, err error) {
+// spots are the places in a document that one of the ways leads to, and its phrase. page
+// is the one that somebody was led to, 0 for none.
+func (p *pages) spots(ctx context.Context, who visitor, id uint64, ways []way, page int) (hits []vault.Spot, more bool, by string, err error) {
 	for _, way := range ways {
-		hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+		if len(way.each) > 0 {
+			hits, more, err = p.Vault.Files.FindWords(ctx, who.Actor, id, way.each, page)
+		} else {
+			hits, more, err = p.Vault.Files.Find(ctx, who.Actor, id, way.phrase)
+		}
 		if err != nil {
 			return nil, false, "", err
 		}

@@ -92,6 +92,7 @@ func (p *pages) routes() []route {
 		{"POST /admin/keys/{n}/revoke", mayAdminister, p.revokeKey, false},
 		{"GET /find", mayRead, p.find, false},
 		{"GET /find/box", mayRead, p.findBox, false},
+		{"GET /find/how", mayRead, p.findHow, false},
 		{"POST /documents/retry", mayWrite, p.retryAll, false},
 		{"GET /orders", mayRead, p.orderList, false},
 		{"POST /orders", mayWrite, p.createOrder, false},

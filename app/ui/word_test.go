@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -130,5 +131,38 @@ func TestSearchIndexSays(t *testing.T) {
 	}
 	if (searchIndex{Trouble: "x"}).Exact() {
 		t.Error("what nothing is known of is exact")
+	}
+}
+
+// What stands in lines of its own is not read together.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	of := func(mime string) vault.SearchHit { return vault.SearchHit{Kind: "file", File: &title.File{MIME: mime}} }
+	for _, row := range []struct {
+		name      string
+		hit       vault.SearchHit
+		in, wants string
+	}{
+		{"names of a record", vault.SearchHit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
+		{"at a mark", vault.SearchHit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
+		{"lines of a page", of(title.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
+		{"paragraphs of a page", of(title.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
+		{"a letter", of("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},
+		{"a sheet", of("application/vnd.ms-excel"), "Hébert\t*O'Neal*\nLot\t14", "Hébert · *O'Neal* / Lot · 14"},
+	} {
+		var pieces []vault.SnippetPiece
+		for i, text := range strings.Split(row.in, "*") {
+			pieces = append(pieces, vault.SnippetPiece{Text: text, Marked: i%2 == 1})
+		}
+		var got []string
+		for _, piece := range broken(row.hit, pieces) {
+			got = append(got, piece.Text)
+		}
+		if got := strings.Join(got, "*"); got != row.wants {
+			t.Errorf("%s: %q, want %q", row.name, got, row.wants)
+		}
+		if pieces[0].Text != strings.Split(row.in, "*")[0] {
+			t.Errorf("%s: the hit itself has changed", row.name)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -126,8 +127,68 @@ var errFindLate = &title.Error{Kind: title.Closing, Message: "To look through th
 // text; no hits where it has none; Closing when the time was over before the first. What
 // one actor looks for is done one after the other.
 func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
-	phrase := extract.NewPhrase(typed)
-	if phrase.Empty() {
+	return f.find(ctx, actor, id, newSpotting(typed, nil))
+}
+
+// FindWords is Find for each of several phrases, those of extract.Each: on the pages that
+// have all of them, where there are any, and page is one of those; 0 is any page.
+func (f *Files) FindWords(ctx context.Context, actor title.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
+	s := newSpotting(strings.Join(each, " "), each)
+	s.from = page
+	return f.find(ctx, actor, id, s)
+}
+
+// spotting is a look through a document.
+type spotting struct {
+	phrase extract.Phrase
+	each   []extract.Phrase // what a page must have to be whole; none where that makes no difference
+	hits   []Spot           // MostHits and one more at most
+	whole  []Spot           // of whole pages, as many
+	from   int              // the page that must be whole for others not to count; 0 is any
+	led    bool             // it is
+}
+
+func newSpotting(typed string, each []string) *spotting {
+	s := &spotting{phrase: extract.NewPhrase(typed)}
+	for _, one := range each {
+		if len(each) > 1 {
+			s.each = append(s.each, extract.NewPhrase(one))
+		}
+	}
+	return s
+}
+
+// page looks through a page, and says whether that is enough.
+func (s *spotting) page(page int, text string) (enough bool) {
+	left := MostHits + 1 - len(s.hits)
+	if len(s.each) > 0 {
+		left = MostHits + 1
+	}
+	runes := []rune(text)
+	spans := s.phrase.Find(runes, left)
+	whole := len(s.each) > 0 && extract.Has(runes, s.each)
+	s.led = s.led || whole && (s.from == 0 || s.from == page)
+	for _, span := range spans {
+		if whole && len(s.whole) <= MostHits {
+			s.whole = append(s.whole, hit(page, runes, span))
+		}
+		if len(s.hits) <= MostHits {
+			s.hits = append(s.hits, hit(page, runes, span))
+		}
+	}
+	return s.led && len(s.whole) > MostHits || len(s.each) == 0 && len(s.hits) > MostHits
+}
+
+// found is what was found so far.
+func (s *spotting) found() (hits []Spot, more bool) {
+	if hits = s.hits; s.led {
+		hits = s.whole
+	}
+	return hits[:min(len(hits), MostHits)], len(hits) > MostHits
+}
+
+func (f *Files) find(ctx context.Context, actor title.Actor, id uint64, s *spotting) (hits []Spot, more bool, err error) {
+	if s.phrase.Empty() {
 		_, err := f.Get(ctx, id)
 		return nil, false, err
 	}
@@ -143,24 +204,19 @@ func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed st
 		if late.Err() != nil {
 			return late.Err()
 		}
-		runes := []rune(text)
-		for _, s := range phrase.Find(runes, MostHits+1-len(hits)) {
-			hits = append(hits, hit(page, runes, s))
-		}
-		if len(hits) > MostHits {
+		if s.page(page, text) {
 			return errStop
 		}
 		return nil
 	})
-	switch {
-	case len(hits) > MostHits:
-		return hits[:MostHits], true, nil
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(hits) > 0:
+	hits, more = s.found()
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		if len(hits) == 0 {
+			return nil, false, errFindLate
+		}
 		return hits, true, nil
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return nil, false, errFindLate
 	}
-	return hits, false, stopped(err)
+	return hits, more, stopped(err)
 }
 
 // looking waits for the actor's turn, and gives the time that a look through a document
@@ -174,10 +230,19 @@ func (f *Files) looking(ctx context.Context, actor title.Actor) (late context.Co
 	return late, func() { end(); cancel() }, nil
 }
 
+// hit is a place with what is around it, which begins and ends between words.
 func hit(page int, text []rune, s extract.Span) Spot {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
 	h := Spot{Page: page, Match: line(s.Start, s.End)}
 	from, to := max(s.Start-around, 0), min(s.End+around, len(text))
+	if at := slices.IndexFunc(text[from:s.Start], isBlank); from > 0 && !isBlank(text[from-1]) && at >= 0 && from+at < s.Start-1 {
+		from += at
+	}
+	for at := to; to < len(text) && !isBlank(text[to]) && at > s.End+1; at-- {
+		if isBlank(text[at-1]) {
+			to = at - 1
+		}
+	}
 	h.Before, h.After = line(from, s.Start), line(s.End, to)
 	if s.Start > 0 && isBlank(text[s.Start-1]) && h.Before != "" {
 		h.Before += " "

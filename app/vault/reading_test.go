@@ -3,7 +3,9 @@ package vault_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
+	"deedkeep/app/reader"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -123,6 +126,58 @@ func TestFindPhrase(t *testing.T) {
 	kind(t, "no file", err, title.NotFound)
 	_, err = v.Files.Marks(t.Context(), clerk, file.ID, 1, "a")
 	kind(t, "no marks", err, title.NotFound)
+}
+
+// pagedReader reads a long document.
+type pagedReader struct {
+	vaulttest.Reader
+	pages int
+}
+
+func (p pagedReader) Text(_ context.Context, _ reader.Request, _ extract.Limits, emit func(int, string) error) error {
+	for i := range p.pages {
+		if err := emit(i+1, fmt.Sprintf("Page %d of %d. %s", i+1, p.pages, strings.Repeat("whereas ", 20))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Where a page has all of several words, only such pages count; and what is around a
+// place is cut between words.
+func TestFindWords(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(o *vault.Options) { o.Reader = pagedReader{pages: 600} })
+	file := upload(t, v, pdf("Long.pdf", ""))[0]
+	for _, row := range []struct {
+		typed string
+		from  int
+		want  int
+		page  int // all of them stand on; 0: several
+		more  bool
+	}{
+		{"page 311 of 600", 0, 2, 311, false},
+		{"page 311 of 600", 311, 2, 311, false},
+		{"page 311 of 600", 5, 1000, 0, true},
+		{"page 311", 0, 1, 311, false},
+		{"page", 1, 600, 0, false},
+		{"page whereas", 2, 1000, 0, true},
+		{"page nowhere", 0, 600, 0, false},
+		{"311", 5, 1, 311, false},
+	} {
+		spots, more, err := v.Files.FindWords(t.Context(), clerk, file.ID, extract.Each(row.typed), row.from)
+		if err != nil || len(spots) != row.want || more != row.more {
+			t.Errorf("%s: %d, %v, %v", row.typed, len(spots), more, err)
+			continue
+		}
+		if elsewhere := slices.ContainsFunc(spots, func(s vault.Spot) bool { return s.Page != row.page }); row.page > 0 && elsewhere {
+			t.Errorf("%s: %+v", row.typed, spots)
+		}
+	}
+	spots, _, err := v.Files.Find(t.Context(), clerk, file.ID, "of 600")
+	if err != nil || !strings.HasSuffix(spots[0].After, " whereas…") {
+		t.Errorf("%+v, %v", spots[0], err)
+	}
 }
 
 // To look through a document has an end.

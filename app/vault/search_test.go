@@ -495,6 +495,42 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 	}
 }
 
+// A field with all words is shown alone; else those with most words come first, and
+// none that has but some of what another has.
+func TestSearchSnippetChoosesFields(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	draft := title.AbstractDraft{
+		PropertyDraft: title.PropertyDraft{Address: title.Given("14 Square Rd"), City: title.Given("Mandeville"), County: title.Given("St. Tammany"), State: title.Given("LA")},
+		Custom: several("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
+			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
+	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.hits = []search.Hit{hit(search.Abstract, a.Abstract.ID)}
+	for text, want := range map[string]string{
+		"lot 14 square 3":          "Legal Description",
+		"de la houssaye":           "Current Owner",
+		"st tammany":               "County",
+		"hebert":                   "Names Run, Legal Description",
+		"jean hebert":              "Names Run",
+		"jean de la houssaye 2026": "Current Owner, Effective Date",
+		"mandeville hebert lot":    "Legal Description, City",
+		"houssaye, tammany":        "County, Current Owner, Names Run",
+		`"lot 14" square`:          "Legal Description",
+	} {
+		var names []string
+		for _, part := range strings.Split(marks(look(t, v, vault.SearchQuery{Text: text}).Hits[0].Snippet), " · ") {
+			name, _, _ := strings.Cut(part, ":")
+			names = append(names, name)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // several are the values of several custom fields.
 func several(pairs ...string) title.Custom {
 	sent := map[string]json.RawMessage{}

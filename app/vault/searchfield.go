@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -124,26 +123,33 @@ func (n *names) orderFields() []title.Field {
 	return n.orders
 }
 
-// snippetOfFields shows the fields that match, at most mostShown of those that are worth
-// most, in the order of the record: "Current Owner: Carl Johnson". worth is that of the
-// best; nil and 0 where none matches.
-func snippetOfFields(mark *search.Marker, list []worded) (shown []SnippetPiece, worth int) {
-	type match struct {
-		at, worth int
-		pieces    []SnippetPiece
-	}
-	var found []match
+// match is a field that has some of what a query looks for.
+type match struct {
+	at, worth int
+	holds     uint64 // the words of the query that it has
+	pieces    []SnippetPiece
+}
+
+// snippetOfFields shows the fields that match, "Current Owner: Carl Johnson": those with
+// most words of the query first, in the order of the record, and none that has only some
+// of the words of another. Of more than mostShown the best are taken. worth is that of
+// the best; nil and 0 where none matches.
+func snippetOfFields(mark marking, list []worded) (shown []SnippetPiece, worth int) {
+	var all, found []match
 	for at, field := range list {
 		if pieces, worth := mark.Snippet(field.value); worth > 0 {
-			found = append(found, match{at, worth, cutOut(field.value, pieces)})
+			all = append(all, match{at, worth, mark.holds(field.value), cutOut(field.value, pieces)})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.worth, a.worth) })
-	found = found[:min(len(found), mostShown)]
-	if len(found) > 0 {
-		worth = found[0].worth
+	for _, m := range all {
+		worth = max(worth, m.worth)
+		if !slices.ContainsFunc(all, func(other match) bool { return less(m.holds, other.holds) }) {
+			found = append(found, m)
+		}
 	}
-	slices.SortFunc(found, func(a, b match) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Or(more(a.holds, b.holds), cmp.Compare(b.worth, a.worth)) })
+	found = found[:min(len(found), mostShown)]
+	slices.SortFunc(found, func(a, b match) int { return cmp.Or(more(a.holds, b.holds), cmp.Compare(a.at, b.at)) })
 	for _, m := range found {
 		before := ""
 		if shown != nil {

@@ -655,6 +655,8 @@
 
   const finder = one('[data-finder]');
   const panel = one('[data-hits]');
+  // The page that somebody was led to: the address changes with what is read.
+  const led = Number(new URLSearchParams(location.search).get('page'));
   // asking is what the server is asked for by that: the phrase, or its words each.
   let hits = [], hit = -1, phrase = '', asking = '', marksOf = new Map();
 
@@ -781,7 +783,7 @@
     viewer.classList.add('finding');
     one('[data-place]').textContent = '…';
     // What a search led to was found by its words.
-    const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? '&words=1' : '';
+    const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? `&words=1${led ? `&page=${led}` : ''}` : '';
     let answer;
     try {
       const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}${words}`);
