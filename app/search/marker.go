@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -239,6 +240,9 @@ func (m *Marker) number(c called, open bool, of uint64) {
 		add(numeral{parts: parts}, second)
 	}
 	if at := longestStart(c.squeezed); open && at < len(c.squeezed) {
+		if bits.OnesCount64(of) > 1 { // it need not reach to the last of the words
+			of = 0
+		}
 		add(numeral{squeezed: c.squeezed[:at], open: true}, true)
 	}
 }

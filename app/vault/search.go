@@ -136,7 +136,13 @@ func (f searched) more() bool {
 }
 
 // marker marks what was found.
-func (f searched) marker() marking { return newMarking(f.query.Text, f.answer.Fuzzy) }
+func (f searched) marker() *search.Marker {
+	m := search.NewMarker(f.query.Text)
+	if f.answer.Fuzzy {
+		m = m.Tolerant()
+	}
+	return m
+}
 
 func (f searched) counts() map[string]int {
 	counts := map[string]int{}

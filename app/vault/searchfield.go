@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -126,7 +127,7 @@ func (n *names) orderFields() []title.Field {
 // match is a field that has some of what a query looks for.
 type match struct {
 	at, worth int
-	holds     uint64 // the words of the query that it has
+	holds     search.Words // the words of the query that it has
 	pieces    []SnippetPiece
 }
 
@@ -134,11 +135,11 @@ type match struct {
 // most words of the query first, in the order of the record, and none that has only some
 // of the words of another. Of more than mostShown the best are taken. worth is that of
 // the best; nil and 0 where none matches.
-func snippetOfFields(mark marking, list []worded) (shown []SnippetPiece, worth int) {
+func snippetOfFields(mark *search.Marker, list []worded) (shown []SnippetPiece, worth int) {
 	var all, found []match
 	for at, field := range list {
 		if pieces, worth := mark.Snippet(field.value); worth > 0 {
-			all = append(all, match{at, worth, mark.holds(field.value), cutOut(field.value, pieces)})
+			all = append(all, match{at, worth, mark.Held(field.value), cutOut(field.value, pieces)})
 		}
 	}
 	for _, m := range all {
@@ -165,3 +166,9 @@ func snippetOfFields(mark marking, list []worded) (shown []SnippetPiece, worth i
 	}
 	return shown, worth
 }
+
+// less reports whether one text has only some of the words that another has.
+func less(one, other search.Words) bool { return one&other == one && one != other }
+
+// more orders texts by how many of the words they have, most first.
+func more(one, other search.Words) int { return cmp.Compare(other.Count(), one.Count()) }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deedkeep/app/search"
 )
 
 // What the snippets of a page may cost.
@@ -17,7 +19,7 @@ const (
 
 // snippets adds to each hit where the text was found, as far as that can be told in
 // time: a hit without its snippet is a hit all the same.
-func (v *Vault) snippets(ctx context.Context, mark marking, list []seen) []SearchHit {
+func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) []SearchHit {
 	ctx, cancel := context.WithTimeout(ctx, snippetTime)
 	defer cancel()
 	hits := make([]SearchHit, len(list))
@@ -37,7 +39,7 @@ func (v *Vault) snippets(ctx context.Context, mark marking, list []seen) []Searc
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
 // those that show as much, and for no less than the name of the document does.
-func (v *Vault) snippetOfText(ctx context.Context, mark marking, name int, hit *SearchHit) {
+func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int, hit *SearchHit) {
 	left, best := snippetBytes, max(name-1, 0)
 	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
 		pieces, worth := mark.Snippet(strings.ToValidUTF8(text[:min(len(text), left)], ""))
