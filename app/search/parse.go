@@ -287,8 +287,8 @@ func (p *parser) clause(from, to int, open bool) clause {
 	}
 }
 
-// called is tokens from to to as a number. What says of which kind it is is no part of
-// it, but for quotes.
+// called is tokens from to to as a number, without what says of which kind it is, but
+// in quotes.
 func (p *parser) called(from, to int) called {
 	if !p.quoted {
 		from += heading(p.words[from:to])

@@ -29,7 +29,7 @@ import (
 	"path/filepath"
 )
 
-// ErrDamaged: what is on the disk is not what was written.
+// ErrDamaged says that what is on the disk is not what was written.
 var ErrDamaged = errors.New("index damaged")
 
 // MostDocs is the most documents of a segment, so that numbers of 32 bits are enough

@@ -1,6 +1,7 @@
 package title
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,7 +38,7 @@ func CountyWord(word string, open bool) bool {
 	if !open || len(word) < least {
 		return isCountyWord(word)
 	}
-	return strings.HasPrefix("county", word) || strings.HasPrefix("parish", word) || strings.HasPrefix("borough", word)
+	return slices.ContainsFunc([]string{"county", "parish", "borough"}, func(whole string) bool { return strings.HasPrefix(whole, word) })
 }
 
 func isCountyWord(word string) bool { return word == "county" || word == "parish" || word == "borough" }

@@ -116,7 +116,7 @@ func without(text string) string {
 	if len(words) > 0 {
 		last = words[len(words)-1]
 	}
-	letter := utf8.RuneCountInString(last) == 1 && strings.HasSuffix(text, last) && !unicode.IsDigit([]rune(last)[0])
+	letter := isLetter(last) && strings.HasSuffix(text, last)
 	switch {
 	case letter:
 		return "Also shown: what has no word “" + last + "”. Type on to narrow it."
@@ -124,4 +124,10 @@ func without(text string) string {
 		return "Also shown: what has the words, but not one behind the other."
 	}
 	return "Also shown: what has the number without the word before it."
+}
+
+// isLetter says whether a word is a single character, and no digit.
+func isLetter(word string) bool {
+	r, size := utf8.DecodeRuneInString(word)
+	return word != "" && size == len(word) && !unicode.IsDigit(r)
 }

@@ -82,9 +82,6 @@ func shut(t testing.TB, v *vault.Vault) {
 	}
 }
 
-// inPieces makes many batches of little.
-func inPieces(opts *vault.Options) { opts.Settings.Search.BatchSize = 1 }
-
 func note(name, text string) doc { return doc{name, []byte(text + "\n")} }
 
 // furnished is a vault of some records, and questions about them.
