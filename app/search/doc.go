@@ -61,6 +61,12 @@
 // too, behind those of the same register and those of none. It is found in texts where
 // its numbers have a word for pages between them, or three digits each and nothing.
 //
+// A day is found in any notation of it (date.go), behind those that have it as typed:
+// whoever types 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14, Mar 14, 2026, March 14th 2026 or 14
+// March 2026 finds all of these but that with two digits, and the 14th day of March,
+// 2026, and 20260314. Two digits are a year from 1930 to 2029. That is for the first two
+// days of a query, and for none in quotes.
+//
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
 // more, all that begin with the first twelve characters behind them; typing errors are
@@ -78,12 +84,13 @@
 //	 90,000  but for zeros before its parts; 20 while zeros are being typed
 //	  tenth  of these: a word of several is
 //	  1,000  all that was typed is a book and page, and the text or a field has it in other words
+//	     75  it is a date in another notation, in a field
 //	     40  it is a word of a field; 40 for each word of a phrase
 //	     45  it is two digits and all that was typed, and begins one of Numbers
 //	     35  it begins one of Numbers, with the same punctuation; 35 for each word typed
 //	     30  with another
 //	     25  it begins a word of Numbers or Names; 25 for each word of a phrase
-//	0.5 BM25 it is in the text
+//	0.5 BM25 it is in the text; of a date as a whole and 10 more, 20 as it is typed
 //	    0.1  it begins a word of the text or of Fields
 //
 // Words next to each other, as typed, are worth 10 more in a field and their BM25 once

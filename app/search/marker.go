@@ -95,6 +95,7 @@ func newMarker(text string, tolerant bool) *Marker {
 		m.joined(g.joined, open, m.since(first))
 		m.number(g.called, open, m.since(first))
 	}
+	m.dates(a.dates())
 	m.asked &^= m.missing
 	if len(a.groups) > 1 || len(a.groups[0].clauses) > 1 {
 		m.phrase(all, open, m.since(0))

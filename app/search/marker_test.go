@@ -64,6 +64,11 @@ func TestMark(t *testing.T) {
 		{"nothing but a digit and a label", "no 5", "5 and 51", "{5} and 51"},
 		{"parts of a name that is being typed", "smith-jon", "Jones of Smith", "{Jones} of {Smith}"},
 		{"letters as a number", "mapa", "MAP-A", "{MAP-A}"},
+		{"a date in words", "3/14/2026", "of March 14, 2026 or 15", "of {March 14, 2026} or 15"},
+		{"a date in digits", "Mar 14, 2026 ", "due 2026-03-14, 03-14-2026", "due {2026-03-14}, {03-14-2026}"},
+		{"a date with words between", "3-14-2026", "this 14th day of March, 2026", "this {14th day of March, 2026}"},
+		{"a date without punctuation", "14 March 2026", "20260314_Deed.pdf", "{20260314}_Deed.pdf"},
+		{"a date in quotes", `"3/14/2026"`, "2026-03-14, 3/14/2026", "2026-03-14, {3/14/2026}"},
 		{"markup is text", "ad b ", "<b>ad</b>", "<{b}>{ad</b}>"},
 		{"nothing", "deed", "", ""},
 	} {
@@ -203,6 +208,7 @@ func FuzzMarker(f *testing.F) {
 	for _, row := range [][2]string{
 		{"deed", "The deed of trust"}, {`"deed of tr`, "deed\xff of trust"}, {"12-3-0", "12 3 045 123045"},
 		{"o brien's ñ", "O'Brien ñ"}, {"1022/311", "Book 1022, Page 311"}, {"jones 土", "jnoes 土地"},
+		{"of 3/14/2026 or Sept 1, 2025", "2026-03-14 March 14th, 2026 1st day of September, 2025"},
 	} {
 		f.Add(row[0], row[1])
 	}

@@ -26,6 +26,7 @@ const (
 	worthStart      = 25      // begins a word of a field
 	worthText       = 0.5     // times BM25 of a word of the text
 	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
+	worthDate       = 75      // a date in another notation is a field
 	worthNear       = 10      // the words stand together in a field
 	worthTypo       = 0.5     // of what the word itself is worth
 )
@@ -90,12 +91,19 @@ func (b *builder) build(a asked, s stage) (n postings.Node, wider bool, err erro
 }
 
 func (b *builder) query(a asked) postings.Node {
+	dates := a.dates()
 	if len(a.groups) == 1 {
-		return b.group(a.groups[0], true)
+		return b.only(a.groups, dates)
 	}
 	var must postings.All
 	var should []postings.Node
 	for i, g := range a.groups {
+		if d, is := dateOver(dates, i); is {
+			if i == d.from {
+				must = append(must, b.dated(a.groups, d))
+			}
+			continue
+		}
 		n := b.group(g, false)
 		if b.maybe(a.groups, i) {
 			should = append(should, n)

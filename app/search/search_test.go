@@ -491,6 +491,8 @@ func FuzzSearch(f *testing.F) {
 	f.Add(strings.Repeat("mac dermott le ", 10) + "la")
 	f.Add(strings.Repeat("de la mac ", 10) + "mc")
 	f.Add(strings.Repeat("county of new york ", 8))
+	f.Add("9/14/2026 Sept 14, 2025 14th of September, 2024 1/2/34")
+	f.Add(strings.Repeat("12 ", 2) + "September 14, 2026 7 8 14th day of March, 2026 " + strings.Repeat("smth ", 18))
 	f.Add(strings.Repeat("t & s a 1 0417 ", 5))
 	f.Add(`"" "a" «b» \xff" "`)
 	f.Add("土地 \u0301 ﷺ ½ " + strings.Repeat("ж", 100))
