@@ -40,6 +40,7 @@ type sorting struct {
 type asked struct {
 	vault.Query
 	text  string      // that is searched for; "": the list is in its own order
+	index *wire.Index // that is searched; nil without text
 	scope string      // names the list: noun, sort, filters and text
 	rest  []body.Pair // the query without its cursor
 }
@@ -75,7 +76,10 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 	if text := values["cursor"]; text != "" && len(refused) == 0 {
 		e.place(text, &a, &refused)
 	}
-	return a, refused.Err()
+	if err = refused.Err(); err == nil && a.text != "" {
+		a.index, err = e.index(c.Context())
+	}
+	return a, err
 }
 
 // queryPairs are the parameters of a query, in order.
@@ -143,7 +147,7 @@ func (e *edge) place(text string, a *asked, refused *title.Fields) {
 
 // pageOf is a page of a list, with the way to those beside it.
 func pageOf[T, W any](e *edge, c *call, a asked, page vault.Page[T], shape func(T) W) wire.Page[W] {
-	out := wire.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: wire.Meta{PerPage: a.Limit}}
+	out := wire.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: wire.Meta{PerPage: a.Limit, Index: a.index}}
 	for _, item := range page.Items {
 		out.Data = append(out.Data, shape(item))
 	}

@@ -49,6 +49,15 @@ func (h searchHandler) search(c *call) (answer, error) {
 	return ok(pageOf(h.edge, c, asked, page, h.edge.hit))
 }
 
+// index is how the index is before a search looks in it: afterwards it can only be better.
+func (e *edge) index(ctx context.Context) (*wire.Index, error) {
+	s, err := e.Vault.SearchState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.Lacking}, nil
+}
+
 func (e *edge) hit(h vault.SearchHit) wire.Hit {
 	var snippet wire.Snippet
 	for _, piece := range h.Snippet {

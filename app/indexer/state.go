@@ -18,8 +18,23 @@ type State struct {
 	Segments    int       // files that they lie in
 	Behind      uint64    // changes that it does not know of yet
 	Texts       uint64    // documents that are not found by their text, which is to be made again
+	Lacking     uint64    // of Texts, those that the one that answers lacks
 	Since       time.Time // of this state; zero where no server runs
 	Failed      string    // why nothing goes on for now; "" when all is well
+}
+
+// Complete reports that an answer of the index lacks nothing that was filed or changed
+// before this was its state, but for the text of documents in processing.
+func (s State) Complete() bool { return s.Ready && s.Behind == 0 && s.Lacking == 0 }
+
+// FarBehind is how many changes an index may be behind before people are told. A few it
+// always is while somebody files; deedkeep help monitoring has the same number.
+const FarBehind = 1_000
+
+// Late reports changes that are not found for longer than the two seconds that are
+// promised: the index is far behind, or is behind and nothing goes on.
+func (s State) Late() bool {
+	return s.Ready && (s.Behind > FarBehind || s.Behind > 0 && s.Failed != "")
 }
 
 // State tells how the index is. Where nobody runs it, and nobody has made it in
@@ -57,7 +72,8 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 		s.Ready = !in.broken.Load()
 		s.Documents, s.Bytes, s.Segments = in.Size()
 		s.Behind = last - min(last, in.behind.Load()) + in.owed.Load()
-		s.Texts = max(s.Texts, in.lacks().count())
+		s.Lacking = in.lacks().count()
+		s.Texts = max(s.Texts, s.Lacking)
 	}
 	return s, nil
 }
@@ -82,6 +98,7 @@ func (x *Indexer) look(last uint64) (s State) {
 	mark, ok := readMark(raw)
 	s.Ready = ok && mark.Place == nil
 	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
-	s.Texts = mark.Lacking.count()
+	s.Lacking = mark.Lacking.count()
+	s.Texts = s.Lacking
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -327,6 +329,39 @@ func TestFindLeadsToThePage(t *testing.T) {
 	}
 	// One that is found by its name alone opens at its beginning.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+path(deed, "")+`"`)
+}
+
+// After a restore everybody is told of documents that are found by name alone until their
+// texts are made again.
+func TestFindAfterARestore(t *testing.T) {
+	t.Parallel()
+	before, _, files := library(t)
+	before.vault.Start(1 << 40)
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if status, err := before.vault.Status(t.Context()); err == nil && status.Queue == 0 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("never processed")
+		}
+	}
+	h := openEmpty(t, func(o *vault.Options) {
+		if err := os.CopyFS(o.Dir, os.DirFS(before.dir)); err != nil {
+			t.Fatal(err)
+		}
+		for _, folder := range []string{"previews", "search"} {
+			if err := os.RemoveAll(filepath.Join(o.Dir, folder)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	h.indexed(t)
+	g := h.visit(t, title.RoleViewer)
+	want := fmt.Sprintf("%d documents are not found by what they say yet, only by name.", len(files))
+	for _, q := range []string{"warranty", "deed"} {
+		g.get(t, 200, "/find?q="+q).has(t, want)
+		g.get(t, 200, "/find/box?q="+q, "HX-Request", "true").has(t, want)
+	}
 }
 
 // Administrators see how the index is, and have it made anew.

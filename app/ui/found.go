@@ -23,7 +23,7 @@ type found struct {
 	More    bool // there are more behind these
 	Counts  map[string]int
 	Counted bool           // Counts are known,
-	About   bool           // but for what the index does not know of yet
+	About   bool           // but for what the index does not have yet
 	Late    string         // what is not found yet; "" where nothing is to be said
 	Fuzzy   bool           // some of Rows are there with a typing error allowed for
 	Loose   string         // what some of Rows are there without, in a sentence; "" for nothing
@@ -94,7 +94,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		return f, err
 	}
 	f.More, f.Counts, f.Counted = answer.More, answer.Counts, true
-	f.About, f.Late = !state.Exact(), state.Late()
+	f.About, f.Late = !state.Complete(), state.Late()
 	if answer.Fuzzy {
 		f.marker = f.strict.Tolerant()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"deedkeep/app/vault"
 )
@@ -45,24 +46,20 @@ func (s searchIndex) Missing() string {
 	return ""
 }
 
-// mostBehind is how many changes an index may be behind before everybody is told:
-// deedkeep help monitoring has the same number.
-const mostBehind = 1000
-
-// Late is what an index that answers does not know of yet, if that is worth a sentence.
+// Late is what an index that answers does not find yet, if that is worth a sentence or two.
 func (s searchIndex) Late() string {
-	switch {
-	case !s.Ready || s.Behind == 0:
-	case s.Failed != "":
-		return "The search index does not get on for now: what was filed or changed lately is not found yet."
-	case s.Behind > mostBehind:
-		return "The search index is catching up: some of what was filed or changed lately is not found yet."
+	var says []string
+	switch late := s.SearchState.Late(); {
+	case late && s.Failed != "":
+		says = append(says, "The search index does not get on for now: what was filed or changed lately is not found yet.")
+	case late:
+		says = append(says, "The search index is catching up: some of what was filed or changed lately is not found yet.")
 	}
-	return ""
+	if s.Ready && s.Lacking > 0 {
+		says = append(says, pluralAny(s.Lacking, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
+	}
+	return strings.Join(says, " ")
 }
-
-// Exact reports an index that knows of every change.
-func (s searchIndex) Exact() bool { return s.Trouble == "" && s.Ready && s.Behind == 0 }
 
 func (s searchIndex) progress() string {
 	if s.Total == 0 {

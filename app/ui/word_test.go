@@ -109,13 +109,18 @@ func TestSearchIndexSays(t *testing.T) {
 		name          string
 		state         vault.SearchState
 		missing, late string
-		exact         bool
+		complete      bool
 	}{
 		{"whole", vault.SearchState{Ready: true}, "", "", true},
 		{"a little behind", vault.SearchState{Ready: true, Behind: 3}, "", "", false},
 		{"far behind", vault.SearchState{Ready: true, Behind: 1001}, "", "The search index is catching up: some of what was filed or changed lately is not found yet.", false},
 		{"failed", vault.SearchState{Ready: true, Behind: 1, Failed: "/x: no room"}, "", "The search index does not get on for now: what was filed or changed lately is not found yet.", false},
 		{"failed, whole", vault.SearchState{Ready: true, Failed: "x"}, "", "", true},
+		{"restored", vault.SearchState{Ready: true, Texts: 1, Lacking: 1}, "", "1 document is not found by what it says yet, only by name.", false},
+		{"restored, stopped", vault.SearchState{Ready: true, Behind: 1, Failed: "x", Texts: 1200, Lacking: 1200}, "",
+			"The search index does not get on for now: what was filed or changed lately is not found yet. 1,200 documents are not found by what they say yet, only by name.", false},
+		{"made anew without texts, the old one has them", vault.SearchState{Ready: true, Building: true, Texts: 3}, "", "", true},
+		{"none, and none of its texts", vault.SearchState{Texts: 3, Lacking: 3}, "", "", false},
 		{"made anew", vault.SearchState{Ready: true, Building: true, Total: 9}, "", "", true},
 		{"not begun", vault.SearchState{}, "", "", false},
 		{"begun", vault.SearchState{Building: true}, "", "", false},
@@ -125,12 +130,12 @@ func TestSearchIndexSays(t *testing.T) {
 		{"none, failed", vault.SearchState{Failed: "/x: no room"}, "The search index does not get on for now. Administrators see why under Settings.", "", false},
 	} {
 		s := searchIndex{SearchState: row.state}
-		if s.Missing() != row.missing || s.Late() != row.late || s.Exact() != row.exact {
-			t.Errorf("%s: %q, %q, %t", row.name, s.Missing(), s.Late(), s.Exact())
+		if s.Missing() != row.missing || s.Late() != row.late || s.Complete() != row.complete {
+			t.Errorf("%s: %q, %q, %t", row.name, s.Missing(), s.Late(), s.Complete())
 		}
 	}
-	if (searchIndex{Trouble: "x"}).Exact() {
-		t.Error("what nothing is known of is exact")
+	if (searchIndex{Trouble: "x"}).Complete() {
+		t.Error("what nothing is known of is complete")
 	}
 }
 

@@ -14,9 +14,20 @@ type Links struct {
 	Prev *string `json:"prev"`
 }
 
-// Meta tells how many records a page has at most, and the cursors of its links.
+// Meta tells how many records a page has at most, the cursors of its links, and how the
+// index was that a search looked in: nil for a list that is no search, which has no such
+// member.
 type Meta struct {
 	PerPage    int     `json:"per_page"`
 	NextCursor *string `json:"next_cursor"`
 	PrevCursor *string `json:"prev_cursor"`
+	Index      *Index  `json:"index,omitempty"`
+}
+
+// Index tells whether a search may lack something: changes that the index does not know
+// of yet (Behind), or the words of documents whose text is to be made again (Texts).
+type Index struct {
+	Complete bool   `json:"complete"`
+	Behind   uint64 `json:"behind"`
+	Texts    uint64 `json:"texts"`
 }
