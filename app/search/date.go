@@ -5,17 +5,20 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"deedkeep/app/postings"
 )
 
 // Bounds of dates.
 const (
-	mostDates      = 2     // of a query that are looked for in other notations
-	mostDateParts  = 6     // words of one: 14 th day of March 2026
-	mostDateRest   = 2     // numbers before and behind one that a blank makes a number with it
-	firstYear      = 1_600 // what has another year is some other number
-	lastYear       = 2_199
+	mostDates     = 2     // of a query that are looked for in other notations
+	mostDateParts = 6     // words of one: 14 th day of March 2026
+	mostDateRest  = 2     // numbers before and behind one that a blank makes a number with it
+	firstYear     = 1_600 // what has another year is some other number
+	lastYear      = 2_199
+
+	// Documents that have the rarest word of March 14, 2026 in their texts: where there are
+	// more, it is looked for there so and as typed, and in digits.
+	mostDated = 1_000_000
+
 	firstShortYear = 1_930 // that two digits may mean, of a hundred
 )
 
@@ -26,8 +29,10 @@ type date struct {
 	first, last int // clauses that are it: from the first of the query on
 	rest        []clause
 	typed       []string   // without zeros
-	phrases     [][]string // all that it may be written as, typed among them
-	joined      string     // 20260314
+	joined      string     // with them, as one word
+	words       []string   // what it may be written as: 20260314, 03142026, 3142026
+	digits      [][]string // in several, in fields: 2026 3 14
+	spoken      [][]string // in several, anywhere: March 14 2026
 }
 
 // dates finds the days that a query names.
@@ -54,6 +59,7 @@ func (a *asked) dates() (found []date) {
 		if len(d.rest) <= mostDateRest && (len(found) == 0 || found[len(found)-1].to <= d.from) {
 			for _, c := range list[i : i+n] {
 				d.typed = append(d.typed, unpaddedParts(c.parts)...)
+				d.joined += strings.Join(c.parts, "")
 			}
 			d.write(day)
 			found = append(found, d)
@@ -187,81 +193,41 @@ func dayOf(year, month, day string) (t time.Time, is bool) {
 	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
-// write makes the phrases of a day. Numbers have no zeros before them: the index has
-// those that do without them too.
+// write makes what a day may be written as. Digits of a text are one word, whatever is
+// between them, which is found faster than three; in names they may have a number before
+// them, and are looked for as words there, without zeros: the index has those that do.
 func (d *date) write(t time.Time) {
 	year, month, day := strconv.Itoa(t.Year()), strconv.Itoa(int(t.Month())), strconv.Itoa(t.Day())
-	d.joined = t.Format("20060102")
-	d.phrases = [][]string{{year, month, day}, {month, day, year}}
 	names, th := monthNames(t.Month()), ordinal(t.Day())
 	for _, name := range names {
-		d.phrases = append(d.phrases, []string{name, day, year}, []string{name, day, th, year}, []string{day, name, year})
+		d.spoken = append(d.spoken, []string{name, day, year}, []string{name, day, th, year}, []string{day, name, year})
 	}
-	d.phrases = append(d.phrases, []string{day, th, "day", "of", names[0], year})
-	if !slices.ContainsFunc(d.phrases, d.isTyped) {
-		d.phrases = append(d.phrases, d.typed)
+	d.spoken = append(d.spoken, []string{day, th, "day", "of", names[0], year})
+	d.digits = [][]string{{year, month, day}}
+	if american := []string{month, day, year}; d.join(t) {
+		d.digits = append(d.digits, american)
+	} else {
+		d.spoken = append(d.spoken, american)
 	}
+	if !slices.ContainsFunc(slices.Concat(d.digits, d.spoken), d.isTyped) {
+		d.spoken = append(d.spoken, d.typed)
+	}
+}
+
+// join makes the words of digits, and says whether those are all: 1142026 is January 14,
+// and November 4.
+func (d *date) join(t time.Time) (all bool) {
+	const either = 7 // digits, behind a 1
+	all = true
+	for _, layout := range []string{"20060102", "01022006", "1022006", "0122006", "122006"} {
+		switch w := t.Format(layout); {
+		case len(w) == either && w[0] == '1':
+			all = false
+		case !slices.Contains(d.words, w):
+			d.words = append(d.words, w)
+		}
+	}
+	return all
 }
 
 func (d *date) isTyped(phrase []string) bool { return slices.Equal(phrase, d.typed) }
-
-// only is the group of a query that has no other.
-func (b *builder) only(groups []group, dates []date) postings.Node {
-	if len(dates) > 0 {
-		return b.dated(groups, dates[0])
-	}
-	return b.group(groups[0], true)
-}
-
-// dateOver is the date that a group is part of.
-func dateOver(dates []date, group int) (d date, is bool) {
-	for _, d := range dates {
-		if d.from <= group && group < d.to {
-			return d, true
-		}
-	}
-	return d, false
-}
-
-// dated is groups that a date stands in: as they are typed, or the date in any notation.
-func (b *builder) dated(groups []group, d date) postings.Node {
-	var parts, rest postings.All
-	for _, g := range groups[d.from:d.to] {
-		parts = append(parts, b.group(g, len(groups) == 1))
-	}
-	for _, c := range d.rest {
-		rest = append(rest, b.clause(c, false))
-	}
-	return postings.Any{all(parts), all(append(postings.All{d.nodes()}, rest...))}
-}
-
-// nodes are a date in any notation. It stands together, which is worth more in a text
-// than its words apart, and most as it is typed.
-func (d *date) nodes() postings.Node {
-	either := postings.Any{flat(fieldWord, d.joined, worthDate), flat(textWord, d.joined, worthNear)}
-	for _, p := range d.phrases {
-		near := float64(worthNear)
-		if d.isTyped(p) {
-			near *= 2
-		}
-		either = append(either, fieldPhrase(p, worthDate), postings.Prefer{
-			Must:   postings.Phrase{Terms: terms(textWord, p), Weight: worthText},
-			Should: []postings.Node{flat(textWord, p[0], near)},
-		})
-	}
-	return either
-}
-
-// dates adds what the days of a query may be written as.
-func (m *Marker) dates(found []date) {
-	for _, d := range found {
-		var of uint64
-		for i := d.first; i < d.last; i++ {
-			of |= 1 << min(i, mostClauses-1)
-		}
-		for _, p := range d.phrases {
-			m.phrase(p, false, of)
-		}
-		m.joined([]string{d.joined}, false, of)
-	}
-}

@@ -21,12 +21,13 @@ func deeds() []Document {
 		{Kind: File, ID: 5, Day: 10, Text: pages("Mar. 14th, 2026")},
 		{Kind: File, ID: 6, Day: 11, Text: pages("the 14 Mar 2026")},
 		{Kind: File, ID: 7, Day: 12, Names: []string{"20260314_Deed.pdf"}},
+		{Kind: File, ID: 10, Day: 12, Names: []string{"02_2026-03-14_Lease.pdf"}},
 		{Kind: File, ID: 8, Day: 13, Text: pages("page 3/14 of 2026, of 14 March and 13/45/2026")},
 		{Kind: File, ID: 9, Day: 14, Text: pages("on 3/1/2026, and on May 5, 2026; taxes of 2026 in March, lot 14")},
 	}
 }
 
-const ofTheDay = "a2 f1 f2 f3 f4 f5 f6 f7 o1"
+const ofTheDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
 
 func TestDates(t *testing.T) {
 	n, x := naiveOf(t, deeds()), indexOf(t, deeds())
@@ -54,7 +55,7 @@ func TestDates(t *testing.T) {
 		{text: "5/5/2026", first: "f9", all: "f9"},
 		{text: "13/45/2026", first: "f8", all: "f8"},
 		{text: "2/30/2026", first: "", all: ""},
-		{text: "page 3/14", first: "f8", all: "f8 a2 a3 o1 f2 f3"},
+		{text: "page 3/14", first: "f8", all: "f8 a2 a3 o1 f2 f3 f10"},
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
@@ -90,8 +91,8 @@ func TestDateOfText(t *testing.T) {
 			}
 			var got []string
 			for _, d := range a.dates() {
-				if got = append(got, d.joined); len(d.phrases) > 13 {
-					t.Errorf("%d phrases: %q", len(d.phrases), d.phrases)
+				if got = append(got, d.words[0]); len(d.spoken) > 12 || len(d.words) > 5 {
+					t.Errorf("%d phrases: %q, %q", len(d.spoken), d.spoken, d.words)
 				}
 			}
 			if got := strings.Join(got, " "); got != row.want {
@@ -101,15 +102,49 @@ func TestDateOfText(t *testing.T) {
 	}
 }
 
+// What a day is written as in digits.
+func TestDigitsOfDates(t *testing.T) {
+	for text, want := range map[string]string{
+		"March 4, 2026":  "20260304 03042026 3042026 0342026 342026",
+		"March 14, 2026": "20260314 03142026 3142026",
+		"Nov 4, 2026":    "20261104 11042026",
+		"Jan 4, 2026":    "20260104 01042026 0142026 142026",
+		"Dec 31, 2026":   "20261231 12312026",
+	} {
+		a, err := parse(text, defaultMostWords)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := a.dates(); len(d) != 1 || strings.Join(d[0].words, " ") != want {
+			t.Errorf("%q: %v, want %s", text, d, want)
+		}
+	}
+}
+
+// January 14 and November 4 are the same digits: of January 14 no others are found.
+func TestDatesOfTheSameDigits(t *testing.T) {
+	x := indexOf(t, []Document{
+		{Kind: File, ID: 1, Day: 1, Text: pages("on 1/14/2026 here")}, {Kind: File, ID: 2, Day: 2, Text: pages("on 11/4/2026 here")},
+		{Kind: File, ID: 3, Day: 3, Text: pages("on 01/14/2026 here")}, {Kind: File, ID: 4, Day: 4, Text: pages("on 11-04-2026 here")},
+	})
+	for text, want := range map[string]string{"Jan 14, 2026": "[f1 f3]", "2026-01-14": "[f1 f3]", "November 4, 2026": "[f2 f4]", "11/04/2026": "[f4 f2]"} {
+		a, err := search(context.Background(), x.engine, Options{}.whole(), Query{Text: text, Limit: 9})
+		if err != nil || !sameOrder(names(a), want) {
+			t.Errorf("%q finds %s (%v), want %s: %v", text, names(a), err, want, a.Hits)
+		}
+	}
+}
+
 // A date is worth more in the notation that was typed, and more than its words apart.
 func TestDatesAsTypedFirst(t *testing.T) {
 	documents := []Document{
 		{Kind: File, ID: 1, Day: 4, Text: pages("March of the year 2026, lot 14")},
 		{Kind: File, ID: 2, Day: 1, Text: pages("dated March 14, 2026 here")},
 		{Kind: File, ID: 3, Day: 2, Text: pages("dated 3/14/2026 here now")},
+		{Kind: File, ID: 4, Day: 3, Text: pages("dated 3/14/26 here and now")},
 	}
 	x := indexOf(t, documents)
-	for text, want := range map[string]string{"March 14, 2026": "f2 f3 f1", "3/14/2026": "f3 f2", "14 March 2026": "[f3 f2] f1", "3/14/26": "[f2 f3]"} {
+	for text, want := range map[string]string{"March 14, 2026": "f2 f3 f1", "3/14/2026": "f3 f2", "14 March 2026": "[f3 f2] f1", "3/14/26": "f4 [f2 f3]"} {
 		a, err := search(context.Background(), x.engine, Options{}.whole(), Query{Text: text, Limit: 9})
 		if err != nil || !sameOrder(names(a), want) {
 			t.Errorf("%q finds %s (%v), want %s: %v", text, names(a), err, want, a.Hits)

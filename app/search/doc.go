@@ -65,7 +65,9 @@
 // whoever types 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14, Mar 14, 2026, March 14th 2026 or 14
 // March 2026 finds all of these but that with two digits, and the 14th day of March,
 // 2026, and 20260314. Two digits are a year from 1930 to 2029. That is for the first two
-// days of a query, and for none in quotes.
+// days of a query, and for none in quotes. Where more than a million texts have its
+// month, day and year, only March 14, 2026 and what was typed are looked for in them,
+// and digits.
 //
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
