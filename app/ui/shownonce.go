@@ -22,16 +22,28 @@ func (p *pages) once(w http.ResponseWriter, r *http.Request, who visitor, done o
 	}
 	// Without what else was filled in: there may be a password in it.
 	slot := sha256.Sum256([]byte("page once\n" + who.Record() + "\n" + r.URL.Path + "\n" + token))
-	if _, busy := p.sending.LoadOrStore(slot, true); busy {
-		return p.sentBefore(w, r, who, done)
+	ended := make(chan struct{})
+	first, busy := p.sending.LoadOrStore(slot, ended)
+	if busy { // a second click: what the first one led to is known when it has ended
+		select {
+		case <-first.(chan struct{}):
+		case <-r.Context().Done():
+			return r.Context().Err()
+		}
+	} else {
+		defer func() {
+			p.sending.Delete(slot)
+			close(ended)
+		}()
 	}
-	defer p.sending.Delete(slot)
 	replay, found, err := p.Vault.Replay(r.Context(), slot)
 	if err != nil {
 		return err
 	}
 	if found {
 		done.Path = local(replay.Header["Location"])
+	}
+	if found || busy {
 		return p.sentBefore(w, r, who, done)
 	}
 	made, err := act()

@@ -71,7 +71,7 @@ type pages struct {
 	mux       *http.ServeMux
 	health    health
 	examining sync.Mutex
-	sending   sync.Map // slots of forms that are being done once; see once.go
+	sending   sync.Map // slot → chan struct{}: forms that are being done once; see shownonce.go
 	origins   *http.CrossOriginProtection
 }
 
