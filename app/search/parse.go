@@ -287,8 +287,8 @@ func (p *parser) clause(from, to int, open bool) clause {
 	}
 }
 
-// called is tokens from to to as a number, without what says of which kind it is, but
-// in quotes.
+// called is the tokens between two places as a number: outside of quotes without what
+// says of which kind it is.
 func (p *parser) called(from, to int) called {
 	if !p.quoted {
 		from += heading(p.words[from:to])
