@@ -3,12 +3,9 @@ package doctor
 import (
 	"fmt"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/wire"
 )
-
-// farBehind is from how many changes on somebody who has just filed something may miss
-// it in a search: that of the rule in "deedkeep help monitoring".
-const farBehind = 1_000
 
 // searches looks at the index of words, which a server makes and keeps by itself.
 func searches(found *wire.Checkup) wire.Diagnosis {
@@ -33,7 +30,7 @@ func searches(found *wire.Checkup) wire.Diagnosis {
 		return warn("search", "there is no index, and nothing is found", `the server makes one in a moment; else: deedkeep reindex`)
 	case !i.Ready:
 		return ok("search", "there is no index yet; a server makes it")
-	case s.Running && i.Behind > farBehind:
+	case s.Running && i.Behind > indexer.FarBehind:
 		return warn("search", fmt.Sprintf("the index is %d changes behind: what was filed last is not found yet", i.Behind), "wait while documents arrive; the log says when something is in the way")
 	}
 	return ok("search", fmt.Sprintf("%d records are in the index, %s", i.Records, wire.HumanSize(i.Bytes)))

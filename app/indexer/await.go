@@ -12,7 +12,7 @@ import (
 // were when it was called, not of those that come meanwhile, and is made anew where
 // somebody asked for that. It calls report now and then. Where nobody runs the indexer it does the work
 // itself; what is cut off by ctx goes on from there the next time. Closing, with why,
-// when nothing goes on for now.
+// when nothing goes on for now, or the new one was given up.
 func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
 	var asked uint64 // all changes up to this one are waited for, not those that come meanwhile
 	err = x.store.View(ctx, func(t *store.Tx) error { asked = t.LastChange(); return nil })
@@ -33,10 +33,10 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 		}
 		report(s.Done, s.Total)
 		switch {
+		case s.Failed != "": // also where one answers, and the one that is waited for is given up
+			return s, &title.Error{Kind: title.Closing, Message: "The search index does not get on: " + s.Failed}
 		case s.Ready && !s.Building && x.knows(asked), s.Ready && x.butTexts(asked):
 			return s, nil // texts may take long
-		case s.Failed != "":
-			return s, &title.Error{Kind: title.Closing, Message: "The search index does not get on: " + s.Failed}
 		case !serving:
 			continue
 		}

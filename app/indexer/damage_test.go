@@ -156,3 +156,41 @@ func TestWhatIsNoSmallFile(t *testing.T) {
 		})
 	}
 }
+
+// Without the note the latest index that is whole answers, not one that is still being
+// made, which goes on.
+func TestWithoutTheNoteTheWholeOneAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, inPieces)
+	h := s.open(t)
+	h.furnish()
+	h.indexes()
+	want := h.answers()
+	h.Renew()
+	for range 3 {
+		if _, err := h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.shut()
+	s.holds(t, 3)
+	if err := os.Remove(s.search("current")); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t)
+	defer h.shut()
+	if _, err := h.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := h.State(t.Context()); err != nil || !st.Ready || !st.Building {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	if got := h.answers(); !maps.Equal(got, want) {
+		t.Errorf("it answers %v, want %v", got, want)
+	}
+	if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
+		t.Errorf("the note is %q, %v", raw, err)
+	}
+	h.indexes()
+	s.holds(t, 2)
+}

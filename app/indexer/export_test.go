@@ -13,3 +13,8 @@ const Soon = gatherFor + yieldFor
 
 // KeepFeed changes how many changes are kept for an index that does not get on.
 func (x *Indexer) KeepFeed(most uint64) { x.mostFeed = most }
+
+// FilesFrom gives the files of an abstract that is owed.
+func (x *Indexer) FilesFrom(ctx context.Context, abstract uint64) ([]uint64, error) {
+	return x.filesFrom(ctx, indexOwed{Abstract: abstract})
+}

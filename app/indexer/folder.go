@@ -105,7 +105,8 @@ func (x *Indexer) remove(number uint64) error {
 // the disk refuses for a moment is no reason to throw an index away.
 const mostUnopened = 5
 
-// prepare opens what is there and of use, and removes the rest.
+// prepare opens what is there and of use, and removes the rest. Where nothing says which
+// one is in force it is the latest that is whole.
 func (x *Indexer) prepare(ctx context.Context) error {
 	list, current, err := x.folders()
 	if err != nil {
@@ -114,7 +115,7 @@ func (x *Indexer) prepare(ctx context.Context) error {
 	var now, next *volume
 	for _, n := range slices.Backward(list) {
 		var in *volume
-		if n == current || n > current && next == nil {
+		if now == nil && (n == current || current == 0 || n > current && next == nil) {
 			in, err = x.opened(ctx, n)
 		}
 		switch {
@@ -125,14 +126,19 @@ func (x *Indexer) prepare(ctx context.Context) error {
 			x.unopened++
 		case in == nil:
 			err = x.remove(n)
-		case n == current && in.mark.Place == nil:
+		case in.mark.Place == nil && (n == current || current == 0):
 			now = in
-		case n != current:
+		case n != current && next == nil:
 			next = in
 		default:
 			err = errors.Join(in.Close(), x.remove(n))
 		}
 		if err != nil {
+			return errors.Join(err, x.closed(now), x.closed(next))
+		}
+	}
+	if current == 0 && now != nil {
+		if err := x.writeCurrent(now.number); err != nil {
 			return errors.Join(err, x.closed(now), x.closed(next))
 		}
 	}
@@ -154,16 +160,8 @@ func (x *Indexer) promote() error {
 		return err
 	}
 	in := x.next
-	for _, path := range []string{filepath.Join(x.dir, currentFile), filepath.Join(x.dir, currentFile+".new")} {
-		if isFile(path) {
-			continue
-		}
-		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("put the index in force: %w", err)
-		}
-	}
 	if err := x.writeCurrent(in.number); err != nil {
-		return fmt.Errorf("put the index in force: %w", err)
+		return err
 	}
 	old := x.now
 	x.set(func() { x.now, x.next, x.since = in, nil, x.clock() })
@@ -177,8 +175,21 @@ func (x *Indexer) promote() error {
 }
 
 // writeCurrent puts a folder in force, wholly or not at all.
-func (x *Indexer) writeCurrent(number uint64) error {
+func (x *Indexer) writeCurrent(number uint64) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("put the index in force: %w", err)
+		}
+	}()
 	path := filepath.Join(x.dir, currentFile)
+	for _, path := range []string{path, path + ".new"} {
+		if isFile(path) {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -35,7 +35,10 @@ func newGate(most int) *gate {
 	return &gate{most: most, each: max(1, most/2), of: make(map[string]int)}
 }
 
-var errManySearches = &title.Error{Kind: title.Closing, Message: "Too many searches are under way; try again soon."}
+// ErrMany is in the chain of the error of Enter where no place was to be had in time.
+var ErrMany = errors.New("too many searches at once")
+
+var errManySearches = &title.Error{Kind: title.Closing, Message: "Too many searches are under way; try again soon.", Err: ErrMany}
 
 // enter waits for a place, which leave gives back. Closing when there is none before
 // ctx's deadline.

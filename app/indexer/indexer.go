@@ -98,7 +98,7 @@ type Indexer struct {
 	breaks  breaks  // of indexes
 	failed  string  // why nothing goes on for now
 	since   time.Time
-	turned  chan struct{} // closed with the end of each turn
+	turned  chan struct{} // closed with the end of each turn of Run
 }
 
 // defaultBatch is Options.BatchSize where that is 0.
@@ -145,6 +145,7 @@ func (x *Indexer) Renew() {
 	x.set(func() {
 		x.asked = x.next == nil // else one is under way already
 		x.breaks = breaks{}
+		x.failed = "" // is of what was tried before
 	})
 	x.Poke()
 }

@@ -6,8 +6,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// indexForm is of the rules by which documents of the index are made (title.Known,
-// indexdocument.go): an index of others is made anew.
+// indexForm is of the rules by which documents and their terms are made (title.Known,
+// document.go, "Terms" of app/search): whoever changes one raises it, and an index of
+// others is made anew.
 const indexForm = 3
 
 // indexMark is how far an index has come, and of which database it is. It lies in the
@@ -54,10 +55,10 @@ func (m *indexMark) seen(t *store.Tx) error {
 
 // of reports whether the index can follow this database. One that is not the last that
 // was used here may have gone on from before the mark: it must be where it was.
-func (m *indexMark) of(t *store.Tx, foreign bool) bool {
+func (m *indexMark) of(t *store.Tx, foreign bool) (bool, error) {
 	if m.Change > t.LastChange() || m.Change+1 < t.FirstChange() || t.EventHash(m.Event) != m.Hash {
-		return false
+		return false, nil
 	}
 	word, err := t.Generation()
-	return err == nil && (!foreign || word == m.Generation)
+	return !foreign || word == m.Generation, err
 }

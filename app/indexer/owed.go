@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"deedkeep/app/store"
@@ -63,15 +64,15 @@ func (x *Indexer) repay(ctx context.Context, in *volume) error {
 // gone, or damaged.
 func (x *Indexer) filesFrom(ctx context.Context, owed indexOwed) (ids []uint64, err error) {
 	var of title.Abstract
-	err = x.store.View(ctx, func(t *store.Tx) error {
+	err = x.store.View(ctx, func(t *store.Tx) (err error) {
 		of, err = t.AnyAbstract(owed.Abstract)
-		return nil
+		return err
 	})
-	if err != nil {
-		if ctx.Err() == nil {
-			x.log.Debug("files of an abstract are not looked at", "abstract", owed.Abstract, "error", err)
-			err = nil
-		}
+	switch {
+	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
+		x.log.Debug("files of an abstract are not looked at", "abstract", owed.Abstract, "error", err)
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	ids = slices.DeleteFunc(slices.Clone(of.Files), func(id uint64) bool { return id < owed.From })

@@ -73,3 +73,23 @@ func TestDocumentsOfAMovedAbstractGoBehindOthers(t *testing.T) {
 		t.Errorf("where they were %v, where they are %v", was, now)
 	}
 }
+
+// Files of an abstract that is gone are not looked at, but what the database cannot tell
+// is no reason to forget that they are owed.
+func TestTroubleOfTheDatabaseLosesNothingOwed(t *testing.T) {
+	t.Parallel()
+	h := newSite(t, nil).open(t)
+	id := h.abstract("", elm("Troy", "Rensselaer"), "Deed.txt")
+	if list, err := h.FilesFrom(t.Context(), id); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if list, err := h.FilesFrom(t.Context(), id+1); err != nil || len(list) != 0 {
+		t.Errorf("of one that is not there: %v, %v", list, err)
+	}
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := h.FilesFrom(t.Context(), id); err == nil {
+		t.Errorf("of a database that is closed: %v", list)
+	}
+}

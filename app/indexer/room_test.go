@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
@@ -138,5 +140,39 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	h.finds("KX200", "order 2")
 	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Whoever waits for a new index under a server is told that it was given up, and the one
+// who asks again once there is room gets it.
+func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
+	t.Parallel()
+	const reserve = 64 << 20
+	h := open(t, inPieces)
+	h.site.reserve.Store(reserve)
+	h.furnish()
+	gate := make(chan struct{})
+	h.meddle(func(n int64, in indexer.Index) indexer.Index {
+		if n == 1 {
+			return in
+		}
+		return meddled{Index: in, apply: func() error { <-gate; return nil }}
+	})
+	h.indexes()
+	h.serve()
+	h.Renew()
+	gate <- struct{}{} // it is under way
+	h.site.free.Store(3*reserve - 1)
+	var waits sync.Once
+	_, err := h.Await(t.Context(), func(uint64, uint64) { waits.Do(func() { close(gate) }) })
+	if title.KindOf(err) != title.Closing || !strings.Contains(err.Error(), "no room for a second") {
+		t.Errorf("said %v", err)
+	}
+	h.finds("F-0002", "abstract 3")
+	h.site.free.Store(1 << 40)
+	h.Renew()
+	h.indexes()
+	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" {
+		t.Errorf("%q answers, %v", current, err)
 	}
 }

@@ -40,6 +40,7 @@ func (x *Indexer) Run(ctx context.Context) {
 			pause = lookEvery // a look costs nothing
 		}
 		x.told(ctx, err)
+		x.turnEnded()
 		x.tellLacking()
 		switch {
 		case err != nil:
@@ -65,6 +66,14 @@ func (x *Indexer) rest(ctx context.Context, pause time.Duration, change <-chan s
 	case <-timer:
 	}
 	return false
+}
+
+// turnEnded wakes those who wait, when what came of the turn is kept for them.
+func (x *Indexer) turnEnded() {
+	x.set(func() {
+		close(x.turned)
+		x.turned = make(chan struct{})
+	})
 }
 
 // told keeps what came of a turn for those who ask, and says once in the log what is
@@ -105,10 +114,6 @@ func message(err error) string {
 func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 	x.turning.Lock()
 	defer x.turning.Unlock()
-	defer x.set(func() {
-		close(x.turned)
-		x.turned = make(chan struct{})
-	})
 	defer func() {
 		if e := x.trim(ctx); err == nil {
 			err = e

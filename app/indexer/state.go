@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"deedkeep/app/search"
@@ -90,6 +91,9 @@ func (x *Indexer) look(last uint64) (s State) {
 		return s
 	}
 	size, raw, err := search.Look(x.folder(current))
+	if errors.Is(err, search.ErrOtherFormat) {
+		return s // a server makes it anew
+	}
 	if err != nil {
 		s.Failed = message(err)
 		return s

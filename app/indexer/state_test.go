@@ -1,6 +1,7 @@
 package indexer_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,4 +52,31 @@ func TestLookingWritesNothing(t *testing.T) {
 	if _, err := os.Stat(left); err != nil {
 		t.Error("it was swept")
 	}
+}
+
+// An index of another version of the program is none, and no trouble: a server makes it
+// anew.
+func TestTheStateOfAnotherFormat(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.shut()
+	path := s.search("1", "manifest")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[bytes.IndexByte(raw, '\n')+1] ^= 0x40 // the format, behind the magic
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t)
+	defer h.shut()
+	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Failed != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	h.indexes()
+	h.finds("KX100", "order 1")
 }

@@ -40,7 +40,7 @@ func (x *Indexer) closed(in *volume) error {
 func (x *Indexer) opened(ctx context.Context, number uint64) (*volume, error) {
 	words, err := x.open(x.folder(number))
 	if broken(err) {
-		x.log.Warn("the search index is damaged; it is made anew", "folder", x.folder(number), "error", err)
+		x.log.Warn("the search index cannot be used; it is made anew", "folder", x.folder(number), "error", err)
 		return nil, nil //nolint:nilnil // nothing of use is there
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (x *Indexer) opened(ctx context.Context, number uint64) (*volume, error) {
 	}
 	mark, ok := readMark(words.Mark())
 	if ok {
-		err = x.store.View(ctx, func(t *store.Tx) error { ok = mark.of(t, x.foreign); return nil })
+		err = x.store.View(ctx, func(t *store.Tx) (err error) { ok, err = mark.of(t, x.foreign); return err })
 	}
 	if !ok || err != nil {
 		if err == nil && len(words.Mark()) > 0 {

@@ -76,7 +76,7 @@ func without(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 		var more []uint32
 		from := uint32(0)
 		for _, key := range keys {
-			doc, found, next, err := v.segment.LookUp(key, from)
+			doc, found, next, err := v.segment.DocumentOf(key, from)
 			if err != nil {
 				return nil, err
 			}

@@ -165,7 +165,7 @@ func TestDamage(t *testing.T) {
 			if err := k.hold(t, dir); !errors.Is(err, row.want) || row.want == nil && err != nil {
 				t.Errorf("got %v, want %v", err, row.want)
 			}
-			if err := Remove(dir); err != nil {
+			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
 			x, err := open(dir, Options{}, unsynced{})

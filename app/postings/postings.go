@@ -42,9 +42,9 @@ import (
 // Kinds of errors, for errors.Is. Besides these, errors of ctx and of the operating
 // system come back as they are.
 var (
-	// ErrDamaged: what is on the disk is not what was written. Remove, and begin anew.
+	// ErrDamaged: what is on the disk is not what was written. Remove the folder, and begin anew.
 	ErrDamaged = segment.ErrDamaged
-	// ErrOtherFormat: the index was written by another version. Remove, and begin anew.
+	// ErrOtherFormat: the index was written by another version. Remove the folder, and begin anew.
 	ErrOtherFormat = errors.New("index of another format")
 	// ErrTerm: a term without bytes or with more than MostTerm, or out of order in a document.
 	ErrTerm = errors.New("not a term")
@@ -132,9 +132,6 @@ func open(dir string, o Options, fs files) (*Index, error) {
 	x.merger.wake = make(chan struct{}, 1)
 	return x, nil
 }
-
-// Remove deletes the index in dir, which nobody has open, and the folder.
-func Remove(dir string) error { return os.RemoveAll(dir) }
 
 // Mark returns what the last Apply was given, or nil.
 func (x *Index) Mark() []byte {

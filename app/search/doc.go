@@ -16,6 +16,8 @@
 //
 // # Terms
 //
+// Whoever changes them, or how they are spelled, raises indexForm (app/indexer).
+//
 // A term is at most 64 bytes: a byte for what it is, and the word, cut. A value that
 // must differ from every other ends with a hash where it is longer (term.go).
 //

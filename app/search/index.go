@@ -69,9 +69,6 @@ func (o Options) whole() Options {
 	return o
 }
 
-// Remove removes the directory of an index that is not open, damaged or not.
-func Remove(dir string) error { return postings.Remove(dir) }
-
 // Apply makes what a batch gathered part of the index, with a mark of the caller's:
 // all of it, synced, or nothing.
 func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {

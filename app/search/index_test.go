@@ -224,7 +224,7 @@ func TestDamage(t *testing.T) {
 	if _, err = Open(dir, Options{}); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrOtherFormat) {
 		t.Fatalf("%v, want %v", err, ErrDamaged)
 	}
-	if err := Remove(dir); err != nil {
+	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if x, err = Open(dir, Options{}); err != nil {

@@ -98,7 +98,7 @@ func FuzzSegment(f *testing.F) {
 		}
 		defer func() { _ = s.Close() }()
 		_, _ = back(t.Context(), s, nil)
-		_, _, _, _ = s.LookUp(20, 0)
+		_, _, _, _ = s.DocumentOf(20, 0)
 		watch := WatchOver(t.Context())
 		if e, found, err := s.Find([]byte("w0"), &Walk{}); err == nil && found {
 			var c Cursor

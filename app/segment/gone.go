@@ -91,7 +91,7 @@ func (g *Gone) Append(p []byte, docs uint32) []byte {
 	return p
 }
 
-// ParseGone reads what append wrote, and returns the rest of p.
+// ParseGone reads what Append wrote, and returns the rest of p.
 func ParseGone(p []byte, docs uint32) (*Gone, []byte, error) {
 	count, n := number(p)
 	if n == 0 || count > docs {

@@ -20,7 +20,8 @@ import (
 //
 // The manifest knows the file's size and the footer's sum, the footer the table's, and
 // the table that of every page: a byte that changed is noticed, and so is a page or a
-// file in another's place.
+// file in another's place. With footerFormat manifestFormat (app/postings) is raised: that
+// alone says that the program is another.
 const (
 	pageBits = 14
 	pageSize = 1 << pageBits

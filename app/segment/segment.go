@@ -112,9 +112,9 @@ func (s *Segment) u32(stream int, n uint32) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// LookUp returns the document of a key. Of ascending keys, from is what the call
+// DocumentOf returns the document of a key. Of ascending keys, from is what the call
 // before returned.
-func (s *Segment) LookUp(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
+func (s *Segment) DocumentOf(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
 	if key < s.low || key > s.high {
 		return 0, false, from, nil
 	}

@@ -202,11 +202,11 @@ func TestRoundTrip(t *testing.T) {
 		same(t, got, docs)
 		from := uint32(0)
 		for i := len(docs) - 1; i >= 0; i-- {
-			doc, found, next, err := s.LookUp(docs[i].key, from)
+			doc, found, next, err := s.DocumentOf(docs[i].key, from)
 			if err != nil || !found || doc != uint32(i) {
 				t.Fatalf("key %d: %d, %v, %v", docs[i].key, doc, found, err)
 			}
-			if _, found, _, err := s.LookUp(docs[i].key+1, 0); err != nil || found {
+			if _, found, _, err := s.DocumentOf(docs[i].key+1, 0); err != nil || found {
 				t.Fatalf("key %d: found, %v", docs[i].key+1, err)
 			}
 			from = next

@@ -42,7 +42,7 @@ func (v *Vault) indexing() indexer.Options {
 	return indexer.Options{
 		Dir:       filepath.Join(v.dir, searchFolder),
 		Store:     v.store,
-		Search:    search.Options{Cache: set.CacheSize, Deadline: set.Deadline, MostWords: set.MostWords},
+		Search:    search.Options{Cache: set.CacheSize, Deadline: set.deadline(), MostWords: set.MostWords, MostDepth: MostSearched},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
 		Text: v.keptText, Lacks: v.remaker.poke,
 		Room: func() (free, reserve uint64, err error) {
@@ -98,10 +98,7 @@ func (v *Vault) Reindex(ctx context.Context, actor title.Actor) error {
 	return err
 }
 
-// AwaitIndex waits until the index is whole, knows of all changes there were when it
-// was called, not of those that come meanwhile, and is made anew where somebody asked
-// for that. It calls report now and then. Where no server runs it does the work itself;
-// what is cut off by ctx goes on from there the next time.
+// AwaitIndex waits for the index as indexer.Await does.
 func (v *Vault) AwaitIndex(ctx context.Context, report func(done, total uint64)) (SearchState, error) {
 	return v.index.Await(ctx, report)
 }

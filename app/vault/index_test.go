@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
@@ -419,6 +420,55 @@ func TestASearchThatIsLeftIsCountedSo(t *testing.T) {
 	n, err := v.Numbers(t.Context())
 	if err != nil || n.Searches["left"] != 1 || n.Searches["trouble"] != 0 {
 		t.Errorf("%v, %v", n.Searches, err)
+	}
+}
+
+// Every search is counted, be it of a list, and by what became of it.
+func TestEverySearchIsCounted(t *testing.T) {
+	t.Parallel()
+	v, f := searched(t)
+	o := order(t, v, "26-100", "", "", elm("Troy", "Rensselaer"))
+	list := func(text string, err error, hits ...search.Hit) {
+		f.hits, f.err = hits, err
+		_, _ = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: text}) // what became of it is counted
+	}
+	list("elm", nil, hit(search.Order, o.ID))
+	list("elm", nil)
+	list(" ", nil)
+	list("elm", search.ErrDeadline)
+	list("elm", &title.Error{Kind: title.Closing, Err: indexer.ErrMany})
+	list("elm", &title.Error{Kind: title.Closing})
+	n, err := v.Numbers(t.Context())
+	if err != nil || n.SearchSeconds.Count != 2 {
+		t.Errorf("%d were answered, %v", n.SearchSeconds.Count, err)
+	}
+	for _, outcome := range []string{"found", "nothing", "refused", "deadline", "busy", "no_index"} {
+		if n.Searches[outcome] != 1 {
+			t.Errorf("%s: %d, want 1", outcome, n.Searches[outcome])
+		}
+	}
+}
+
+// Documents of an abstract that is damaged are found.
+func TestADamagedAbstractHidesNoDocument(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := vault.Open(t.Context(), opts)
+	done(t, err)
+	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("zebra.pdf", "2")), vault.Keep[vault.Filed]{})
+	done(t, err)
+	indexes(t, v)
+	done(t, v.Close())
+	vaulttest.FlipBit(t, filepath.Join(opts.Dir, "vault.db"), "abstracts", 200, false)
+	v, err = vault.Open(t.Context(), opts)
+	done(t, err)
+	defer closed(t, v)
+	indexes(t, v)
+	if _, err := v.Abstracts.Get(t.Context(), made.Abstract.ID); err == nil {
+		t.Fatal("the abstract is not damaged")
+	}
+	if page := look(t, v, vault.SearchQuery{Text: "zebra"}); len(page.Hits) != 1 || page.Hits[0].Kind != "file" || page.Hits[0].Under != "" {
+		t.Errorf("%+v", page)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/indexer"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 	"deedkeep/app/tally"
@@ -55,15 +56,16 @@ const (
 )
 
 // SearchOutcomes are what becomes of a search: something is found, or nothing; it is
-// refused; there is no whole index, or it takes too long; whoever asked left before the
+// refused; it takes too long, or finds too many others under way; there is no whole index; whoever asked left before the
 // answer, as a find box does at each letter; or trouble of ours.
-var SearchOutcomes = []string{searchFound, searchNothing, searchRefused, searchLate, searchNoIndex, searchLeft, searchTrouble}
+var SearchOutcomes = []string{searchFound, searchNothing, searchRefused, searchLate, searchBusy, searchNoIndex, searchLeft, searchTrouble}
 
 const (
 	searchFound   = "found"
 	searchNothing = "nothing"
 	searchRefused = "refused"
 	searchLate    = "deadline"
+	searchBusy    = "busy"
 	searchNoIndex = "no_index"
 	searchLeft    = "left"
 	searchTrouble = "trouble"
@@ -134,11 +136,11 @@ func (c *counts) processing(again, gone bool, failure string) {
 	}
 }
 
-func (c *counts) search(took time.Duration, page SearchPage, err error) {
+func (c *counts) search(took time.Duration, found bool, err error) {
 	switch kind := title.KindOf(err); {
 	case err == nil:
 		c.searchSeconds.Note(took.Seconds())
-		if len(page.Hits) > 0 {
+		if found {
 			c.searches.add(searchFound)
 			return
 		}
@@ -147,6 +149,8 @@ func (c *counts) search(took time.Duration, page SearchPage, err error) {
 		c.searches.add(searchLeft)
 	case errors.Is(err, search.ErrDeadline):
 		c.searches.add(searchLate)
+	case errors.Is(err, indexer.ErrMany):
+		c.searches.add(searchBusy)
 	case kind == title.Closing:
 		c.searches.add(searchNoIndex)
 	case kind == title.Invalid:

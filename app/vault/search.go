@@ -20,8 +20,7 @@ type SearchQuery struct {
 	Template      uint64    // of an abstract; 0: all
 	County, State string    // as title.FoldCounty and title.FoldState compare them; "": all
 	Status        string    // without regard to case; "": all
-	From, To      string    // YYYY-MM-DD of creation in UTC, both included; "" is open
-	Since, Until  time.Time // of creation, both included, where a day is too coarse; zero is open
+	Since, Until  time.Time // of creation, both included; zero is open
 	Offset        int       // hits to leave out
 	Limit         int       // hits to give, at most 100; 0: 25
 	Bytes         int       // of records as they are stored, where whole ones are asked for; 0: 4 MB
@@ -66,7 +65,6 @@ type SearchPage struct {
 	Counts map[string]int // matches of each kind, whatever SearchQuery.Kind says
 	Fuzzy  bool           // some hits are there with a typing error allowed for
 	Loose  bool           // some hits are there without all of it: search.Answer
-	Took   time.Duration
 }
 
 // Bounds of a search.
@@ -78,19 +76,16 @@ const (
 )
 
 // Search looks for live records by their fields and by the text of documents. Invalid
-// under "q", "kind", "created_from" or "created_to" when it cannot be asked so; Closing
-// when there is no whole index yet, or the search took too long. That the actor searched
+// under "q" or "kind" when it cannot be asked so; Closing when there is no whole index
+// yet, the search took too long, or too many others are under way. That the actor searched
 // is taken down as a view is (Events.Note), without the text.
 func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (page SearchPage, err error) {
-	began := v.now()
-	defer func(begun time.Time) { v.counts.search(time.Since(begun), page, err) }(time.Now())
 	err = v.asking(ctx, actor, q, func(within context.Context, f searched) error {
 		var seen []seen
 		if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
 			return err
 		}
 		page = SearchPage{Hits: v.snippets(within, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Loose}
-		page.Took = v.now().Sub(began)
 		return nil
 	})
 	return page, err
@@ -104,12 +99,14 @@ type searched struct {
 
 // asking asks the index, when it is the actor's turn, and keeps his place while use makes
 // something of the answer: that takes memory as well. The wait, the search and use have
-// the deadline of within together.
-func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery, use func(within context.Context, f searched) error) error {
+// the deadline of within together. Each is counted.
+func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery, use func(within context.Context, f searched) error) (err error) {
+	var f searched
+	defer func(begun time.Time) { v.counts.search(time.Since(begun), len(f.answer.Hits) > 0, err) }(time.Now())
 	if err := q.settle(); err != nil {
 		return err
 	}
-	f := searched{query: q}
+	f.query = q
 	within, cancel := context.WithTimeout(ctx, v.set.Search.deadline())
 	defer cancel()
 	if q.Limit <= 0 || q.never() {
@@ -177,42 +174,12 @@ func (q *SearchQuery) settle() error {
 	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
 		refused.Add("kind", title.NotSelectable("kind"))
 	}
-	q.days(&refused)
 	if q.Limit <= 0 {
 		q.Limit = searchPage
 	}
 	q.Offset = min(max(q.Offset, 0), MostSearched)
 	q.Limit = min(q.Limit, mostSearchPage, MostSearched-q.Offset)
 	return refused.Err()
-}
-
-// days narrows Since and Until to the days.
-func (q *SearchQuery) days(refused *title.Fields) {
-	for _, bound := range []struct {
-		field, text string
-		narrow      func(day time.Time)
-	}{
-		{"created_from", q.From, func(day time.Time) {
-			if q.Since.Before(day) {
-				q.Since = day
-			}
-		}},
-		{"created_to", q.To, func(day time.Time) {
-			if last := day.AddDate(0, 0, 1).Add(-time.Microsecond); q.Until.IsZero() || q.Until.After(last) {
-				q.Until = last
-			}
-		}},
-	} {
-		if bound.text == "" {
-			continue
-		}
-		day, err := time.Parse(time.DateOnly, bound.text)
-		if err != nil {
-			refused.Add(bound.field, title.NotInstant(bound.field))
-			continue
-		}
-		bound.narrow(day)
-	}
 }
 
 // never reports what nothing can hold to.

@@ -88,6 +88,8 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 		place, err = v.place(t, file)
 	} else if of, err = t.Abstract(file.AbstractID); err == nil {
 		place = v.heading(t, of)
+	} else if errors.Is(err, store.ErrDamaged) {
+		err = nil // it hides no document, as in the index; Check reports it
 	}
 	if err != nil {
 		return s, false, err
