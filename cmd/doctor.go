@@ -21,9 +21,9 @@ func (s *shell) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is well with this installation, what is not, and what to do",
 		Long: `Look at the clock, the disk and how quickly it keeps what is written, permissions,
-the port, the certificate, the last backup, the engines and memory, while the server
-runs or not. Each finding is ok, warn or bad, with what to do; the exit code is 1
-when one is bad. Nothing is changed.
+the port, the certificate, the last backup, the search index, the engines and memory,
+while the server runs or not. Each finding is ok, warn or bad, with what to do; the
+exit code is 1 when one is bad. Nothing is changed.
 
 With --through an upload of 100 MB is sent to that address, through whatever stands
 in front of the server (a reverse proxy, a firewall), and kept nowhere.`,

@@ -35,7 +35,7 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 					return s.printJSON(index)
 				}
 				if index.Texts > 0 {
-					return s.print("all records are in the search index; %d documents are not found by their text yet: a server makes that again\n", index.Texts)
+					return s.print("all records are in the search index; the texts of %d documents are still to be made again: a server does that\n", index.Texts)
 				}
 				return s.print("the search index is whole: %d records, %s\n", index.Records, wire.HumanSize(index.Bytes))
 			})

@@ -86,7 +86,7 @@ func (s *shell) printFindings(r wire.Verify) error {
 		return err
 	}
 	if r.Texts > 0 {
-		if err := s.print("%d documents are not found by their text yet: a server makes that again\n", r.Texts); err != nil {
+		if err := s.print("the texts of %d documents, for searches, are still to be made again: a server does that\n", r.Texts); err != nil {
 			return err
 		}
 	}

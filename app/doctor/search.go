@@ -18,16 +18,16 @@ func searches(found *wire.Checkup) wire.Diagnosis {
 	switch {
 	case i.Error != nil:
 		return bad("search", "the index does not get on: "+*i.Error, `see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
-	case i.Ready && i.Texts > 0:
-		return warn("search", fmt.Sprintf("%d documents are not found by their text, which is missing or damaged", i.Texts), "wait: a server makes texts again by itself, as after a restore")
+	case i.Ready && i.Lacking > 0:
+		return warn("search", fmt.Sprintf("%d documents are not found by their text, which is missing or damaged", i.Lacking), "wait: a server makes texts again by itself, as after a restore")
 	case i.Ready && i.Building:
 		return ok("search", "a new index is being made; the one there is answers"+far)
 	case i.Building && s.Running:
-		return warn("search", "the index is being made, and nothing is found until it is whole"+far, "wait; documents are taken all the while")
+		return warn("search", "the index is being made, and only numbers, parcels and addresses are found until it is whole"+far, "wait; documents are taken all the while")
 	case i.Building:
 		return warn("search", "the making of the index was cut off", "a server goes on with it, and so does: deedkeep reindex")
 	case !i.Ready && s.Running:
-		return warn("search", "there is no index, and nothing is found", `the server makes one in a moment; else: deedkeep reindex`)
+		return warn("search", "there is no index, and only numbers, parcels and addresses are found", `the server makes one in a moment; else: deedkeep reindex`)
 	case !i.Ready:
 		return ok("search", "there is no index yet; a server makes it")
 	case s.Running && i.Behind > indexer.FarBehind:

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"deedkeep/app/title"
 )
 
 // word is what is looked for in quotes: its letters and digits, which begin and end
@@ -64,7 +66,7 @@ var everywhere = map[string]bool{
 // quotesPlain makes every kind of double quotes the plain one.
 func quotesPlain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("“”„‟«»", r) {
+		if strings.ContainsRune(title.Quotes, r) {
 			return '"'
 		}
 		return r

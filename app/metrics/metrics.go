@@ -73,7 +73,8 @@ func New(opts Options) *Metrics {
 func (m *Metrics) Text(context.Context) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if age := time.Since(m.at); m.text != nil && age < fresh {
+	now := m.opts.Now()
+	if m.text != nil && now.Sub(m.at) < fresh {
 		return m.text, nil
 	}
 	families, err := m.registry.Gather()
@@ -86,7 +87,7 @@ func (m *Metrics) Text(context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	m.text, m.at = b.Bytes(), time.Now()
+	m.text, m.at = b.Bytes(), now
 	return m.text, nil
 }
 

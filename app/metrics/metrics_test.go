@@ -282,3 +282,19 @@ func read(t *testing.T, m *Metrics) string {
 	}
 	return string(text)
 }
+
+// An answer is as old as a second, by the clock that was handed in.
+func TestTextIsKeptForASecond(t *testing.T) {
+	t.Parallel()
+	m := house(t)
+	now := m.opts.Now()
+	m.opts.Now = func() time.Time { return now }
+	first := read(t, m)
+	ask(t, m)
+	if read(t, m) != first {
+		t.Error("another answer in the same moment")
+	}
+	if now = now.Add(fresh); read(t, m) == first {
+		t.Error("the same answer after a second")
+	}
+}

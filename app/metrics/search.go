@@ -16,7 +16,7 @@ var (
 	searchBytes    = gauge("search_index_bytes", "Size of the search index that answers, on the disk.")
 	searchSegments = gauge("search_index_segments", "Segments of the search index that answers; many small ones are joined to few large ones.")
 	searchBehind   = gauge("search_behind_changes", "Changes of records that the search index does not know of yet.")
-	searchTexts    = gauge("search_missing_texts", "Documents that are not found by their text until that text is made again.")
+	searchTexts    = gauge("search_missing_texts", "Documents whose text is still to be made again, for a search index that is being made or the one that answers.")
 	searchStuck    = gauge("search_failing", "1 while the search index does not follow what is changed; the log and deedkeep status say why.")
 	searches       = counter("search_requests_total", "Searches, by what became of them: found; nothing; refused: it could not be asked so; deadline: it took too long; busy: too many others were under way; no_index: the search index is being made; left: whoever asked left before the answer; trouble: of ours.", "outcome")
 	searchSeconds  = told{prometheus.NewDesc("deedkeep_search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", nil, nil), 0}

@@ -210,7 +210,7 @@ func parse(text string, mostWords int) (asked, error) {
 
 // cutQuote cuts at the first quote.
 func cutQuote(s string) (before, after string, found bool) {
-	at := strings.IndexAny(s, `"“”„«»`)
+	at := strings.IndexAny(s, title.Quotes)
 	if at < 0 {
 		return s, "", false
 	}

@@ -14,6 +14,9 @@ import (
 // letters and digits one blank, none at the ends.
 func Plain(s string) string { return bare(s, " ") }
 
+// Quotes are the marks that quote words to be looked for one behind the other.
+const Quotes = `"“”„‟«»`
+
 // Squeezed is how numbers of files and parcels are: Plain without its blanks, so that
 // 12-34-567 and 1234567 are one.
 func Squeezed(s string) string { return bare(s, "") }

@@ -118,7 +118,7 @@ func (p *pages) byNumber(ctx context.Context, q vault.SearchQuery, f *found) err
 			continue
 		}
 		for _, h := range group.Hits {
-			f.add(p, vault.SearchHit{Kind: h.Noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt})
+			f.add(p, h.Found())
 		}
 	}
 	return err

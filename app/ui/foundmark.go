@@ -12,9 +12,6 @@ import (
 	"deedkeep/app/vault"
 )
 
-// between parts the values of a record in its snippet.
-const between = " · "
-
 // telling is the snippet of a hit; of a record's values those that have something marked.
 func telling(hit vault.SearchHit) []vault.SnippetPiece {
 	if hit.Kind == "file" {
@@ -25,14 +22,14 @@ func telling(hit vault.SearchHit) []vault.SnippetPiece {
 	end := func() {
 		if has {
 			if len(kept) > 0 {
-				kept = append(kept, vault.SnippetPiece{Text: between})
+				kept = append(kept, vault.SnippetPiece{Text: vault.SnippetBetween})
 			}
 			kept = append(kept, value...)
 		}
 		value, has = nil, false
 	}
 	for _, piece := range hit.Snippet {
-		for i, text := range strings.Split(piece.Text, between) {
+		for i, text := range strings.Split(piece.Text, vault.SnippetBetween) {
 			if i > 0 {
 				end()
 			}
@@ -68,7 +65,7 @@ func broken(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.SnippetPi
 	for i := range shown {
 		text := at.ReplaceAllString(shown[i].Text, " / ")
 		if cells {
-			text = cellBreak.ReplaceAllString(text, between)
+			text = cellBreak.ReplaceAllString(text, vault.SnippetBetween)
 		}
 		shown[i].Text = text
 	}
@@ -108,7 +105,7 @@ func without(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
 	quotes := 0
 	for _, r := range text {
-		if strings.ContainsRune(`"“”„«»`, r) {
+		if strings.ContainsRune(title.Quotes, r) {
 			quotes++
 		}
 	}

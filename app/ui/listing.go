@@ -22,6 +22,7 @@ type listing struct {
 	Filtered   bool     // by more than the sort
 	More       bool     // of what has the text, not all is shown
 	ByWords    bool     // the text was found by its words, not by how a number or an address begins
+	Wordless   string   // why the text was not looked for by its words; "" where it was
 	Prev, Next string
 
 	path    string

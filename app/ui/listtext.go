@@ -12,7 +12,7 @@ import (
 
 // textual looks for the text of a list in two ways, the second where the first finds
 // nothing: a number by what is called so or begins with it, then words; what has no
-// digit the other way around. Where words cannot be looked for, nothing is found by them.
+// digit the other way around. While words cannot be looked for, Wordless says so.
 func textual[T any](l *listing, text string, called, worded func() ([]T, bool, error)) (rows []T, err error) {
 	number := strings.ContainsFunc(text, unicode.IsDigit)
 	for _, byWords := range []bool{!number, number} {
@@ -22,7 +22,10 @@ func textual[T any](l *listing, text string, called, worded func() ([]T, bool, e
 		}
 		rows, l.More, err = look()
 		if kind := title.KindOf(err); byWords && (kind == title.Invalid || kind == title.Closing) {
-			err = nil
+			if kind == title.Closing {
+				l.Wordless = sentenceOf(err)
+			}
+			err = nil // what is no text for a search may be the beginning of a number
 			continue
 		}
 		if l.ByWords = byWords; err != nil || len(rows) > 0 {
@@ -49,6 +52,14 @@ func (l *listing) searched(text string, q vault.Query) vault.SearchQuery {
 		}
 	}
 	return out
+}
+
+// Empty is the sentence for no rows, without its full stop; fits says that there is none.
+func (l listing) Empty(fits string) string {
+	if l.Wordless != "" {
+		return "No number, parcel or address begins so"
+	}
+	return fits
 }
 
 // Everything is where all records are looked at for the text; "" where there is none.

@@ -15,7 +15,17 @@ func TestListsFindWords(t *testing.T) {
 	g := h.visit(t, title.RoleViewer)
 	const button = `href="/find?all=1&amp;q=lane">`
 	// Without an index there is what begins so, and the way on.
-	g.get(t, 200, "/orders?q=lane").has(t, "No order fits", button)
+	for _, q := range []string{"lane", "9"} {
+		page := g.get(t, 200, "/orders?q="+q)
+		page.has(t, "The search index is being made", "Only numbers, parcels and the beginnings of addresses", "No number, parcel or address begins so")
+		page.lacks(t, "No order fits", "Nothing has all")
+		g.get(t, 200, "/abstracts?q="+q).has(t, "The search index is being made", "No number, parcel or address begins so")
+	}
+	g.get(t, 200, "/orders?q=lane").has(t, button)
+	page := g.get(t, 200, "/orders?q=mill+l", "HX-Request", "true")
+	page.has(t, "The search index is being made", `id="results-said"`)
+	page.lacks(t, "No order fits")
+	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // it is one's number
 	h.indexed(t)
 	for _, row := range []struct {
 		query    string

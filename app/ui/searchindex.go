@@ -18,10 +18,10 @@ type searchIndex struct {
 // Says is how the index is, in a sentence or two.
 func (s searchIndex) Says() string {
 	switch {
-	case s.Ready && s.Texts > 0:
-		return fmt.Sprintf("%s in the index. %s found by name only until the text is made again, as after a restore.", pluralAny(s.Documents, "record is", "records are"), pluralAny(s.Texts, "document is", "documents are"))
 	case s.Building && s.Ready:
-		return "The index is being made anew" + s.progress() + ". The old one answers until then."
+		return "The index is being made anew" + s.progress() + ". The old one answers until then." + s.byName()
+	case s.Ready && s.Lacking > 0:
+		return pluralAny(s.Documents, "record is", "records are") + " in the index." + s.byName()
 	case s.Building:
 		return "The index is being made" + s.progress() + ". Until then only numbers, parcels and addresses are found."
 	case !s.Ready:
@@ -59,6 +59,14 @@ func (s searchIndex) Late() string {
 		says = append(says, pluralAny(s.Lacking, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
 	}
 	return strings.Join(says, " ")
+}
+
+// byName is a sentence on the documents that the index which answers has no text of.
+func (s searchIndex) byName() string {
+	if s.Lacking == 0 {
+		return ""
+	}
+	return " " + pluralAny(s.Lacking, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
 }
 
 func (s searchIndex) progress() string {

@@ -90,7 +90,6 @@ func (f *Found) add(noun string, more bool, hits []Hit, text string) {
 		return
 	}
 	for i := range hits {
-		hits[i].Noun = noun
 		hits[i].Marked = marked(hits[i].Value, text, store.Sort(hits[i].By))
 	}
 	f.Groups = append(f.Groups, HitGroup{noun, hits, more})
@@ -106,7 +105,7 @@ func hits[T any](known []store.Known[T], hit func(*T, store.Sort) Hit) (list []H
 }
 
 func orderHit(o *title.Order, by store.Sort) Hit {
-	h := Hit{ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
+	h := Hit{Noun: orderNoun.name, ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
 	case store.SortNumber:
 		h.Value = o.Number
@@ -119,7 +118,7 @@ func orderHit(o *title.Order, by store.Sort) Hit {
 }
 
 func (v *Vault) abstractHit(a *title.Abstract, by store.Sort) Hit {
-	h := Hit{ID: a.ID, Heading: v.Heading(*a, title.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, title.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFile:
 		h.Value = a.FileNumber()

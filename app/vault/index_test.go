@@ -324,8 +324,8 @@ func TestAnIndexThatIsDamagedUnderAServer(t *testing.T) {
 			order(t, v, "99-1", "", "", elm("", ""))
 			findsSoon(t, v, "99-1", "order 7")
 			indexes(t, v)
-			if got := answers(t, v, questions); got["26-0003"] != want["26-0003"] || got["plat"] != want["plat"] {
-				t.Errorf("it answers %v, want %v", got, want)
+			for _, q := range []string{"26-0003", "plat"} { // each may be the one that meets the damage
+				findsSoon(t, v, q, strings.Split(want[q], ", ")...)
 			}
 			verified(t, v) // which meets what no search has met
 			indexes(t, v)

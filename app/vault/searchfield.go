@@ -25,6 +25,9 @@ type wording struct {
 	left int // bytes that may still be added
 }
 
+// SnippetBetween parts the values of a record in a SearchHit.Snippet.
+const SnippetBetween = " · "
+
 // worded is one field; name is "" where the value needs none.
 type worded struct{ name, value string }
 
@@ -154,7 +157,7 @@ func snippetOfFields(mark *search.Marker, list []worded) (shown []SnippetPiece, 
 	for _, m := range found {
 		before := ""
 		if shown != nil {
-			before = " · "
+			before = SnippetBetween
 		}
 		if name := list[m.at].name; name != "" {
 			before += name + ": "

@@ -60,7 +60,7 @@ func (v *Vault) seeAbstract(n *names, id uint64, q *SearchQuery) (s seen, fits b
 	if err != nil {
 		return s, false, err
 	}
-	s.SearchHit = v.abstractHit(&a, "").shown(abstractNoun.name)
+	s.SearchHit = v.abstractHit(&a, "").Found()
 	s.Heading = v.heading(n.t, a)
 	s.words, s.known = wordingOf(&a, n.template(a.TemplateID)), a.Known
 	return s, q.fits(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
@@ -71,7 +71,7 @@ func seeOrder(n *names, id uint64, q *SearchQuery) (s seen, fits bool, err error
 	if err != nil {
 		return s, false, err
 	}
-	s.SearchHit = orderHit(&o, "").shown(orderNoun.name)
+	s.SearchHit = orderHit(&o, "").Found()
 	s.words, s.known = wordingOfOrder(&o, n.orderFields()), o.Known
 	return s, q.fits(0, o.Property, o.Status, o.CreatedAt), nil
 }
@@ -100,7 +100,7 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	return s, q.fits(of.TemplateID, of.Property, "", file.CreatedAt), nil
 }
 
-// shown is a hit by a number as one of a search.
-func (h Hit) shown(noun string) SearchHit {
-	return SearchHit{Kind: noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
+// Found is a hit by a number as one of a search, without a snippet.
+func (h Hit) Found() SearchHit {
+	return SearchHit{Kind: h.Noun, ID: h.ID, Heading: h.Heading, Under: h.Under, Status: h.Status, DueDate: h.DueDate, Documents: h.Documents, CreatedAt: h.CreatedAt}
 }
