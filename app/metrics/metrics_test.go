@@ -256,7 +256,7 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 // A vault that cannot tell is told of, and the rest besides.
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
-	m := &Metrics{registry: prometheus.NewPedanticRegistry()}
+	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}}
 	down := func(context.Context) (n vault.Numbers, err error) { return n, errors.New("the disk is gone") }
 	m.registry.MustRegister(&stored{down, time.Now, slog.New(slog.DiscardHandler)}, newTraffic())
 	text := read(t, m)
