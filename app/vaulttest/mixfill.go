@@ -147,11 +147,13 @@ func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) 
 	}
 	which := k % len(g.digests)
 	pages, doc := 1+which%40, letter{g.digests[which], g.sizes[which]}
+	failure := title.NoText + "." // else a server would try to make it
 	if n, has := g.Text(k); has {
-		pages, doc = TextPages, g.kept[n]
+		pages, doc, failure = TextPages, g.kept[n], ""
 	}
 	s := g.Mix.File(k)
-	file := title.File{ID: id, Filename: s.Filename(k), MIME: title.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, AbstractID: abstract, Version: 1, CreatedAt: s.At}
+	file := title.File{ID: id, Filename: s.Filename(k), MIME: title.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, Failure: failure,
+		AbstractID: abstract, Version: 1, CreatedAt: s.At}
 	if g.Loose(k) {
 		file.AbstractID, file.FolderID = 0, g.folders[k%len(g.folders)].ID
 	}
