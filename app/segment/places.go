@@ -48,7 +48,7 @@ func (p *Places) Read(out []uint32) []uint32 {
 // raw appends the positions as they are written to out. It is not to be mixed with Read.
 func (p *Places) raw(out []byte) []byte {
 	if p.reach() {
-		out = p.skip(placed(p.cursor.times[p.cursor.at]), out, true)
+		out = p.advance(placed(p.cursor.times[p.cursor.at]), out, true)
 	}
 	return out
 }
@@ -68,7 +68,7 @@ func (p *Places) reach() bool {
 	for _, n := range c.times[p.index:c.at] {
 		pass += placed(n)
 	}
-	p.skip(pass, nil, false)
+	p.advance(pass, nil, false)
 	p.index = c.at + 1
 	return true
 }
@@ -90,9 +90,9 @@ func (p *Places) fill() bool {
 	return true
 }
 
-// skip passes over n numbers, and appends them to out where they are to be kept. Each
+// advance passes over n numbers, and appends them to out where they are to be kept. Each
 // ends with its one byte below 128.
-func (p *Places) skip(n int, out []byte, keep bool) []byte {
+func (p *Places) advance(n int, out []byte, keep bool) []byte {
 	for n > 0 {
 		if len(p.rest) == 0 && !p.fill() {
 			return out
