@@ -131,21 +131,7 @@ func (l listing) neverWith(field string, values map[string]string, fields *title
 
 // search is a list as a search is asked for, of which q has the place and the size.
 func (a asked) search(q vault.Query) vault.SearchQuery {
-	out := vault.SearchQuery{Text: a.text, Since: q.From, Until: q.To, Limit: q.Limit, Bytes: q.Bytes}
-	for _, w := range q.Where {
-		switch w.Column {
-		case vault.ColumnKind:
-			out.Kind = w.Value
-		case vault.ColumnCounty:
-			out.County = w.Value
-		case vault.ColumnState:
-			out.State = w.Value
-		case vault.ColumnStatus:
-			out.Status = w.Value
-		case vault.ColumnTemplate:
-			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // byNumber wrote it
-		}
-	}
+	out := vault.Searching(a.text, q)
 	at, _ := binary.Uvarint(q.Position) // positions wrote it, or there is none
 	out.Offset = int(min(at, vault.MostSearched))
 	if q.Back {

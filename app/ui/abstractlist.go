@@ -83,7 +83,7 @@ func (p *pages) abstractsAsked(r *http.Request, who visitor, list *abstractList)
 		found.Items, err = textual(&list.listing, text, func() ([]title.Abstract, bool, error) {
 			return p.Vault.Abstracts.Called(r.Context(), text, q)
 		}, func() ([]title.Abstract, bool, error) {
-			return p.abstractsWith(r, who, list.searched(text, q))
+			return p.abstractsWith(r, who, vault.Searching(text, q))
 		})
 	} else {
 		p.placed(r, list.Asked, &q)

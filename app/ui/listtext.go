@@ -2,12 +2,10 @@ package ui
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"deedkeep/app/title"
-	"deedkeep/app/vault"
 )
 
 // textual looks for the text of a list in two ways, the second where the first finds
@@ -33,25 +31,6 @@ func textual[T any](l *listing, text string, called, worded func() ([]T, bool, e
 		}
 	}
 	return nil, err
-}
-
-// searched is what a list was asked for, as a search by words is asked.
-func (l *listing) searched(text string, q vault.Query) vault.SearchQuery {
-	out := vault.SearchQuery{Text: text, Since: q.From, Until: q.To, Limit: q.Limit}
-	for _, w := range q.Where {
-		switch w.Column {
-		case vault.ColumnStatus:
-			out.Status = w.Value
-		case vault.ColumnCounty:
-			out.County = w.Value
-		case vault.ColumnState:
-			out.State = w.Value
-		case vault.ColumnTemplate:
-			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // it was written from a number
-		default:
-		}
-	}
-	return out
 }
 
 // Empty is the sentence for no rows, without its full stop; fits says that there is none.

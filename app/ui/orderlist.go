@@ -80,7 +80,7 @@ func (p *pages) ordersAsked(r *http.Request, who visitor, list *orderList) (err 
 			if q.Open || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // of these a search by words knows nothing
 			}
-			found, err := p.Vault.Orders.Search(r.Context(), who.Actor, list.searched(text, q))
+			found, err := p.Vault.Orders.Search(r.Context(), who.Actor, vault.Searching(text, q))
 			return found.Items, found.Next > 0, err
 		})
 		return err

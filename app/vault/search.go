@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -162,6 +163,27 @@ func SearchText(text string) (sentence string) {
 		return title.TooLong(field, mostSearchText)
 	}
 	return ""
+}
+
+// Searching is a list as a search for a text is asked for, from its first page on.
+func Searching(text string, q Query) SearchQuery {
+	out := SearchQuery{Text: text, Since: q.From, Until: q.To, Limit: q.Limit, Bytes: q.Bytes}
+	for _, w := range q.Where {
+		switch w.Column {
+		case ColumnKind:
+			out.Kind = w.Value
+		case ColumnCounty:
+			out.County = w.Value
+		case ColumnState:
+			out.State = w.Value
+		case ColumnStatus:
+			out.Status = w.Value
+		case ColumnTemplate:
+			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // it was written from a number
+		default: // lists know more columns than searches
+		}
+	}
+	return out
 }
 
 // settle makes a query out of what somebody sent, or says what is wrong with it.
