@@ -10,9 +10,10 @@ import (
 
 // Await waits until the index is whole, but for State.Texts, knows of all changes there
 // were when it was called, not of those that come meanwhile, and is made anew where
-// somebody asked for that. It calls report now and then. Where nobody runs the indexer it does the work
-// itself; what is cut off by ctx goes on from there the next time. Closing, with why,
-// when nothing goes on for now, or the new one was given up.
+// somebody asked for that. It calls report now and then. Where nobody runs the indexer it
+// does the work itself; what is cut off by ctx goes on from there the next time. Full
+// when the new one was given up for want of room, until Renew asks for another; Closing,
+// with why, when nothing goes on for now.
 func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
 	var asked uint64 // all changes up to this one are waited for, not those that come meanwhile
 	err = x.store.View(ctx, func(t *store.Tx) error { asked = t.LastChange(); return nil })
@@ -22,6 +23,7 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 	for {
 		var ended chan struct{}
 		var serving bool
+		var gaveUp error
 		x.set(func() { ended, serving = x.turned, x.serving })
 		if !serving {
 			if _, err = x.turn(ctx); err != nil {
@@ -32,8 +34,11 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 			return s, err
 		}
 		report(s.Done, s.Total)
+		x.set(func() { gaveUp = x.gaveUp })
 		switch {
-		case s.Failed != "": // also where one answers, and the one that is waited for is given up
+		case gaveUp != nil:
+			return s, gaveUp
+		case s.Failed != "":
 			return s, &title.Error{Kind: title.Closing, Message: "The search index does not get on: " + s.Failed}
 		case s.Ready && !s.Building && x.knows(asked), s.Ready && x.butTexts(asked):
 			return s, nil // texts may take long

@@ -95,6 +95,7 @@ type Indexer struct {
 	now     *volume // gives the answers; nil: there is none
 	next    *volume // is being made; nil: none is
 	asked   bool    // somebody wants it made anew, and it is not begun
+	gaveUp  error   // why the one that was made anew last was given up; nil: it was not
 	breaks  breaks  // of indexes
 	failed  string  // why nothing goes on for now
 	since   time.Time
@@ -145,7 +146,7 @@ func (x *Indexer) Renew() {
 	x.set(func() {
 		x.asked = x.next == nil // else one is under way already
 		x.breaks = breaks{}
-		x.failed = "" // is of what was tried before
+		x.gaveUp, x.failed = nil, "" // are of what was tried before
 	})
 	x.Poke()
 }

@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"errors"
 	"fmt"
 
 	"deedkeep/app/title"
@@ -60,29 +59,20 @@ func (x *Indexer) roomToBegin() error {
 	if x.now == nil {
 		return x.roomToIndex(nil)
 	}
-	err := x.RoomToRenew()
-	if title.KindOf(err) == title.Full {
-		return x.giveUp(err)
-	}
-	return err
+	return x.RoomToRenew()
 }
 
-// giveUp drops an index that is made beside one that answers, for want of room: that one
-// needs what is left. Whoever waits for the new one is told so.
+// giveUp drops an index that is made, or was asked for, beside one that answers, for want
+// of room: that one needs what is left, and goes on. Await tells those who wait.
 func (x *Indexer) giveUp(why error) error {
 	why = &title.Error{Kind: title.Full, Message: "The disk has no room for a second search index; the one there is goes on.", Err: why}
 	x.log.Warn("the new search index is given up; the one there is goes on", "reason", why)
 	in := x.next
-	x.set(func() {
-		x.next, x.asked, x.since = nil, false, x.clock()
-		if x.serving { // until the next turn of Run
-			x.failed = message(why)
-		}
-	})
+	x.set(func() { x.next, x.asked, x.gaveUp, x.since = nil, false, why, x.clock() })
 	if in == nil {
-		return why
+		return nil
 	}
-	return errors.Join(why, x.discard(in))
+	return x.discard(in)
 }
 
 // roomAbove tells whether so much is free above so many reserves.

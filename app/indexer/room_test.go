@@ -116,7 +116,7 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 		t.Errorf("without room for two: %v", err)
 	}
 	h.Renew()
-	if _, err := h.Turn(t.Context()); title.KindOf(err) != title.Full {
+	if _, err := h.await(); title.KindOf(err) != title.Full {
 		t.Errorf("asked for nevertheless: %v", err)
 	}
 	h.site.holds(t, 2)
@@ -131,14 +131,18 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	}
 	h.site.holds(t, 3)
 	h.site.free.Store(3*reserve - 1)
-	if _, err := h.Turn(t.Context()); title.KindOf(err) != title.Full {
+	h.order("KX200", "", elm("", ""))
+	if _, err := h.await(); title.KindOf(err) != title.Full {
 		t.Errorf("the room has gone: %v", err)
 	}
 	h.site.holds(t, 2)
-	h.order("KX200", "", elm("", ""))
-	h.indexes()
+	for more := true; more; {
+		if more, err = h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	h.finds("KX200", "order 2")
-	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready {
+	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready || s.Behind != 0 || s.Failed != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -165,7 +169,7 @@ func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
 	h.site.free.Store(3*reserve - 1)
 	var waits sync.Once
 	_, err := h.Await(t.Context(), func(uint64, uint64) { waits.Do(func() { close(gate) }) })
-	if title.KindOf(err) != title.Closing || !strings.Contains(err.Error(), "no room for a second") {
+	if title.KindOf(err) != title.Full || !strings.Contains(err.Error(), "no room for a second") {
 		t.Errorf("said %v", err)
 	}
 	h.finds("F-0002", "abstract 3")

@@ -135,7 +135,7 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		if in == x.next && x.now != nil && title.KindOf(err) == title.Full {
-			return false, x.giveUp(err)
+			err = x.giveUp(err)
 		}
 		if err != nil {
 			return false, err
@@ -165,9 +165,11 @@ func (x *Indexer) ready(ctx context.Context) error {
 		return resting
 	}
 	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
-		if err := x.begin(ctx); err != nil {
-			return err
+		err := x.begin(ctx)
+		if x.now != nil && title.KindOf(err) == title.Full {
+			err = x.giveUp(err)
 		}
+		return err
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 		return errors.Join(err, x.remove(number)) // each try would leave one
 	}
 	x.log.Info("the search index is being made", "records", mark.Place.Total)
-	x.set(func() { x.next, x.asked, x.since = newVolume(words, number, mark), false, x.clock() })
+	x.set(func() { x.next, x.asked, x.gaveUp, x.since = newVolume(words, number, mark), false, nil, x.clock() })
 	return nil
 }
 
