@@ -65,6 +65,7 @@ func TestDamagedTextIsMadeAgain(t *testing.T) {
 	v, opts := started(t, f)
 	file := upload(t, v, pdf("Deed.pdf", strings.Repeat("deed ", 2000)))[0]
 	idle(t, v)
+	indexes(t, v) // the index asks for texts that it finds damaged, too
 	want, err := pagesOf(t, v, file.ID)
 	if err != nil || !strings.HasPrefix(want, "1:1 of ") {
 		t.Fatalf("%.100q, %v", want, err)

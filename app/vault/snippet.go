@@ -5,23 +5,19 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"deedkeep/app/search"
 )
 
 // What the snippets of a page may cost.
 const (
-	snippetTime  = 200 * time.Millisecond // all of them together
-	snippetBytes = 4 << 20                // of the text of one document
-	snippetAfter = 64 << 10               // behind the first page that shows anything
+	snippetBytes = 4 << 20  // of the text of one document
+	snippetAfter = 64 << 10 // behind the first page that shows anything
 )
 
-// snippets adds to each hit where the text was found, as far as that can be told in
-// time: a hit without its snippet is a hit all the same.
+// snippets adds to each hit where the text was found, as far as that can be told before
+// the search's deadline: a hit without its snippet is a hit all the same.
 func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) []SearchHit {
-	ctx, cancel := context.WithTimeout(ctx, snippetTime)
-	defer cancel()
 	hits := make([]SearchHit, len(list))
 	for i, s := range list {
 		hits[i] = s.SearchHit
