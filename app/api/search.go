@@ -55,7 +55,7 @@ func (e *edge) index(ctx context.Context) (*wire.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &wire.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.Lacking}, nil
+	return &wire.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.ByName()}, nil
 }
 
 func (e *edge) hit(h vault.SearchHit) wire.Hit {

@@ -20,13 +20,17 @@ type State struct {
 	Behind      uint64    // changes that it does not know of yet
 	Texts       uint64    // documents that are not found by their text, which is to be made again
 	Lacking     uint64    // of Texts, those that the one that answers lacks
+	Processing  uint64    // documents besides, whose text is being made, be it again
 	Since       time.Time // of this state; zero where no server runs
 	Failed      string    // why nothing goes on for now; "" when all is well
 }
 
 // Complete reports that an answer of the index lacks nothing that was filed or changed
-// before this was its state, but for the text of documents in processing.
-func (s State) Complete() bool { return s.Ready && s.Behind == 0 && s.Lacking == 0 }
+// before this was its state.
+func (s State) Complete() bool { return s.Ready && s.Behind == 0 && s.ByName() == 0 }
+
+// ByName is how many documents are found by their name alone for now.
+func (s State) ByName() uint64 { return s.Lacking + s.Processing }
 
 // FarBehind is how many changes an index may be behind before people are told. A few it
 // always is while somebody files; deedkeep help monitoring has the same number.
@@ -42,7 +46,8 @@ func (s State) Late() bool {
 // this process, that is what lies on the disk.
 func (x *Indexer) State(ctx context.Context) (s State, err error) {
 	var last uint64
-	err = x.store.View(ctx, func(t *store.Tx) error { last = t.LastChange(); return nil })
+	// What is in the queue here is known to the index by a later change than last.
+	err = x.store.View(ctx, func(t *store.Tx) error { last, s.Processing = t.LastChange(), t.Count(store.CountTasks); return nil })
 	if err != nil {
 		return s, err
 	}
@@ -63,7 +68,8 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 	}
 	x.mu.Unlock()
 	if idle {
-		return x.look(last), nil
+		x.look(last, &s)
+		return s, nil
 	}
 	if next != nil {
 		s.Done, s.Total = next.done()
@@ -80,23 +86,23 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 }
 
 // look tells of what lies on the disk, where nobody has it open.
-func (x *Indexer) look(last uint64) (s State) {
+func (x *Indexer) look(last uint64, s *State) {
 	list, current, err := x.folders()
 	if err != nil {
 		s.Failed = message(err)
-		return s
+		return
 	}
 	s.Building = len(list) > 0 && list[len(list)-1] > current
 	if current == 0 {
-		return s
+		return
 	}
 	size, raw, err := search.Look(x.folder(current))
 	if errors.Is(err, search.ErrOtherFormat) {
-		return s // a server makes it anew
+		return // a server makes it anew
 	}
 	if err != nil {
 		s.Failed = message(err)
-		return s
+		return
 	}
 	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
 	mark, ok := readMark(raw)
@@ -104,5 +110,4 @@ func (x *Indexer) look(last uint64) (s State) {
 	s.Behind = last - min(last, mark.Change) + uint64(len(mark.Owed))
 	s.Lacking = mark.Lacking.count()
 	s.Texts = s.Lacking
-	return s
 }

@@ -55,8 +55,8 @@ func (s searchIndex) Late() string {
 	case late:
 		says = append(says, "The search index is catching up: some of what was filed or changed lately is not found yet.")
 	}
-	if s.Ready && s.Lacking > 0 {
-		says = append(says, pluralAny(s.Lacking, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
+	if n := s.ByName(); s.Ready && n > 0 {
+		says = append(says, pluralAny(n, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
 	}
 	return strings.Join(says, " ")
 }

@@ -125,6 +125,8 @@ func TestSearchIndexSays(t *testing.T) {
 			"The search index does not get on for now: what was filed or changed lately is not found yet. 1,200 documents are not found by what they say yet, only by name.", false, ""},
 		{"made anew without texts, the old one has them", vault.SearchState{Ready: true, Building: true, Done: 1, Total: 4, Texts: 3}, "", "", true,
 			"The index is being made anew: 25 %, 1 of 4 records. The old one answers until then."},
+		{"in processing", vault.SearchState{Ready: true, Documents: 4, Processing: 1}, "", "1 document is not found by what it says yet, only by name.", false, ""},
+		{"restored, in processing", vault.SearchState{Ready: true, Texts: 3, Lacking: 3, Processing: 64}, "", "67 documents are not found by what they say yet, only by name.", false, ""},
 		{"none, and none of its texts", vault.SearchState{Texts: 3, Lacking: 3}, "", "", false, ""},
 		{"made anew", vault.SearchState{Ready: true, Building: true, Total: 9}, "", "", true, ""},
 		{"not begun", vault.SearchState{}, "", "", false, ""},
