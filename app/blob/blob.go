@@ -267,7 +267,7 @@ func (s *Store) syncDir(dir string) error {
 
 // syncError tells a disk that is full, and sound, from one that fails.
 func syncError(err error) error {
-	if isFull(err) {
+	if IsFull(err) {
 		return mark(err)
 	}
 	return fmt.Errorf("%w: %w", ErrSync, err)
@@ -275,7 +275,7 @@ func syncError(err error) error {
 
 // mark adds ErrFull to an error of the operating system that means it.
 func mark(err error) error {
-	if err != nil && isFull(err) && !errors.Is(err, ErrFull) {
+	if err != nil && IsFull(err) && !errors.Is(err, ErrFull) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	return err

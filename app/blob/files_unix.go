@@ -20,6 +20,7 @@ func (system) SyncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func isFull(err error) bool {
+// IsFull reports the error of a disk, or of a share of one, that has no room left.
+func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

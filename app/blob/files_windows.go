@@ -51,7 +51,8 @@ func held(err error) error {
 	return err
 }
 
-func isFull(err error) bool {
+// IsFull reports the error of a disk, or of a share of one, that has no room left.
+func IsFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)

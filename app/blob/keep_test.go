@@ -148,10 +148,10 @@ func TestFaultAtEveryStep(t *testing.T) {
 				if !errors.Is(err, fault) {
 					t.Errorf("%s: got %v", hit, err)
 				}
-				if errors.Is(err, ErrFull) != (fault == syscall.ENOSPC && isFull(fault)) {
+				if errors.Is(err, ErrFull) != (fault == syscall.ENOSPC && IsFull(fault)) {
 					t.Errorf("%s: ErrFull? %v", hit, err)
 				}
-				if sync := strings.HasPrefix(hit, "sync") && !isFull(fault); errors.Is(err, ErrSync) != sync {
+				if sync := strings.HasPrefix(hit, "sync") && !IsFull(fault); errors.Is(err, ErrSync) != sync {
 					t.Errorf("%s: ErrSync? %v", hit, err)
 				}
 			})

@@ -59,12 +59,15 @@ func (x *Indexer) resting() (err error) {
 }
 
 // broke takes an index out of use that broke; the error is why none is made in its place
-// for now.
+// for now. The deleting of its folder is allowed, and no break.
 func (x *Indexer) broke(in *volume, why error) error {
 	x.log.Warn("the search index is made anew", "reason", why)
-	if err := x.drop(in); err != nil {
-		return err
+	if !x.deleted(in) {
+		x.set(func() { x.breaks.add(x.clock(), why) })
 	}
-	x.set(func() { x.breaks.add(x.clock(), why) })
+	x.drop(in)
+	if x.next != nil {
+		return nil // that one is under way
+	}
 	return x.resting()
 }

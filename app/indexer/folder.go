@@ -119,6 +119,9 @@ func (x *Indexer) prepare(ctx context.Context) error {
 			in, err = x.opened(ctx, n)
 		}
 		switch {
+		case err != nil && current != 0 && n != current: // be it no index at all
+			x.log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
+			err = nil
 		case err != nil && (x.wanted() || x.unopened >= mostUnopened):
 			x.log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
 			err = nil
@@ -167,9 +170,7 @@ func (x *Indexer) promote() error {
 	x.set(func() { x.now, x.next, x.since = in, nil, x.clock() })
 	documents, bytes, _ := in.Size()
 	x.log.Info("the search index is whole", "documents", documents, "bytes", bytes)
-	if err := x.discard(old); err != nil {
-		return err
-	}
+	x.discard(old)
 	x.sweep(in.number)
 	return nil
 }
@@ -198,7 +199,7 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := blob.System().Rename(path+".new", path); err != nil {
 		return err
 	}
 	return blob.System().SyncDir(x.dir)

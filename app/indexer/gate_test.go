@@ -30,17 +30,17 @@ func (h held) Search(_ context.Context, q search.Query) (search.Answer, error) {
 // who waits too long is refused.
 func TestSearchesAtOnce(t *testing.T) {
 	t.Parallel()
-	const most, deadline = 4, time.Second
+	const most, soon, patience = 4, time.Second, 20 * time.Second
 	x := open(t, func(o *indexer.Options) { o.AtOnce = most })
 	h := held{inside: make(chan string), goOn: make(chan struct{})}
 	x.meddle(func(_ int64, in indexer.Index) indexer.Index { h.Index = in; return h })
 	x.indexes()
 	var all sync.WaitGroup
 	refused := make(chan error, 32)
-	ask := func(asker string, times int) {
+	ask := func(asker string, times int, wait time.Duration) {
 		for range times {
 			all.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), deadline)
+				ctx, cancel := context.WithTimeout(t.Context(), wait)
 				defer cancel()
 				if err := x.asks(ctx, asker); err != nil {
 					refused <- fmt.Errorf("%s: %w", asker, err)
@@ -56,17 +56,17 @@ func TestSearchesAtOnce(t *testing.T) {
 			}
 		}
 	}
-	ask("greedy", most+1)
+	ask("greedy", most+1, soon)
 	came("greedy", most/2)
-	ask("other", most/2)
+	ask("other", most/2, patience)
 	came("other", most/2)
-	ask("third", 1)
+	ask("third", 1, soon)
 	for range most/2 + 1 + 1 { // of the greedy, and the third
 		if err := <-refused; title.KindOf(err) != title.Closing {
 			t.Errorf("who waited too long is told %v", err)
 		}
 	}
-	ask("next", 1)
+	ask("next", 1, patience)
 	h.goOn <- struct{}{}
 	came("next", 1)
 	for range most {
@@ -78,7 +78,7 @@ func TestSearchesAtOnce(t *testing.T) {
 	}
 	// All places are free again; one who leaves while he waits is told so.
 	ctx, cancel := context.WithCancel(t.Context())
-	ask("greedy", most/2)
+	ask("greedy", most/2, patience)
 	came("greedy", most/2)
 	cancel()
 	if err := x.asks(ctx, "greedy"); !errors.Is(err, context.Canceled) {

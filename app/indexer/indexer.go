@@ -90,16 +90,17 @@ type Indexer struct {
 	unopened int        // turns in which an index could not be opened
 	ended    bool       // Close was called
 
-	mu      sync.Mutex
-	serving bool    // Run does the turns
-	now     *volume // gives the answers; nil: there is none
-	next    *volume // is being made; nil: none is
-	asked   bool    // somebody wants it made anew, and it is not begun
-	gaveUp  error   // why the one that was made anew last was given up; nil: it was not
-	breaks  breaks  // of indexes
-	failed  string  // why nothing goes on for now
-	since   time.Time
-	turned  chan struct{} // closed with the end of each turn of Run
+	mu       sync.Mutex
+	serving  bool    // Run does the turns
+	now      *volume // gives the answers; nil: there is none
+	next     *volume // is being made; nil: none is
+	asked    bool    // somebody wants it made anew, and it is not begun
+	renewals int     // calls of Renew
+	gaveUp   error   // why the one that was made anew last was given up; nil: it was not
+	breaks   breaks  // of indexes
+	failed   string  // why nothing goes on for now
+	since    time.Time
+	turned   chan struct{} // closed with the end of each turn of Run
 }
 
 // defaultBatch is Options.BatchSize where that is 0.
@@ -145,13 +146,27 @@ func (x *Indexer) Poke() {
 func (x *Indexer) Renew() {
 	x.set(func() {
 		x.asked = x.next == nil // else one is under way already
+		x.renewals++
 		x.breaks = breaks{}
 		x.gaveUp, x.failed = nil, "" // are of what was tried before
 	})
 	x.Poke()
 }
 
-var errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
+var (
+	errNoIndex = &title.Error{Kind: title.Closing, Message: "The search index is being made; try again soon."}
+	errNone    = &title.Error{Kind: title.Closing, Message: "There is no search index, and none can be made for now; the administrator sees why."}
+)
+
+// missing says why nothing answers.
+func (x *Indexer) missing() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.failed != "" && x.next == nil {
+		return errNone
+	}
+	return errNoIndex
+}
 
 // Enter waits for the asker's turn to search: one text for whoever has his share of the
 // places. He keeps his place for all that he makes of the answer, so that the memory of
@@ -166,7 +181,7 @@ func (x *Indexer) Enter(ctx context.Context, asker string) (leave func(), err er
 func (x *Indexer) Search(ctx context.Context, q search.Query) (search.Answer, error) {
 	in := x.take()
 	if in == nil {
-		return search.Answer{}, errNoIndex
+		return search.Answer{}, x.missing()
 	}
 	defer in.users.Done()
 	answer, err := in.Search(ctx, q)

@@ -158,7 +158,8 @@ func (in *volume) lacks() spans {
 // waits reports an index that is whole but for texts, beside one that has more of them:
 // that one answers until they are made.
 func (x *Indexer) waits(in *volume) bool {
-	return x.lack != nil && x.now != nil && !x.now.broken.Load() && in.lacks().count() > x.now.lacks().count()
+	return x.lack != nil && x.now != nil && !x.now.broken.Load() && x.now.outrun.IsZero() &&
+		in.lacks().count() > x.now.lacks().count()
 }
 
 // butTexts reports that an index is being made, has all changes up to one, and waits for

@@ -3,6 +3,7 @@ package indexer
 import (
 	"fmt"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/title"
 )
 
@@ -64,15 +65,20 @@ func (x *Indexer) roomToBegin() error {
 
 // giveUp drops an index that is made, or was asked for, beside one that answers, for want
 // of room: that one needs what is left, and goes on. Await tells those who wait.
-func (x *Indexer) giveUp(why error) error {
+func (x *Indexer) giveUp(why error) {
 	why = &title.Error{Kind: title.Full, Message: "The disk has no room for a second search index; the one there is goes on.", Err: why}
 	x.log.Warn("the new search index is given up; the one there is goes on", "reason", why)
 	in := x.next
 	x.set(func() { x.next, x.asked, x.gaveUp, x.since = nil, false, why, x.clock() })
-	if in == nil {
-		return nil
+	x.discard(in)
+}
+
+// full is an error of the disk as roomToIndex would have said it, where that is full.
+func full(err error) error {
+	if err == nil || !blob.IsFull(err) {
+		return err
 	}
-	return x.discard(in)
+	return &title.Error{Kind: title.Full, Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}
 }
 
 // roomAbove tells whether so much is free above so many reserves.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"deedkeep/app/store"
@@ -30,6 +29,7 @@ const (
 // Run does turns until ctx ends.
 func (x *Indexer) Run(ctx context.Context) {
 	for pause := time.Duration(0); ctx.Err() == nil; {
+		renewals := x.renewed()
 		more, err := x.turn(ctx)
 		if err == nil {
 			pause = 0
@@ -39,7 +39,7 @@ func (x *Indexer) Run(ctx context.Context) {
 		if errors.Is(err, errForeign) || title.KindOf(err) == title.Full {
 			pause = lookEvery // a look costs nothing
 		}
-		x.told(ctx, err)
+		x.told(ctx, err, renewals)
 		x.turnEnded()
 		x.tellLacking()
 		switch {
@@ -76,10 +76,17 @@ func (x *Indexer) turnEnded() {
 	})
 }
 
+// renewed counts the calls of Renew.
+func (x *Indexer) renewed() (n int) {
+	x.set(func() { n = x.renewals })
+	return n
+}
+
 // told keeps what came of a turn for those who ask, and says once in the log what is
-// in the way.
-func (x *Indexer) told(ctx context.Context, err error) {
-	if ctx.Err() != nil {
+// in the way. A turn that began before somebody called Renew says nothing to him: the
+// next one follows at once.
+func (x *Indexer) told(ctx context.Context, err error, renewals int) {
+	if ctx.Err() != nil || renewals != x.renewed() {
 		return
 	}
 	reason := ""
@@ -127,7 +134,11 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		caught, err := x.advance(ctx, in)
-		if x.spent(in, err) {
+		switch {
+		case in == x.now && errors.Is(err, store.ErrGap):
+			more = x.outran(in) || more
+			continue
+		case x.spent(in, err):
 			more, err = true, x.broke(in, err)
 		}
 		if err != nil && in == x.now && x.next != nil {
@@ -135,7 +146,8 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		if in == x.next && x.now != nil && title.KindOf(err) == title.Full {
-			err = x.giveUp(err)
+			x.giveUp(err)
+			err = nil
 		}
 		if err != nil {
 			return false, err
@@ -165,9 +177,10 @@ func (x *Indexer) ready(ctx context.Context) error {
 		return resting
 	}
 	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
-		err := x.begin(ctx)
+		err := full(x.begin(ctx))
 		if x.now != nil && title.KindOf(err) == title.Full {
-			err = x.giveUp(err)
+			x.giveUp(err)
+			err = nil
 		}
 		return err
 	}
@@ -195,8 +208,23 @@ func (x *Indexer) wanted() bool {
 	return x.asked
 }
 
+// outran asks for another index in the place of one that answers and can never follow
+// again, as it was behind for so long that the changes are gone (trim). Until that is
+// whole, half of an answer, which says so, is better than none.
+func (x *Indexer) outran(in *volume) (asked bool) {
+	now := x.clock()
+	if away := now.Sub(in.outrun); x.next != nil || !in.outrun.IsZero() && away >= 0 && away < retryMost {
+		return false
+	}
+	x.log.Warn("the search index is too far behind to follow; it answers until another is made")
+	in.outrun = now
+	x.set(func() { x.asked = true })
+	return true
+}
+
 // advance brings an index a batch further; caught when there was nothing more.
 func (x *Indexer) advance(ctx context.Context, in *volume) (caught bool, err error) {
+	defer func() { err = full(err) }()
 	if in.broken.Load() {
 		return false, fmt.Errorf("a search met damage in it: %w", errBroken)
 	}
@@ -220,12 +248,8 @@ func (x *Indexer) spent(in *volume, err error) bool {
 	if err == nil || errors.Is(err, errForeign) {
 		return false
 	}
-	if broken(err) || errors.Is(err, errBroken) || errors.Is(err, store.ErrGap) {
+	if broken(err) || errors.Is(err, errBroken) || errors.Is(err, store.ErrGap) || errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	_, gone := os.Stat(x.folder(in.number))
-	return errors.Is(gone, fs.ErrNotExist)
+	return x.deleted(in)
 }

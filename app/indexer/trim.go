@@ -26,7 +26,7 @@ func (x *Indexer) trim(ctx context.Context) error {
 	}
 	upTo := last
 	for _, in := range []*volume{x.now, x.next} {
-		if in != nil {
+		if in != nil && in.outrun.IsZero() {
 			upTo = min(upTo, in.mark.Change)
 		}
 	}

@@ -3,10 +3,12 @@ package indexer
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"deedkeep/app/store"
 )
@@ -18,6 +20,7 @@ type volume struct {
 	mark                indexMark
 	goal                uint64        // the last change when its walk had ended
 	said                bool          // that it does not get on
+	outrun              time.Time     // when another was asked for last, as the changes that it needs are gone; zero: they are there
 	single              bool          // a batch takes one record: there is one among them that it refuses
 	behind              atomic.Uint64 // mark.Change, for those who look; as the next two
 	owed                atomic.Uint64 // len(mark.Owed)
@@ -104,7 +107,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 }
 
 // drop takes an index out of use that cannot be used any more, and removes it.
-func (x *Indexer) drop(in *volume) error {
+func (x *Indexer) drop(in *volume) {
 	x.set(func() {
 		if x.now == in {
 			x.now = nil
@@ -115,17 +118,23 @@ func (x *Indexer) drop(in *volume) error {
 		}
 		x.since = x.clock()
 	})
-	return x.discard(in)
+	x.discard(in)
 }
 
-// discard closes and removes an index that nobody can take any more.
-func (x *Indexer) discard(in *volume) error {
+// discard closes and removes an index that nobody can take any more. What cannot be
+// removed, as what a program on Windows has open, is swept when the next one is whole.
+func (x *Indexer) discard(in *volume) {
 	if in == nil {
-		return nil
+		return
 	}
 	in.users.Wait()
-	if err := in.Close(); err != nil {
-		x.log.Warn("the old search index", "error", err) // it goes anyway
+	if err := errors.Join(in.Close(), x.remove(in.number)); err != nil {
+		x.log.Warn("an old search index is in the way", "folder", x.folder(in.number), "error", err)
 	}
-	return x.remove(in.number)
+}
+
+// deleted reports an index whose folder somebody has taken away.
+func (x *Indexer) deleted(in *volume) bool {
+	_, err := os.Stat(x.folder(in.number))
+	return errors.Is(err, fs.ErrNotExist)
 }
