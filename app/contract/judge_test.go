@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path"
 	"reflect"
 	"regexp"
@@ -23,8 +24,8 @@ func (f *fuzzer) judge(r *request, got *reply, commits uint64) (wrong []string) 
 	if got.status >= http.StatusInternalServerError {
 		say("status %d\n%s", got.status, f.log.tail())
 	}
-	if got.status == http.StatusBadRequest && bytes.HasPrefix(got.body, []byte("400 Bad Request")) {
-		return wrong // net/http's own, before any handler: what came is no HTTP
+	if got.status == http.StatusBadRequest && unheard(r, got) {
+		return wrong
 	}
 	if !requestIDs.MatchString(got.header.Get("X-Request-Id")) {
 		say("the request id is %q", got.header.Get("X-Request-Id"))
@@ -49,6 +50,14 @@ func (f *fuzzer) judge(r *request, got *reply, commits uint64) (wrong []string) 
 		f.again(r, got, commits, say)
 	}
 	return wrong
+}
+
+// unheard reports an answer of net/http's own, before any handler: what came is no HTTP.
+// Where HEAD was asked it has no words.
+func unheard(r *request, got *reply) bool {
+	_, err := url.ParseRequestURI(r.target)
+	return bytes.HasPrefix(got.body, []byte("400 Bad Request")) ||
+		r.method == http.MethodHead && err != nil && got.header.Get("X-Request-Id") == ""
 }
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)

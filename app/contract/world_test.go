@@ -251,6 +251,10 @@ func (f *fuzzer) end() {
 			}
 		}
 	}
+	// What was kept of a request that was refused goes with the sweep that it calls for.
+	if err := f.vault.Sweep(f.Context()); err != nil {
+		f.Error(err)
+	}
 	f.disk(f.T)
 }
 

@@ -71,7 +71,7 @@ type searching struct {
 }
 
 // run asks stage after stage, until there are enough hits. What a later stage is too
-// late with is left out.
+// late with is left out, where there are hits without it: that nothing is found must be so.
 func (s *searching) run(a asked) error {
 	b := newBuilder(s.ctx, s.engine)
 	for _, stage := range []stage{strict, loose, typos} {
@@ -80,7 +80,7 @@ func (s *searching) run(a asked) error {
 		}
 		b.found = len(s.hits) > 0
 		err := s.ask(b, a, stage)
-		if err != nil && stage != strict && errors.Is(err, context.DeadlineExceeded) {
+		if err != nil && len(s.hits) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
 		if err != nil {
