@@ -86,6 +86,18 @@ func TestFindPastTheEnd(t *testing.T) {
 	viewer.get(t, 200, "/find?page=2").has(t, "What are you looking for?")
 }
 
+// What is found by a sign is shown with it marked, where the lines above do not show it.
+func TestFindBySign(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	clerk := h.visit(t, title.RoleStaff)
+	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Birch & Söhne"}, title.Property{County: "Albany"})
+	h.indexed(t)
+	for _, path := range []string{"/find?q=and", "/find/box?q=and"} {
+		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: ", "<mark>&amp;</mark>")
+	}
+}
+
 // A count is about what there is where the index does not know of every change.
 func TestFindAbout(t *testing.T) {
 	t.Parallel()
