@@ -180,7 +180,7 @@ func TestFindTells(t *testing.T) {
 		one.lacks(t, apart)
 		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, how)
 	}
-	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer")
+	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer", "In a document with a text, <kbd>/</kbd> finds inside it")
 }
 
 // Names in a list stand apart.
