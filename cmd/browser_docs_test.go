@@ -40,6 +40,7 @@ func docsAreTried(t *testing.T, on *bench) {
 	b.press(kb.Enter)
 	b.sees(list + " .live-responses-table .response-col_status | 200")
 	b.sees(list + ` .live-responses-table pre | "templates": [`)
+	b.sees(list + " .curl | curl -X 'GET'")
 
 	b.click(order + " .execute")
 	b.sees(order + " .live-responses-table .response-col_status | 201")
@@ -82,6 +83,7 @@ func docsAreTried(t *testing.T, on *bench) {
 	b.fill(download+" [data-param-name=n] input", "1")
 	b.click(download + " .execute")
 	b.sees(download + " a[download='open-end-mortgage.pdf'] | Download file")
+	b.sees(download + " .curl | curl -L -O -J -X 'GET'") // else what is pasted gets the redirect alone
 	for request, cookies := range sent() {
 		if cookies > 0 {
 			t.Errorf("%s was sent with %d cookies", request, cookies)

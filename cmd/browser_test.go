@@ -47,6 +47,7 @@ func TestBrowser(t *testing.T) {
 		{"without scripts", withoutScripts},
 		{"keyboard only", keyboardOnly},
 		{"finding", finding},
+		{"finding in a hurry", hurriedFinding},
 	} {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()

@@ -133,6 +133,9 @@ func (p *pages) elsewhere(w http.ResponseWriter, r *http.Request, err error) {
 	to := "/me"
 	if errors.Is(err, errSignIn) {
 		to = signInPath(p.looksAt(r))
+		if isPart(r) && r.Method == http.MethodGet && r.URL.Query().Has("go") {
+			to = signInPath(filtered(r))
+		}
 	}
 	if errors.Is(err, errEnded) {
 		p.setSession(w, r, "")
@@ -167,6 +170,18 @@ func (p *pages) looksAt(r *http.Request) string {
 		return "/"
 	}
 	return local(u.RequestURI())
+}
+
+// filtered is the address of a list as its form was sent while somebody typed: the browser
+// has that of the text before.
+func filtered(r *http.Request) string {
+	values := url.Values{}
+	for name, v := range r.URL.Query() {
+		if name != "go" && v[0] != "" {
+			values.Set(name, v[0])
+		}
+	}
+	return local(address(r.URL.Path, values))
 }
 
 // say renders a page of a heading and a sentence for nobody in particular.

@@ -78,12 +78,33 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 		w.Header().Set(list.history(r), list.to())
 		return p.part(w, r, who, http.StatusOK, "find.html", "found-anew", list)
 	}
-	heading := "Find"
-	if name := list.Called(); name != "" {
-		heading = "Find: " + name
-	}
-	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: heading, Section: "find", Data: list})
+	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: list.Heading(), Section: "find", Data: list})
 }
+
+// Heading is what the tab of the browser says.
+func (l *findPage) Heading() string {
+	if name := l.Called(); name != "" {
+		return "Find: " + name
+	}
+	return "Find"
+}
+
+// Beyond reports a page after the last. Where nobody counted, what was found may stand on
+// the pages before.
+func (l *findPage) Beyond() bool {
+	return l.Number > 1 && len(l.Rows) == 0 && (!l.Counted || l.many(l.Asked.Get("kind")) > 0)
+}
+
+// Nothing is the sentence for no Rows on this page, without its full stop.
+func (l *findPage) Nothing() string {
+	if l.Beyond() {
+		return "The list ends before this page"
+	}
+	return l.found.Nothing()
+}
+
+// Start is the address of the first page.
+func (l *findPage) Start() string { return l.to("page", "") }
 
 // Called is what is looked for as a heading names it; "" where nothing is.
 func (l *findPage) Called() string {
@@ -178,15 +199,10 @@ func (l *findPage) query() vault.SearchQuery {
 func (l *findPage) ways() {
 	for _, tab := range kindTabs {
 		t := findTab{Label: tab.label, Address: l.to("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted, About: l.About}
-		t.Count = l.Counts[tab.kind]
-		if tab.kind == "" {
-			for _, n := range l.Counts {
-				t.Count += n
-			}
-		}
+		t.Count = l.many(tab.kind)
 		l.Tabs = append(l.Tabs, t)
 	}
-	if l.Number > 1 {
+	if l.Number > 1 && !l.Beyond() {
 		before := strconv.Itoa(l.Number - 1)
 		if l.Number == 2 {
 			before = ""
@@ -196,7 +212,22 @@ func (l *findPage) ways() {
 	if l.found.More && l.Number < mostFindPage {
 		l.Next = l.to("page", strconv.Itoa(l.Number+1))
 	}
-	l.Filtered = len(l.Asked) > 1 || len(l.Asked) == 1 && !l.Asked.Has("q")
+	l.Filtered = false
+	for name := range l.Asked {
+		l.Filtered = l.Filtered || name != "q" && name != "page"
+	}
+}
+
+// many is how many records of a kind were counted; of "" those of every kind.
+func (l *findPage) many(kind string) int {
+	if kind != "" {
+		return l.Counts[kind]
+	}
+	n := 0
+	for _, of := range l.Counts {
+		n += of
+	}
+	return n
 }
 
 // First is the place of the page's first record among all.

@@ -54,7 +54,48 @@ func TestFindPage(t *testing.T) {
 	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address leads nowhere by itself
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
+	viewer.get(t, 200, "/find?q=26-", "HX-Request", "true").has(t, "<title>Find: 26- · deedkeep</title>")
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
+}
+
+// A page after the last says so and leads to the first, whatever the filters; where
+// nothing was found there is no list that could end.
+func TestFindPastTheEnd(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	h.order(t, "26-1", 5, elm())
+	h.order(t, "26-2", 5, elm())
+	viewer := h.visit(t, title.RoleViewer)
+	const ends, all = "The list ends before this page", "Nothing has all of what you asked for"
+	check := func() {
+		t.Helper()
+		for query, first := range map[string]string{"q=26-&page=9999": "/find?q=26-", "kind=order&page=2&q=26-": "/find?kind=order&amp;q=26-"} {
+			got := viewer.get(t, 200, "/find?"+query)
+			got.has(t, "<h2>"+ends+"</h2>", `<a class="button" href="`+first+`">To its first page</a>`)
+			got.lacks(t, all, "Nothing was found", "Previous", "begins so")
+			viewer.get(t, 200, "/find?"+query, "HX-Request", "true").has(t, `innerHTML">`+ends+"</p>")
+		}
+	}
+	check() // there is no index yet
+	h.indexed(t)
+	check()
+	got := viewer.get(t, 200, "/find?q=nowhere&page=2")
+	got.has(t, "<h2>Nothing was found</h2>")
+	got.lacks(t, ends, all)
+	viewer.get(t, 200, "/find?q=26-&kind=abstract&page=2").has(t, all)
+	viewer.get(t, 200, "/find?page=2").has(t, "What are you looking for?")
+}
+
+// What is found by a sign is shown with it marked, where the lines above do not show it.
+func TestFindBySign(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	clerk := h.visit(t, title.RoleStaff)
+	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Birch & Söhne"}, title.Property{County: "Albany"})
+	h.indexed(t)
+	for _, path := range []string{"/find?q=and", "/find/box?q=and"} {
+		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: ", "<mark>&amp;</mark>")
+	}
 }
 
 // A count is about what there is where the index does not know of every change.
@@ -139,7 +180,7 @@ func TestFindTells(t *testing.T) {
 		one.lacks(t, apart)
 		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, how)
 	}
-	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer")
+	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer", "In a document with a text, <kbd>/</kbd> finds inside it")
 }
 
 // Names in a list stand apart.

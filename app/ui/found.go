@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -149,12 +150,12 @@ func said(snippet []vault.SnippetPiece, lines ...[]search.Piece) bool {
 	for _, line := range lines {
 		for _, part := range line {
 			if part.Marked {
-				shown.WriteString(" " + title.Squeezed(part.Text))
+				shown.WriteString(" " + title.Squeezed(part.Text) + " " + part.Text)
 			}
 		}
 	}
 	for _, piece := range snippet {
-		if piece.Marked && !strings.Contains(shown.String(), title.Squeezed(piece.Text)) {
+		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(title.Squeezed(piece.Text), piece.Text)) { // a sign has no letters
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,12 +90,12 @@ func (f *found) erring(row foundRow) bool {
 	return !some // nothing shows why it is there
 }
 
-// marked is what is marked of a line, in its letters and digits.
+// marked is what is marked of a line, in its letters and digits, or in signs that have none.
 func marked(line []search.Piece) string {
 	var b strings.Builder
 	for _, piece := range line {
 		if piece.Marked {
-			b.WriteString(title.Squeezed(piece.Text))
+			b.WriteString(cmp.Or(title.Squeezed(piece.Text), piece.Text))
 		}
 	}
 	return b.String()

@@ -22,6 +22,11 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	part.same(t, map[string]string{"HX-Redirect": "", "Cache-Control": "no-store"})
 	part.has(t, "You were signed out.", `href="/sign-in" target="_blank"`)
 	kim.get(t, 401, made+"?group=property&edit=1", "HX-Request", "true", "HX-Current-URL", h.server.URL+made).same(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(made)})
+	// What was typed into the filters of a list is in no address yet.
+	for path, to := range map[string]string{"/find": "/find?kind=order&q=wexcombe+m%26l", "/orders": "/orders?kind=order&q=wexcombe+m%26l", "/abstracts": "/abstracts?kind=order&q=wexcombe+m%26l"} {
+		kim.get(t, 401, path+"?kind=order&go=1&county=&q=wexcombe+m%26l", "HX-Request", "true", "HX-Current-URL", h.server.URL+path+"?q=wexcombe").
+			same(t, map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(to)})
+	}
 
 	page := kim.post(t, 401, made, typed)
 	page.same(t, map[string]string{"Cache-Control": "no-store"})

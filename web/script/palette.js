@@ -17,20 +17,27 @@
   const enough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
   const said = (words) => { part('#palette-said').textContent = words; };
 
+  const user = () => box()?.dataset.user;
   const remember = (to) => {
-    try { sessionStorage.setItem(key, JSON.stringify([text(), to])); } catch { /* not allowed here */ }
+    try { sessionStorage.setItem(key, JSON.stringify([text(), to, user()])); } catch { /* not allowed here */ }
+  };
+  const forget = () => {
+    try { sessionStorage.removeItem(key); } catch { /* not allowed here */ }
   };
   const remembered = () => {
     try {
-      const [typed, to] = JSON.parse(sessionStorage.getItem(key));
-      return { typed: String(typed), to: String(to) };
-    } catch {
-      return { typed: '', to: '' };
-    }
+      const [typed, to, of] = JSON.parse(sessionStorage.getItem(key));
+      if (of === user()) return { typed: String(typed), to: String(to) };
+    } catch { /* nothing is there, or not allowed */ }
+    return null;
   };
+  // Whoever comes after somebody else does not see what was looked for.
+  if (!remembered()) forget();
 
   // One request is under way at a time; the answer of another than the last counts for nothing.
-  let flight = null, timer = 0, shown = '', wanted = '';
+  // While it is, what stands there is not what the text finds: keys wait for that.
+  let flight = null, timer = 0, shown = '', wanted = '', ahead = [];
+  const busy = () => part('.palette-found').hasAttribute('aria-busy');
   const stop = () => {
     clearTimeout(timer);
     flight?.abort();
@@ -41,7 +48,7 @@
 
   // keys says below what Enter does now.
   const keys = () => {
-    const does = chosen() || part('[data-leads]') && text() === shown ? 'open' : text() ? 'all results' : '';
+    const does = chosen() || ahead.length || part('[data-leads]') && text() === shown ? 'open' : text() ? 'all results' : '';
     part('[data-enter] span').textContent = does;
     part('[data-enter]').hidden = part('[data-enter-apart]').hidden = !does;
   };
@@ -72,6 +79,7 @@
     part('.palette-trouble span').replaceChildren(...words);
     part('.palette-trouble').hidden = !words.length;
     if (words.length) {
+      ahead = [];
       part('.palette-found').replaceChildren();
       choose(null);
       shown = '';
@@ -82,6 +90,8 @@
 
   const show = (html, typed) => {
     const answer = new DOMParser().parseFromString(html, 'text/html');
+    const due = ahead;
+    ahead = [];
     const before = wanted || chosen()?.getAttribute('href');
     wanted = '';
     choose(null);
@@ -91,6 +101,7 @@
     trouble();
     said(part('[data-said]')?.textContent || '');
     choose(before && options().find((option) => option.getAttribute('href') === before));
+    due.forEach(press);
   };
 
   const signedOut = () => {
@@ -110,6 +121,9 @@
     const waiting = setTimeout(() => {
       part('.palette-wait').hidden = false;
       if (!options().length) part('.palette-start').hidden = true;
+      if (shown) return;
+      part('.palette-found').replaceChildren(); // what was said of a text that was too short
+      said('');
     }, slow);
     const end = setTimeout(() => {
       late = true;
@@ -163,8 +177,8 @@
     dialog.showModal();
     if (!field().value) {
       const last = remembered();
-      field().value = last.typed;
-      wanted = last.to;
+      field().value = last?.typed || '';
+      wanted = last?.to || '';
     }
     field().focus();
     field().select();
@@ -192,6 +206,24 @@
     }
   };
 
+  // press does what a key does to the list, and says whether it does something.
+  const modified = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+  const press = (event) => {
+    if (event.key === 'Enter') {
+      if (chosen() || text()) go(chosen(), event.ctrlKey || event.metaKey);
+      return true;
+    }
+    const to = !modified(event) && step(event);
+    if (to) choose(to);
+    return Boolean(to);
+  };
+  // early says whether a key is for the list that is on its way; Enter alone is for the text.
+  const early = (event) => {
+    if (!busy()) return false;
+    if (event.key === 'Enter') return ahead.length > 0;
+    return !modified(event) && (ahead.length ? /^(Arrow(Down|Up)|Home|End)$/ : /^Arrow(Down|Up)$/).test(event.key);
+  };
+
   document.addEventListener('keydown', (event) => {
     if (event.isComposing || event.defaultPrevented || !box()) return;
     const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
@@ -206,20 +238,18 @@
       box().close();
       return;
     }
-    if (event.key === 'Enter') {
-      event.preventDefault();
-      if (chosen() || text()) go(chosen(), event.ctrlKey || event.metaKey);
+    if (early(event)) {
+      ahead.push(event);
+      keys();
+    } else if (!press(event)) {
       return;
     }
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const to = step(event);
-    if (!to) return;
     event.preventDefault();
-    choose(to);
   });
 
   document.addEventListener('input', (event) => {
     if (event.target.id !== 'palette-q') return;
+    ahead = [];
     choose(null);
     wanted = '';
     look();
@@ -240,7 +270,8 @@
       default:
     }
     const option = event.target.closest('.palette [role="option"]');
-    if (option) remember(option.getAttribute('href'));
+    if (option && busy()) event.preventDefault();
+    else if (option) remember(option.getAttribute('href'));
     else if (event.target === box()) box().close(); // beside it
   });
   // The focus stays where one types.
@@ -249,12 +280,12 @@
   });
   document.addEventListener('close', (event) => {
     if (event.target !== box()) return;
+    ahead = [];
     stop();
   }, true);
-  // Whoever comes after somebody who signed out does not see what was looked for.
   document.addEventListener('submit', (event) => {
     if (event.defaultPrevented || new URL(event.target.action).pathname !== '/sign-out') return;
-    try { sessionStorage.removeItem(key); } catch { /* not allowed here */ }
+    forget();
   });
 
   if (mac) {
