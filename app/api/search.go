@@ -49,7 +49,8 @@ func (h searchHandler) search(c *call) (answer, error) {
 	return ok(pageOf(h.edge, c, asked, page, h.edge.hit))
 }
 
-// index is how the index is before a search looks in it: afterwards it can only be better.
+// index is how the index is before a search looks in it: of what was filed before, it
+// has no less by the time of the search.
 func (e *edge) index(ctx context.Context) (*wire.Index, error) {
 	s, err := e.Vault.SearchState(ctx)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,14 +46,14 @@ type Metrics struct {
 	registry *prometheus.Registry
 	http     *traffic
 
-	mu   sync.Mutex
+	turn chan struct{} // room for one; who puts something in has text and at
 	text []byte
 	at   time.Time
 }
 
 // New registers everything that is told.
 func New(opts Options) *Metrics {
-	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newTraffic()}
+	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newTraffic(), turn: make(chan struct{}, 1)}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -69,10 +68,15 @@ func New(opts Options) *Metrics {
 }
 
 // Text gives every number in the text format of MediaType. The bytes are shared and
-// must not be changed.
-func (m *Metrics) Text(context.Context) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// must not be changed. Who waits for others to gather them, which takes as long as the
+// vault takes to tell, waits until ctx ends; its error then comes back.
+func (m *Metrics) Text(ctx context.Context) ([]byte, error) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	now := m.opts.Now()
 	if m.text != nil && now.Sub(m.at) < fresh {
 		return m.text, nil

@@ -256,12 +256,43 @@ func TestTextIsAsOldAsASecond(t *testing.T) {
 // A vault that cannot tell is told of, and the rest besides.
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
-	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}}
+	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, turn: make(chan struct{}, 1)}
 	down := func(context.Context) (n vault.Numbers, err error) { return n, errors.New("the disk is gone") }
 	m.registry.MustRegister(&stored{down, time.Now, slog.New(slog.DiscardHandler)}, newTraffic())
 	text := read(t, m)
 	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") || !strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
 		t.Error(text)
+	}
+}
+
+// Whoever left does not wait on for a vault that takes its time.
+func TestWhoeverLeftDoesNotWait(t *testing.T) {
+	t.Parallel()
+	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, turn: make(chan struct{}, 1)}
+	asked, tell := make(chan struct{}), make(chan struct{})
+	slow := func(context.Context) (n vault.Numbers, err error) {
+		asked <- struct{}{}
+		<-tell
+		return n, nil
+	}
+	m.registry.MustRegister(&stored{slow, time.Now, slog.New(slog.DiscardHandler)})
+	first := make(chan error, 1)
+	go func() {
+		_, err := m.Text(t.Context())
+		first <- err
+	}()
+	<-asked
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := m.Text(left); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has left: %v", err)
+	}
+	close(tell)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if read(t, m) == "" {
+		t.Error("nothing is told")
 	}
 }
 

@@ -106,7 +106,9 @@ func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		// Its name is to be there before the manifest names it.
+		// Its name is to be there before the manifest names it. On Windows, where no directory
+		// is synced, that rests on the log of NTFS, which keeps the order of changes to names;
+		// were it not so, Open would say that a segment is missing.
 		err = x.files.SyncDir(x.dir)
 	}
 	var s *openSegment

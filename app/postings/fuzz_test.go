@@ -6,25 +6,36 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
 	"deedkeep/app/segment"
 )
 
+// FuzzManifest: what is read is written again as it was; and reading takes memory for the
+// bytes that are there, and for the documents that the segments have room for.
 func FuzzManifest(f *testing.F) {
+	const each = 1 << 20 // bytes of a segment
+	size := func(uint64) (int64, error) { return each, nil }
 	var few, many *segment.Gone
 	few = few.With(100, []uint32{7})
 	for d := range uint32(60) {
 		many = many.With(100, []uint32{d + 40})
 	}
 	full := manifest{next: 9, mark: []byte("mark"), segments: []listed{
-		{Stamp: segment.Stamp{Number: 3, Size: 900, Sum: 5, Docs: 100}, gone: few},
-		{Stamp: segment.Stamp{Number: 8, Size: 901, Sum: 6, Docs: 100}, gone: many},
-		{Stamp: segment.Stamp{Number: 5, Size: 902, Sum: 7, Docs: 64}},
+		{Stamp: segment.Stamp{Number: 3, Size: each, Sum: 5, Docs: 100}, gone: few},
+		{Stamp: segment.Stamp{Number: 8, Size: each, Sum: 6, Docs: 100}, gone: many},
+		{Stamp: segment.Stamp{Number: 5, Size: each, Sum: 7, Docs: 64}},
 	}}
 	f.Add(full.encode())
 	f.Add((&manifest{}).encode())
+	vast := segment.Stamp{Number: 3, Size: each, Docs: segment.MostDocs}
+	f.Add((&manifest{next: 9, segments: []listed{{Stamp: vast, gone: few}}}).encode())
+	vast.Size = 1 << 40
+	f.Add((&manifest{next: 9, segments: []listed{{Stamp: vast, gone: few}}}).encode())
+	twice := listed{Stamp: segment.Stamp{Number: 3, Size: each, Docs: 100}}
+	f.Add((&manifest{next: 9, segments: []listed{twice, twice}}).encode())
 	f.Add([]byte(manifestMagic))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -32,15 +43,33 @@ func FuzzManifest(f *testing.F) {
 		if len(raw) >= 4 { // else the sum alone would be tried
 			binary.LittleEndian.PutUint32(raw[len(raw)-4:], segment.Checksum(raw[:len(raw)-4]))
 		}
-		m, err := parseManifest(raw)
+		var m *manifest
+		var err error
+		if took := allocated(func() { m, err = parseManifest(raw, size) }); took > 1<<20+each/8*uint64(len(raw))/listedSize {
+			t.Errorf("%d bytes take %d bytes, %v", len(raw), took, err)
+		}
 		if err != nil {
 			return
 		}
-		again, err := parseManifest(m.encode())
+		for i, l := range m.segments {
+			if l.Size != each || slices.ContainsFunc(m.segments[:i], func(o listed) bool { return o.Number == l.Number }) {
+				t.Errorf("segment %d is listed: %+v", i, l)
+			}
+		}
+		again, err := parseManifest(m.encode(), size)
 		if err != nil || !bytes.Equal(again.encode(), m.encode()) {
 			t.Errorf("%+v became %+v, %v", m, again, err)
 		}
 	})
+}
+
+// allocated is how many bytes something takes, whether it gives them back or not.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // FuzzSegment changes a segment and makes its sums right again: what reads it may say

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +30,7 @@ const (
 	manifestMagic  = "dkindex\n"
 	manifestFormat = 2 // 1 had every position
 	listedSize     = 8 + 8 + 4 + 4
+	mostManifest   = 64 << 20 // bytes: a bit for each of half a billion documents
 )
 
 type manifest struct {
@@ -64,7 +64,9 @@ func (m *manifest) encode() []byte {
 
 var errManifest = fmt.Errorf("manifest: %w", ErrDamaged)
 
-func parseManifest(p []byte) (*manifest, error) {
+// parseManifest reads what encode wrote. Of each segment it takes memory for the documents
+// that its file has room for: size tells how many bytes that has.
+func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest, error) {
 	const head = len(manifestMagic) + 4 + 8
 	if len(p) < head+4 || string(p[:len(manifestMagic)]) != manifestMagic {
 		return nil, errManifest
@@ -83,18 +85,19 @@ func parseManifest(p []byte) (*manifest, error) {
 		return nil, fmt.Errorf("%w: mark", errManifest)
 	}
 	m.mark, body = bytes.Clone(body[n:n+int(length)]), body[n+int(length):]
-	if err := m.parseSegments(body); err != nil {
+	if err := m.parseSegments(body, size); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-func (m *manifest) parseSegments(body []byte) error {
+func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, error)) error {
 	count, n := number(body)
 	if n == 0 || int64(count) > int64(len(body)/listedSize) {
 		return fmt.Errorf("%w: segments", errManifest)
 	}
 	body = body[n:]
+	known := make(map[uint64]bool)
 	for range count {
 		if len(body) < listedSize {
 			return fmt.Errorf("%w: segments", errManifest)
@@ -105,10 +108,17 @@ func (m *manifest) parseSegments(body []byte) error {
 			Sum:    binary.LittleEndian.Uint32(body[16:]),
 			Docs:   binary.LittleEndian.Uint32(body[20:]),
 		}}
-		if l.Size < int64(l.Docs) || l.Docs == 0 || l.Docs > segment.MostDocs || l.Number >= m.next {
+		if !l.Holds() || l.Number >= m.next || known[l.Number] {
 			return fmt.Errorf("%w: segment %d", errManifest, l.Number)
 		}
-		var err error
+		known[l.Number] = true
+		there, err := size(l.Number)
+		if err != nil {
+			return err
+		}
+		if there != l.Size {
+			return fmt.Errorf("%w: %s is %d bytes long, not %d", ErrDamaged, segmentName(l.Number), there, l.Size)
+		}
 		if l.gone, body, err = segment.ParseGone(body[listedSize:], l.Docs); err != nil {
 			return fmt.Errorf("manifest: segment %d: %w", l.Number, err)
 		}
@@ -133,45 +143,19 @@ const segmentSuffix = ".segment"
 
 func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
 
-// readOrMake reads the manifest, and makes one where there is no index. Segments
-// without a manifest are an index that was damaged.
-func (x *Index) readOrMake() (*manifest, error) {
-	path := filepath.Join(x.dir, manifestName)
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: it is no file", errManifest)
-	}
-	raw, err := os.ReadFile(path)
-	if err == nil {
-		return parseManifest(raw)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	names, err := os.ReadDir(x.dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range names {
-		if strings.HasSuffix(n.Name(), segmentSuffix) {
-			return nil, fmt.Errorf("%w: manifest is missing", ErrDamaged)
-		}
-	}
-	m := &manifest{}
-	if _, err := x.writeManifest(m); err != nil {
-		return nil, err
-	}
-	return m, x.files.SyncDir(filepath.Dir(x.dir))
-}
-
 // writeManifest puts m in the place of the manifest. Where it fails, inDoubt tells
 // whether m may be there all the same, now or after a power cut.
 func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
+	raw := m.encode()
+	if len(raw) > mostManifest {
+		return false, fmt.Errorf("manifest of %d bytes, more than %d", len(raw), mostManifest)
+	}
 	fresh := filepath.Join(x.dir, manifestNew)
 	f, err := x.files.Create(fresh)
 	if err != nil {
 		return false, err
 	}
-	_, err = f.Write(m.encode())
+	_, err = f.Write(raw)
 	if err == nil {
 		err = f.Sync()
 	}

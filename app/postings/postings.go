@@ -31,8 +31,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -151,14 +149,10 @@ type Stats struct {
 }
 
 // Look returns the size and the mark of the index in dir, which nobody has open, by its
-// manifest alone. It writes nothing and reads no segment. Errors: ErrDamaged,
+// manifest. It writes nothing, and of segments sees how long they are. Errors: ErrDamaged,
 // ErrOtherFormat, fs.ErrNotExist.
 func Look(dir string) (st Stats, mark []byte, err error) {
-	raw, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if err != nil {
-		return st, nil, err
-	}
-	m, err := parseManifest(raw)
+	m, err := readManifest(dir)
 	if err != nil {
 		return st, nil, err
 	}

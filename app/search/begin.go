@@ -8,9 +8,11 @@ import (
 	"deedkeep/app/postings"
 )
 
-// leastAlone is how many characters the beginning of a word of the text has where
-// nothing else is looked for: shorter ones are in most documents.
-const leastAlone = 4
+// Bounds of a beginning where nothing else is looked for.
+const (
+	leastAlone = 4       // characters of one of a word of the text: shorter ones are in most documents
+	mostAlone  = 500_000 // records of a shorter one: those of names, and of words of fields with them
+)
 
 // opening is a clause whose last part is a beginning.
 func (b *builder) opening(c clause) []postings.Node {
@@ -83,13 +85,42 @@ func (b *builder) wordStart(w string) []postings.Node {
 		either = append(either, b.longer(fieldWord, w, wordStart, s, worthStart)...)
 	}
 	switch n := utf8.RuneCountInString(w); {
-	case !fewStarts.enough(n, w), b.alone && n < leastAlone:
+	case !fewStarts.enough(n, w):
+	case b.alone && n < leastAlone:
+		either = append(either, b.fieldStarts(w)...)
 	case n <= fewStarts.most && fits(w):
 		either = append(either, flat(otherStart, w, worthOtherStart))
 	default:
 		for _, t := range slices.Concat(b.beginWith(term(fieldWord, w)), b.beginWith(term(textWord, w))) {
 			either = append(either, postings.Term{Text: t, Weight: worthOtherStart, Flat: true})
 		}
+	}
+	return either
+}
+
+// fieldStarts is the words of fields that begin so, those that most records have, as far
+// as these are not too many: no beginnings are in the index that are of fields alone.
+func (b *builder) fieldStarts(w string) (either []postings.Node) {
+	if isDigits(w) || b.err != nil {
+		return nil
+	}
+	names := term(wordStart, w)
+	known, err := b.terms.Known(b.ctx, []string{names})
+	left := mostAlone - known[names]
+	if err == nil && left > 0 {
+		known, err = b.terms.Known(b.ctx, b.walk(term(fieldWord, w), mostWalked))
+	}
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	if b.err != nil || left <= 0 {
+		return nil
+	}
+	for _, t := range most(known, fieldWord, mostStarts) {
+		if left -= known[t]; left < 0 {
+			break
+		}
+		either = append(either, postings.Term{Text: t, Weight: worthOtherStart, Flat: true})
 	}
 	return either
 }

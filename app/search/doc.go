@@ -74,7 +74,10 @@
 // No query walks over terms without a bound: beginnings are terms themselves; of
 // longer ones the first 64 terms are taken, and of numbers and names, if there are
 // more, all that begin with the first twelve characters behind them; typing errors are
-// made from the word and looked up. A query has at most 1,024 bytes, Options.MostWords
+// made from the word and looked up. Two or three letters alone begin words of numbers and
+// names, and of other fields the 64 commonest of the first 512 that begin so, as far as
+// all of these have no more than 500,000 records; in the text they begin nothing, since
+// they do so in most. A query has at most 1,024 bytes, Options.MostWords
 // words, and 1,024 nodes and 32 for each word, and ends after Options.Deadline.
 //
 // # Ranking

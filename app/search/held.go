@@ -1,6 +1,9 @@
 package search
 
-import "math/bits"
+import (
+	"context"
+	"math/bits"
+)
 
 // Words are those of a query that stand between two blanks, or between quotes, in their
 // order: a bit each, the last bit for all behind the 63rd.
@@ -15,10 +18,10 @@ func (m *Marker) Asked() Words { return Words(m.asked) }
 
 // Held are the words of Asked that a text holds in any way that a document is found by:
 // the text says all that was asked where Held is Asked, and of two texts the one with the
-// greater Count says more.
-func (m *Marker) Held(s string) Words {
+// greater Count says more. None where ctx ends before all of the text was looked at.
+func (m *Marker) Held(ctx context.Context, s string) Words {
 	var held uint64
-	for _, k := range m.found(s).marks {
+	for _, k := range m.found(ctx, s).marks {
 		held |= m.targets[k.target].of
 	}
 	return Words(held & m.asked)

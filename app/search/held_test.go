@@ -25,13 +25,13 @@ func TestHeld(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := NewMarker(row.query)
-			if asked, held := m.Asked(), m.Held(row.text); asked != row.asked || held != row.held {
+			if asked, held := m.Asked(), m.Held(t.Context(), row.text); asked != row.asked || held != row.held {
 				t.Errorf("%q asks for %b, and %q holds %b, want %b and %b", row.query, asked, row.text, held, row.asked, row.held)
 			}
 		})
 	}
 	m := NewMarker("smiht jones ").Tolerant()
-	if held := m.Held("Smith"); held != 1 || held.Count() != 1 || m.Asked().Count() != 2 {
+	if held := m.Held(t.Context(), "Smith"); held != 1 || held.Count() != 1 || m.Asked().Count() != 2 {
 		t.Errorf("with a typing error %b of %b is held", held, m.Asked())
 	}
 }

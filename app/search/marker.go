@@ -185,11 +185,9 @@ func (m *Marker) part(c clause, w string, open bool, of uint64) {
 	if !m.tolerant || c.quoted || !mayErr(w, m.alone) {
 		return
 	}
-	m.erring = append(m.erring, len(m.words))
-	m.add(target{words: []int{m.another(w)}, worth: worthErringWord, of: of})
+	m.add(target{words: []int{m.another(&m.erring, w)}, worth: worthErringWord, of: of})
 	if open {
-		m.erringAt = append(m.erringAt, len(m.words))
-		m.add(target{words: []int{m.another(w)}, worth: worthErringStart, of: of, second: true})
+		m.add(target{words: []int{m.another(&m.erringAt, w)}, worth: worthErringStart, of: of, second: true})
 	}
 }
 
@@ -284,22 +282,21 @@ func (m *Marker) wordsOf(parts []string) []int {
 	return words
 }
 
-// another is the index of a word that is looked for in a way of its own.
-func (m *Marker) another(w string) int {
+// another is the index of a word that is looked for in one of the ways of its own, equal
+// ones once.
+func (m *Marker) another(way *[]int, w string) int {
+	for _, id := range *way {
+		if m.words[id] == w {
+			return id
+		}
+	}
+	*way = append(*way, len(m.words))
 	m.words = append(m.words, w)
 	return len(m.words) - 1
 }
 
 // beginning is the index of a beginning to look for.
-func (m *Marker) beginning(w string) int {
-	for _, id := range m.begins {
-		if m.words[id] == w {
-			return id
-		}
-	}
-	m.begins = append(m.begins, len(m.words))
-	return m.another(w)
-}
+func (m *Marker) beginning(w string) int { return m.another(&m.begins, w) }
 
 // beginsNear says whether a folded word begins with what is one typing error apart from
 // another. A word of three letters has lost one.

@@ -120,7 +120,7 @@ func TestSnippet(t *testing.T) {
 		{"rows of blanks count once", "deed ", strings.Repeat("a          b ", 100) + " the deed " + strings.Repeat("c          d ", 100), " a          b  the {deed} c          d ", "\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			pieces, worth := NewMarker(row.query).Snippet(row.text)
+			pieces, worth := NewMarker(row.query).Snippet(t.Context(), row.text)
 			got := shown(pieces)
 			if !strings.Contains(got, row.has) || strings.Contains(got, row.hasNot) {
 				t.Errorf("%q shows %q, want %q in it, and %q not", row.query, got, row.has, row.hasNot)
@@ -137,7 +137,7 @@ func TestSnippetWorth(t *testing.T) {
 	m := NewMarker("deed of trust")
 	var last int
 	for _, text := range []string{"nothing", "a trustee", "of trust", "a trust, and of a deed", "a deed of trust"} {
-		_, worth := m.Snippet(text)
+		_, worth := m.Snippet(t.Context(), text)
 		if worth <= last && text != "nothing" {
 			t.Errorf("%q is worth %d, not more than the one before (%d)", text, worth, last)
 		}
@@ -147,7 +147,7 @@ func TestSnippetWorth(t *testing.T) {
 
 func TestSnippetCutsBetweenWords(t *testing.T) {
 	words := strings.Repeat("conveyance appurtenances ", 100)
-	pieces, _ := NewMarker("deed").Snippet(words + "deed " + words)
+	pieces, _ := NewMarker("deed").Snippet(t.Context(), words+"deed "+words)
 	got := joinedPieces(pieces)
 	for _, w := range strings.Fields(got) {
 		if w != "conveyance" && w != "appurtenances" && w != "deed" {
@@ -197,7 +197,7 @@ func TestMarkerOfLargeTexts(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			text := strings.Repeat(row.part, (MostMarked+1000)/len(row.part))
 			m := NewMarker(row.query)
-			pieces, _ := m.Snippet(text)
+			pieces, _ := m.Snippet(t.Context(), text)
 			checkWindow(t, text, pieces)
 		})
 	}
@@ -218,7 +218,7 @@ func FuzzMarker(f *testing.F) {
 			if got := joinedPieces(m.Mark(text)); got != text {
 				t.Errorf("%q marks %q in %q", query, got, text)
 			}
-			pieces, _ := m.Snippet(text)
+			pieces, _ := m.Snippet(t.Context(), text)
 			checkWindow(t, text, pieces)
 		}
 	})
@@ -230,7 +230,7 @@ func BenchmarkSnippet(b *testing.B) {
 		b.Run(query, func(b *testing.B) {
 			b.SetBytes(int64(len(page)))
 			for b.Loop() {
-				NewMarker(query).Snippet(page)
+				NewMarker(query).Snippet(b.Context(), page)
 			}
 		})
 	}

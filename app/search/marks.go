@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ const (
 	mostSeen     = 1 << 16 // words of the text that may be part of a mark
 	mostAttempts = 16      // numbers that may begin before one ends
 	mostGap      = 4       // bytes between the parts of a number
+	oftenLooked  = 1 << 12 // steps after which the context is looked at
 )
 
 // seen is a word of the text that is one of those looked for.
@@ -43,25 +45,32 @@ type attempt struct {
 type marking struct {
 	m        *Marker
 	s        string
+	ctx      context.Context
+	steps    int
+	ended    bool // ctx has
 	seen     []seen
 	attempts []attempt
 	marks    []mark
 }
 
 // marks are those of a text that are worth it, those that begin first first.
-func (m *Marker) marks(s string) []mark { return m.found(s).clear() }
+func (m *Marker) marks(ctx context.Context, s string) []mark { return m.found(ctx, s).clear() }
 
-// found finds every mark of a text, those that begin first first.
-func (m *Marker) found(s string) *marking {
+// found finds every mark of a text, those that begin first first; none where ctx ended
+// before.
+func (m *Marker) found(ctx context.Context, s string) *marking {
 	if len(m.targets) == 0 {
 		return &marking{m: m}
 	}
-	w := &marking{m: m, s: cut(s, MostMarked)}
+	w := &marking{m: m, s: cut(s, MostMarked), ctx: ctx}
 	a := analyser{names: true}
 	a.scan(w.s, w.token)
 	slices.SortStableFunc(w.seen, func(a, b seen) int { return cmp.Compare(a.position, b.position) })
 	for i, t := range m.targets {
 		w.find(i, t)
+	}
+	if w.ended {
+		return &marking{m: m}
 	}
 	slices.SortFunc(w.marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.target, b.target))
@@ -69,8 +78,20 @@ func (m *Marker) found(s string) *marking {
 	return w
 }
 
+// late says whether ctx has ended, after so many steps more; it is looked at only now and
+// then.
+func (w *marking) late(steps int) bool {
+	if w.steps += steps; w.steps >= oftenLooked && !w.ended {
+		w.steps, w.ended = 0, w.ctx.Err() != nil
+	}
+	return w.ended
+}
+
 // token looks at a word of the text.
 func (w *marking) token(t token) {
+	if w.late(1 + len(w.m.begins) + len(w.m.erring) + len(w.m.erringAt)) {
+		return
+	}
 	if !t.also {
 		w.number(t)
 	}
@@ -178,6 +199,9 @@ func (w *marking) find(number int, t target) {
 		return // numbers are found word by word
 	}
 	for i, s := range w.seen {
+		if w.late(1) {
+			return
+		}
 		if s.word != t.words[0] {
 			continue
 		}
@@ -193,7 +217,7 @@ func (w *marking) follow(i int, words []int) (end int, found bool) {
 	first := w.seen[i].position
 	end = w.seen[i].end
 	next := 1
-	for j := i + 1; j < len(w.seen) && next < len(words); j++ {
+	for j := i + 1; j < len(w.seen) && next < len(words) && !w.late(1); j++ {
 		s := w.seen[j]
 		switch want := first + uint32(next); {
 		case s.position > want:

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,17 +12,18 @@ const (
 	mostWindow  = 2_000
 )
 
-// Mark marks all of a short text: a heading, a field.
+// Mark marks all of a short text: a heading, a line of a field.
 func (m *Marker) Mark(s string) []Piece {
-	return pieces(s, 0, len(s), m.marks(s))
+	return pieces(s, 0, len(s), m.marks(context.Background(), s))
 }
 
 // Snippet gives a window of about 200 characters of a page, around the place where most
 // of what the query looks for stands together, and what it is worth: 0 where nothing
 // stands on the page, and the window is its beginning. It begins and ends between
-// words. The pieces one behind the other are the window as it stands in the page.
-func (m *Marker) Snippet(s string) (window []Piece, worth int) {
-	marks := m.marks(s)
+// words. The pieces one behind the other are the window as it stands in the page. Where
+// ctx ends before all of the page was looked at, it is as if nothing stood there.
+func (m *Marker) Snippet(ctx context.Context, s string) (window []Piece, worth int) {
+	marks := m.marks(ctx, s)
 	first, last, worth := m.best(marks)
 	from, to := 0, 0
 	if worth > 0 {

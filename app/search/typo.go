@@ -133,15 +133,15 @@ func (b *builder) guess(s suspect) int {
 	}
 	var found []string
 	for _, space := range spaces {
-		found = append(found, most(known, space)...)
+		found = append(found, most(known, space, mostGuesses)...)
 	}
 	b.meant[s.word] = found
 	b.wider = b.wider || len(found) > 0
 	return len(candidates)
 }
 
-// most are the terms of a namespace that most documents have.
-func most(known map[string]int, space byte) []string {
+// most are so many terms of a namespace, those that most documents have.
+func most(known map[string]int, space byte, limit int) []string {
 	var found []string
 	for t := range known {
 		if t[0] == space {
@@ -154,7 +154,7 @@ func most(known map[string]int, space byte) []string {
 		}
 		return strings.Compare(s, t)
 	})
-	return found[:min(len(found), mostGuesses)]
+	return found[:min(len(found), limit)]
 }
 
 // mistyped is a clause with a typing error in each of its words, or in none.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -37,7 +38,9 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzGone: what is read is written again as it was, or at least read as the same.
+// FuzzGone: what is read is written again as it was, or at least read as the same; and
+// reading takes memory for the bytes that are there, and for the documents where it ends
+// well.
 func FuzzGone(f *testing.F) {
 	var few, many *Gone
 	few = few.With(100, []uint32{7, 99})
@@ -48,9 +51,23 @@ func FuzzGone(f *testing.F) {
 	f.Add(many.Append(nil, 100), uint32(100))
 	f.Add([]byte{0}, uint32(1))
 	f.Add([]byte{1}, uint32(0))
+	f.Add([]byte{1}, uint32(MostDocs))
+	f.Add([]byte{1, 7}, uint32(MostDocs))
+	f.Add([]byte{2, 7, 0xff, 0xff, 0xff, 0xff, 0x0f}, uint32(MostDocs))
+	f.Add(binary.AppendUvarint(nil, MostDocs/10), uint32(MostDocs))
+	f.Add(binary.AppendUvarint(nil, MostDocs), uint32(MostDocs))
 	f.Fuzz(func(t *testing.T, raw []byte, docs uint32) {
-		docs %= 1 << 20
-		g, _, err := ParseGone(raw, docs)
+		docs %= MostDocs + 1
+		var g *Gone
+		var err error
+		took := allocated(func() { g, _, err = ParseGone(raw, docs) })
+		most := 4*uint64(len(raw)) + 1<<20
+		if err == nil {
+			most += uint64(docs) / 8
+		}
+		if took > most {
+			t.Errorf("%d bytes of %d documents take %d bytes, %v", len(raw), docs, took, err)
+		}
 		if err != nil {
 			return
 		}
@@ -64,6 +81,15 @@ func FuzzGone(f *testing.F) {
 			}
 		})
 	})
+}
+
+// allocated is how many bytes something takes, whether it gives them back or not.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 // FuzzSegment changes a segment and makes its sums right again: what reads it may say

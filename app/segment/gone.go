@@ -91,38 +91,60 @@ func (g *Gone) Append(p []byte, docs uint32) []byte {
 	return p
 }
 
-// ParseGone reads what Append wrote, and returns the rest of p.
+var errGone = fmt.Errorf("%w: documents that are gone", ErrDamaged)
+
+// ParseGone reads what Append wrote, and returns the rest of p. It takes memory for what
+// stands in p, and a bit for each document where that is whole: the caller knows that
+// the segment has so many (Stamp.Holds).
 func ParseGone(p []byte, docs uint32) (*Gone, []byte, error) {
 	count, n := number(p)
 	if n == 0 || count > docs {
-		return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)
+		return nil, nil, errGone
 	}
 	if p = p[n:]; count == 0 {
 		return nil, p, nil
 	}
-	g := newGone(docs)
+	var g *Gone
+	var err error
 	if dense(count, docs) {
-		if len(p) < 8*len(g.bits) {
-			return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)
-		}
-		for i := range g.bits {
-			g.bits[i] = binary.LittleEndian.Uint64(p[8*i:])
-			g.total += bits.OnesCount64(g.bits[i])
-		}
-		p = p[8*len(g.bits):]
+		g, p, err = parseWords(p, docs)
 	} else {
-		list := make([]uint32, count)
-		var err error
-		if p, err = decodeGaps(p, ^uint32(0), list, docs); err != nil {
-			return nil, nil, err
-		}
-		for _, d := range list {
-			g.add(d)
-		}
+		g, p, err = parseGaps(p, count, docs)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	last := g.bits[len(g.bits)-1]
 	if g.total != int(count) || docs&63 != 0 && last>>(docs&63) != 0 {
-		return nil, nil, fmt.Errorf("%w: documents that are gone", ErrDamaged)
+		return nil, nil, errGone
+	}
+	return g, p, nil
+}
+
+func parseWords(p []byte, docs uint32) (*Gone, []byte, error) {
+	if uint64(len(p)) < (uint64(docs)+63)/64*8 {
+		return nil, nil, errGone
+	}
+	g := newGone(docs)
+	for i := range g.bits {
+		g.bits[i] = binary.LittleEndian.Uint64(p[8*i:])
+		g.total += bits.OnesCount64(g.bits[i])
+	}
+	return g, p[8*len(g.bits):], nil
+}
+
+func parseGaps(p []byte, count, docs uint32) (*Gone, []byte, error) {
+	if uint64(count) > uint64(len(p)) { // each has a byte
+		return nil, nil, errGone
+	}
+	list := make([]uint32, count)
+	p, err := decodeGaps(p, ^uint32(0), list, docs)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := newGone(docs)
+	for _, d := range list {
+		g.add(d)
 	}
 	return g, p, nil
 }

@@ -47,6 +47,14 @@ type Stamp struct {
 	Docs   uint32 // documents, those that are gone among them
 }
 
+// leastDoc is how many bytes a document has at least, those of its columns (page.go).
+const leastDoc = 8 + 1 + 4 + 2 + 8 + 4
+
+// Holds reports whether a segment of so many bytes can have so many documents.
+func (s Stamp) Holds() bool {
+	return s.Docs > 0 && s.Docs <= MostDocs && s.Size >= footerSize+leastDoc*int64(s.Docs)
+}
+
 // Segment is an open segment. It is safe for many goroutines.
 type Segment struct {
 	*pageFile

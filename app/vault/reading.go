@@ -158,15 +158,23 @@ func newSpotting(typed string, each []string) *spotting {
 	return s
 }
 
-// page looks through a page, and says whether that is enough.
-func (s *spotting) page(page int, text string) (enough bool) {
+// page looks through a page, and says whether that is enough. Where ctx ends before, it is
+// as if the page were not there, and its error comes back: a page may have a megabyte, and
+// is looked through once for each phrase.
+func (s *spotting) page(ctx context.Context, page int, text string) (enough bool, err error) {
 	left := MostHits + 1 - len(s.hits)
 	if len(s.each) > 0 {
 		left = MostHits + 1
 	}
 	runes := []rune(text)
 	spans := s.phrase.Find(runes, left)
-	whole := len(s.each) > 0 && extract.Has(runes, s.each)
+	whole := len(s.each) > 0
+	for i := 0; i < len(s.each) && whole; i++ {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		whole = extract.Has(runes, s.each[i:i+1])
+	}
 	s.led = s.led || whole && (s.from == 0 || s.from == page)
 	for _, span := range spans {
 		if whole && len(s.whole) <= MostHits {
@@ -176,7 +184,7 @@ func (s *spotting) page(page int, text string) (enough bool) {
 			s.hits = append(s.hits, hit(page, runes, span))
 		}
 	}
-	return s.led && len(s.whole) > MostHits || len(s.each) == 0 && len(s.hits) > MostHits
+	return s.led && len(s.whole) > MostHits || len(s.each) == 0 && len(s.hits) > MostHits, nil
 }
 
 // found is what was found so far.
@@ -204,10 +212,11 @@ func (f *Files) find(ctx context.Context, actor title.Actor, id uint64, s *spott
 		if late.Err() != nil {
 			return late.Err()
 		}
-		if s.page(page, text) {
+		enough, err := s.page(late, page, text)
+		if enough {
 			return errStop
 		}
-		return nil
+		return err
 	})
 	hits, more = s.found()
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {

@@ -99,8 +99,10 @@ type searched struct {
 }
 
 // asking asks the index, when it is the actor's turn, and keeps his place while use makes
-// something of the answer: that takes memory as well. The wait, the search and use have
-// the deadline of within together. Each is counted.
+// something of the answer: that takes memory as well. The wait and the search have the
+// deadline of within together, and so has what use can do without, as the snippets. It
+// reads the records of a page however late it is: what the index found in time is given,
+// though a later stage of the search used up all of it. Each is counted.
 func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery, use func(within context.Context, f searched) error) (err error) {
 	var f searched
 	defer func(begun time.Time) { v.counts.search(time.Since(begun), len(f.answer.Hits) > 0, err) }(time.Now())

@@ -29,10 +29,14 @@ type fakeIndex struct {
 	err    error
 	asked  search.Query
 	always bool // there are hits behind every page
+	late   bool // it answers when the time is over
 }
 
-func (f *fakeIndex) Search(_ context.Context, q search.Query) (search.Answer, error) {
+func (f *fakeIndex) Search(ctx context.Context, q search.Query) (search.Answer, error) {
 	f.asked = q
+	if f.late {
+		<-ctx.Done()
+	}
 	if f.err != nil {
 		return search.Answer{}, f.err
 	}
@@ -74,7 +78,15 @@ func (pagesReader) Text(_ context.Context, r reader.Request, _ extract.Limits, e
 // searched is a vault whose documents have text, with an index that a test fills.
 func searched(t *testing.T) (*vault.Vault, *fakeIndex) {
 	t.Helper()
-	v, _ := opened(t, func(o *vault.Options) { o.Reader, o.Settings.PreviewSize = pagesReader{}, 1<<20 })
+	return searchedIn(t, vaulttest.Settings().Search.Deadline)
+}
+
+// searchedIn is searched with so much time for a search.
+func searchedIn(t *testing.T, deadline time.Duration) (*vault.Vault, *fakeIndex) {
+	t.Helper()
+	v, _ := opened(t, func(o *vault.Options) {
+		o.Reader, o.Settings.PreviewSize, o.Settings.Search.Deadline = pagesReader{}, 1<<20, deadline
+	})
 	f := &fakeIndex{}
 	v.WrapWords(func(in vault.WordIndex) vault.WordIndex {
 		f.WordIndex = in
@@ -342,6 +354,60 @@ func TestSearchSnippetOfText(t *testing.T) {
 	if h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
 		t.Errorf("%+v", h)
 	}
+}
+
+// What the index found in time is told, however late that is: hits without snippets, and
+// whole records.
+func TestSearchTellsWhatWasFoundInTime(t *testing.T) {
+	t.Parallel()
+	v, f := searchedIn(t, 50*time.Millisecond)
+	id := upload(t, v, pdf("elm.pdf", "an elm"))[0].ID
+	failure(t, v, id)
+	f.hits, f.late = []search.Hit{hit(search.File, id)}, true
+	page := inItsTurn(t, func() (vault.SearchPage, error) { return v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}) })
+	if len(page.Hits) != 1 || page.Hits[0].ID != id || page.Hits[0].Snippet != nil {
+		t.Errorf("%+v", page)
+	}
+	list := inItsTurn(t, func() (vault.Matches[title.File], error) {
+		return v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
+	})
+	if len(list.Items) != 1 || list.Items[0].ID != id {
+		t.Errorf("%+v", list)
+	}
+}
+
+// To make a snippet ends with the time of the search, within a page too: what stands on
+// one that cannot be looked through by then is not shown.
+func TestSearchSnippetEndsWithItsTime(t *testing.T) {
+	t.Parallel()
+	v, f := searchedIn(t, 20*time.Millisecond)
+	var text strings.Builder
+	for c := 'a'; c <= 'z'; c++ {
+		fmt.Fprintf(&text, "grant%cr ", c)
+	}
+	id := upload(t, v, pdf("a.pdf", strings.Repeat("grounds and parish of ", 1<<20/22)+"grantar"))[0].ID
+	failure(t, v, id)
+	f.hits, f.fuzzy = []search.Hit{hit(search.File, id)}, true
+	page := inItsTurn(t, func() (vault.SearchPage, error) {
+		return v.Search(t.Context(), clerk, vault.SearchQuery{Text: text.String()})
+	})
+	if len(page.Hits) != 1 || page.Hits[0].Snippet != nil {
+		t.Errorf("%+v", page)
+	}
+}
+
+// inItsTurn searches again where there was no time to begin.
+func inItsTurn[T any](t *testing.T, find func() (T, error)) (found T) {
+	t.Helper()
+	eventually(t, "a search", func() bool {
+		var err error
+		found, err = find()
+		if err != nil && title.KindOf(err) != title.Closing {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	return found
 }
 
 // Lists of whole records go on where they stopped, for whatever reason.

@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -138,11 +139,11 @@ type match struct {
 // most words of the query first, in the order of the record, and none that has only some
 // of the words of another. Of more than mostShown the best are taken. worth is that of
 // the best; nil and 0 where none matches.
-func snippetOfFields(mark *search.Marker, list []worded) (shown []SnippetPiece, worth int) {
+func snippetOfFields(ctx context.Context, mark *search.Marker, list []worded) (shown []SnippetPiece, worth int) {
 	var all, found []match
 	for at, field := range list {
-		if pieces, worth := mark.Snippet(field.value); worth > 0 {
-			all = append(all, match{at, worth, mark.Held(field.value), cutOut(field.value, pieces)})
+		if pieces, worth := mark.Snippet(ctx, field.value); worth > 0 {
+			all = append(all, match{at, worth, mark.Held(ctx, field.value), cutOut(field.value, pieces)})
 		}
 	}
 	for _, m := range all {

@@ -25,7 +25,7 @@ func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) 
 			continue
 		}
 		var worth int
-		hits[i].Snippet, worth = snippetOfFields(mark, s.words)
+		hits[i].Snippet, worth = snippetOfFields(ctx, mark, s.words)
 		if s.File != nil {
 			v.snippetOfText(ctx, mark, worth, &hits[i])
 		}
@@ -38,7 +38,7 @@ func (v *Vault) snippets(ctx context.Context, mark *search.Marker, list []seen) 
 func (v *Vault) snippetOfText(ctx context.Context, mark *search.Marker, name int, hit *SearchHit) {
 	left, best := snippetBytes, max(name-1, 0)
 	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
-		pieces, worth := mark.Snippet(strings.ToValidUTF8(text[:min(len(text), left)], ""))
+		pieces, worth := mark.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))
 		left -= len(text)
 		if worth > best {
 			hit.Snippet, hit.Page, best = cutOut(text, pieces), page, worth

@@ -62,10 +62,11 @@ func (c *chance) Read(p []byte) (int, error) {
 	return c.source.Read(p)
 }
 
-// Settings are those of config.example.yaml, without the reserve of the disk.
+// Settings are those of config.example.yaml, without the reserve of the disk, and with
+// more time for a search than a machine under load takes for one.
 func Settings() vault.Settings {
 	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits(),
-		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour}
+		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}
 }
 
 // Options of a vault for tests in a directory of its own, with a clock, chance,
