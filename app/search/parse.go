@@ -238,7 +238,7 @@ func (p *parser) read() {
 	a.scan(p.text, func(t token) {
 		word := string(t.text)
 		t.text = nil
-		if t.name && strings.ContainsAny(p.text[t.start:t.end], " ") {
+		if t.name && hasBlank(p.text[t.start:t.end]) {
 			p.names, p.spelled = append(p.names, t), append(p.spelled, word)
 			return
 		}
@@ -305,12 +305,21 @@ func (p *parser) between(from, to int) string {
 // apart.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
-		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") && !p.inseparable(at) {
+		if hasBlank(p.behind(at-1)) && !p.inseparable(at) {
 			break
 		}
 	}
 	return at
 }
+
+// behind is what stands between a token and the next one: nothing, in ½.
+func (p *parser) behind(at int) string {
+	end, start := p.tokens[at].end, p.tokens[at+1].start
+	return p.text[min(end, start):start]
+}
+
+// hasBlank says whether a blank is in a text.
+func hasBlank(s string) bool { return strings.ContainsAny(s, " \t\r\n") }
 
 // inseparable says whether a word and the one before it are single characters, as in
 // A 1 and T & S; digits may be a number with blanks in it.
