@@ -43,7 +43,8 @@
 // found as it stands, and so is what has no blank in it (Smith-Jones). Digits with
 // blanks between them may be one number; digits with punctuation are one (387,500), and
 // its parts stand together or not at all. So do single characters next to each other: A 1
-// is A-1, and T&S is T & S. Zeros before a number that stands alone are there or they are
+// is A-1, and T&S is T & S; but behind those that have them together, letters that blanks
+// part may stand anywhere beside other words: apt b n main. Zeros before a number that stands alone are there or they are
 // not: 417 is 0417 too, but 0417 is no 417; in a number of several parts, and behind book
 // and page, one or two are no matter, and of one of Numbers none is. The last word is a beginning, unless a blank
 // or a quote is behind it; of a phrase still open too, of the 16 commonest among the

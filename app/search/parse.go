@@ -26,6 +26,7 @@ const leastAsked = 2 // characters to look for
 type clause struct {
 	parts  []string // words one behind the other
 	joined []string // the same as one word: 12-3-045
+	apart  []clause // what blanks part of letters that stand together: N. S.W. is n and sw
 	called called   // the same as a number
 	quoted bool
 	open   bool // still being typed: the last part is a beginning
@@ -262,7 +263,9 @@ func (p *parser) read() {
 		g := group{}
 		for at := from; at < to; {
 			end := p.chunkEnd(at)
-			g.clauses = append(g.clauses, p.clause(at, end, open && end == len(p.tokens)))
+			c := p.clause(at, end, open && end == len(p.tokens))
+			c.apart = p.apart(at, end, c.open)
+			g.clauses = append(g.clauses, c)
 			at = end
 		}
 		if len(g.clauses) > 1 {
