@@ -7,9 +7,9 @@
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, (985) 555-0142 also
-// as 9855550142, convey-⏎ance also as conveyance, Smith-Jones also as smithjones, L.L.C.,
-// L. L. C. and l/l/c also as llc, Bk also as book, Street also as st, 0883 also as 883,
-// B-119.04 also as b11904. SW¼ is sw 1 4. Names are written as one word or as several: Le
+// as 9855550142, convey-⏎ance also as conveyance, Smith-Jones also as smithjones, L.L.C.
+// also as llc, J. P. also as jp, a/k/a also as aka, Bk also as book, Street also as st,
+// 0883 also as 883, B-119.04 also as b11904. SW¼ is sw 1 4. Names are written as one word or as several: Le
 // Blanc is also leblanc, at the end of a line too, and de la Croix dela, lacroix and
 // delacroix; in Names, and in queries, so is D with the next word, and every word of at
 // most three letters, but for those that are no half of a name (name.go). There are no
