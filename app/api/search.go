@@ -95,7 +95,7 @@ const (
 // textOf reads q and refuses what cannot be asked along with it.
 func (l listing) textOf(values map[string]string, fields *title.Fields) string {
 	const field = "q"
-	text := strings.TrimSpace(values[field])
+	text := vault.TrimSearch(values[field])
 	switch {
 	case text == "":
 		if l.text == needed {

@@ -9,7 +9,7 @@ import (
 // indexForm is of the rules by which documents and their terms are made (title.Known,
 // document.go, "Terms" of app/search): whoever changes one raises it, and an index of
 // others is made anew.
-const indexForm = 3
+const indexForm = 4
 
 // indexMark is how far an index has come, and of which database it is. It lies in the
 // index itself and changes with what it is about.

@@ -24,11 +24,11 @@ func (b *builder) opening(c clause) []postings.Node {
 	if c.isNumber() || areSingle(head) {
 		return either
 	}
-	if b.stage != strict && isLetter(last) {
+	if b.stage >= loose && isLetter(last) {
 		b.wider = b.wider || b.stage == loose
 		return append(either, phrases(head, worthField)...)
 	}
-	if all || c.quoted && b.stage == strict {
+	if all || c.quoted && b.stage < loose {
 		return either
 	}
 	b.wider = b.wider || c.quoted && b.stage == loose

@@ -7,11 +7,13 @@
 // A word is letters or digits, without case and accents (token.go): Bk1022-Pg311 is
 // bk 1022 pg 311, and O'Brien is obrien. What has several spellings has all of them in
 // the index, at one position: 12-3-045 and 12 3 045 also as 123045, (985) 555-0142 also
-// as 9855550142, convey-⏎ance also as conveyance, L.L.C. also as llc, Bk also as book,
-// Street also as st, 0883 also as 883, B-119.04 also as b11904. Names are written as one
-// word or as several: Le Blanc is also leblanc, and de la Croix dela, lacroix and
-// delacroix; in Names, and in queries, so is every word of at most three letters with the
-// next, but for those that are no half of a name (name.go). There are no stop words.
+// as 9855550142, convey-⏎ance also as conveyance, Smith-Jones also as smithjones, L.L.C.
+// also as llc, J. P. also as jp, a/k/a also as aka, Bk also as book, Street also as st,
+// 0883 also as 883, B-119.04 also as b11904. SW¼ is sw 1 4. Names are written as one word or as several: Le
+// Blanc is also leblanc, at the end of a line too, and de la Croix dela, lacroix and
+// delacroix; in Names, and in queries, so is D with the next word, and every word of at
+// most three letters, but for those that are no half of a name (name.go). There are no
+// stop words.
 // Between fields and between pages is a gap that no phrase crosses.
 //
 // # Terms
@@ -41,7 +43,8 @@
 // found as it stands, and so is what has no blank in it (Smith-Jones). Digits with
 // blanks between them may be one number; digits with punctuation are one (387,500), and
 // its parts stand together or not at all. So do single characters next to each other: A 1
-// is A-1, and T&S is T & S. Zeros before a number that stands alone are there or they are
+// is A-1, and T&S is T & S; but behind those that have them together, letters that blanks
+// part may stand anywhere beside other words: apt b n main. Zeros before a number that stands alone are there or they are
 // not: 417 is 0417 too, but 0417 is no 417; in a number of several parts, and behind book
 // and page, one or two are no matter, and of one of Numbers none is. The last word is a beginning, unless a blank
 // or a quote is behind it; of a phrase still open too, of the 16 commonest among the

@@ -17,6 +17,7 @@ const (
 	sole                    // a word by itself, in scripts that write no blanks
 	apostrophe              // O'Brien is obrien
 	unseen                  // soft hyphens and the like: as if they were not there
+	fraction                // ½ is the words 1 and 2
 )
 
 // classes are those of ASCII.
@@ -44,19 +45,14 @@ func classOf(r rune, s string) class {
 	switch {
 	case r == utf8.RuneError:
 		return between
-	case r == '’' || r == '‘' || r == 'ʼ' || r == '′':
+	case r == '’' || r == '‘' || r == 'ʼ' || r == 'ʻ' || r == '′':
 		return apostrophe
 	case unicode.Is(unicode.Cf, r):
 		return unseen
 	case unicode.Is(unicode.Nd, r):
 		return digit
 	case unicode.IsNumber(r):
-		for _, c := range norm.NFKD.PropertiesString(s).Decomposition() {
-			if c < '0' || c > '9' {
-				return between // ½ is no 12
-			}
-		}
-		return digit
+		return classOfNumber(norm.NFKD.PropertiesString(s).Decomposition())
 	case unicode.IsMark(r):
 		return letter
 	case unicode.IsLetter(r) && unicode.In(r, scripts...):
@@ -65,6 +61,22 @@ func classOf(r rune, s string) class {
 		return letter
 	}
 	return between
+}
+
+const fractionSlash = '⁄' // that stands in what ½ decomposes to
+
+// classOfNumber is the class of what decomposes to such characters.
+func classOfNumber(parts []byte) class {
+	c := digit
+	for _, r := range string(parts) {
+		switch {
+		case r == fractionSlash:
+			c = fraction
+		case r < '0' || r > '9':
+			return between
+		}
+	}
+	return c
 }
 
 // appendFolded appends a character beyond ASCII, which s begins with, without case and
@@ -100,7 +112,7 @@ func appendPlain(dst []byte, r rune) []byte {
 // spelled are letters that Unicode does not decompose, as people without them on their
 // keyboard write them.
 var spelled = map[rune]string{
-	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ς': "σ",
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
 }
 
 // isAccent tells marks that people leave out from those that words of some scripts

@@ -134,9 +134,9 @@ func (m *Marker) clause(c clause) {
 		m.together(c, parts, of)
 	}
 	if len(c.parts) > 1 {
-		m.trifles = false
+		m.trifles = m.trifles && len(c.apart) > 0
 		m.head(c, of)
-		if c.quoted || !m.tolerant {
+		if c.quoted || !m.tolerant && len(c.apart) == 0 {
 			return
 		}
 	}

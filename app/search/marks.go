@@ -153,7 +153,7 @@ func (n *numeral) mayBegin(first byte) bool {
 // goesOn says whether an attempt lives on behind a word. What is whole is a mark.
 func (w *marking) goesOn(a *attempt, t token) bool {
 	n := &w.m.numbers[a.numeral]
-	if gap := w.s[a.end:t.start]; len(gap) > mostGap || strings.Contains(gap, "\n") {
+	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > mostGap || strings.Contains(gap, "\n") {
 		return false
 	}
 	a.end = t.end

@@ -12,7 +12,7 @@ import (
 const mostParticle = 3
 
 // particles are first halves of names, wherever they stand.
-var particles = setOf("o mc mac de la le les los du des del dela della di da dos van von vande vander vanden san santa st ste fitz")
+var particles = setOf("o mc mac de la le les los du des del dela della di da dos van von vande vander vanden der den ter san santa st ste fitz")
 
 // apart are short words that are no half of a name.
 var apart = setOf(`a an and as at by for from in is of on or the to with et al aka fka nka dba jr sr ii iii iv mr mrs ms dr esq
@@ -44,9 +44,8 @@ func (a *analyser) name(s string, t token) {
 	}
 	if joined {
 		a.join(t, nil, last.text, last)
-	} else if len(last.text) > 0 && isHyphened(s[last.end:t.start]) && len(last.text)+len(t.text) <= mostWord {
-		a.joined = append(append(a.joined[:0], last.text...), t.text...)
-		a.emit(token{text: a.joined, start: last.start, end: t.end, position: last.position, also: true})
+	} else if len(last.text) > 0 && (isHyphened(s[last.end:t.start]) || isLinked(last.text, t.text, s[last.end:t.start])) {
+		a.hyphened(t)
 	}
 	for _, spelling := range spellings[string(t.text)] {
 		a.joined = append(a.joined[:0], spelling...)
@@ -55,6 +54,18 @@ func (a *analyser) name(s string, t token) {
 	a.first, a.last = a.last, a.first
 	a.last.text = append(a.last.text[:0], t.text...)
 	a.last.start, a.last.end, a.last.position, a.last.joined = t.start, t.end, t.position, joined
+}
+
+// hyphened gives two words as one, but for a spelling that the first one has had: gov-ernor.
+func (a *analyser) hyphened(t token) {
+	last := &a.last
+	if len(last.text)+len(t.text) > mostWord {
+		return
+	}
+	a.joined = append(append(a.joined[:0], last.text...), t.text...)
+	if !slices.Contains(spellings[string(last.text)], string(a.joined)) {
+		a.emit(token{text: a.joined, start: last.start, end: t.end, position: last.position, also: true})
+	}
 }
 
 // join gives two or three words as one name, which begins where from does.
@@ -67,10 +78,12 @@ func (a *analyser) join(t token, first, second []byte, from *lastWord) {
 
 // isHalf says whether a word is the first half of a name that goes on with another.
 func (a *analyser) isHalf(first *lastWord, t token, behind string) bool {
-	if apart[string(t.text)] || !isSpaced(behind) {
+	if apart[string(t.text)] || !isSpaced(behind) && !(isLineEnd(behind) && particles[string(first.text)]) {
 		return false
 	}
 	switch string(first.text) {
+	case "d":
+		return a.names && behind != ". "
 	case "o", "mc", "mac":
 		return behind != ". "
 	}
@@ -87,6 +100,20 @@ func (a *analyser) isHalf(first *lastWord, t token, behind string) bool {
 // isSpaced says whether what stands between two words leaves them one name.
 func isSpaced(behind string) bool {
 	return behind == " " || behind == ". " || behind == "' " || behind == "’ " || behind == "-"
+}
+
+// isLineEnd says whether a line ends between two words, and nothing else does.
+func isLineEnd(behind string) bool {
+	const most = 8 // blanks
+	return len(behind) <= most && strings.Count(behind, "\n") == 1 && strings.Trim(behind, " \t\r\n") == ""
+}
+
+// isLinked says whether two words of letters with a hyphen between them may be written
+// as one: Winston-Salem, but not Smith-to-Jones.
+func isLinked(first, second []byte, behind string) bool {
+	const least = 2 // letters of each
+	return (behind == "-" || behind == "‐" || behind == "‑") && len(first) >= least && len(second) >= least &&
+		!isSmall(string(first)) && !isSmall(string(second))
 }
 
 // isHyphened says whether a word goes on in the next line.

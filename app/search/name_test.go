@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"strings"
 	"testing"
 )
 
@@ -14,6 +15,62 @@ func people() []Document {
 		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), Day: int32(i), Names: []string{name}})
 	}
 	return append(list, Document{Kind: File, ID: 20, Day: 20, Names: []string{"scan.pdf"}, Text: pages("made by Jean Le Blanc and Emile de la Houssaye", "Jo Ann")})
+}
+
+// written is what is written in several ways, in a field and in a text.
+func written() []Document {
+	var list []Document
+	for i, s := range []string{"Hawaiʻi County, Oʻahu", "Jean Le\nBlanc", "Emile van der Berg", "Coeur d'Alene", "Omar al-Hakim", "Smith-Jones", "Miami-Dade",
+		"S½ of SW¼ Sec. 9", "Bo Reed a/k/a Bob Reed, u/a/d 2019, f/b/o Kay", "J. P. Morganfield", "JP Morganton", "Maria Dangelo", "S 1/2 of NE 1/4", "Smithjones Vanderberg"} {
+		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), Day: int32(i), Names: []string{strings.ReplaceAll(s, "\n", " ")}},
+			Document{Kind: File, ID: uint64(i + 1), Day: int32(i), Text: pages(s)})
+	}
+	return list
+}
+
+func TestWrittenInSeveralWays(t *testing.T) {
+	n, x := naiveOf(t, written()), indexOf(t, written())
+	for _, row := range []struct{ text, want string }{
+		{"hawaii ", "a1 f1"},
+		{"hawaiʻi ", "a1 f1"},
+		{"oahu", "a1 f1"},
+		{"leblanc ", "a2 f2"},
+		{"le blanc", "a2 f2"},
+		{"vanderberg ", "[a3 a14] [f3 f14]"},
+		{"van der berg ", "[a3 a14] [f3 f14]"},
+		{"coeur d alene ", "a4 f4"},
+		{"coeur d'alene ", "a4 f4"},
+		{"d angelo ", "a12 f12"},
+		{"d'angelo", "a12 f12"},
+		{"alhakim ", "a5 f5"},
+		{"al hakim", "a5 f5"},
+		{"smithjones ", "[a6 a14] [f6 f14]"},
+		{"smith-jones ", "[a6 a14] [f6 f14]"},
+		{"smith jones ", "a6 f6"},
+		{"miamidade", "a7 f7"},
+		{"s 1/2 ", "a13 f13 a8 f8"},
+		{"s1/2 ", "[a13 a8] [f13 f8]"},
+		{"S½ ", "[a13 a8] [f13 f8]"},
+		{"sw 1/4 ", "a8 f8"},
+		{"ne ¼ ", "a13 f13"},
+		{`"SW 1/4"`, "a8 f8"},
+		{"aka ", "a9 f9"},
+		{"a/k/a bob", "a9 f9"},
+		{"uad ", "a9 f9"},
+		{"fbo kay ", "a9 f9"},
+		{"jp morganfield ", "a10 f10"},
+		{"j. p. morganton ", "a11 f11"},
+		{"j.p. morganfield ", "a10 f10"},
+	} {
+		t.Run(row.text, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 4})
+				if got := names(a); err != nil || !sameOrder(got, row.want) && !sameOrder(got, "["+row.want+"]") || a.Fuzzy || a.Loose {
+					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+				}
+			}
+		})
+	}
 }
 
 func TestNames(t *testing.T) {

@@ -50,7 +50,8 @@ type stage uint8
 
 const (
 	strict stage = iota // as it is typed
-	loose               // a letter that is typed just now may be missing
+	parted              // and letters with blanks between them stand anywhere
+	loose               // and a letter that is typed just now may be missing
 	typos               // and each word may have a typing error
 	stages
 )
@@ -69,6 +70,7 @@ type builder struct {
 	wider bool // the stage allows for more than the one before
 	found bool // the stages before have hits
 	alone bool // the query has one word
+	words int  // of the query
 	err   error
 	begun map[string]begun    // terms that begin so
 	meant map[string][]string // terms of what a word may have been meant to be
@@ -85,7 +87,7 @@ func (b *builder) build(a asked, s stage) (n postings.Node, wider bool, err erro
 	if s == typos {
 		b.suggest(a)
 	}
-	b.alone = a.words == 1
+	b.alone, b.words = a.words == 1, a.words
 	n = b.query(a)
 	return n, b.wider, b.err
 }
@@ -141,7 +143,7 @@ func (b *builder) maybe(groups []group, i int) bool {
 		}
 		maybe = page
 	}
-	if !maybe || b.stage == strict {
+	if !maybe || b.stage < loose {
 		return false
 	}
 	b.wider = b.wider || b.stage == loose
@@ -281,6 +283,7 @@ func (b *builder) clause(c clause, only bool) postings.Node {
 	if another := c.another(); another != nil {
 		either = append(either, b.together(c, another, worthStart)...)
 	}
+	either = append(either, b.parted(c)...)
 	either = append(either, b.oneWord(c.joined, c.open)...)
 	either = append(either, b.spelled(c.spellings)...)
 	either = append(either, c.place.nodes()...)

@@ -26,6 +26,7 @@ const leastAsked = 2 // characters to look for
 type clause struct {
 	parts  []string // words one behind the other
 	joined []string // the same as one word: 12-3-045
+	apart  []clause // what blanks part of letters that stand together: N. S.W. is n and sw
 	called called   // the same as a number
 	quoted bool
 	open   bool // still being typed: the last part is a beginning
@@ -238,7 +239,7 @@ func (p *parser) read() {
 	a.scan(p.text, func(t token) {
 		word := string(t.text)
 		t.text = nil
-		if t.name && strings.ContainsAny(p.text[t.start:t.end], " ") {
+		if t.name && hasBlank(p.text[t.start:t.end]) {
 			p.names, p.spelled = append(p.names, t), append(p.spelled, word)
 			return
 		}
@@ -262,7 +263,9 @@ func (p *parser) read() {
 		g := group{}
 		for at := from; at < to; {
 			end := p.chunkEnd(at)
-			g.clauses = append(g.clauses, p.clause(at, end, open && end == len(p.tokens)))
+			c := p.clause(at, end, open && end == len(p.tokens))
+			c.apart = p.apart(at, end, c.open)
+			g.clauses = append(g.clauses, c)
 			at = end
 		}
 		if len(g.clauses) > 1 {
@@ -305,12 +308,21 @@ func (p *parser) between(from, to int) string {
 // apart.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
-		if strings.ContainsAny(p.text[p.tokens[at-1].end:p.tokens[at].start], " \t\r\n") && !p.inseparable(at) {
+		if hasBlank(p.behind(at-1)) && !p.inseparable(at) {
 			break
 		}
 	}
 	return at
 }
+
+// behind is what stands between a token and the next one: nothing, in ½.
+func (p *parser) behind(at int) string {
+	end, start := p.tokens[at].end, p.tokens[at+1].start
+	return p.text[min(end, start):start]
+}
+
+// hasBlank says whether a blank is in a text.
+func hasBlank(s string) bool { return strings.ContainsAny(s, " \t\r\n") }
 
 // inseparable says whether a word and the one before it are single characters, as in
 // A 1 and T & S; digits may be a number with blanks in it.

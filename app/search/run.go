@@ -52,10 +52,14 @@ func (r *run) isArea(s string, next int) bool {
 // settleInitials ends the run that does not go on with the word of letters from start
 // to end.
 func (a *analyser) settleInitials(s string, start, end int) {
-	if r := &a.run; r.parts > 0 && (!r.initials || end-start > 1 || s[r.end:start] != ".") {
+	if r := &a.run; r.parts > 0 && (!r.initials || end-start > 1 || !isInitialLink(s[r.end:start])) {
 		a.endRun()
 	}
 }
+
+// isInitialLink says whether what stands between two letters leaves them one word: J.P.,
+// J. P. and A/K/A.
+func isInitialLink(behind string) bool { return behind == "." || behind == ". " || behind == "/" }
 
 // part counts a word to the run before it, or begins one.
 func (a *analyser) part(t token, initials bool) {

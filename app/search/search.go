@@ -74,7 +74,7 @@ type searching struct {
 // late with is left out, where there are hits without it: that nothing is found must be so.
 func (s *searching) run(a asked) error {
 	b := newBuilder(s.ctx, s.engine)
-	for _, stage := range []stage{strict, loose, typos} {
+	for _, stage := range []stage{strict, parted, loose, typos} {
 		if stage != strict && len(s.hits) >= s.enough {
 			return nil
 		}
@@ -141,7 +141,7 @@ func (s *searching) page(offset int) Answer {
 	for i := min(offset, end); i < end; i++ {
 		h := s.hits[i]
 		a.Hits = append(a.Hits, Hit{
-			Kind: Kind(h.Key >> 56), ID: h.Key & mostID, Score: h.Score, Guess: i >= s.late[strict], Whole: h.Score > worthNumber*worthPlain,
+			Kind: Kind(h.Key >> 56), ID: h.Key & mostID, Score: h.Score, Guess: i >= s.late[strict]+s.late[parted], Whole: h.Score > worthNumber*worthPlain,
 		})
 	}
 	return a

@@ -211,6 +211,69 @@ func TestFirm(t *testing.T) {
 	}
 }
 
+// Single letters with blanks between them stand together first, and then anywhere; one
+// that is being typed may be missing.
+func TestLettersApart(t *testing.T) {
+	documents := []Document{
+		{Kind: Abstract, ID: 1, Day: 1, Fields: []string{"77 N. Zwurble St., Apt B"}},
+		{Kind: Abstract, ID: 2, Day: 2, Fields: []string{"5653 N. Tisose Road"}},
+		{Kind: Abstract, ID: 3, Day: 3, Fields: []string{"805 S.W. Wyllis Ave"}},
+		{Kind: Abstract, ID: 4, Day: 4, Names: []string{"Robert L. Hunt"}},
+		{Kind: Abstract, ID: 5, Day: 5, Fields: []string{"805 S. Elm W"}},
+		{Kind: File, ID: 1, Day: 6, Text: pages("Robert H and L. Hunt; Robert L. H")},
+		{Kind: File, ID: 2, Day: 7, Text: pages("Robert T of S")},
+	}
+	var noise []string // more than a phrase is looked for with
+	for i := range mostWalked {
+		for _, letter := range "thw" {
+			noise = append(noise, fmt.Sprintf("%ca%c%c", letter, 'a'+i/26, 'a'+i%26))
+		}
+	}
+	documents = append(documents, Document{Kind: Order, ID: 1, Fields: noise, Text: pages(strings.Join(noise, " "))})
+	n, x := naiveOf(t, documents), indexOf(t, documents)
+	for _, row := range []struct {
+		text, want, marked string
+		guess              int // the first hit that is one
+		loose              bool
+	}{
+		{text: "77 n zwurble apt b", want: "a1", guess: 1, marked: "{77} {N}. {Zwurble} St., {Apt} {B}"},
+		{text: "apt b n zwurble", want: "a1", guess: 1, marked: "77 {N}. {Zwurble} St., {Apt} {B}"},
+		{text: "zwurble b n", want: "a1", guess: 1},
+		{text: "zwurble b n ", want: "a1", guess: 1},
+		{text: "zwurble b q ", want: ""},
+		{text: "b n", want: ""},
+		{text: "b n no", want: ""},
+		{text: "5653 N.", want: "a2", guess: 1},
+		{text: "5653 N. T", want: "a2", loose: true, marked: "{5653 N. Tisose} Road"},
+		{text: "5653 N. Ti", want: "a2", guess: 1},
+		{text: "805 S.W. W", want: "a3", guess: 1, marked: "{805 S.W. Wyllis} Ave"},
+		{text: "805 S.W. T", want: "a3", loose: true},
+		{text: "805 S.W. Q ", want: ""},
+		{text: "805 s w", want: "a3 a5", guess: 2},
+		{text: "Robert L. H", want: "f1 a4", guess: 1, loose: true},
+		{text: "robert t & s", want: ""},
+	} {
+		t.Run(row.text, func(t *testing.T) {
+			for _, engine := range []searcher{n, x.engine} {
+				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
+				if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Loose != row.loose {
+					t.Errorf("finds %s (fuzzy: %t, loose: %t, %v), want %s", got, a.Fuzzy, a.Loose, err, row.want)
+				}
+				for i, h := range a.Hits {
+					if h.Guess != (i >= row.guess) {
+						t.Errorf("hit %d is a guess: %t", i, h.Guess)
+					}
+				}
+				if row.marked != "" && len(a.Hits) == 1 {
+					if got := shown(NewMarker(row.text).Mark(documents[a.Hits[0].ID-1].Fields[0])); got != row.marked {
+						t.Errorf("marks %s, want %s", got, row.marked)
+					}
+				}
+			}
+		})
+	}
+}
+
 // recorded is a library of books and pages, and of what looks like them.
 func recorded() []Document {
 	return []Document{

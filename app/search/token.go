@@ -1,7 +1,10 @@
 package search
 
 import (
+	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"deedkeep/app/postings"
 )
@@ -32,6 +35,10 @@ type token struct {
 //	Bk, Pg, Street, …      book, page, st, … (see spellings)
 //	0883                   883
 //	B-119.04, T24.1093     b11904, t241093 (see code.go)
+//	Smith-Jones            smithjones
+//	A/K/A, J. P.           aka, jp
+//
+// S½ is s 1 2, of which the last two stand at the same place of the text.
 //
 // Words of one analyser have ascending positions; those of one spelling too.
 type analyser struct {
@@ -61,6 +68,9 @@ func (a *analyser) scan(s string, emit func(token)) {
 			_, r, _ := classAt(s, i)
 			a.word = appendAny(a.word[:0], r, s[i:])
 			a.give(s, i, i+size, letter)
+			i += size
+		case fraction:
+			a.fraction(s, i, i+size)
 			i += size
 		default:
 			if s[i] == '&' && alone(s, i) {
@@ -152,6 +162,21 @@ func (a *analyser) digits(s string, i int) int {
 	}
 	a.give(s, start, i, digit)
 	return i
+}
+
+// fraction gives the words of ½, which no number goes on with: 5½ is no 512.
+func (a *analyser) fraction(s string, start, end int) {
+	a.endRun()
+	a.endCode()
+	a.last.text = a.last.text[:0]
+	for part := range strings.SplitSeq(norm.NFKD.String(s[start:end]), string(fractionSlash)) {
+		if part == "" {
+			continue // ⅟
+		}
+		a.word = append(a.word[:0], part...)
+		a.emit(token{text: a.word, start: start, end: end, position: a.position})
+		a.position++
+	}
 }
 
 // give gives a.word, and the other spellings that it ends.

@@ -12,11 +12,11 @@ import (
 var uttered = []string{
 	"smith", "smyth", "Smithson", "jones", "John", "Jolnold", "O'Brien", "O Brien", "obrien", "Le Blanc", "leblanc", "de la Houssaye",
 	"Delahoussaye", "Mac Dermott", "mcdermott", "St. Pierre", "Saint Pierre", "T&S", "T & S", "t", "s", "a", "b", "q", "A 1", "A-1", "1", "5", "7",
-	"J.P.", "L.L.C.", "LLC", "of", "the", "to", "deed of trust", "trust deed", "Smith-Jones", "convey-\nance", "conveyance", "Peña",
+	"J.P.", "J P", "n", "N. T", "L.L.C.", "LLC", "of", "the", "to", "deed of trust", "trust deed", "Smith-Jones", "convey-\nance", "conveyance", "Peña",
 	"Main Street", "main st", "117 Canal St", "no", "order no. 5", "parcel", "page", "bk", "book", "county", "Wexcombe", "Wexcombe County", "parish", "LA", "Louisiana",
 	"417", "0417", "00417", "TT-2019-0417", "2019", "12-3-045", "12-3-45", "12 3 045", "123045", "2026-0117", "20260117", "Bk 1022 Pg 311",
 	"Book 1022, Page 0311", "1022/311", "1022/0311", "Bk1022-Pg311", "1022", "311", "387,500", "387", "500", "T24.1093-A", "t241093a",
-	"47-0312-B-119.04", "ORD-2026-000001-0077", "2417/883", "Bk 2417 Pg 0883", "bk 2417 pg 883", "liber 7 folio 12", "internationalization", "½", "土地",
+	"47-0312-B-119.04", "ORD-2026-000001-0077", "2417/883", "Bk 2417 Pg 0883", "bk 2417 pg 883", "liber 7 folio 12", "internationalization", "½", "S½", "SW¼", "sw 1/4", "s1/2", "土地", "a/k/a", "aka", "J. P.", "jp", "al-Hakim", "alhakim", "d Angelo", "d'Angelo", "Hawaiʻi",
 	"2026-03-14", "3/14/2026", "03-14-2026", "3/14/26", "March 14, 2026", "Mar 14th 2026", "14th day of March, 2026", "14 March", "20260314", "12",
 }
 

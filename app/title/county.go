@@ -61,7 +61,7 @@ func plainWords(s string) []string {
 	}
 	return strings.Fields(strings.Map(func(r rune) rune {
 		switch {
-		case unicode.Is(unicode.Mn, r) || strings.ContainsRune("'’‘ʼ`", r):
+		case unicode.Is(unicode.Mn, r) || strings.ContainsRune("'’‘ʼʻ`", r):
 			return -1
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			return r

@@ -8,6 +8,7 @@ func TestFoldCounty(t *testing.T) {
 		{"the word before it", "County of Wexcombe", "wexcombe"},
 		{"saint", "Saint Tammany", "st tammany parish"},
 		{"apostrophes", "Prince George’s County", "PRINCE GEORGES"},
+		{"another apostrophe", "Hawaiʻi County", "hawaii"},
 		{"accents", "Doña Ana Co.", "Dona Ana"},
 		{"boroughs", "Matanuska-Susitna Borough", "matanuska susitna"},
 		{"no other word", "County", "COUNTY"},

@@ -171,7 +171,7 @@ func (l *findPage) listed(path string, names ...string) string {
 
 // query reads what was asked for; what is none of it is forgotten.
 func (l *findPage) query() vault.SearchQuery {
-	q := vault.SearchQuery{Text: strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: foundAPage}
+	q := vault.SearchQuery{Text: vault.TrimSearch(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: foundAPage}
 	for _, tab := range kindTabs {
 		if tab.kind == l.Asked.Get("kind") {
 			q.Kind = tab.kind

@@ -291,6 +291,7 @@ func TestFindBox(t *testing.T) {
 	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", `href="/find?all=1&amp;q=26-"`, "1 result")
 	got.lacks(t, "<html")
 	ask("nowhere").has(t, "Nothing was found for “nowhere”")
+	ask("nowhere ").has(t, "Nothing was found for “nowhere”")
 	ask(" - ").has(t, "at least two letters or digits")
 	ask("<b>").lacks(t, "<b>")
 	ask(strings.Repeat("ü", 600)).has(t, `class="problem"`)

@@ -67,13 +67,13 @@ func (f foundRow) Paged() bool { return f.Page > 1 || f.Page == 1 && (f.File == 
 // Documents lead back to the address from.
 func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, from string, problems map[string]string) (f found, err error) {
 	f.from = from
-	if f.Text = q.Text; f.Text == "" || len(problems) > 0 {
+	if f.Text = strings.TrimSpace(q.Text); f.Text == "" || len(problems) > 0 {
 		return f, nil
 	}
 	if f.Short = tooLittle(f.Text); f.Short {
 		return f, nil
 	}
-	f.strict = search.NewMarker(f.Text)
+	f.strict = search.NewMarker(q.Text)
 	f.marker = f.strict
 	state := p.searchIndex(ctx) // as it was when it answered, or worse
 	answer, err := p.Search.Search(ctx, who.Actor, q)
@@ -103,7 +103,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 		f.add(p, hit)
 	}
 	if answer.Loose && len(f.Rows) > 0 {
-		f.Loose = without(f.Text)
+		f.Loose = without(q.Text)
 	}
 	return f, nil
 }
@@ -240,7 +240,7 @@ const boxRows = 12
 
 // findBox is the part of a page that the find box shows while somebody types.
 func (p *pages) findBox(w http.ResponseWriter, r *http.Request, who visitor) error {
-	text := strings.TrimSpace(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
+	text := vault.TrimSearch(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
 	if !isPart(r) {
 		redirect(w, r, address("/find", url.Values{"q": {text}}))
 		return nil

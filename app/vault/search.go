@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"deedkeep/app/indexer"
@@ -152,11 +153,21 @@ func (f searched) counts() map[string]int {
 	return counts
 }
 
-// SearchText gives the sentence that refuses a trimmed text to be searched for; "" where
-// nothing but the index may refuse it.
+// TrimSearch is a text to be searched for without the blanks around it, but for one behind
+// its last word: that says that the word is whole (app/search).
+func TrimSearch(text string) string {
+	trimmed := strings.TrimSpace(text)
+	if trimmed != "" && strings.TrimRightFunc(text, unicode.IsSpace) != text {
+		return trimmed + " "
+	}
+	return trimmed
+}
+
+// SearchText gives the sentence that refuses a text of TrimSearch to be searched for; ""
+// where nothing but the index may refuse it.
 func SearchText(text string) (sentence string) {
 	const field = "q"
-	switch {
+	switch text = strings.TrimSpace(text); {
 	case text == "":
 		return title.Required(field)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
@@ -191,7 +202,7 @@ func Searching(text string, q Query) SearchQuery {
 // settle makes a query out of what somebody sent, or says what is wrong with it.
 func (q *SearchQuery) settle() error {
 	var refused title.Fields
-	q.Text = strings.TrimSpace(q.Text)
+	q.Text = TrimSearch(q.Text)
 	if sentence := SearchText(q.Text); sentence != "" {
 		refused.Add("q", sentence)
 	}

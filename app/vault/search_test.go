@@ -211,7 +211,11 @@ func TestSearchAsks(t *testing.T) {
 		want search.Query
 		more bool
 	}{
-		"bare": {vault.SearchQuery{Text: " elm "}, search.Query{Text: "elm", Limit: 25}, true},
+		"bare":             {vault.SearchQuery{Text: " elm"}, search.Query{Text: "elm", Limit: 25}, true},
+		"a whole word":     {vault.SearchQuery{Text: " elm \t"}, search.Query{Text: "elm ", Limit: 25}, true},
+		"another blank":    {vault.SearchQuery{Text: "elm\u00a0"}, search.Query{Text: "elm ", Limit: 25}, true},
+		"as long as it is": {vault.SearchQuery{Text: strings.Repeat("elm ", 125)}, search.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
+		"and blanks":       {vault.SearchQuery{Text: strings.Repeat("elmo", 125) + "  "}, search.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
 		"all": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: noon, Until: old, Offset: 5, Limit: 7},
 			search.Query{}, false}, // nothing lies between
 		"filters": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: old, Until: noon, Offset: 5, Limit: 7},

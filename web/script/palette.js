@@ -13,7 +13,7 @@
   const field = () => part('#palette-q');
   const options = () => [...box().querySelectorAll('[role="option"]')];
   const chosen = () => part('[role="option"][aria-selected="true"]');
-  const text = () => field().value.trim();
+  const text = () => field().value.trim() && field().value.trimStart().replace(/\s+$/, ' '); // a blank behind a word says that it is whole
   const enough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
   const said = (words) => { part('#palette-said').textContent = words; };
 
