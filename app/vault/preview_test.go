@@ -28,6 +28,7 @@ func TestDeletedPreviewsComeBack(t *testing.T) {
 	v, opts := started(t, f)
 	file := upload(t, v, pdf("Deed.pdf", "a"))[0]
 	idle(t, v)
+	indexes(t, v) // the index asks for texts that it misses, too
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
 		t.Fatal(err)
 	}
