@@ -3,6 +3,7 @@ package vault_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,22 @@ func spoilIndex(t *testing.T, dir string) {
 	if spoiled == 0 {
 		t.Fatal("there is nothing to spoil")
 	}
+}
+
+// merged waits until the files of an index have been the same for half a second: it has no
+// sign that nothing is merged any more.
+func merged(t *testing.T, dir string) {
+	t.Helper()
+	var before []string
+	same := 0
+	eventually(t, "an index that stays as it is", func() bool {
+		files := indexFiles(t, dir)
+		if same++; !slices.Equal(files, before) {
+			before, same = files, 0
+		}
+		time.Sleep(5 * time.Millisecond)
+		return same > 100
+	})
 }
 
 // A damaged index is a finding, without a server and with one, which makes it anew; one
@@ -56,7 +73,8 @@ func TestVerifyReadsTheIndex(t *testing.T) {
 		t.Errorf("missing: %+v", r.Findings)
 	}
 	v.Start(time.Hour)
-	indexes(t, v)
+	remade(t, v)
+	merged(t, opts.Dir)
 	spoilIndex(t, opts.Dir)
 	r = verified(t, v)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "being made anew") {
