@@ -4,4 +4,4 @@ package indexer_test
 
 import "syscall"
 
-var noRoom error = syscall.EDQUOT
+var errNoRoom error = syscall.EDQUOT

@@ -2,4 +2,4 @@ package indexer_test
 
 import "golang.org/x/sys/windows"
 
-var noRoom error = windows.ERROR_DISK_QUOTA_EXCEEDED
+var errNoRoom error = windows.ERROR_DISK_QUOTA_EXCEEDED

@@ -65,7 +65,7 @@ func TestTheDiskSaysThatItIsFull(t *testing.T) {
 		if n == 1 {
 			return in
 		}
-		return meddled{Index: in, apply: func() error { return &os.PathError{Op: "write", Path: "x", Err: noRoom} }}
+		return meddled{Index: in, apply: func() error { return &os.PathError{Op: "write", Path: "x", Err: errNoRoom} }}
 	})
 	h.indexes()
 	h.Renew()
