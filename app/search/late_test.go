@@ -51,8 +51,12 @@ func (e *ending) Terms(ctx context.Context, prefix string, limit int) ([]string,
 // before that it is not said that there is nothing.
 func TestTimeEndsInBetween(t *testing.T) {
 	x := indexOf(t, library())
-	for _, text := range []string{"smith", "smith jone", "smiht jones", "smiht jonse", `deed "of trust`, "smith j", "bk 1022 pg 31"} {
-		q := Query{Text: text, Limit: 50}
+	for _, q := range []Query{
+		{Text: "smith"}, {Text: "smith jone"}, {Text: "smiht jones"}, {Text: "smiht jonse"}, {Text: `deed "of trust`}, {Text: "smith j"}, {Text: "bk 1022 pg 31"},
+		{Text: "smyth", Offset: 1}, // all of the page comes of a typing error
+	} {
+		text := q.Text
+		q.Limit = 50
 		all, err := x.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

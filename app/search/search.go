@@ -29,14 +29,14 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Answer, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Deadline)
 	defer cancel()
-	s := searching{ctx: ctx, engine: engine, query: engineQuery(q), enough: q.Offset + q.Limit}
+	s := searching{ctx: ctx, engine: engine, query: engineQuery(q), offset: q.Offset, enough: q.Offset + q.Limit}
 	if err := s.run(a); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return Answer{}, fmt.Errorf("%w: %w", ErrDeadline, err)
 		}
 		return Answer{}, fmt.Errorf("search: %w", err)
 	}
-	return s.page(q.Offset), nil
+	return s.page(), nil
 }
 
 // engineQuery is what does not depend on the text.
@@ -62,7 +62,8 @@ type searching struct {
 	ctx    context.Context
 	engine searcher
 	query  postings.Query
-	enough int // hits that the page needs
+	offset int // of the page
+	enough int // hits that the page needs, with those before it
 
 	hits   []postings.Hit
 	counts [postings.Groups]int
@@ -71,7 +72,7 @@ type searching struct {
 }
 
 // run asks stage after stage, until there are enough hits. What a later stage is too
-// late with is left out, where there are hits without it: that nothing is found must be so.
+// late with is left out, where the page has hits without it: that it has none must be so.
 func (s *searching) run(a asked) error {
 	b := newBuilder(s.ctx, s.engine)
 	for _, stage := range []stage{strict, parted, loose, typos} {
@@ -80,7 +81,7 @@ func (s *searching) run(a asked) error {
 		}
 		b.found = len(s.hits) > 0
 		err := s.ask(b, a, stage)
-		if err != nil && len(s.hits) > 0 && errors.Is(err, context.DeadlineExceeded) {
+		if err != nil && len(s.hits) > s.offset && errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
 		if err != nil {
@@ -130,7 +131,7 @@ func (s *searching) shows(stage stage, end int) bool {
 }
 
 // page is the hits from the offset on.
-func (s *searching) page(offset int) Answer {
+func (s *searching) page() Answer {
 	a := Answer{Counts: make(map[Kind]int)}
 	for k := Abstract; k <= File; k++ {
 		a.Counts[k] = s.counts[k]
@@ -138,7 +139,7 @@ func (s *searching) page(offset int) Answer {
 	a.More = len(s.hits) > s.enough
 	end := min(len(s.hits), s.enough)
 	a.Fuzzy, a.Loose = s.shows(typos, end), s.shows(loose, end)
-	for i := min(offset, end); i < end; i++ {
+	for i := min(s.offset, end); i < end; i++ {
 		h := s.hits[i]
 		a.Hits = append(a.Hits, Hit{
 			Kind: Kind(h.Key >> 56), ID: h.Key & mostID, Score: h.Score, Guess: i >= s.late[strict]+s.late[parted], Whole: h.Score > worthNumber*worthPlain,
