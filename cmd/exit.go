@@ -21,6 +21,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitDamage      = 3   // damage was found, in the vault or in a backup
+	exitRejected    = 4   // an import finished, and some files were rejected
 	exitNoVault     = 10  // there is no vault in the data directory
 	exitLocked      = 11  // another process has it and does not answer, or works on the same backups
 	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
@@ -40,6 +41,9 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	case errors.As(err, &usage):
 		s.say("%v", err)
 		return exitUsage
+	case errors.Is(err, errRejected):
+		s.say("%v", err)
+		return exitRejected
 	case errors.Is(err, vault.ErrNoVault):
 		s.say("%v", message(err))
 		s.say(`"deedkeep serve" makes one there; --data DIR (or DEEDKEEP_DATA) names another place`)

@@ -26,6 +26,9 @@ type importFlags struct {
 	dry      bool
 }
 
+// errRejected is an import that finished without some of the files.
+var errRejected = errors.New("import finished")
+
 // mostParallel is how many documents are under way at most.
 const mostParallel = 32
 
@@ -42,8 +45,10 @@ It can be stopped at any time and begun again with the same words: a document th
 is in its folder already, with its name and the same bytes, is not filed again. What
 is in the trash does not count as there.
 
-Told of and left out: what is refused, what cannot be read, links (they are never
-followed). Then the exit code is 1, and everything else was filed all the same.
+Skipped and reported with its path: rejected documents, documents in folders that the
+vault can't have (more than 32 deep, or a name that is not valid), unreadable files,
+and links (never followed). The import continues past them and ends with exit code 4:
+finished, some files rejected. Exit code 1 means that it stopped before the end.
 Hidden files and what systems leave behind (.DS_Store, Thumbs.db, desktop.ini and the
 like) are counted and no fault. DIR itself is only read.`,
 		Example: `  deedkeep import "D:\Closed Files" --folder "Closed Files" --dry-run
@@ -54,7 +59,7 @@ like) are counted and no fault. DIR itself is only read.`,
 	cmd.Flags().StringVar(&f.folder, "folder", "", "the folder of the vault, like Old/Abstracts; made where it is missing")
 	cmd.Flags().StringVar(&f.report, "report", "", "write what was not filed, and why, to this CSV file")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("how many documents at a time, 1 to %d", mostParallel))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "say what would be filed, and write nothing")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "apply every rule, list what would be rejected, and store nothing")
 	return cmd
 }
 
@@ -74,7 +79,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err != nil {
 		return err
 	}
-	if err := s.assets(); err != nil && !f.dry {
+	if err := s.assets(); err != nil {
 		return err
 	}
 	var avoid os.FileInfo
@@ -93,7 +98,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 		defer func() { err = errors.Join(err, list.close()) }()
 		progress, done := s.bar("import")
 		defer done()
-		i := &importing{shell: s, client: c, dry: f.dry, list: list, under: namesOf(f.folder), folders: map[string]int64{}, progress: progress,
+		i := &importing{shell: s, client: c, dry: f.dry, list: list, under: namesOf(f.folder), folders: map[string]imported{}, progress: progress,
 			far: wire.Progress{Total: int64(total.Documents), Unit: "documents"}}
 		walked := i.run(ctx, dir, avoid, f.parallel)
 		done()
@@ -144,12 +149,12 @@ func (i *importing) finish(walked error) error {
 	}
 	switch {
 	case walked != nil:
-		i.shell.say("the same command goes on where it stopped")
+		i.shell.say("run the same command again to resume where it stopped")
 		return errors.Join(walked, err)
 	case err != nil:
 		return err
 	case i.count.Refused+i.count.Unreadable+i.count.Links > 0:
-		return fmt.Errorf("%d not filed", i.count.Refused+i.count.Unreadable+i.count.Links)
+		return fmt.Errorf("%w: %d not imported", errRejected, i.count.Refused+i.count.Unreadable+i.count.Links)
 	}
 	return nil
 }

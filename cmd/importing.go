@@ -25,8 +25,8 @@ type importing struct {
 	dry    bool
 	under  []string // the folder of the vault for DIR, from the top
 
-	placing sync.Mutex       // guards folders, and that none is made twice
-	folders map[string]int64 // by path below DIR, the folder of the vault, or none
+	placing sync.Mutex          // guards folders, and that none is made twice
+	folders map[string]imported // by path below DIR
 
 	mu       sync.Mutex // guards what follows
 	count    wire.ImportReport
@@ -35,8 +35,12 @@ type importing struct {
 	far      wire.Progress
 }
 
-// none is a folder that is not there (yet): nothing is in it.
-const none = -1
+// imported is the folder of the vault for a folder of the tree.
+type imported struct {
+	id      int64  // the folder, or the deepest one above it that exists
+	missing int    // folders below id that don't exist yet
+	refused string // why the vault can't have this folder
+}
 
 // run walks and files until the end, an error, or the end of ctx.
 func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, parallel int) error {
@@ -90,50 +94,59 @@ func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, job
 	})
 }
 
-// place gives the folder of the vault for one of the tree: none where it is not there,
-// unless it is wanted, when a document is about to go in; then it is made, with those
-// above it.
-func (i *importing) place(ctx context.Context, at string, wanted bool) (int64, error) {
+// place returns the folder of the vault for one of the tree. When a document is about
+// to be uploaded to it (wanted), missing folders are created.
+func (i *importing) place(ctx context.Context, at string, wanted bool) (imported, error) {
 	i.placing.Lock()
 	defer i.placing.Unlock()
 	return i.find(ctx, at, wanted)
 }
 
-func (i *importing) find(ctx context.Context, at string, wanted bool) (id int64, err error) {
-	if id, known := i.folders[at]; known && (id != none || !wanted) {
-		return id, nil
+func (i *importing) find(ctx context.Context, at string, wanted bool) (f imported, err error) {
+	if f, known := i.folders[at]; known && (f.missing == 0 || f.refused != "" || !wanted) {
+		return f, nil
 	}
 	names := i.under
 	if at != "" {
 		above, name := path.Split(at)
-		if id, err = i.find(ctx, path.Clean("/" + above)[1:], wanted); err != nil {
-			return 0, err
+		if f, err = i.find(ctx, path.Clean("/" + above)[1:], wanted); err != nil {
+			return f, err
 		}
 		names = []string{name}
 	}
 	for _, name := range names {
-		if id, err = i.ensure(ctx, id, name, wanted); err != nil {
-			return 0, err
+		if f, err = i.ensure(ctx, f, name, wanted); err != nil {
+			return f, err
 		}
 	}
-	i.folders[at] = id
-	return id, nil
+	if at == "" && f.refused != "" {
+		return f, &usageError{fmt.Errorf("--folder: %s", f.refused)}
+	}
+	i.folders[at] = f
+	return f, nil
 }
 
-func (i *importing) ensure(ctx context.Context, parent int64, name string, wanted bool) (int64, error) {
-	if parent == none {
-		return none, nil
+// ensure returns the folder of a name below another. Below a refused folder everything
+// is refused for the same reason.
+func (i *importing) ensure(ctx context.Context, above imported, name string, wanted bool) (imported, error) {
+	if above.refused != "" {
+		return above, nil
 	}
-	found, err := i.client.EnsureFolder(ctx, parent, name, !wanted)
+	found, err := i.client.EnsureFolder(ctx, wire.FolderEnsure{ParentID: above.id, Missing: above.missing, Name: name, DryRun: !wanted})
+	refused, isRefusal := errors.AsType[*client.Error](err)
 	switch {
+	case isRefusal && refused.Status == http.StatusUnprocessableEntity:
+		above.refused = fmt.Sprintf("folder %q: %s", name, refused.Message)
+		return above, nil
 	case err != nil:
-		return 0, fmt.Errorf("folder %q: %w", name, err)
+		return above, fmt.Errorf("folder %q: %w", name, err)
 	case found.Folder == nil:
-		return none, nil
+		above.missing++
+		return above, nil
 	case found.Made:
 		i.tell(func() { i.count.Folders++ })
 	}
-	return found.Folder.ID, nil
+	return imported{id: found.Folder.ID}, nil
 }
 
 // file files one document, or tells why not. An error ends the import.
@@ -142,7 +155,7 @@ func (i *importing) file(ctx context.Context, e tree.Entry) error {
 		return ctx.Err()
 	}
 	defer i.step()
-	d := client.Import{Filename: e.Name, Size: e.Size}
+	d := client.Import{Filename: e.Name, Size: e.Size, DryRun: i.dry}
 	seen, err := i.client.LookForImport(ctx, d)
 	if err != nil {
 		return err
@@ -164,7 +177,7 @@ func (i *importing) file(ctx context.Context, e tree.Entry) error {
 	if seen, err = i.settle(ctx, e, &d); err != nil {
 		return err
 	}
-	if !seen.There && seen.Refused == "" && !i.dry {
+	if !seen.There && seen.Refused == "" {
 		if seen, err = i.send(ctx, d, document); err != nil {
 			return i.failed(e, err)
 		}
@@ -172,21 +185,23 @@ func (i *importing) file(ctx context.Context, e tree.Entry) error {
 	return i.done(e, d.Size, seen)
 }
 
-// settle looks whether a document is at its place, and, where it is not and is to be
-// filed, makes the place.
+// settle checks whether a document is at its place already. If it isn't, settle creates
+// the folder that the document is about to be uploaded to.
 func (i *importing) settle(ctx context.Context, e tree.Entry, d *client.Import) (seen wire.Imported, err error) {
 	folder, err := i.place(ctx, e.Folder.Path, false)
-	if err != nil {
+	if err == nil && folder.missing > 0 && folder.refused == "" && !i.dry {
+		folder, err = i.place(ctx, e.Folder.Path, true)
+	}
+	switch {
+	case err != nil:
 		return seen, err
+	case folder.refused != "":
+		return wire.Imported{Refused: folder.refused}, nil
+	case folder.missing > 0:
+		return seen, nil // a dry run: nothing is there yet
 	}
-	if d.Folder = max(folder, 0); folder != none {
-		seen, err = i.client.LookForImport(ctx, *d)
-		return seen, err
-	}
-	if !i.dry {
-		d.Folder, err = i.place(ctx, e.Folder.Path, true)
-	}
-	return seen, err
+	d.Folder = folder.id
+	return i.client.LookForImport(ctx, *d)
 }
 
 func (i *importing) done(e tree.Entry, size int64, seen wire.Imported) error {

@@ -26,7 +26,7 @@ func (c control) ensureFolder(r *http.Request) (any, error) {
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), body.Filename(asked.Name), asked.DryRun)
+	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, body.Filename(asked.Name), asked.DryRun)
 	out := wire.FolderEnsured{Made: fresh}
 	if made.ID != 0 {
 		out.Folder = new(folder(made))
@@ -71,6 +71,10 @@ func (c control) importFile(r *http.Request) (any, error) {
 	defer tray.Discard()
 	if err := tray.Add(place.Name, r.Body); err != nil {
 		return nil, err
+	}
+	if r.URL.Query().Get("dry_run") != "" {
+		refusal, err := c.Vault.Files.Judge(tray)
+		return wire.Imported{Refused: refusal}, err
 	}
 	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 // EnsureFolder gives the folder of a name below a parent (0: the root) and makes it
-// where there is none; with dry it is nil then. Door only.
-func (c *Client) EnsureFolder(ctx context.Context, parent int64, name string, dry bool) (wire.FolderEnsured, error) {
+// where there is none; with DryRun it is nil then. Door only.
+func (c *Client) EnsureFolder(ctx context.Context, asked wire.FolderEnsure) (wire.FolderEnsured, error) {
 	var body wire.FolderEnsured
-	err := c.call(ctx, http.MethodPost, "/control/import/folders", wire.FolderEnsure{ParentID: parent, Name: name, DryRun: dry}, &body)
+	err := c.call(ctx, http.MethodPost, "/control/import/folders", asked, &body)
 	return body, err
 }
 
@@ -26,6 +26,7 @@ type Import struct {
 	Filename string
 	Size     int64
 	SHA256   string
+	DryRun   bool // inspect the document and store nothing
 }
 
 func (d Import) path() string {
@@ -35,6 +36,9 @@ func (d Import) path() string {
 	}
 	if d.SHA256 != "" {
 		query.Set("sha256", d.SHA256)
+	}
+	if d.DryRun {
+		query.Set("dry_run", "1")
 	}
 	return "/control/import/file?" + query.Encode()
 }
@@ -47,7 +51,8 @@ func (c *Client) LookForImport(ctx context.Context, d Import) (wire.Imported, er
 	return body, err
 }
 
-// ImportFile files a document, which is streamed, unless it is in the vault already.
+// ImportFile files a document, which is streamed, unless it is in the vault already;
+// with DryRun it returns only whether the document would be rejected.
 // An *Error of status 409 says that its bytes are not those of SHA256. Door only.
 func (c *Client) ImportFile(ctx context.Context, d Import, r io.Reader) (wire.Imported, error) {
 	var body wire.Imported

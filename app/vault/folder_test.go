@@ -82,7 +82,7 @@ func TestFolderDepth(t *testing.T) {
 	v, _ := opened(t, nil)
 	at := uint64(0)
 	for n := range title.MaxFolderDepth {
-		one, _, err := v.Folders.Ensure(t.Context(), clerk, at, fmt.Sprint("level ", n), false)
+		one, _, err := v.Folders.Ensure(t.Context(), clerk, at, 0, fmt.Sprint("level ", n), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestFolderDepth(t *testing.T) {
 	}
 	_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x"), ParentID: id(at)}, vault.Keep[title.Folder]{})
 	kind(t, "made", err, title.Invalid)
-	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, "x", false)
+	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, 0, "x", false)
 	kind(t, "ensured", err, title.Invalid)
 	low, err := v.Folders.Get(t.Context(), at)
 	done(t, err)

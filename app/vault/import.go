@@ -107,10 +107,25 @@ func (f *Files) Import(ctx context.Context, actor title.Actor, place Place, dige
 	return done, err
 }
 
+// Judge inspects the one document of a tray as Import would, and stores nothing. It
+// returns the reason for which Import would reject the document, "" for none.
+func (f *Files) Judge(tray *Tray) (refusal string, err error) {
+	judged, err := tray.judged()
+	if err != nil || len(judged.failures) == 0 {
+		return "", err
+	}
+	return judged.failures[0].Reason, nil
+}
+
 // Ensure gives the folder of a name below a parent (0: the root), compared without
 // case, and makes it where there is none. With dry it makes none, and gives the zero
-// Folder then. Invalid for a name that no folder can have, or a parent that is gone.
-func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, name string, dry bool) (folder title.Folder, made bool, err error) {
+// Folder then; missing is how many folders between the parent and this one don't exist
+// yet either, which only a dry call can have. Invalid for a name that no folder can
+// have, a folder that would be too deep, or a parent that is gone.
+func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, missing int, name string, dry bool) (folder title.Folder, made bool, err error) {
+	if missing < 0 || missing > title.MaxFolderDepth || missing > 0 && !dry {
+		return folder, false, title.Refusal("missing", title.FolderTooDeep)
+	}
 	draft := title.FolderDraft{Name: title.Given(name)}
 	if parent != 0 {
 		draft.ParentID = title.Number{Present: true, Valid: true, Value: int64(parent)}
@@ -121,9 +136,12 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		if err := refused.Err(); err != nil {
 			return err
 		}
-		id, found := t.FolderNamed(parent, wanted.Name)
+		id, found := uint64(0), false
+		if missing == 0 {
+			id, found = t.FolderNamed(parent, wanted.Name)
+		}
 		if !found {
-			if !fitsDepth(t, parent, 1) {
+			if !fitsDepth(t, parent, missing+1) {
 				return title.Refusal("parent_id", title.FolderTooDeep)
 			}
 			folder, made = wanted, true

@@ -135,11 +135,11 @@ func TestImportRefuses(t *testing.T) {
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	inbox, made, err := v.Folders.Ensure(t.Context(), clerk, 0, " INBOX ", false)
+	inbox, made, err := v.Folders.Ensure(t.Context(), clerk, 0, 0, " INBOX ", false)
 	if err != nil || made || inbox.Name != "Inbox" {
 		t.Errorf("%+v, %v, %v", inbox, made, err)
 	}
-	none, made, err := v.Folders.Ensure(t.Context(), clerk, inbox.ID, "2019", true)
+	none, made, err := v.Folders.Ensure(t.Context(), clerk, inbox.ID, 0, "2019", true)
 	if err != nil || made || none.ID != 0 {
 		t.Errorf("dry: %+v, %v, %v", none, made, err)
 	}
@@ -147,7 +147,7 @@ func TestEnsure(t *testing.T) {
 	ids := make([]uint64, 8)
 	for n := range ids {
 		all.Go(func() {
-			one, _, err := v.Folders.Ensure(t.Context(), clerk, inbox.ID, "2019", false)
+			one, _, err := v.Folders.Ensure(t.Context(), clerk, inbox.ID, 0, "2019", false)
 			if err != nil {
 				t.Error(err)
 			}
@@ -160,8 +160,8 @@ func TestEnsure(t *testing.T) {
 			t.Errorf("%v", ids)
 		}
 	}
-	_, _, err = v.Folders.Ensure(t.Context(), clerk, 99, "x", false)
+	_, _, err = v.Folders.Ensure(t.Context(), clerk, 99, 0, "x", false)
 	kind(t, "below none", err, title.Invalid)
-	_, _, err = v.Folders.Ensure(t.Context(), clerk, 0, " ", false)
+	_, _, err = v.Folders.Ensure(t.Context(), clerk, 0, 0, " ", false)
 	kind(t, "no name", err, title.Invalid)
 }

@@ -237,15 +237,14 @@ func (f *filing) within(has int) *filing {
 	return some
 }
 
-// keep waits for the inspections and makes every good document durable.
-func (t *Tray) keep() (*filing, error) {
+// judged waits for the inspections and separates the accepted documents from the
+// rejected ones. Nothing is durable yet.
+func (t *Tray) judged() (*filing, error) {
 	t.pending.Wait()
-	defer t.closed.Do(t.v.arrivals.end)
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
 	f := &filing{v: t.v, all: t.items, turn: t.turn}
-	var staged []*blob.Staged
 	for _, it := range t.items {
 		switch {
 		case errors.Is(it.err, reader.ErrBusy):
@@ -256,10 +255,22 @@ func (t *Tray) keep() (*filing, error) {
 			f.failures = append(f.failures, title.FileFailure{Filename: it.filename, Reason: it.refusal})
 		default:
 			f.good = append(f.good, it)
-			staged = append(staged, it.staged)
 		}
 	}
-	var err error
+	return f, nil
+}
+
+// keep waits for the inspections and makes every good document durable.
+func (t *Tray) keep() (*filing, error) {
+	defer t.closed.Do(t.v.arrivals.end)
+	f, err := t.judged()
+	if err != nil {
+		return nil, err
+	}
+	staged := make([]*blob.Staged, 0, len(f.good))
+	for _, it := range f.good {
+		staged = append(staged, it.staged)
+	}
 	if f.release, err = t.v.keepBytes(t.ctx, staged...); err != nil {
 		// Some of them may have got their names before it went wrong.
 		t.v.sweeper.poke()

@@ -2,10 +2,12 @@ package wire
 
 // FolderEnsure asks POST /control/import/folders for the folder of a name below a
 // parent (0: the root), compared without case; it is made where there is none, but
-// not with DryRun.
+// not with DryRun. Missing is the number of folders between the parent and this one
+// that don't exist yet; it is 0 without DryRun.
 type FolderEnsure struct {
 	ParentID int64  `json:"parent_id"`
 	Name     string `json:"name"`
+	Missing  int    `json:"missing,omitempty"`
 	DryRun   bool   `json:"dry_run"`
 }
 
@@ -16,7 +18,7 @@ type FolderEnsured struct {
 }
 
 // Imported answers GET /control/import/file, which only looks, and POST of the same,
-// which files one document. Exactly one is set, none by a look that found nothing:
+// which uploads one document, or with dry_run only inspects it. Exactly one is set, none by a look or a dry run that found nothing:
 // the file's number, with There when it was there already, or why it is refused.
 type Imported struct {
 	File    *int64 `json:"file"`
@@ -28,7 +30,7 @@ type Imported struct {
 // of them; the numbers count all.
 type ImportReport struct {
 	DryRun     bool                `json:"dry_run"`
-	Filed      int64               `json:"filed"` // with DryRun: would be looked into
+	Filed      int64               `json:"filed"` // with DryRun: would be uploaded
 	Bytes      int64               `json:"bytes"` // of those filed
 	There      int64               `json:"there"` // were there already
 	Refused    int64               `json:"refused"`
