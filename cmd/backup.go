@@ -227,7 +227,7 @@ func (s *shell) printBackups(a *archive.Archive, list []wire.BackupListed, unloc
 			problems = append(problems, b.Problem)
 			continue
 		}
-		rows = append(rows, []string{b.Snapshot, moment(b.CreatedAt), fmt.Sprint(b.Files), wire.HumanSize(b.Bytes)})
+		rows = append(rows, []string{b.Snapshot, s.moment(b.CreatedAt), fmt.Sprint(b.Files), wire.HumanSize(b.Bytes)})
 	}
 	if err := s.printTable(rows); err != nil {
 		return err
@@ -398,17 +398,17 @@ func (s *shell) printPruned(p archive.Pruned, try bool) error {
 }
 
 // backupRows are the lines of status about backups.
-func backupRows(s wire.Status) [][]string {
-	last := moment(s.LastBackupAt)
-	if b := s.LastBackup; b != nil {
+func (s *shell) backupRows(is wire.Status) [][]string {
+	last := s.moment(is.LastBackupAt)
+	if b := is.LastBackup; b != nil {
 		last = fmt.Sprintf("%s, %d files, to %s", last, b.Files, b.To)
 	}
 	rows := [][]string{{"backup", last}}
-	if f := s.BackupFailure; f != nil {
-		rows = append(rows, []string{"", fmt.Sprintf("FAILED %s: %s", moment(&f.At), f.Reason)})
+	if f := is.BackupFailure; f != nil {
+		rows = append(rows, []string{"", fmt.Sprintf("FAILED %s: %s", s.moment(&f.At), f.Reason)})
 	}
-	if s.NextBackupAt != nil {
-		rows = append(rows, []string{"", "next " + moment(s.NextBackupAt)})
+	if is.NextBackupAt != nil {
+		rows = append(rows, []string{"", "next " + s.moment(is.NextBackupAt)})
 	}
 	return rows
 }

@@ -17,7 +17,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -77,7 +79,8 @@ type shell struct {
 	json          bool
 	file          string // --config
 	flags         *pflag.FlagSet
-	parsed        bool // the command line was understood
+	zone          atomic.Pointer[time.Location] // set by load
+	parsed        bool                          // the command line was understood
 
 	// What a test replaces: whether the assets are there, and where a directory lies.
 	assets  func() error
@@ -158,6 +161,7 @@ func (s *shell) load() (config.Config, error) {
 	if err != nil {
 		return c, &usageError{err}
 	}
+	s.zone.Store(c.Location())
 	return c, nil
 }
 

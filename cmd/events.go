@@ -31,11 +31,14 @@ func (s *shell) eventsList() *cobra.Command {
   deedkeep events list --record file:17 --kind file.opened --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
-			if filter.From, err = bound("--from", from, 0, time.Local); err != nil {
+			if _, err := s.load(); err != nil { // a day is one of the office's time zone
 				return err
 			}
-			if filter.To, err = bound("--to", to, 1, time.Local); err != nil {
+			var err error
+			if filter.From, err = bound("--from", from, 0, s.here()); err != nil {
+				return err
+			}
+			if filter.To, err = bound("--to", to, 1, s.here()); err != nil {
 				return err
 			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
@@ -81,7 +84,7 @@ func (s *shell) printEvents(events []wire.Event) error {
 	}
 	rows := [][]string{{"ENTRY", "WHEN", "WHO", "FROM", "WHAT", "RECORD", "MORE"}}
 	for _, e := range events {
-		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.Local().Format(time.DateTime), who(e.Actor), given(e.Actor.Address), e.Kind, given(e.Record), more(e)})
+		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.In(s.here()).Format(time.DateTime), who(e.Actor), given(e.Actor.Address), e.Kind, given(e.Record), more(e)})
 	}
 	return s.printTable(rows)
 }

@@ -107,19 +107,19 @@ func (s *shell) printKeys(keys []wire.Key) error {
 	rows := [][]string{{"ID", "NAME", "KEY", "ABILITIES", "LAST USED", "USES", "STATE"}}
 	for _, k := range keys {
 		rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, k.Prefix + "…", strings.Join(k.Abilities, " "),
-			moment(k.LastUsedAt), strconv.FormatInt(k.UseCount, 10), keyState(k, time.Now())})
+			s.moment(k.LastUsedAt), strconv.FormatInt(k.UseCount, 10), s.keyState(k, time.Now())})
 	}
 	return s.printTable(rows)
 }
 
-func keyState(k wire.Key, now time.Time) string {
+func (s *shell) keyState(k wire.Key, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:
-		return "revoked " + moment(k.RevokedAt)
+		return "revoked " + s.moment(k.RevokedAt)
 	case k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time):
-		return "expired " + moment(k.ExpiresAt)
+		return "expired " + s.moment(k.ExpiresAt)
 	case k.ExpiresAt != nil:
-		return "until " + moment(k.ExpiresAt)
+		return "until " + s.moment(k.ExpiresAt)
 	}
 	return "live"
 }

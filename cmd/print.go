@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"text/tabwriter"
+	"time"
 
 	"deedkeep/app/client"
 	"deedkeep/app/wire"
@@ -39,13 +41,16 @@ func (s *shell) printTable(rows [][]string) error {
 	return table.Flush()
 }
 
-// moment is a time for people, in their own zone.
-func moment(t *wire.Time) string {
+// moment is a time for people, in the office's time zone.
+func (s *shell) moment(t *wire.Time) string {
 	if t == nil {
 		return "never"
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.In(s.here()).Format("2006-01-02 15:04")
 }
+
+// here is the office's time zone: the setting, once it was read, or that of this machine.
+func (s *shell) here() *time.Location { return cmp.Or(s.zone.Load(), time.Local) }
 
 // missing names what was not found: the door only says that it was not.
 func missing(err error, noun, which string) error {

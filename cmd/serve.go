@@ -131,7 +131,7 @@ func (s *shell) started(ctx context.Context, v *vault.Vault, a server.Answering)
 		s.say(`no program has a key yet; "deedkeep keys create NAME" makes one`)
 	}
 	if a.Certificate != nil && a.Certificate.SelfSigned {
-		s.say("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.Format(time.DateOnly))
+		s.say("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.In(s.here()).Format(time.DateOnly))
 		s.say("%s", a.Certificate.Fingerprint)
 	}
 	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // a closed output stops no server

@@ -25,49 +25,49 @@ func (s *shell) statusCommand() *cobra.Command {
 				if s.json {
 					return s.printJSON(status)
 				}
-				return s.printTable(statusRows(status))
+				return s.printTable(s.statusRows(status))
 			})
 		},
 	}
 }
 
-func statusRows(s wire.Status) [][]string {
+func (s *shell) statusRows(is wire.Status) [][]string {
 	running := "not running"
-	if s.Running && s.StartedAt != nil && s.Listen != nil {
+	if is.Running && is.StartedAt != nil && is.Listen != nil {
 		scheme := "http"
-		if s.Certificate != nil {
+		if is.Certificate != nil {
 			scheme = "https"
 		}
-		running = fmt.Sprintf("on %s://%s since %s", scheme, *s.Listen, moment(s.StartedAt))
+		running = fmt.Sprintf("on %s://%s since %s", scheme, *is.Listen, s.moment(is.StartedAt))
 	}
 	writes := "taken"
-	if s.ReadOnly {
+	if is.ReadOnly {
 		writes = "refused: the disk failed, restart it"
 	}
 	rows := [][]string{
 		{"server", running},
-		{"certificate", certificateRow(s.Certificate)},
-		{"version", s.Version + " " + s.Commit},
-		{"data", s.Data},
-		{"abstracts", fmt.Sprint(s.Abstracts)},
-		{"orders", fmt.Sprint(s.Orders)},
-		{"files", fmt.Sprintf("%d (%s)", s.Files, wire.HumanSize(s.Bytes))},
-		{"folders", fmt.Sprint(s.Folders)},
-		{"trash", fmt.Sprint(s.Trashed)},
-		{"waiting", fmt.Sprintf("%d for processing", s.Queue)},
-		{"failed", failed(s.Failed)},
-		{"search", searchRow(s.Search)},
-		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(s.DiskFree), wire.HumanSize(s.DiskReserve))},
+		{"certificate", s.certificateRow(is.Certificate)},
+		{"version", is.Version + " " + is.Commit},
+		{"data", is.Data},
+		{"abstracts", fmt.Sprint(is.Abstracts)},
+		{"orders", fmt.Sprint(is.Orders)},
+		{"files", fmt.Sprintf("%d (%s)", is.Files, wire.HumanSize(is.Bytes))},
+		{"folders", fmt.Sprint(is.Folders)},
+		{"trash", fmt.Sprint(is.Trashed)},
+		{"waiting", fmt.Sprintf("%d for processing", is.Queue)},
+		{"failed", failed(is.Failed)},
+		{"search", searchRow(is.Search)},
+		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(is.DiskFree), wire.HumanSize(is.DiskReserve))},
 		{"writes", writes},
 	}
-	return append(rows, backupRows(s)...)
+	return append(rows, s.backupRows(is)...)
 }
 
-func certificateRow(c *wire.Certificate) string {
+func (s *shell) certificateRow(c *wire.Certificate) string {
 	if c == nil {
 		return "none: no https"
 	}
-	return fmt.Sprintf("until %s, SHA-256 %s", moment(&c.NotAfter), c.Fingerprint)
+	return fmt.Sprintf("until %s, SHA-256 %s", s.moment(&c.NotAfter), c.Fingerprint)
 }
 
 // failed says how many documents are without picture or text, and what to do.

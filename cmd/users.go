@@ -121,7 +121,7 @@ func (s *shell) printLinked(made wire.UserLinked, done string) error {
 	case made.Link == "":
 		return s.print("%s\n", done)
 	}
-	s.say("hand this link to %s: it works once, until %s, and is stored nowhere", made.Data.Name, moment(made.Data.LinkExpiresAt))
+	s.say("hand this link to %s: it works once, until %s, and is stored nowhere", made.Data.Name, s.moment(made.Data.LinkExpiresAt))
 	return s.print("%s\n", made.Link)
 }
 
@@ -157,19 +157,19 @@ func (s *shell) printUsers(users []wire.User) error {
 		if u.SecondFactor {
 			second = "yes"
 		}
-		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, second, moment(u.LastSeenAt), userState(u, time.Now())})
+		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, second, s.moment(u.LastSeenAt), s.userState(u, time.Now())})
 	}
 	return s.printTable(rows)
 }
 
-func userState(u wire.User, now time.Time) string {
+func (s *shell) userState(u wire.User, now time.Time) string {
 	switch {
 	case u.DisabledAt != nil:
-		return "disabled " + moment(u.DisabledAt)
+		return "disabled " + s.moment(u.DisabledAt)
 	case u.Joined:
 		return "live"
 	case u.LinkExpiresAt != nil && now.Before(u.LinkExpiresAt.Time):
-		return "invited, link until " + moment(u.LinkExpiresAt)
+		return "invited, link until " + s.moment(u.LinkExpiresAt)
 	}
 	return "no password, and no link that works"
 }

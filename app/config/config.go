@@ -20,6 +20,7 @@ type Config struct {
 	Data           string         `mapstructure:"data"`
 	Listen         string         `mapstructure:"listen"`
 	PublicURL      string         `mapstructure:"public_url"`
+	TimeZone       string         `mapstructure:"time_zone"` // a name of the IANA database; "": the zone of this machine
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
 	TLS            TLS            `mapstructure:"tls"`
 	Log            Log            `mapstructure:"log"`
@@ -237,6 +238,14 @@ func (l Limits) RequestBodyMax() Size {
 }
 
 func (l Limits) smallestBody() Size { return Size(l.FilesPerRequest)*l.FileSize + bodySlack }
+
+// Location is the time zone in which people see days and times.
+func (c Config) Location() *time.Location {
+	if zone, err := location(c.TimeZone); err == nil {
+		return zone
+	}
+	return time.Local // Load has refused the name
+}
 
 // ReaderCache is the directory for compiled engines: the setting, or `cache` in the data directory.
 func (c Config) ReaderCache() string {

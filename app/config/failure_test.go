@@ -49,6 +49,8 @@ func TestFileFailures(t *testing.T) {
 		{"address in a network", "trusted_proxies: [10.0.0.7/8]\n", `config.yaml:1: trusted_proxies: "10.0.0.7/8" is an address within a network; write 10.0.0.0/8 for all of it`},
 		{"everybody a proxy", "trusted_proxies: [0.0.0.0/0]\n", "config.yaml:1: trusted_proxies: 0.0.0.0/0 is everybody, and everybody could then claim any address; name the proxies alone"},
 		{"everybody of IPv6", "trusted_proxies: ['::/0']\n", "config.yaml:1: trusted_proxies: ::/0 is everybody, and everybody could then claim any address; name the proxies alone"},
+		{"no time zone", "time_zone: Eastern\n", `config.yaml:1: time_zone: "Eastern" is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC`},
+		{"time zone outside the database", "time_zone: ../etc/passwd\n", `config.yaml:1: time_zone: "../etc/passwd" is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC`},
 		{"no data", "data: ''\n", "config.yaml:1: data: this file lies in the data directory DATA and cannot name another one; remove the line"},
 		{"data elsewhere", "data: /srv\n", "config.yaml:1: data: this file lies in the data directory DATA and cannot name another one; remove the line"},
 		{"log format", "log: {format: xml}\n", `config.yaml:1: log.format: must be one of text, json, not "xml"`},

@@ -123,6 +123,8 @@ func (c Config) badText(key string) string {
 		return badListen(c.Listen)
 	case "public_url":
 		return badPublicURL(c.PublicURL)
+	case "time_zone":
+		return badZone(c.TimeZone)
 	case "trusted_proxies":
 		return badProxies(c.TrustedProxies)
 	case "tls.cert":

@@ -56,7 +56,7 @@ func withoutTLS(c config.Config) wire.Diagnosis {
 }
 
 func judgeCertificate(f certificate.Facts, inUse, publicURL string, now time.Time) wire.Diagnosis {
-	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.Local().Format(time.DateOnly), f.Fingerprint)
+	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
 	renew := "get a new one and put it in the place of the old; it is read without a restart"
 	if f.SelfSigned {
 		renew = "it is renewed by itself 30 days before, while the server runs: restart it"

@@ -61,6 +61,7 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	var all []wire.Diagnosis
 	add := func(found ...wire.Diagnosis) { all = append(all, found...) }
 	c := opts.Config
+	now := opts.Now().In(c.Location())
 	// Before the vault is opened, which narrows what is open too wide.
 	add(permissions(c)...)
 	add(network(c, opts.Network))
@@ -71,12 +72,12 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	if checkup != nil && checkup.Status.Listen != nil {
 		c.Listen = *checkup.Status.Listen // a flag may have said another than the file
 	}
-	add(clock(c.Data, opts.Now(), checkup))
+	add(clock(c.Data, now, checkup))
 	add(syncs(c.Data))
 	if checkup != nil {
-		add(room(checkup, c), backup(checkup, c, opts.Now()), place(checkup, c), past(checkup, opts.Now()), writes(checkup), failures(checkup), searches(checkup))
+		add(room(checkup, c), backup(checkup, c, now), place(checkup, c), past(checkup, now), writes(checkup), failures(checkup), searches(checkup))
 	}
-	add(port(ctx, c, checkup), certificates(c, checkup, opts.Now()))
+	add(port(ctx, c, checkup), certificates(c, checkup, now))
 	add(memory(c), engine(ctx, opts))
 	if opts.Through != "" {
 		add(probe(ctx, opts)...)

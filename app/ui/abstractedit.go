@@ -19,6 +19,7 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 		}
 		sheet := p.abstractSheet(filed.Abstract, template)
 		return recordEdit{
+			zone:  p.Zone,
 			group: sheet.Group,
 			log: func(ctx context.Context) ([]title.Event, error) {
 				own := "abstract:" + strconv.FormatUint(filed.Abstract.ID, 10)

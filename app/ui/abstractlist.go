@@ -3,6 +3,7 @@ package ui
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -75,7 +76,7 @@ func (p *pages) abstractList(w http.ResponseWriter, r *http.Request, who visitor
 // abstractsAsked reads the page that was asked for.
 func (p *pages) abstractsAsked(r *http.Request, who visitor, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsAPage}
-	if list.filter(&q); len(list.Problems) > 0 {
+	if list.filter(&q, p.Zone); len(list.Problems) > 0 {
 		return nil
 	}
 	var found vault.Page[title.Abstract]
@@ -116,14 +117,14 @@ func (p *pages) abstractsWith(r *http.Request, who visitor, q vault.SearchQuery)
 }
 
 // filter makes a query of what was asked.
-func (l *abstractList) filter(q *vault.Query) {
+func (l *abstractList) filter(q *vault.Query, zone *time.Location) {
 	l.where(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
 		q.Where = append(q.Where, vault.Where{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
 	} else {
 		l.Asked.Del("template")
 	}
-	q.From, q.To = askedDays(l.Asked, l.Problems)
+	q.From, q.To = askedDays(l.Asked, l.Problems, zone)
 	l.sort(q)
 }
 

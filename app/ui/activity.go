@@ -76,7 +76,7 @@ func (p *pages) eventQuery(asked url.Values, problems map[string]string) vault.Q
 			problems["record"] = "This is no address of a page about a record."
 		}
 	}
-	q.From, q.To = askedDays(asked, problems)
+	q.From, q.To = askedDays(asked, problems, p.Zone)
 	return q
 }
 

@@ -21,7 +21,7 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) e
 	for _, problem := range problems {
 		return &formError{http.StatusUnprocessableEntity, "This cannot be exported so", problem}
 	}
-	now := p.Now()
+	now := p.now()
 	if q.To.IsZero() || q.To.After(now) {
 		q.To = now // it has an end, however much is going on
 	}
@@ -32,7 +32,7 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) e
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="deedkeep-activity-%s.csv"`, now.Local().Format(time.DateOnly)))
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="deedkeep-activity-%s.csv"`, now.Format(time.DateOnly)))
 	h.Set("Content-Security-Policy", elsePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

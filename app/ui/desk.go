@@ -37,8 +37,8 @@ type step struct {
 	Button           string
 }
 
-// today is the day here, as the calendar on the wall has it.
-func (p *pages) today() string { return p.Now().In(time.Local).Format(time.DateOnly) }
+// today is the day in the office's time zone, as the calendar on its wall has it.
+func (p *pages) today() string { return p.now().Format(time.DateOnly) }
 
 // desk is the first page: what needs attention.
 func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -47,7 +47,7 @@ func (p *pages) desk(w http.ResponseWriter, r *http.Request, who visitor) error 
 		return err
 	}
 	view := deskView{Desk: d, DueDays: vault.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
-	view.Warnings = deskWarnings(d, who, p.Now())
+	view.Warnings = deskWarnings(d, who, p.now())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.MayPass() })
 	if view.New {
 		if view.Steps, err = p.steps(r, who, d); err != nil {

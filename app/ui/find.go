@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"deedkeep/app/title"
@@ -62,7 +63,7 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 		redirect(w, r, p.hitPath(only))
 		return nil
 	}
-	q := list.query()
+	q := list.query(p.Zone)
 	if !isPart(r) && r.URL.Query().Has("go") { // the form was sent as it is: to a short address
 		redirect(w, r, list.to("page", ""))
 		return nil
@@ -170,7 +171,7 @@ func (l *findPage) listed(path string, names ...string) string {
 }
 
 // query reads what was asked for; what is none of it is forgotten.
-func (l *findPage) query() vault.SearchQuery {
+func (l *findPage) query(zone *time.Location) vault.SearchQuery {
 	q := vault.SearchQuery{Text: vault.TrimSearch(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: foundAPage}
 	for _, tab := range kindTabs {
 		if tab.kind == l.Asked.Get("kind") {
@@ -184,7 +185,7 @@ func (l *findPage) query() vault.SearchQuery {
 	if q.Template, err = strconv.ParseUint(l.Asked.Get("template"), 10, 63); err != nil || q.Template == 0 {
 		l.Asked.Del("template")
 	}
-	q.Since, q.Until = askedDays(l.Asked, l.Problems)
+	q.Since, q.Until = askedDays(l.Asked, l.Problems, zone)
 	l.Number = 1
 	if n, err := strconv.Atoi(l.Asked.Get("page")); err == nil && n > 1 {
 		l.Number = min(n, mostFindPage)

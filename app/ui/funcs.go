@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,8 +22,8 @@ func (p *pages) functions() template.FuncMap {
 		"under":        under,
 		"humane":       humane,
 		"date":         date,
-		"when":         when,
-		"day":          onDay,
+		"when":         p.when,
+		"day":          p.onDay,
 		"tone":         tone,
 		"size":         size,
 		"count":        count[int],
@@ -53,9 +54,9 @@ func date(text string) string {
 	return day.Format("Jan 2, 2006")
 }
 
-// when gives a moment in the zone of this machine, with the exact time for programs;
+// when gives a moment in the office's time zone and names the zone, with the exact time for programs;
 // nothing for the zero time.
-func when(at any) template.HTML {
+func (p *pages) when(at any) template.HTML {
 	var moment time.Time
 	switch at := at.(type) {
 	case time.Time:
@@ -68,22 +69,41 @@ func when(at any) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	return moments(moment, "Jan 2, 2006, 3:04 PM")
+	return markedTime(moment, "", clockTime(moment.In(p.Zone)))
 }
 
-// onDay gives the day of a moment in the zone of this machine, with the exact time for
-// programs; nothing for the zero time.
-func onDay(moment time.Time) template.HTML {
+// onDay gives the day of a moment in the office's time zone, with the time in its title
+// and, exact, for programs; nothing for the zero time.
+func (p *pages) onDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	return moments(moment, "Jan 2, 2006")
+	there := moment.In(p.Zone)
+	return markedTime(moment, clockTime(there), there.Format("Jan 2, 2006"))
 }
 
-// moments gives a moment for people in that layout, and for programs.
-func moments(moment time.Time, layout string) template.HTML {
-	return template.HTML(`<time datetime="` + moment.UTC().Format(time.RFC3339) + `">` + moment.Local().Format(layout) + `</time>`) // #nosec G203 -- a time has no markup
+// markedTime gives the text of a moment with the exact time for programs.
+func markedTime(moment time.Time, title, text string) template.HTML {
+	if title != "" {
+		title = ` title="` + title + `"`
+	}
+	return template.HTML(`<time datetime="` + moment.UTC().Format(time.RFC3339) + `"` + title + `>` + text + `</time>`) // #nosec G203 -- a time has no markup
 }
+
+// clockTime writes a moment for people in the US, with its zone: Nov 21, 2026, 8:44 PM EST.
+func clockTime(at time.Time) string { return at.Format("Jan 2, 2006, 3:04 PM ") + zoneName(at) }
+
+// zoneName is the abbreviation of a moment's zone; a zone without one is a distance from UTC.
+func zoneName(at time.Time) string {
+	name, _ := at.Zone()
+	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
+		return "UTC" + name
+	}
+	return name
+}
+
+// now is the moment in the office's time zone.
+func (p *pages) now() time.Time { return p.Now().In(p.Zone) }
 
 // size gives a number of bytes in the unit that people think in.
 func size(bytes any) string {

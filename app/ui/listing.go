@@ -130,12 +130,12 @@ func (l *listing) with(pairs ...string) string {
 
 // askedDay reads a day of an address, and spells it there as 2026-03-14; the zero time
 // for none. The problem of one that is no day is put under its name.
-func askedDay(asked url.Values, problems map[string]string, name string) time.Time {
+func askedDay(asked url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
 	text := dateText(asked.Get(name))
 	if text == "" {
 		return time.Time{}
 	}
-	at, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+	at, err := time.ParseInLocation(time.DateOnly, text, zone)
 	if err != nil || at.Year() < 1 {
 		problems[name] = noDate
 		return time.Time{}
@@ -144,10 +144,10 @@ func askedDay(asked url.Values, problems map[string]string, name string) time.Ti
 	return at
 }
 
-// askedDays reads the first and the last day of an address's bounds as moments where
-// this machine is, both included.
-func askedDays(asked url.Values, problems map[string]string) (from, to time.Time) {
-	from, to = askedDay(asked, problems, "from"), askedDay(asked, problems, "to")
+// askedDays reads the first and the last day of an address's bounds as moments in
+// a time zone, both included.
+func askedDays(asked url.Values, problems map[string]string, zone *time.Location) (from, to time.Time) {
+	from, to = askedDay(asked, problems, "from", zone), askedDay(asked, problems, "to", zone)
 	if !to.IsZero() {
 		to = to.AddDate(0, 0, 1).Add(-time.Microsecond)
 	}

@@ -14,6 +14,7 @@ func (p *pages) changeOrder(w http.ResponseWriter, r *http.Request, who visitor)
 	return changeGroup(r, func() (recordEdit, error) {
 		s, err := p.orderRead(r)
 		return recordEdit{
+			zone:  p.Zone,
 			group: s.Group,
 			log: func(ctx context.Context) ([]title.Event, error) {
 				log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: logLook})

@@ -97,7 +97,7 @@ func (p *pages) ordersAsked(r *http.Request, who visitor, list *orderList) (err 
 func (l *orderList) filter(q *vault.Query, today string) {
 	l.where(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
-		if askedDay(l.Asked, l.Problems, name); l.Problems[name] == "" {
+		if askedDay(l.Asked, l.Problems, name, time.UTC); l.Problems[name] == "" {
 			*into = l.Asked.Get(name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -28,6 +29,7 @@ const logLook = 20
 
 // recordEdit is an abstract or an order as it was read, and what its page does of its own.
 type recordEdit struct {
+	zone  *time.Location // of the times that are shown
 	group func(name string) fieldGroup
 	log   func(context.Context) ([]title.Event, error) // the latest first
 	again func(status int, g fieldGroup) error         // shows the form once more, as it was filled in
@@ -54,7 +56,7 @@ func changeGroup(r *http.Request, read func() (recordEdit, error)) error {
 			if err != nil {
 				return err
 			}
-			e.tellOthers(log)
+			e.tellOthers(log, record.zone)
 			return record.again(http.StatusPreconditionFailed, e.group)
 		}
 		if old := oldDates(e.group.Fields, e.sent); len(old) > 0 {
@@ -136,7 +138,7 @@ func (g *fieldGroup) refuse(refused map[string]string) {
 }
 
 // tellOthers adds who made the changes that stand against these.
-func (e *edited) tellOthers(log []title.Event) {
+func (e *edited) tellOthers(log []title.Event, zone *time.Location) {
 	focused := false
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
@@ -148,7 +150,7 @@ func (e *edited) tellOthers(log []title.Event) {
 			return slices.ContainsFunc(event.Changes, func(c title.Change) bool { return c.Field == in.Name })
 		})
 		if at >= 0 {
-			in.Others += " Changed by " + byWhom(log[at].Actor) + ", " + log[at].At.Local().Format("Jan 2, 3:04 PM") + "."
+			in.Others += " Changed by " + byWhom(log[at].Actor) + ", " + clockTime(log[at].At.In(zone)) + "."
 		}
 	}
 }

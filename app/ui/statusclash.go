@@ -28,7 +28,7 @@ func (p *pages) statusBy(ctx context.Context, record, is string) (string, error)
 	})
 	if at >= 0 {
 		e := log.Items[at]
-		said += " (" + byWhom(e.Actor) + ", " + e.At.Local().Format("Jan 2, 3:04 PM") + ")"
+		said += " (" + byWhom(e.Actor) + ", " + clockTime(e.At.In(p.Zone)) + ")"
 	}
 	return said + ". Nothing was changed: choose again if it should be another.", nil
 }

@@ -43,6 +43,7 @@ type Options struct {
 	Stall     time.Duration                                                      // without a byte of one; 0: 30 seconds
 	MinRate   int64                                                              // bytes a second that a client must send or take at least
 	Now       func() time.Time
+	Zone      *time.Location // of days and times on pages; nil: that of this machine
 	Log       *slog.Logger
 }
 
@@ -101,6 +102,7 @@ func open(opts Options) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts.Zone = cmp.Or(opts.Zone, time.Local)
 	v := opts.Vault
 	p := &pages{
 		Options: opts, Files: v.Files, Events: v.Events, Search: v, assets: assets, icons: icons,

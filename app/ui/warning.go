@@ -41,7 +41,7 @@ func (p *pages) warnings(r *http.Request, who visitor) (list []warning) {
 func (p *pages) allWarnings(ctx context.Context) []warning {
 	p.health.mu.Lock()
 	defer p.health.mu.Unlock()
-	now := p.Now()
+	now := p.now()
 	if age := now.Sub(p.health.at); age >= 0 && age < healthFor {
 		return p.health.list
 	}
@@ -75,7 +75,7 @@ func warningsOf(h vault.Health, now time.Time) (list []warning) {
 func backupWarning(b vault.BackupHealth, now time.Time) string {
 	switch {
 	case b.Failed != nil:
-		return fmt.Sprintf("The backup of %s was not made: %s", moment(b.Failed.At), b.Failed.Reason)
+		return fmt.Sprintf("The backup of %s was not made: %s", clockTime(b.Failed.At.In(now.Location())), b.Failed.Reason)
 	case b.Missing:
 		return "There is no backup: what is stored would be lost with this disk."
 	case b.TooOld:
@@ -96,9 +96,6 @@ func diskWarning(h vault.Health) string {
 	}
 	return ""
 }
-
-// moment is when as text.
-func moment(at time.Time) string { return at.Local().Format("Jan 2, 2006, 3:04 PM") }
 
 // age gives a span of time as people say it.
 func age(d time.Duration) string {

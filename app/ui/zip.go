@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -128,7 +127,7 @@ func (p *pages) zipFile(w http.ResponseWriter, r *http.Request, z *zip.Writer, w
 	}
 	defer content.Close() //nolint:errcheck // it was only read
 	p.Events.Note(who.Actor, fileDownloaded, fileRecord(file.ID), map[string]string{"as": "zip"})
-	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(time.Local)}
+	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone)}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
 		head.Method = zip.Deflate // all others are packed already
 	}
