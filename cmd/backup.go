@@ -114,14 +114,17 @@ func sealedWord(sealed bool) string {
 	return "NOT encrypted"
 }
 
-// place is a directory of backups as a command names it.
+// place is a directory of backups as a command names it, and what opens them.
 type place struct {
-	from, identity string
+	from, identity, passphraseFile string
+	ask                            bool   // prompt for the passphrase, whatever the settings say
+	typed                          string // the passphrase that was entered
 }
 
 func (p *place) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.from, "from", "", "the directory of the backups (default: the setting backup.to)")
 	cmd.Flags().StringVar(&p.identity, "identity", "", "the file of an age identity that opens them")
+	cmd.Flags().StringVar(&p.passphraseFile, "passphrase-file", "", "the file of the passphrase that opens them (default: the setting backup.passphrase_file)")
 }
 
 // options are what opens the backups: passphrase or identity, and, where there is a
@@ -139,7 +142,11 @@ func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, erro
 	if err != nil {
 		return archive.Options{}, err
 	}
-	opts, err := vault.ArchiveOptions(ring, backupSettings(c), identities)
+	set := backupSettings(c)
+	if p.typed != "" || p.passphraseFile != "" {
+		set.Passphrase, set.PassphraseFile = p.typed, p.passphraseFile
+	}
+	opts, err := vault.ArchiveOptions(ring, set, identities)
 	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blob.DiskFree
 	return opts, err
 }
@@ -174,6 +181,43 @@ func (s *shell) backups(p *place) (*archive.Archive, config.Config, error) {
 	opts.Vault = ""
 	a, err := archive.Open(p.from, opts)
 	return a, c, err
+}
+
+// passphraseTries is how often a terminal is asked for a passphrase.
+const passphraseTries = 3
+
+// askPassphrase prompts for the passphrase of encrypted backups if nothing else that
+// could open them was given and someone is at the terminal, or if the command was told
+// to ask. The passphrase is checked before askPassphrase returns.
+func (s *shell) askPassphrase(a *archive.Archive, c config.Config, p *place) error {
+	if !a.NeedsPassphrase() {
+		if p.ask {
+			return &usageError{fmt.Errorf("--ask: the backups in %s are not encrypted with a passphrase", a.Dir())}
+		}
+		return nil
+	}
+	if !p.ask {
+		opts, err := s.archiveOptions(c, p)
+		if err != nil || opts.Keys != (archive.Keys{}) || !isTerminalIn(s.in) {
+			return err
+		}
+	}
+	for try := 1; ; try++ {
+		typed, err := s.readSecret("passphrase of the backup")
+		if err != nil {
+			return err
+		}
+		opened, err := archive.Open(a.Dir(), archive.Options{Keys: archive.Keys{Passphrase: typed}})
+		if err == nil {
+			err = opened.Unlock()
+		}
+		if errors.Is(err, archive.ErrKey) && isTerminalIn(s.in) && try < passphraseTries {
+			s.say("wrong passphrase, try again")
+			continue
+		}
+		p.typed = typed
+		return err
+	}
 }
 
 func (s *shell) backupList() *cobra.Command {
@@ -236,7 +280,7 @@ func (s *shell) printBackups(a *archive.Archive, list []wire.BackupListed, unloc
 		s.say("%s", problem)
 	}
 	if a.Encrypted() && !unlocked && len(problems) > 0 {
-		s.say("they are encrypted: set the passphrase (DEEDKEEP_BACKUP_PASSPHRASE), or name an identity with --identity")
+		s.say("the backups are encrypted: %s", keyHint)
 	}
 	return nil
 }

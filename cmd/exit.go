@@ -27,6 +27,9 @@ const (
 	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
 )
 
+// keyHint says how a command gets what opens encrypted backups.
+const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
+
 // exit says what went wrong, in one line where it can, and gives the code.
 func (s *shell) exit(ctx context.Context, err error) int {
 	var usage *usageError
@@ -48,6 +51,10 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		s.say("%v", message(err))
 		s.say(`"deedkeep serve" makes one there; --data DIR (or DEEDKEEP_DATA) names another place`)
 		return exitNoVault
+	case errors.Is(err, archive.ErrKey):
+		s.say("%s", message(err))
+		s.say("%s", keyHint)
+		return exitFailed
 	case errors.Is(err, archive.ErrLocked), lockedThere(err):
 		s.say("%s", message(err))
 		return exitLocked

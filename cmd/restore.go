@@ -34,8 +34,13 @@ goes on; until it is done nothing else opens the directory. It never goes over l
 data. Keys and users are as they were at that time: revoke again what was revoked
 since. Sessions are ended: everybody signs in again.
 
+If the backup is encrypted with a passphrase, the command prompts for it, or reads it
+from --passphrase-file or DEEDKEEP_BACKUP_PASSPHRASE. --identity FILE opens a backup
+that is encrypted for an age recipient. The directory must be empty: config.yaml goes
+there after the restore.
+
 With --file one document is brought back to the file that -o names.`,
-		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
+		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --from /mnt/cloud/deedkeep --passphrase-file passphrase.txt --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
@@ -62,6 +67,9 @@ With --file one document is brought back to the file that -o names.`,
 func (s *shell) restoreOptions(name string, p *place) (config.Config, vault.RestoreOptions, error) {
 	a, c, err := s.backups(p)
 	if err != nil {
+		return c, vault.RestoreOptions{}, err
+	}
+	if err := s.askPassphrase(a, c, p); err != nil {
 		return c, vault.RestoreOptions{}, err
 	}
 	opts, err := s.archiveOptions(c, p)
@@ -149,8 +157,11 @@ func (s *shell) backupDrill() *cobra.Command {
 vault there, verify every byte, compare it with what was backed up, remove the folder,
 and say in one sentence whether this backup would save the firm. The exit code is 3
 when it would not. The folder needs room for all documents and holds them unencrypted
-for that time: without --scratch it is the folder "drill" in the data directory.`,
-		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --scratch /var/tmp/drill",
+for that time: without --scratch it is the folder "drill" in the data directory.
+
+With --ask the command prompts for the passphrase and does not use the one in the
+settings. Type it from the copy on paper: this proves that the copy is right.`,
+		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --ask\n  deedkeep backup drill --scratch /var/tmp/drill",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
@@ -171,6 +182,7 @@ for that time: without --scratch it is the folder "drill" in the data directory.
 		},
 	}
 	p.flags(cmd)
+	cmd.Flags().BoolVar(&p.ask, "ask", false, "prompt for the passphrase; do not use the one in the settings")
 	cmd.Flags().StringVar(&scratch, "scratch", "", "the folder to restore into; it is removed afterwards")
 	return cmd
 }

@@ -83,21 +83,32 @@ func (s *shell) firstLink(ctx context.Context, v *vault.Vault, origin string) {
 // readPassword takes the first line of standard input; on a terminal without showing
 // it. A line end is not part of it, everything else is.
 func (s *shell) readPassword() (string, error) {
-	if file, ok := s.in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		s.sayInPlace(" ", "password:")
+	line, err := s.readSecret("password")
+	if err == nil && line == "" {
+		return "", &usageError{errors.New("--password-stdin: there is no password on standard input")}
+	}
+	return line, err
+}
+
+// readSecret reads a line from standard input; on a terminal it prompts and does not
+// echo. The line end is not part of it.
+func (s *shell) readSecret(what string) (string, error) {
+	if file, ok := s.in.(*os.File); ok && isTerminalIn(s.in) {
+		s.sayInPlace(" ", "%s:", what)
 		line, err := term.ReadPassword(int(file.Fd()))
-		s.sayInPlace("\n", "")
+		fmt.Fprintln(s.messages) //nolint:errcheck // no one else to tell
 		return string(line), err
 	}
 	line, err := bufio.NewReader(io.LimitReader(s.in, 2*title.MostPassword)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read the password: %w", err)
+		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
-	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-	if line == "" {
-		return "", &usageError{errors.New("--password-stdin: there is no password on standard input")}
-	}
-	return line, nil
+	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
+}
+
+func isTerminalIn(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // noRole adds to the refusal of a role which ones there are.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"filippo.io/age"
@@ -166,6 +167,9 @@ func (k Keys) identities() (list []age.Identity, err error) {
 	}
 	return list, nil
 }
+
+// NeedsPassphrase reports whether the archive is encrypted with a passphrase.
+func (a *Archive) NeedsPassphrase() bool { return slices.Contains(a.head.For, forPassphrase) }
 
 // Unlock opens what only the holder of the passphrase or of an identity can read:
 // documents and databases of an encrypted archive. ErrKey where the keys of the

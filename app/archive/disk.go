@@ -43,11 +43,17 @@ files in blobs), every name, address and number, and the secret that the service
 signs its links with. Keep it where only the firm's owner can read it, or make an
 encrypted one: see backup.recipients and backup.passphrase_file in
 config.example.yaml.`
+	how := ""
 	if h.Form == formEncrypted {
 		who = `It is encrypted in the format of age (age-encryption.org), for ` + strings.Join(h.For, ", ") + `.
 Without what opens it, it shows how many documents there are, their sizes, and when
 backups were taken, and nothing else. If that is lost, the backup is lost: keep it
 in a safe, not on this disk and not only on the machine that is backed up.`
+		how = `
+The command prompts for the passphrase. Without a terminal, add --passphrase-file FILE
+or set DEEDKEEP_BACKUP_PASSPHRASE. If the backup is encrypted for age recipients, add
+--identity FILE, the file of the age identity.
+`
 	}
 	return `Backups of a deedkeep vault
 ===========================
@@ -57,7 +63,7 @@ in a safe, not on this disk and not only on the machine that is backed up.`
 To get the vault back, on this or any other machine, with the program deedkeep:
 
     deedkeep restore latest --from THIS-DIRECTORY --data NEW-DIRECTORY
-
+` + how + `
 To look: deedkeep backup list --from THIS-DIRECTORY
 To check every byte: deedkeep backup verify --from THIS-DIRECTORY
 To try it out: deedkeep backup drill --from THIS-DIRECTORY

@@ -382,11 +382,11 @@ func (s BackupSettings) passphrase() (string, error) {
 	}
 	raw, err := os.ReadFile(s.PassphraseFile)
 	if err != nil {
-		return "", fmt.Errorf("backup.passphrase_file: %w", err)
+		return "", fmt.Errorf("passphrase file: %w", err)
 	}
 	phrase := strings.TrimRight(string(raw), "\r\n")
 	if phrase == "" {
-		return "", fmt.Errorf("backup.passphrase_file: %s is empty", s.PassphraseFile)
+		return "", fmt.Errorf("passphrase file: %s is empty", s.PassphraseFile)
 	}
 	return phrase, nil
 }
