@@ -39,7 +39,8 @@ type fieldGroup struct {
 	Kept                []input // values of fields that the template has lost
 	Editing             bool
 	Version             uint64 // of the abstract that is shown
-	Conflict            bool   // somebody else changed the same fields
+	Conflict            bool   // others changed the same fields to other values
+	Notice              string // what else was saved in the group
 	Focus               bool   // the way to change it has the focus, which was in its form before
 }
 
@@ -189,10 +190,8 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 			groups = append(groups, g)
 		}
 	}
-	for _, g := range groups {
-		for i := range g.Fields {
-			g.Fields[i].Was = fingerprint(g.Fields[i].Values)
-		}
+	for i := range groups {
+		groups[i].remember(fingerprint)
 	}
 	return groups
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -27,9 +28,9 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 				return log.Items, err
 			},
 			again: func(status int, g fieldGroup) error { return p.editAgain(w, r, who, status, sheet, g) },
-			save: func(ctx context.Context, sent map[string][]string) (saved func(group string) error, err error) {
+			save: func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error) {
 				now, err := p.Vault.Abstracts.Patch(ctx, who.Actor, filed.Abstract.ID, patchOf(template.Fields, sent), onlyOf(filed.Abstract.Version))
-				return func(group string) error { return p.savedGroup(w, r, who, now, template, group) }, err
+				return func(group, notice string) error { return p.savedGroup(w, r, who, now, template, group, notice) }, err
 			},
 		}, nil
 	})
@@ -55,17 +56,19 @@ func (p *pages) editAgain(w http.ResponseWriter, r *http.Request, who visitor, s
 }
 
 // savedGroup shows the group as it is now, and what else of the page it changes.
-func (p *pages) savedGroup(w http.ResponseWriter, r *http.Request, who visitor, filed vault.Filed, template title.Template, name string) error {
+func (p *pages) savedGroup(w http.ResponseWriter, r *http.Request, who visitor, filed vault.Filed, template title.Template, name, notice string) error {
 	if !isPart(r) {
-		return p.see(w, r, p.abstractPath(filed.Abstract.ID)+"#group-"+name, "Saved.")
+		return p.see(w, r, p.abstractPath(filed.Abstract.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
 	}
 	sheet := p.abstractSheet(filed.Abstract, template)
 	for i := range sheet.Groups {
 		sheet.Groups[i].Focus = sheet.Groups[i].Name == name
 	}
+	saved := sheet.Group(name)
+	saved.Notice = notice
 	w.Header().Set("HX-Trigger", changedEvent)
 	return p.part(w, r, who, http.StatusOK, "abstract.html", "saved", struct {
 		abstractSheet
 		Saved fieldGroup
-	}{sheet, sheet.Group(name)})
+	}{sheet, saved})
 }

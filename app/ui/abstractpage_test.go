@@ -75,11 +75,11 @@ func TestEditAbstract(t *testing.T) {
 		t.Errorf("stored %+v", a)
 	}
 	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
-	stale.has(t, "Somebody changed this while you were at it", `value="Ulster"`, "It says “Greene” meanwhile.", "Changed by Lee", "It says “Catskill” meanwhile", "Save mine", "Keep theirs")
+	stale.has(t, "Another person saved changes while you were editing", `value="Ulster"`, "Lee changed this to “Greene” on ", "kim changed this to “Catskill” on ", `name="pick.county" value="theirs"> Keep “Greene”`)
 	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
 	form = hidden(stale)
-	change(303, map[string]string{"city": "Hudson", "county": "Ulster"})
-	if a := h.read(t, id).Abstract; a.City != "Hudson" || a.County != "Ulster" {
+	change(303, map[string]string{"city": "Hudson", "county": "Ulster", "pick.city": "theirs", "pick.county": "mine"})
+	if a := h.read(t, id).Abstract; a.City != "Catskill" || a.County != "Ulster" {
 		t.Errorf("stored %+v", a)
 	}
 	form = url.Values{"group": {"property"}, "version": {"1"}} // without the fingerprints the version counts
@@ -100,6 +100,44 @@ func TestEditAbstract(t *testing.T) {
 	saved.lacks(t, "Still missing", "<html")
 	saved.same(t, map[string]string{"HX-Trigger": "deedkeep:changed"})
 	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
+}
+
+// A blank field that a colleague fills in stays filled in when the form of somebody who
+// left it blank is saved, and its page says so.
+func TestBlankFieldOfColleague(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	lee, _ := h.enter(t, "Lee", title.RoleStaff)
+	path, filed := h.abstractOf(t, actor, nil, title.Property{})
+	made := h.order(t, "26-1", 2, title.PropertyDraft{})
+	order := h.orderPath(made)
+	stored := func() [2]string {
+		o, err := h.vault.Orders.Get(t.Context(), made.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]string{string(h.read(t, filed.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
+	}
+	for _, row := range []struct{ path, theirs, mine, label string }{
+		{path, "custom_fields.deed_book_page", "custom_fields.borrower", "Vesting Deed Book/Page"},
+		{order, "custom_fields.client", "custom_fields.underwriter", "Client"},
+	} {
+		sheet := hidden(h.status(t, 200, "GET", row.path+"?edit=details", cookie))
+		edit := func(cookie, field, text string, header ...string) reply {
+			form := url.Values{row.theirs: {""}, row.mine: {""}}
+			for name := range sheet {
+				form[name] = sheet[name]
+			}
+			form.Set(field, text)
+			return h.fill(t, map[bool]int{true: 200, false: 303}[len(header) > 0], cookie, row.path, form, header...)
+		}
+		edit(lee, row.theirs, "2417/0883")
+		edit(cookie, row.mine, "Ann Poe", "HX-Request: true").has(t, "Also changed while you were editing: "+row.label+" (by Lee).", "2417/0883", "Ann Poe")
+	}
+	if got, want := stored(), [2]string{`"2417/0883"`, `"2417/0883"`}; got != want {
+		t.Errorf("stored %q, want %q", got, want)
+	}
 }
 
 // Status, trash and back; the history tells it all.

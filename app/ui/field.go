@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,10 @@ type input struct {
 	Required bool            // marked; whether it may stay empty is the vault's to say
 	Problem  string          // why it was refused
 	Hint     string
-	Was      string // fingerprint of what stood there when the form was made; "" for none
-	Others   string // what somebody else made of it meanwhile
+	Was      string // fingerprint of what the form shows; "" for none
+	Clash    bool   // others changed it while the form was open, to another value
+	Others   string // who did, and when
+	Theirs   string // that value as people read it; "" for blank
 	Wide     bool   // takes the whole width
 	Focus    bool   // begins here
 	Fresh    bool   // of a record that is not made yet: nothing is missing
@@ -79,12 +82,42 @@ func customName(key string) string { return "custom_fields." + key }
 // newInput is a custom field with values that stand in it.
 func newInput(def title.Field, values []string) input {
 	in := input{Name: customName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == title.Paragraph || def.Type == title.Multiselect}
+	in.offer(values)
+	return in
+}
+
+// offer adds values to the options of a field that has options, where they are none.
+func (i *input) offer(values []string) {
 	for _, v := range values {
-		if v != "" && def.Type.Chooses() && !slices.Contains(in.Options, v) {
-			in.Options = append(slices.Clone(in.Options), v)
+		if v != "" && i.Type.Chooses() && !slices.Contains(i.Options, v) {
+			i.Options = append(slices.Clone(i.Options), v)
 		}
 	}
-	return in
+}
+
+// untouched is what a form sends of a field that nobody edits in it: a control holds
+// only what fits its type, whatever the type was when the value was stored.
+func (i input) untouched() []string {
+	switch i.Type {
+	case title.Multiselect:
+		return i.Values
+	case title.Dropdown:
+		for _, option := range slices.Backward(i.Options) {
+			if i.Has(option) {
+				return []string{option} // of several, the last one stays chosen
+			}
+		}
+		return nil
+	case title.Checkbox:
+		if !i.Empty() && i.Value() != "true" {
+			return []string{"false"}
+		}
+	case title.Date:
+		if day, err := time.Parse(time.DateOnly, i.Value()); err != nil || day.Year() < 1 {
+			return nil
+		}
+	}
+	return []string{i.Value()}
 }
 
 // newLine is a field of one line that every record has.
@@ -180,7 +213,7 @@ func rawOf(kind title.FieldType, values []string) json.RawMessage {
 	case kind == title.Checkbox:
 		return json.RawMessage("false")
 	case kind == title.NumberType:
-		text := strings.ReplaceAll(strings.TrimSpace(values[0]), ",", "")
+		text := plainNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
 			return number
 		}
@@ -188,6 +221,27 @@ func rawOf(kind title.FieldType, values []string) json.RawMessage {
 	}
 	return encoded(values[0])
 }
+
+// plainNumber gives a number without what people write around its digits: a dollar
+// sign, spaces, and commas between the thousands; any other text as it is.
+func plainNumber(text string) string {
+	text = strings.TrimSpace(text)
+	m := writtenNumber.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, m[2])
+	return m[1] + digits + m[3]
+}
+
+// writtenNumber is a number as people in the US write it: commas or spaces stand between
+// groups of three digits, or nowhere.
+var writtenNumber = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
 
 func encoded(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
@@ -237,8 +291,36 @@ func shown(kind title.FieldType, values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// fingerprint tells two values of a field apart.
-func fingerprint(values []string) string {
-	sum := sha256.Sum256(encoded(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })))
+// printer gives a short text for the values of a field.
+type printer func(kind title.FieldType, values []string) string
+
+// fingerprint tells two values of a field apart as far as a form can: a blank is a
+// blank, however it is sent, and what a browser changes on the way is no change.
+func fingerprint(kind title.FieldType, values []string) string {
+	plain := make([]string, 0, len(values))
+	for _, v := range values {
+		v = string(legible([]byte(strings.ReplaceAll(plainText(v), "\r", "\n"))))
+		if kind != title.Paragraph {
+			v = strings.TrimSpace(strings.ReplaceAll(v, "\n", ""))
+		}
+		if kind == title.NumberType {
+			v = plainNumber(v)
+		}
+		if v != "" {
+			plain = append(plain, v)
+		}
+	}
+	if kind == title.Multiselect {
+		slices.Sort(plain)
+		plain = slices.Compact(plain)
+	}
+	sum := sha256.Sum256(encoded(plain))
 	return hex.EncodeToString(sum[:6])
+}
+
+// remember notes in each field what the form shows. print is fingerprint.
+func (g *fieldGroup) remember(print printer) {
+	for i := range g.Fields {
+		g.Fields[i].Was = print(g.Fields[i].Type, g.Fields[i].untouched())
+	}
 }

@@ -119,8 +119,8 @@ func (p *pages) orderSheet(ctx context.Context, o title.Order) (s orderSheet, er
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		g.Path, g.Version = s.Path, o.Version
+		g.remember(fingerprint)
 		for j := range g.Fields {
-			g.Fields[j].Was = fingerprint(g.Fields[j].Values)
 			if g.Fields[j].Missing() {
 				s.Missing = append(s.Missing, g.Fields[j])
 			}

@@ -82,7 +82,7 @@ func TestOrderIsChanged(t *testing.T) {
 	second.Set("city", "Utica")
 	for _, header := range [][]string{nil, asPart} {
 		clash := staff.post(t, 412, path, second, header...)
-		clash.has(t, "Somebody changed this while you were at it", "It says “Albany” meanwhile. Changed by Kim of staff", `value="Utica"`)
+		clash.has(t, "Another person saved changes while you were editing", "Kim of staff changed this to “Albany” on ", `value="Utica"`)
 	}
 	now, err := h.vault.Orders.Get(t.Context(), o.ID)
 	if err != nil || now.City != "Albany" || now.State != "VT" || now.Version != 3 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -21,9 +22,9 @@ func (p *pages) changeOrder(w http.ResponseWriter, r *http.Request, who visitor)
 				return log.Items, err
 			},
 			again: func(status int, g fieldGroup) error { return p.orderAgain(w, r, who, status, s, g) },
-			save: func(ctx context.Context, sent map[string][]string) (saved func(group string) error, err error) {
+			save: func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error) {
 				now, err := p.Vault.Orders.Patch(ctx, who.Actor, s.ID, orderPatch(s.Fields, sent), onlyOf(s.Version))
-				return func(group string) error { return p.savedOrder(w, r, who, now, group) }, err
+				return func(group, notice string) error { return p.savedOrder(w, r, who, now, group, notice) }, err
 			},
 		}, err
 	})
@@ -54,9 +55,9 @@ func (p *pages) orderAgain(w http.ResponseWriter, r *http.Request, who visitor, 
 }
 
 // savedOrder shows the group as it is now, and what else of the page it changes.
-func (p *pages) savedOrder(w http.ResponseWriter, r *http.Request, who visitor, o title.Order, name string) error {
+func (p *pages) savedOrder(w http.ResponseWriter, r *http.Request, who visitor, o title.Order, name, notice string) error {
 	if !isPart(r) {
-		return p.see(w, r, p.orderPath(o.ID)+"#group-"+name, "Saved.")
+		return p.see(w, r, p.orderPath(o.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
 	}
 	s, err := p.orderSheet(r.Context(), o)
 	if err == nil {
@@ -68,8 +69,10 @@ func (p *pages) savedOrder(w http.ResponseWriter, r *http.Request, who visitor, 
 	for i := range s.Groups {
 		s.Groups[i].Focus = s.Groups[i].Name == name
 	}
+	saved := s.Group(name)
+	saved.Notice = notice
 	return p.part(w, r, who, http.StatusOK, "order.html", "order-saved", struct {
 		orderSheet
 		Saved fieldGroup
-	}{s, s.Group(name)})
+	}{s, saved})
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deedkeep/app/title"
@@ -17,10 +18,11 @@ import (
 // in between, without touching the same fields.
 const mostTries = 5
 
-// edited is a group of fields as somebody sent it, held against what is stored now.
+// edited is a group of fields as a form sent it, merged with what is stored now.
 type edited struct {
 	group    fieldGroup
 	sent     map[string][]string // what is to be changed, by name
+	kept     []input             // fields that others changed and this form did not
 	conflict bool
 }
 
@@ -34,20 +36,20 @@ type recordEdit struct {
 	log   func(context.Context) ([]title.Event, error) // the latest first
 	again func(status int, g fieldGroup) error         // shows the form once more, as it was filled in
 	// save stores what was sent, unless the record moved since it was read, and gives
-	// what shows the group as it is then.
-	save func(ctx context.Context, sent map[string][]string) (saved func(group string) error, err error)
+	// what shows the group as it is then, with a notice in it.
+	save func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error)
 }
 
 // changeGroup saves one group of fields. Fields that others changed while the form was
-// open are left alone where the form says nothing new of them; where it does, whoever
-// sent it sees both and decides.
+// open are left alone where the form says nothing new of them. Where it does, the form
+// comes back with both values, and asks which of them to save.
 func changeGroup(r *http.Request, read func() (recordEdit, error)) error {
 	for tries := 1; ; tries++ {
 		record, err := read()
 		if err != nil {
 			return err
 		}
-		e := merged(record.group(r.PostForm.Get("group")), r.PostForm)
+		e := merged(record.group(r.PostForm.Get("group")), r.PostForm, fingerprint)
 		if e.group.Name == "" {
 			return absentPath(r)
 		}
@@ -56,7 +58,7 @@ func changeGroup(r *http.Request, read func() (recordEdit, error)) error {
 			if err != nil {
 				return err
 			}
-			e.tellOthers(log, record.zone)
+			e.nameOthers(log, record.zone)
 			return record.again(http.StatusPreconditionFailed, e.group)
 		}
 		if old := oldDates(e.group.Fields, e.sent); len(old) > 0 {
@@ -74,7 +76,11 @@ func changeGroup(r *http.Request, read func() (recordEdit, error)) error {
 		case err != nil:
 			return err
 		}
-		return saved(e.group.Name)
+		notice, err := e.keptNotice(r.Context(), record.log)
+		if err != nil {
+			return err
+		}
+		return saved(e.group.Name, notice)
 	}
 }
 
@@ -83,39 +89,38 @@ func onlyOf(version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
-// merged holds what was sent of a group against what is stored.
-func merged(g fieldGroup, form url.Values) edited {
+// merged compares a form with what is stored now, field by field: a field that the form
+// was shown with and still holds was not edited there. print is fingerprint.
+func merged(g fieldGroup, form url.Values, print printer) edited {
 	e := edited{group: g, sent: map[string][]string{}}
 	e.group.Fields, e.group.Editing = slices.Clone(g.Fields), true
 	stale := form.Get("version") != "" && form.Get("version") != strconv.FormatUint(g.Version, 10)
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
 		values, there := form[in.Name]
-		mine := sentTexts(in.Type, values)
-		was := form.Get("was." + in.Name)
-		if !there || sameTexts(mine, in.Values) {
-			continue
-		}
+		mine, was := sentTexts(in.Type, values), form.Get("was."+in.Name)
+		edited := was == "" || was != print(in.Type, mine)
 		others := was != "" && was != in.Was || was == "" && stale
 		switch {
-		case others && was == fingerprint(mine): // only they touched it
+		case !there || print(in.Type, mine) == in.Was:
+		case !edited:
+			e.kept = append(e.kept, *in)
+		case form.Get("pick."+in.Name) == pickTheirs:
 		case others:
-			e.conflict = true
-			in.Others = "It says “" + shorten(shown(in.Type, in.Values), 300) + "” meanwhile."
-			if in.Empty() {
-				in.Others = "It was emptied meanwhile."
-			}
+			e.conflict, in.Clash, in.Theirs = true, true, shorten(shown(in.Type, in.Values), 300)
 			in.Values = mine
 		default:
 			in.Values = mine
 			e.sent[in.Name] = mine
 		}
+		in.offer(in.Values)
 	}
 	e.group.Conflict = e.conflict
 	return e
 }
 
-func sameTexts(a, b []string) bool { return fingerprint(a) == fingerprint(b) }
+// pickTheirs is what a form says of a field whose stored value is to stay.
+const pickTheirs = "theirs"
 
 // sentLine is a text field as it was sent, or that it was not.
 func sentLine(sent map[string][]string, name string) title.Sent[title.Input] {
@@ -137,20 +142,54 @@ func (g *fieldGroup) refuse(refused map[string]string) {
 	}
 }
 
-// tellOthers adds who made the changes that stand against these.
-func (e *edited) tellOthers(log []title.Event, zone *time.Location) {
+// nameOthers says beside each field in conflict who changed it, and when.
+func (e *edited) nameOthers(log []title.Event, zone *time.Location) {
 	focused := false
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
-		if in.Others == "" {
+		if !in.Clash {
 			continue
 		}
 		in.Focus, focused = !focused, true
-		at := slices.IndexFunc(log, func(event title.Event) bool {
-			return slices.ContainsFunc(event.Changes, func(c title.Change) bool { return c.Field == in.Name })
-		})
-		if at >= 0 {
-			in.Others += " Changed by " + byWhom(log[at].Actor) + ", " + clockTime(log[at].At.In(zone)) + "."
+		by := "This was changed"
+		on := " while you were editing"
+		if at := changeOf(log, in.Name); at >= 0 {
+			by = byWhom(log[at].Actor) + " changed this"
+			on = " on " + clockTime(log[at].At.In(zone))
+		}
+		in.Others = by + " to “" + in.Theirs + "”" + on + "."
+		if in.Theirs == "" {
+			in.Others = by + " to blank" + on + "."
 		}
 	}
+}
+
+// changeOf is the latest entry that changed a field; -1 for none.
+func changeOf(log []title.Event, field string) int {
+	return slices.IndexFunc(log, func(event title.Event) bool {
+		return slices.ContainsFunc(event.Changes, func(c title.Change) bool { return c.Field == field })
+	})
+}
+
+// keptNotice names the fields that others changed while the form was open, and by whom.
+func (e *edited) keptNotice(ctx context.Context, read func(context.Context) ([]title.Event, error)) (string, error) {
+	if len(e.kept) == 0 {
+		return "", nil
+	}
+	log, err := read(ctx)
+	if err != nil {
+		return "", err
+	}
+	var labels, names []string
+	for _, in := range e.kept {
+		labels = append(labels, in.Label)
+		if at := changeOf(log, in.Name); at >= 0 && !slices.Contains(names, byWhom(log[at].Actor)) {
+			names = append(names, byWhom(log[at].Actor))
+		}
+	}
+	notice := "Also changed while you were editing: " + strings.Join(labels, ", ")
+	if len(names) > 0 {
+		notice += " (by " + strings.Join(names, ", ") + ")"
+	}
+	return notice + ".", nil
 }
