@@ -212,7 +212,7 @@ func rawOf(kind title.FieldType, values []string) json.RawMessage {
 		return json.RawMessage("true")
 	case kind == title.Checkbox:
 		return json.RawMessage("false")
-	case kind == title.NumberType:
+	case kind == title.NumberType && len(values) == 1:
 		text := plainNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
 			return number
@@ -236,6 +236,27 @@ func plainNumber(text string) string {
 		}
 		return r
 	}, m[2])
+	return m[1] + digits + m[3]
+}
+
+// Amount is a number with commas between its thousands.
+func (i input) Amount() string { return grouped(i.Value()) }
+
+// longNumber is a number that is hard to read without commas. A shorter one may be a
+// year.
+var longNumber = regexp.MustCompile(`^(-?)([0-9]{5,})(\.[0-9]+)?$`)
+
+// grouped gives a number from 10,000 on with commas between its thousands; any other
+// text as it is.
+func grouped(text string) string {
+	m := longNumber.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	digits := m[2]
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
 	return m[1] + digits + m[3]
 }
 
@@ -283,6 +304,8 @@ func shown(kind title.FieldType, values []string) string {
 		return ""
 	case kind == title.Date:
 		return date(values[0])
+	case kind == title.NumberType && len(values) == 1:
+		return grouped(values[0])
 	case kind == title.Checkbox && values[0] == "true":
 		return "Yes"
 	case kind == title.Checkbox && values[0] == "false":

@@ -67,6 +67,29 @@ func TestDateText(t *testing.T) {
 	}
 }
 
+// A number is taken as people in the US write amounts, and shown so. What could be meant
+// in two ways is refused by the rules of the field.
+func TestWrittenNumbers(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ typed, sent, shown string }{
+		{"$387,500.00", "387500.00", "387,500.00"}, {"387,500", "387500", "387,500"}, {"387500", "387500", "387,500"}, {" $ 1,250 ", "1250", "1250"},
+		{"387 500", "387500", "387,500"}, {"387\u00a0500.5", "387500.5", "387,500.5"}, {"-$12,000", "-12000", "-12,000"}, {"12,000.", "12000", "12,000"},
+		{"2026", "2026", "2026"}, {"10000", "10000", "10,000"}, {"1234567890123", "1234567890123", "1,234,567,890,123"}, {"0.125", "0.125", "0.125"}, {"1e5", "1e5", "1e5"},
+		{"38,75", `"38,75"`, "38,75"}, {"3,875,00", `"3,875,00"`, "3,875,00"}, {"387.500,00", `"387.500,00"`, "387.500,00"}, {"$", `"$"`, "$"}, {"five", `"five"`, "five"}, {"007", `"007"`, "007"},
+	} {
+		sent := string(sentCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}).Sent["amount"])
+		if sent != row.sent {
+			t.Errorf("%q is sent as %s, want %s", row.typed, sent, row.sent)
+		}
+		if got := shown(title.NumberType, texts(json.RawMessage(sent))); got != row.shown {
+			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
+		}
+		if in := newInput(everyField[6], texts(json.RawMessage(sent))); in.Amount() != row.shown {
+			t.Errorf("%q stands in its field as %q, want %q", row.typed, in.Amount(), row.shown)
+		}
+	}
+}
+
 func TestTextsOfStoredValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
