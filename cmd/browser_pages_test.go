@@ -88,7 +88,7 @@ func (f *firm) screens() []screen {
 // noScreens are the routes that are no page, by how their pattern ends.
 var noScreens = map[string]string{
 	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
-	"/marks": "a part", "GET /find/box": "a part", "GET /admin/search": "a part", "/latest": "a part", "/documents/{n}/row": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
+	"/marks": "a part", "GET /find/box": "a part", "GET /orders/number": "a part", "GET /admin/search": "a part", "/latest": "a part", "/documents/{n}/row": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
 }
 
 // Every route that is looked at is among the screens: so no page goes untested.

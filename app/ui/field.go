@@ -32,6 +32,7 @@ type input struct {
 	Clash    bool   // others changed it while the form was open, to another value
 	Others   string // who did, and when
 	Theirs   string // that value as people read it; "" for blank
+	Lookup   string // the address of a part that says more about what is typed; "" for none
 	Wide     bool   // takes the whole width
 	Focus    bool   // begins here
 	Fresh    bool   // of a record that is not made yet: nothing is missing

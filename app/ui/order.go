@@ -116,6 +116,7 @@ func (p *pages) orderSheet(ctx context.Context, o title.Order) (s orderSheet, er
 		s.Statuses = append(s.Statuses, o.Status)
 	}
 	s.Groups = orderGroups(o, s.Fields)
+	s.lookup()
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		g.Path, g.Version = s.Path, o.Version

@@ -259,3 +259,41 @@ func TestOrderListPages(t *testing.T) {
 		t.Errorf("of another list: %s", got)
 	}
 }
+
+// Who types a number that other orders have sees them before the order is saved; the
+// order's own number is no such one.
+func TestOrderNumberIsLookedUp(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	one := h.order(t, "26-1", 2, elm())
+	h.order(t, "26-2", 2, elm())
+	staff, viewer := h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	staff.get(t, 200, "/orders/new").has(t, `hx-get="/orders/number"`, `id="order_number-lookup" role="status"`)
+	own := strings.TrimPrefix(h.orderPath(one), "/orders/")
+	staff.get(t, 200, h.orderPath(one)+"?edit=property").has(t, `hx-get="/orders/number?not=`+own+`"`)
+	for _, row := range []struct {
+		name, asked string
+		want        []string
+		lacks       string
+	}{
+		{"another's", "?order_number=26-1", []string{"Another order has the number 26-1", h.orderPath(one), "12 Elm &lt;St&gt;"}, "26-2"},
+		{"as people may type it", "?order_number=+26-1+", []string{"Another order has the number 26-1"}, "26-2"},
+		{"its own", "?order_number=26-1&not=" + own, nil, "warning"},
+		{"another's, of an order that there is", "?order_number=26-2&not=" + own, []string{"Another order has the number 26-2"}, "26-1"},
+		{"free", "?order_number=26-3", nil, "warning"},
+		{"blank", "?order_number=", nil, "warning"},
+		{"too long", "?order_number=" + strings.Repeat("x", 300), nil, "warning"},
+	} {
+		got := staff.get(t, 200, "/orders/number"+row.asked, asPart...)
+		got.has(t, row.want...)
+		if got.lacks(t, row.lacks, "<html"); t.Failed() {
+			t.Fatal(row.name)
+		}
+	}
+	staff.get(t, 303, "/orders/number?order_number=26-1").same(t, map[string]string{"Location": "/orders"})
+	viewer.get(t, 200, "/orders/number?order_number=26-1", asPart...).has(t, "Another order") // who reads them all
+	if err := h.vault.Orders.Trash(t.Context(), staff.actor, one.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	staff.get(t, 200, "/orders/number?order_number=26-1", asPart...).lacks(t, "warning")
+}

@@ -37,6 +37,7 @@ func (p *pages) newOrderForm(w http.ResponseWriter, r *http.Request, who visitor
 			}
 		}
 	}
+	made.Core[0].Lookup = numberLookup("")
 	if len(made.Wrong) == 0 {
 		made.Core[0].Focus = true
 	}

@@ -97,6 +97,7 @@ func (p *pages) routes() []route {
 		{"GET /orders", mayRead, p.orderList, false},
 		{"POST /orders", mayWrite, p.createOrder, false},
 		{"GET /orders/new", mayWrite, p.newOrderPage, false},
+		{"GET /orders/number", mayRead, p.orderNumber, false},
 		{"GET /orders/{id}", mayRead, p.orderPage, false},
 		{"POST /orders/{id}", mayWrite, p.changeOrder, false},
 		{"POST /orders/{id}/status", mayWrite, p.orderStatus, false},
