@@ -38,7 +38,7 @@ type filing struct{ name, sample string }
 var chain = []filing{
 	{"01_Title report.docx", "title/title-report.docx"},
 	{"02_Deed_2019-03-14_Bk1022-Pg311_Alder-to-Birch.tiff", "title/warranty-deed-g4-300dpi.tiff"},
-	{"03_Deed_1998-06-02_Bk611-Pg87_Cedar-to-Alder.pdf", "title/warranty-deed-scan-jpeg.pdf"},
+	{"03_Deed_1998-06-02_Bk611-Pg87_Cedar-to-Alder.pdf", "title/warranty-deed-scan-100dpi.pdf"},
 	{"04_Mortgage_2019-03-14_Bk1022-Pg315_First Wexcombe Bank.pdf", "title/open-end-mortgage.pdf"},
 	{"05_Deed with text_Bk611-Pg90.pdf", "title/warranty-deed-g4-ocr-layer.pdf"},
 	{"06_Plat_Orchard Ridge.pdf", "title/plat-24x36-vector.pdf"},
@@ -183,7 +183,7 @@ func (f *firm) folders(ctx context.Context) {
 	_, err = f.client.CreateFolder(ctx, "Index books", &top.ID)
 	f.must(err)
 	done, err := f.client.Upload(ctx, &top.ID, uploads(f.t, []filing{
-		{"Index of deeds 1921-1950.pdf", "real/page_with_number.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
+		{"Index of deeds 1921-1950.pdf", "title/index-of-deeds-500-pages.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
 		{lost, "title/deed-page-2-legal-description.png"}, {broken, "refuse/image-bomb-60000x60000.png"},
 	}))
 	f.must(err)

@@ -64,7 +64,7 @@ func TestReadme(t *testing.T) {
 	}
 	room := t.TempDir()
 	for name, from := range map[string]string{
-		"deed.pdf": "title/warranty-deed-scan-jpeg.pdf", "plat.tiff": "title/warranty-deed-g4-300dpi.tiff", "setup.exe": "refuse/setup.exe",
+		"deed.pdf": "title/warranty-deed-scan-100dpi.pdf", "plat.tiff": "title/warranty-deed-g4-300dpi.tiff", "setup.exe": "refuse/setup.exe",
 	} {
 		_, content := sample(t, from)
 		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {

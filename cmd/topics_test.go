@@ -123,7 +123,7 @@ func run(t *testing.T, script string, filled bool) (room string) {
 	}
 	room = t.TempDir()
 	for from, to := range map[string]string{
-		"title/warranty-deed-scan-jpeg.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
+		"title/warranty-deed-scan-100dpi.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
 		"title/open-end-mortgage.pdf": "closed-files/2019/Mortgage.pdf",
 	} {
 		content, err := os.ReadFile(sampleFile(t, from))

@@ -151,7 +151,7 @@ func TestWine(t *testing.T) {
 	w.run(t, exitNoVault, "status", "--data", vaultThere)
 	server := w.serve(t)
 	key := w.run(t, exitDone, "keys", "create", "wine", "--quiet", "--data", vaultThere)
-	_, document := sample(t, "real/prefilled_f1040.pdf")
+	_, document := sample(t, "title/warranty-deed-g4-ocr-layer.pdf")
 	c := client.New(server.url, key, nil)
 	id := filed(t, c, document)
 	if got := w.run(t, exitDone, "process", "list", "--data", vaultThere); got != "nothing failed" {

@@ -14,7 +14,7 @@ import (
 func BenchmarkThumbnail(b *testing.B) {
 	e := engine(b)
 	wanted := map[string]bool{
-		"warranty-deed-scan-jpeg.pdf": true, "warranty-deed-g4-ocr-layer.pdf": true, "open-end-mortgage.pdf": true,
+		"warranty-deed-scan-100dpi.pdf": true, "warranty-deed-g4-ocr-layer.pdf": true, "open-end-mortgage.pdf": true,
 		"warranty-deed-g4-300dpi.tiff": true, "recorded-deed-phone-photo.jpg": true,
 	}
 	for _, s := range vaulttest.Samples(b) {

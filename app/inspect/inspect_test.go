@@ -6,12 +6,11 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"deedkeep/app/inspect"
+	"deedkeep/app/vaulttest"
 )
 
 // engine is a PDF engine that answers as it is told to.
@@ -90,60 +89,44 @@ func judgeAll(t *testing.T, rows []row) {
 	}
 }
 
-// TestSamples runs every sample of the manifest, the engine answering as the
-// manifest says a real one does.
+// TestSamples runs every sample document, the engine answering as the manifest says a
+// real one does.
 func TestSamples(t *testing.T) {
-	dir := os.Getenv("DEEDKEEP_SAMPLES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "samples")
-	}
-	manifest, err := os.ReadFile(filepath.Join(dir, "MANIFEST.tsv"))
-	if err != nil {
-		t.Fatalf("the samples are wanted beside the clone, or in DEEDKEEP_SAMPLES: %v", err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(manifest)), "\n")
-	column := map[string]int{}
-	for i, name := range strings.Split(lines[0], "\t") {
-		column[name] = i
-	}
-	for _, line := range lines[1:] {
-		fields := strings.Split(line, "\t")
-		get := func(name string) string { return fields[column[name]] }
-		t.Run(get("path"), func(t *testing.T) {
-			doc, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(get("path"))))
+	for _, s := range vaulttest.Samples(t) {
+		t.Run(s.Path, func(t *testing.T) {
+			doc, err := os.ReadFile(s.File)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sample(t, get, doc)
+			sample(t, s, doc)
 		})
 	}
 }
 
-func sample(t *testing.T, get func(string) string, doc []byte) {
-	pages, _ := strconv.Atoi(get("page_count")) // blank is 0
-	pdf := &engine{pages: pages, heavy: strings.HasPrefix(get("refusal"), "Image-heavy")}
-	switch get("refusal") {
+func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
+	pdf := &engine{pages: s.Pages, heavy: strings.HasPrefix(s.Refusal, "Image-heavy")}
+	switch s.Refusal {
 	case inspect.PDFPassword:
 		pdf.openErr = inspect.ErrPassword
 	case inspect.PDFUnreadable:
 		pdf.openErr = inspect.ErrUnreadable
 	}
-	ext, _ := inspect.Extension(get("path"))
+	ext, _ := inspect.Extension(s.Path)
 	report, err := inspect.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, pdf, inspect.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Refusal != get("refusal") || (report.Refusal == "") != (get("expected") == "accept") {
-		t.Errorf("refusal %q, want %q (%s)", report.Refusal, get("refusal"), get("expected"))
+	if report.Refusal != s.Refusal || (report.Refusal == "") != s.Accept {
+		t.Errorf("refusal %q, want %q (accepted: %v)", report.Refusal, s.Refusal, s.Accept)
 	}
-	if get("expected") == "refuse" {
+	if !s.Accept {
 		return
 	}
-	if mime, _, _ := strings.Cut(get("mime"), ";"); report.MIME != mime {
+	if mime, _, _ := strings.Cut(s.MIME, ";"); report.MIME != mime {
 		t.Errorf("mime %q, want %q", report.MIME, mime)
 	}
-	if got := get("page_count"); (report.Pages == nil) != (got == "") || report.Pages != nil && *report.Pages != pages {
-		t.Errorf("pages %v, want %q", report.Pages, got)
+	if (report.Pages == nil) != (s.Pages == 0) || report.Pages != nil && *report.Pages != s.Pages {
+		t.Errorf("pages %v, want %d", report.Pages, s.Pages)
 	}
 }
 

@@ -53,7 +53,8 @@ func TestSamples(t *testing.T) {
 	e := engine(t)
 	heavy := map[string]bool{
 		"issue5747.pdf": true, "warranty-deed-g4-ocr-layer.pdf": true, "warranty-deed-scan-jpeg.pdf": true,
-		"scan-301-pages.pdf": true,
+		"warranty-deed-scan-100dpi.pdf": true,
+		"scan-301-pages.pdf":            true,
 		// Text before pictures as large as the page: scans by the rule.
 		"bug1771477.pdf": true, "testPDFPackage.pdf": true,
 	}

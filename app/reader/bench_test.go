@@ -38,7 +38,7 @@ func inspectPDF(b *testing.B, p *reader.Pool, content []byte, lim inspect.Limits
 
 // BenchmarkWarm is the inspection of one PDF by a child that is there already.
 func BenchmarkWarm(b *testing.B) {
-	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-jpeg.pdf", "title/index-of-deeds-500-pages.pdf"} {
+	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-100dpi.pdf", "title/index-of-deeds-500-pages.pdf"} {
 		b.Run(name, func(b *testing.B) {
 			content := sampleContent(b, name)
 			p := reader.Open(reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
@@ -78,7 +78,7 @@ func BenchmarkExtract(b *testing.B) {
 		content := sampleContent(b, name)
 		return reader.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: "application/pdf", Ext: "pdf"}
 	}
-	scan, index := request("title/warranty-deed-scan-jpeg.pdf"), request("title/index-of-deeds-500-pages.pdf")
+	scan, index := request("title/warranty-deed-scan-100dpi.pdf"), request("title/index-of-deeds-500-pages.pdf")
 	b.Run("picture", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := p.Picture(b.Context(), scan, 1, 400, extract.Limits{}); err != nil {

@@ -21,11 +21,11 @@ func BenchmarkView(b *testing.B) {
 	}{
 		{"title/warranty-deed-g4-300dpi.tiff", 2550},
 		{"title/warranty-deed-g4-ocr-layer.pdf", 2550},
-		{"title/warranty-deed-scan-jpeg.pdf", 2550},
+		{"title/warranty-deed-scan-100dpi.pdf", 2550},
 		{"title/open-end-mortgage.pdf", 2550},
 		{"title/recorded-deed-phone-photo.jpg", 2550},
 		{"title/plat-24x36-vector.pdf", 5100},
-		{"title/warranty-deed-scan-jpeg.pdf", 1275},
+		{"title/warranty-deed-scan-100dpi.pdf", 1275},
 	} {
 		r := sampleRequest(b, c.name)
 		b.Run(c.name, func(b *testing.B) {

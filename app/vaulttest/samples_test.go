@@ -1,0 +1,104 @@
+package vaulttest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+)
+
+// TestSampleFolder says in one line whether the tests read more than the documents of
+// this repository: "go generate" runs it, because "go test ./..." prints nothing of a
+// package that passes.
+func TestSampleFolder(t *testing.T) {
+	own, others := 0, 0
+	for _, s := range Samples(t) {
+		if s.Own {
+			own++
+		} else {
+			others++
+		}
+	}
+	if folder := SampleFolder(t); folder != "" {
+		fmt.Printf("samples: the tests read the %d documents of this repository, and %d more of %s\n", own, others, folder)
+		return
+	}
+	fmt.Printf("samples: the tests read the %d documents of this repository; there is no folder of more (DEEDKEEP_SAMPLES)\n", own)
+}
+
+// TestOwnSamples checks the documents of this repository against their manifest, and
+// that the tests have them where there is no other folder.
+func TestOwnSamples(t *testing.T) {
+	listed := map[string]bool{}
+	kinds := map[string]bool{}
+	for _, s := range Samples(t) {
+		if !s.Own {
+			continue
+		}
+		listed[s.Path] = true
+		if s.Accept {
+			kinds[s.Kind] = true
+		}
+		content, err := os.ReadFile(s.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != s.sha256 {
+			t.Errorf("%s: SHA-256 %x, want %s", s.Path, sum, s.sha256)
+		}
+	}
+	for _, kind := range []string{"pdf", "tiff", "png", "jpg", "gif", "bmp", "webp", "docx", "doc", "xlsx", "txt"} {
+		if !kinds[kind] {
+			t.Errorf("no accepted document is of the type %s", kind)
+		}
+	}
+	files, err := filepath.Glob("testdata/documents/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int64
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+		name := filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
+		if path.Ext(name) == ".gz" {
+			name = name[:len(name)-len(".gz")]
+		}
+		if !listed[name] {
+			t.Errorf("%s is not in the manifest", name)
+		}
+	}
+	if size > 2_000_000 {
+		t.Errorf("%d bytes of documents, want at most 2,000,000", size)
+	}
+}
+
+// TestSamplesBeside: documents of a folder that are not in this repository follow its
+// own; the same ones are not read twice.
+func TestSamplesBeside(t *testing.T) {
+	folder := t.TempDir()
+	own := Samples(t)[0]
+	manifest := "path\tsha256\texpected\tkind\tmime\tpage_count\tphrase\trefusal\tremark\n" +
+		own.Path + "\t" + own.sha256 + "\taccept\tpng\timage/png\t\t\t\t\n" +
+		own.Path + "\tdiffers\taccept\tpng\timage/png\t\t\t\t\n" +
+		"more/deed.pdf\tdiffers\taccept\tpdf\tapplication/pdf\t7\t\t\t\n"
+	if err := os.WriteFile(filepath.Join(folder, "MANIFEST.tsv"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("DEEDKEEP_SAMPLES", folder)
+	var got []string
+	for _, s := range Samples(t) {
+		if !s.Own {
+			got = append(got, fmt.Sprint(s.Path, " ", s.Pages))
+		}
+	}
+	if want := []string{own.Path + " 0", "more/deed.pdf 7"}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
