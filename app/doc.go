@@ -49,6 +49,7 @@
 //	test   app            this plan and the tests that keep it                    -
 //	test   app/contract   the server against its description: a fuzzer             -
 //	test   app/vaulttest  what several packages' tests stand on                   -
+//	test   app/vaulttest/blockdev disks that fail, and that record a power cut    github.com/hanwen/go-fuse/v2
 //
 // Nouns become wire shapes in api: wire imports nothing. Tests keep the floors too
 // (a test may besides import its neighbours on its own floor, and vaulttest); code

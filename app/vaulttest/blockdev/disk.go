@@ -1,0 +1,282 @@
+//go:build root && linux
+
+package blockdev
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Disk is a block device whose bytes are kept in memory. Everything of it is gone at the
+// end of its test.
+type Disk struct {
+	base    string   // folder of its mounts
+	kind    string   // of its file system
+	memory  *os.File // the bytes
+	size    int64
+	loop    *os.File
+	mounted bool
+
+	server *exec.Cmd // of the FUSE file; nil: the loop device lies on the memory itself
+	link   *os.File  // to the server
+
+	mu    sync.Mutex
+	fails func(offset int64, data []byte) bool
+	log   *Recording // nil: nothing is recorded
+	broke error      // of the link
+}
+
+// New makes a disk of size bytes, all zero, and a device for it.
+func New(t testing.TB, size int64) *Disk {
+	t.Helper()
+	d := newDisk(t, size)
+	if err := d.serve(); err != nil {
+		t.Fatalf("serve a disk: %v", err)
+	}
+	file, err := os.OpenFile(filepath.Join(d.base, fuseFolder, fuseFile), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatalf("open the disk: %v", err)
+	}
+	// Direct: the page cache would keep writes back, and join them.
+	err = errors.Join(d.attach(file, unix.LO_FLAGS_DIRECT_IO), file.Close())
+	if err != nil {
+		t.Fatalf("attach the disk: %v", err)
+	}
+	return d
+}
+
+// Copy makes another disk with the bytes that this one holds now. What its file system
+// has not written yet is not among them: so it looks after a power failure. A copy
+// cannot fail or record.
+func (d *Disk) Copy(t testing.TB) *Disk {
+	t.Helper()
+	c := newPlain(t, d.size)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.kind = d.kind
+	if err := copyData(c.memory, d.memory, d.size); err != nil {
+		t.Fatalf("copy the disk: %v", err)
+	}
+	return c
+}
+
+// newPlain makes a disk without a server.
+func newPlain(t testing.TB, size int64) *Disk {
+	t.Helper()
+	d := newDisk(t, size)
+	if err := d.attach(d.memory, 0); err != nil {
+		t.Fatalf("attach the disk: %v", err)
+	}
+	return d
+}
+
+func newDisk(t testing.TB, size int64) *Disk {
+	t.Helper()
+	memory, err := newMemory(size)
+	if err != nil {
+		t.Fatalf("memory for a disk: %v", err)
+	}
+	d := &Disk{memory: memory, size: size}
+	t.Cleanup(func() {
+		if err := d.close(); err != nil {
+			t.Errorf("remove the disk: %v", err)
+		}
+	})
+	if d.base, err = os.MkdirTemp("", "dk"); err != nil { // short: a socket is to fit
+		t.Fatal(err)
+	}
+	for _, folder := range []string{fuseFolder, mountFolder} {
+		if err := os.Mkdir(filepath.Join(d.base, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// close takes apart what there is, in the reverse order, each step also after another failed.
+func (d *Disk) close() error {
+	var all []error
+	if d.mounted {
+		all = append(all, d.unmount())
+	}
+	if d.loop != nil {
+		all = append(all, unix.IoctlSetInt(int(d.loop.Fd()), unix.LOOP_CLR_FD, 0), d.loop.Close())
+	}
+	if d.server != nil {
+		// Closing alone would leave the goroutine that reads.
+		all = append(all, unix.Shutdown(int(d.link.Fd()), unix.SHUT_RDWR), d.link.Close(), d.server.Wait())
+		d.mu.Lock()
+		all = append(all, d.broke)
+		d.mu.Unlock()
+	}
+	all = append(all, d.memory.Close())
+	if d.base != "" {
+		all = append(all, os.RemoveAll(d.base))
+	}
+	return errors.Join(all...)
+}
+
+// Device is the path of the block device.
+func (d *Disk) Device() string { return d.loop.Name() }
+
+// Mkfs makes a file system: "ext4" or "xfs".
+func (d *Disk) Mkfs(t testing.TB, kind string) {
+	t.Helper()
+	var args []string
+	switch kind {
+	case "ext4":
+		args = []string{"-q", "-F", "-m", "0", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"}
+	case "xfs":
+		args = []string{"-q", "-f", "-K"}
+	default:
+		t.Fatalf("no such file system: %q", kind)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mkfs."+kind, append(args, d.Device())...).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs.%s: %v\n%s", kind, err, bytes.TrimSpace(out))
+	}
+	d.kind = kind
+}
+
+// Mount mounts the file system, with what its journal has to replay, and gives its folder.
+func (d *Disk) Mount(t testing.TB) string {
+	t.Helper()
+	folder, err := d.TryMount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// TryMount is Mount for any goroutine, and for a disk that may not be mountable.
+func (d *Disk) TryMount() (folder string, err error) {
+	options := ""
+	if d.kind == "xfs" {
+		options = "nouuid" // copies have the same
+	}
+	folder = filepath.Join(d.base, mountFolder)
+	if err := unix.Mount(d.Device(), folder, d.kind, 0, options); err != nil {
+		return "", fmt.Errorf("mount %s on %s: %w", d.kind, d.Device(), err)
+	}
+	d.mounted = true
+	return folder, nil
+}
+
+// Unmount unmounts the file system; every process must have left it.
+func (d *Disk) Unmount(t testing.TB) {
+	t.Helper()
+	if err := d.TryUnmount(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TryUnmount is Unmount for any goroutine.
+func (d *Disk) TryUnmount() error {
+	d.mounted = false
+	return d.unmount()
+}
+
+// unmount waits a little for a killed process that is just ending.
+func (d *Disk) unmount() error {
+	folder := filepath.Join(d.base, mountFolder)
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		err := unix.Unmount(folder, 0)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(end) {
+			return errors.Join(fmt.Errorf("unmount %s: %w", folder, err), unix.Unmount(folder, unix.MNT_DETACH))
+		}
+	}
+	// The device is open still, so the kernel keeps its pages of it.
+	return unix.IoctlSetInt(int(d.loop.Fd()), unix.BLKFLSBUF, 0)
+}
+
+// FailWrites has the disk answer EIO to each write that fails says so of, and not do
+// it; nil: all succeed again. fails is called from one goroutine at a time, with the
+// place on the disk; it must not use the disk, nor keep data.
+func (d *Disk) FailWrites(fails func(offset int64, data []byte) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fails = fails
+}
+
+// attach finds a loop device that is free, and puts it over the file.
+func (d *Disk) attach(file *os.File, flags uint32) error {
+	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer control.Close() //nolint:errcheck // only asked
+	for {
+		n, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
+		if err != nil {
+			return fmt.Errorf("free loop device: %w", err)
+		}
+		loop, err := os.OpenFile(fmt.Sprintf("/dev/loop%d", n), os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		// Detached with its last user, should this process be killed.
+		config := unix.LoopConfig{Fd: uint32(file.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_AUTOCLEAR}}
+		err = unix.IoctlLoopConfigure(int(loop.Fd()), &config)
+		if err == nil {
+			d.loop = loop
+			return nil
+		}
+		if err = errors.Join(err, loop.Close()); !errors.Is(err, unix.EBUSY) { // busy: another was quicker
+			return fmt.Errorf("configure %s: %w", loop.Name(), err)
+		}
+	}
+}
+
+func newMemory(size int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate("disk", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), "disk")
+	if err := file.Truncate(size); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// copyData makes to hold what from holds, and no more memory than it.
+func copyData(to, from *os.File, size int64) error {
+	if err := errors.Join(to.Truncate(0), to.Truncate(size)); err != nil {
+		return err
+	}
+	buf := make([]byte, 1<<20)
+	for at := int64(0); at < size; {
+		begin, err := from.Seek(at, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) { // nothing but holes
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if at, err = from.Seek(begin, unix.SEEK_HOLE); err != nil {
+			return err
+		}
+		for begin < at {
+			n, err := from.ReadAt(buf[:min(int64(len(buf)), at-begin)], begin)
+			if err != nil {
+				return err
+			}
+			if _, err := to.WriteAt(buf[:n], begin); err != nil {
+				return err
+			}
+			begin += int64(n)
+		}
+	}
+	return nil
+}
