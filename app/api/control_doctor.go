@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"deedkeep/app/title"
@@ -19,7 +20,10 @@ func (c control) checkup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := c.Vault.Checkup(r.Context())
-	out := wire.Checkup{Status: status, MonthBytes: int64(found.MonthBytes)}
+	out := wire.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.Reread.Clean, Unchecked: found.Reread.Unsure}
+	if failed := cmp.Or(found.Reread.Failed, found.Reread.Lost); failed != nil {
+		out.DiskError = failed.Error()
+	}
 	if !found.NewestEvent.IsZero() {
 		out.NewestEventAt = new(wire.At(found.NewestEvent))
 	}

@@ -62,6 +62,22 @@ func past(found *wire.Checkup, now time.Time) wire.Diagnosis {
 		`see the system's log for that time (power, memory); "deedkeep verify" reads everything`)
 }
 
+// database says whether the file in memory is the one on the disk.
+func database(found *wire.Checkup) wire.Diagnosis {
+	const check = "database"
+	switch {
+	case found.DiskError != "":
+		return bad(check, "the disk failed to write vault.db: "+found.DiskError,
+			`check the disk and the system's log; to continue elsewhere, stop the server and copy the data directory to another disk`)
+	case found.Unchecked != "":
+		return warn(check, "the last stop was not clean, and vault.db can't be checked against the disk: "+found.Unchecked,
+			"if the disk had an error, restart the machine before the server; otherwise nothing")
+	case !found.Clean:
+		return ok(check, "vault.db was read from the disk again after a stop that was not clean")
+	}
+	return ok(check, "the last session with vault.db ended cleanly")
+}
+
 func writes(found *wire.Checkup) wire.Diagnosis {
 	if found.Status.ReadOnly {
 		return bad("writes", "refused since the disk failed to keep something", "see the log and the disk's health, make a backup, then restart the server")

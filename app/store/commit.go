@@ -22,6 +22,7 @@ var (
 	errReadOnly   = &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
 	errFull       = &title.Error{Kind: title.Full, Message: "The disk is full."}
 	errWriteError = errors.New("a write failed inside a shared commit")
+	errSync       = errors.New("a sync failed")
 )
 
 // member is one Update that waits for its commit.
@@ -171,6 +172,9 @@ func (s *Store) attempt(batch []*member) error {
 // the old state whole. Of any other error nobody knows what reached the disk, and
 // a later sync that succeeds proves nothing (PROMISES.md, row 7).
 func (s *Store) seal(tx *bolt.Tx) error {
+	if err := s.removeCleanMark(); err != nil {
+		return errors.Join(fmt.Errorf("start of the session's writes: %w", err), rollback(tx))
+	}
 	err := guarded(func() error { return s.commitTx(tx) })
 	if err == nil {
 		return nil

@@ -16,28 +16,29 @@ const unfinished = ".new"
 
 // ensure makes a new database beside its place, whole and synced, before it gets
 // its name: a crash leaves either no vault.db or a complete one. Of two processes
-// that make one at the same time, the first wins and neither harms the other.
-func ensure(path string, opts Options) error {
+// that make one at the same time, the first wins and neither harms the other. It
+// reports whether the database is new and synced.
+func ensure(path string, opts Options) (fresh bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Size() == 0:
-		return fmt.Errorf("%s is empty: put back a backup, or remove it to start a new vault", path)
+		return false, fmt.Errorf("%s is empty: put back a backup, or remove it to start a new vault", path)
 	case err == nil || !errors.Is(err, fs.ErrNotExist):
-		return err
+		return false, err
 	}
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, filepath.Base(path)+unfinished)
 	if err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+		return false, fmt.Errorf("create %s: %w", path, err)
 	}
-	fresh := file.Name()
-	if err := errors.Join(file.Close(), create(fresh, opts)); err != nil {
-		return errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(fresh))
+	name := file.Name()
+	if err := errors.Join(file.Close(), create(name, opts)); err != nil {
+		return false, errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(name))
 	}
-	if err := publish(fresh, path); err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+	if err := publish(name, path); err != nil {
+		return false, fmt.Errorf("create %s: %w", path, err)
 	}
-	return syncDir(dir)
+	return true, syncDir(dir)
 }
 
 func create(path string, opts Options) error {

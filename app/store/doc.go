@@ -100,5 +100,7 @@
 //
 // Update returns nil only after the commit was synced. After an error of the disk
 // during a commit (other than a full disk, which bbolt survives) the store takes
-// no more writes: see Store.Failed.
+// no more writes: see Store.Failed. After a session that did not end cleanly, Open
+// reads the file from the disk again, and refuses one that differs in memory; what
+// Windows and macOS can't do of that is at reread.go.
 package store

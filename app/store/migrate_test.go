@@ -148,7 +148,7 @@ func cutOff(t *testing.T, schema uint64, cuts []int) {
 	for _, after := range cuts {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		overwrite(file)(t, path)
-		db, err := openFile(path, 0)
+		db, err := new(opening).openFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestAMigrationIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	lower(t, path, 2)
-	db, err := openFile(path, 0)
+	db, err := new(opening).openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

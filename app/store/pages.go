@@ -77,14 +77,38 @@ func (r *pageReader) breaks(format string, args ...any) {
 
 // meta reads the newest state that holds to its checksum, of the two there are.
 func (r *pageReader) meta(length int64) (root, freelist uint64, err error) {
-	var newest uint64
-	sound := 0
+	sound, err := soundMetas(r.file)
+	if err != nil {
+		return 0, 0, err
+	}
+	newest := newestMeta(sound)
+	r.size, root, freelist, r.pages = newest.size, newest.root, newest.freelist, newest.pages
+	switch {
+	case len(sound) == 0 || r.size < smallestPage || r.size > largestPage:
+		r.breaks("no page says where the records begin")
+	case r.pages > uint64(length/r.size):
+		r.breaks("the file is cut: it has %d bytes, and %d pages of %d were written", length, r.pages, r.size)
+	case len(sound) == 1:
+		r.find(r.subject, "one of the two pages that say where the records begin is damaged")
+	}
+	return root, freelist, nil
+}
+
+// metaPage is one of the two pages that say where the records begin.
+type metaPage struct {
+	at, size              int64 // where it is in the file, and of a page
+	root, freelist, pages uint64
+	transaction, checksum uint64
+}
+
+// soundMetas reads the meta pages that match their checksum: at most two.
+func soundMetas(file io.ReaderAt) (sound []metaPage, err error) {
 	raw := make([]byte, metaSize)
 	for at := int64(0); at <= largestPage; at = max(smallestPage, 2*at) {
-		if _, err := r.file.ReadAt(raw, at+pageHeader); errors.Is(err, io.EOF) {
+		if _, err := file.ReadAt(raw, at+pageHeader); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		size := int64(u32(raw[8:]))
 		sum := fnv.New64a()
@@ -92,20 +116,19 @@ func (r *pageReader) meta(length int64) (root, freelist uint64, err error) {
 		if u32(raw) != metaMagic || u64(raw[56:]) != sum.Sum64() || at != 0 && at != size {
 			continue
 		}
-		if sound++; sound == 1 || u64(raw[48:]) > newest {
-			newest = u64(raw[48:])
-			r.size, root, freelist, r.pages = size, u64(raw[16:]), u64(raw[32:]), u64(raw[40:])
+		sound = append(sound, metaPage{at: at, size: size, root: u64(raw[16:]), freelist: u64(raw[32:]), pages: u64(raw[40:]), transaction: u64(raw[48:]), checksum: u64(raw[56:])})
+	}
+	return sound, nil
+}
+
+// newestMeta is the one that is in force; zero of none.
+func newestMeta(sound []metaPage) (newest metaPage) {
+	for i, m := range sound {
+		if i == 0 || m.transaction > newest.transaction {
+			newest = m
 		}
 	}
-	switch {
-	case sound == 0 || r.size < smallestPage || r.size > largestPage:
-		r.breaks("no page says where the records begin")
-	case r.pages > uint64(length/r.size):
-		r.breaks("the file is cut: it has %d bytes, and %d pages of %d were written", length, r.pages, r.size)
-	case sound == 1:
-		r.find(r.subject, "one of the two pages that say where the records begin is damaged")
-	}
-	return root, freelist, nil
+	return newest
 }
 
 func u16(b []byte) uint16 { return binary.NativeEndian.Uint16(b) }

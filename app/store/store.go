@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -34,6 +35,12 @@ type Store struct {
 	members     *tally.Histogram     // changes of a commit
 	syncs       *tally.Histogram     // seconds of a commit
 
+	file  *os.File // bbolt's own
+	fresh bool     // made by this Open
+	found Reread
+	begun bool // the mark of a clean end was removed; under turn, as is
+	ended bool // Close has left a new one, or not
+
 	mu      sync.Mutex
 	queue   []*member
 	closing bool
@@ -54,14 +61,16 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := ensure(path, opts); err != nil {
-		return nil, err
-	}
-	db, err := openFile(path, opts.LockTimeout)
+	fresh, err := ensure(path, opts)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
+	from := &opening{fresh: fresh, wait: opts.LockTimeout}
+	db, err := from.openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{db: db, file: from.file, fresh: fresh, found: from.found, failed: from.found.Failed, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
 	s.members, s.syncs = tally.NewHistogram(memberBounds...), tally.NewHistogram(syncBounds...)
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -72,12 +81,13 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-func openFile(path string, wait time.Duration) (db *bolt.DB, err error) {
+func (o *opening) openFile(path string) (db *bolt.DB, err error) {
 	err = guarded(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
-			Timeout:         wait,
+			Timeout:         o.wait,
 			InitialMmapSize: initialMmap,
 			FreelistType:    bolt.FreelistMapType,
+			OpenFile:        o.open,
 		})
 		return err
 	})
@@ -110,6 +120,9 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	}
 	return err
 }
+
+// Reread gives what Open found out about the file in memory and on the disk.
+func (s *Store) Reread() Reread { return s.found }
 
 // Failed gives the disk's error after which the store went read-only, or nil.
 func (s *Store) Failed() error {
@@ -144,6 +157,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.poke()
 	<-s.done
+	s.leaveCleanMark()
 	return s.db.Close()
 }
 

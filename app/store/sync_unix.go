@@ -4,7 +4,10 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // initialMmap keeps a writer from waiting for readers each time the file grows.
@@ -17,4 +20,23 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// removeDurably removes a file, if it is there, so that it stays removed after a power
+// cut. The error has errSync in its chain when only that is in doubt.
+func removeDurably(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	err = os.Remove(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil:
+		if err = dir.Sync(); err != nil {
+			err = fmt.Errorf("%w: %w", errSync, err)
+		}
+	}
+	return errors.Join(err, dir.Close())
 }

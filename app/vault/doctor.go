@@ -12,6 +12,7 @@ type Checkup struct {
 	NewestEvent time.Time // zero: there is none
 	MonthBytes  uint64    // that came in the last thirty days
 	CutAt       time.Time // since when it is known that a server was killed, or the power failed; zero: never
+	Reread      store.Reread
 }
 
 const (
@@ -23,7 +24,7 @@ const (
 
 // Checkup reads a little of the newest records, in short transactions.
 func (v *Vault) Checkup(ctx context.Context) (Checkup, error) {
-	c := Checkup{CutAt: v.cutAt()}
+	c := Checkup{CutAt: v.cutAt(), Reread: v.store.Reread()}
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		page, err := t.ListEvents(store.Query{Down: true, Limit: 1})
 		if err == nil && len(page.Items) == 1 {

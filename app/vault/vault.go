@@ -20,6 +20,7 @@
 //	data/                 0700, one file system
 //	    config.yaml       the settings, where there are any (app/config)
 //	    vault.db          records (app/store), 0600
+//	    vault.db.clean    while nothing has it open, after a clean stop (app/store, clean.go)
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted, and comes back (remake.go)
@@ -207,7 +208,25 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
 		store: db, blobs: blobs, reader: opts.Reader, derived: previews, stop: func() {}}
 	v.furnish(cmp.Or(opts.Passwords, secret.PasswordCost()))
+	v.logReread()
 	return v, nil
+}
+
+// logReread logs what the store found out about vault.db in memory and on the disk.
+func (v *Vault) logReread() {
+	r := v.store.Reread()
+	if r.Lost != nil {
+		v.log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged", "error", r.Lost)
+	}
+	if r.Failed != nil {
+		v.log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one", "error", r.Failed)
+	}
+	switch {
+	case r.Unsure != "":
+		v.log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first", "reason", r.Unsure)
+	case !r.Clean:
+		v.log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Took)
+	}
 }
 
 // openRing reads the secret, or makes it where there is no database yet: with one,

@@ -1,6 +1,8 @@
 package wire
 
 // Checkup answers GET /control/doctor: what only the vault knows of its health.
+// Clean is false when the session before did not end cleanly; then Unchecked says why
+// memory and disk could not be compared, and DiskError what failed, "" where nothing did.
 // MonthBytes came in during the last thirty days. CutAt is since when
 // it is known that a server did not stop by itself; nil: never.
 type Checkup struct {
@@ -8,6 +10,9 @@ type Checkup struct {
 	NewestEventAt *Time  `json:"newest_event_at"`
 	MonthBytes    int64  `json:"month_bytes"`
 	CutAt         *Time  `json:"cut_at"`
+	Clean         bool   `json:"clean"`
+	Unchecked     string `json:"unchecked"`
+	DiskError     string `json:"disk_error"`
 }
 
 // Doctor is what `doctor --json` prints (COMMANDS.md). OK is false when a finding

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// cleanMark follows the name of a database whose last session ended cleanly: every
+// commit was synced, and none failed. Close leaves it, synced, and the first commit of
+// a session removes it before it writes, so that no crash and no failed sync has one.
+// It names the state it stands for, so it means nothing beside another vault.db.
+//
+//	vault.db.clean    transaction and checksum of the meta page in force, in hex
+const cleanMark = ".clean"
+
+// endedCleanly reports whether the mark is that of the file's present state. It reads
+// the meta pages alone. What can't be read is not clean.
+func endedCleanly(file *os.File) bool {
+	text, err := os.ReadFile(file.Name() + cleanMark)
+	if err != nil {
+		return false
+	}
+	want, err := cleanState(file)
+	return err == nil && string(text) == want
+}
+
+func cleanState(file *os.File) (string, error) {
+	sound, err := soundMetas(file)
+	if err == nil && len(sound) == 0 {
+		err = errBrokenPages
+	}
+	newest := newestMeta(sound)
+	return fmt.Sprintf("%016x %016x\n", newest.transaction, newest.checksum), err
+}
+
+// removeCleanMark comes before the first write of a session.
+func (s *Store) removeCleanMark() error {
+	if s.begun {
+		return nil
+	}
+	err := removeDurably(s.db.Path() + cleanMark)
+	s.begun = err == nil
+	if errors.Is(err, errSync) {
+		s.Fail(err)
+	}
+	return err
+}
+
+// leaveCleanMark is for Close, after the last commit. A mark that can't be written costs
+// the next start a check of the file, nothing more, so that is no error.
+func (s *Store) leaveCleanMark() {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.ended || s.file == nil {
+		return
+	}
+	s.ended = true
+	path := s.file.Name() + cleanMark
+	var err error
+	switch {
+	case s.Failed() != nil:
+		err = s.Failed()
+	case s.begun || s.fresh || !s.found.Clean:
+		err = s.writeCleanMark(path)
+	}
+	if err != nil {
+		_ = os.Remove(path) // one that stays, cut short or of a state before, means nothing
+	}
+}
+
+func (s *Store) writeCleanMark(path string) error {
+	// It gives errors of writing in the background, too.
+	if err := s.db.Sync(); err != nil {
+		return err
+	}
+	state, err := cleanState(s.file)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(state)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// After a failed write, Linux marks the page in memory as written: the page cache
+// then has a commit that the disk never got. A process that builds on it overwrites
+// pages that the disk's newest meta page still uses, and the next power cut destroys
+// the database. So after every session that did not end cleanly (clean.go), Open has
+// vault.db written out, drops it from memory, and reads it from the disk again:
+//
+//	Linux    posix_fadvise drops the pages and mincore shows what stayed. O_DIRECT reads
+//	         the disk past the cache, to compare the meta pages and all that stayed.
+//	macOS    nothing drops the pages of one file: F_NOCACHE still reads what is in
+//	         memory. Syncs use F_FULLFSYNC, so that a commit waits for the disk itself.
+//	Windows  FILE_FLAG_NO_BUFFERING reads past the cache only while no other handle or
+//	         mapping uses the file, and nothing shows what stayed.
+//
+// Where the check isn't possible, Open continues and Reread.Unsure says why: after a
+// disk error, a restart of the machine is what empties its memory there.
+
+// Reread is what Open found out about vault.db in memory and on the disk.
+type Reread struct {
+	Clean  bool          // the last session ended cleanly, or the file is new: nothing to do
+	Unsure string        // why memory could not be compared with the disk; "" when it was
+	Lost   error         // of writing out what the session before left in memory; it was dropped
+	Failed error         // of a synced write: the store takes no writes
+	Took   time.Duration // all of it
+}
+
+// extent is a part of a file.
+type extent struct{ at, size int64 }
+
+// pageCache is one file as memory and as the disk have it.
+type pageCache interface {
+	ReadAt(p []byte, at int64) (int, error) // from memory, where it is there
+	WriteAt(p []byte, at int64) (int, error)
+	Sync() error
+	// Drop removes the file from memory, and gives what stayed there all the same.
+	Drop() (stayed []extent, err error)
+	// ReadDisk reads past the memory, at most compareAtOnce bytes, in whole pages.
+	ReadDisk(p []byte, at int64) (int, error)
+	Close() error
+}
+
+// errNoWay is in the chain of an error of Drop and ReadDisk where the system or the
+// file system has no such thing.
+var errNoWay = errors.New("not supported here")
+
+// compareAtOnce is how many bytes are read for one comparison.
+const compareAtOnce = 1 << 20
+
+// reread makes sure that memory and disk have the same vault.db. It returns an error
+// when they don't, or when the disk can't be read.
+func reread(file pageCache, name string) (r Reread, err error) {
+	begun := time.Now()
+	defer func() { r.Took = time.Since(begun) }()
+	// What can't be written is dropped with the rest. It was never acknowledged.
+	r.Lost = file.Sync()
+	stayed, err := file.Drop()
+	if errors.Is(err, errNoWay) {
+		r.Unsure = err.Error()
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	sound, err := soundMetas(file)
+	if err != nil {
+		return r, unreadable(name, err)
+	}
+	newest := newestMeta(sound)
+	if len(sound) > 0 {
+		stayed = append(stayed, extent{0, 2 * newest.size})
+	}
+	for _, s := range stayed {
+		err := compare(file, s, name)
+		if errors.Is(err, errNoWay) {
+			r.Unsure = err.Error()
+			break
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	if len(sound) > 0 {
+		r.Failed = tryWrite(file, olderMeta(sound), newest.size)
+	}
+	return r, nil
+}
+
+// olderMeta is the place of the meta page that is not in force, sound or not.
+func olderMeta(sound []metaPage) (at int64) {
+	if newest := newestMeta(sound); newest.at == 0 {
+		return newest.size
+	}
+	return 0
+}
+
+// compare holds a part of the file in memory against the disk.
+func compare(file pageCache, s extent, name string) error {
+	disk, memory := make([]byte, min(s.size, compareAtOnce)), make([]byte, min(s.size, compareAtOnce))
+	for at := s.at; at < s.at+s.size; at += int64(len(disk)) {
+		n, err := readFull(file.ReadDisk, disk, at)
+		if errors.Is(err, errNoWay) {
+			return err
+		}
+		if err != nil {
+			return unreadable(name, err)
+		}
+		m, err := readFull(file.ReadAt, memory, at)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if n = min(n, m); !bytes.Equal(disk[:n], memory[:n]) {
+			return &title.Error{Message: fmt.Sprintf("%s differs between the memory of this machine and its disk, near byte %d. "+
+				"Check the disk, then restart the machine; if the message returns, restore a backup to another disk.", name, at)}
+		}
+	}
+	return nil
+}
+
+func unreadable(name string, err error) error {
+	return &title.Error{Message: fmt.Sprintf("%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
+}
+
+// readFull reads up to the end of the file.
+func readFull(read func([]byte, int64) (int, error), p []byte, at int64) (n int, err error) {
+	if n, err = read(p, at); errors.Is(err, io.EOF) {
+		return n, nil
+	}
+	return n, err
+}
+
+// tryWrite writes the meta page that is not in force with the bytes it has, and syncs.
+// A full disk is no failure.
+func tryWrite(file pageCache, at, size int64) error {
+	page := make([]byte, size)
+	if _, err := file.ReadAt(page, at); errors.Is(err, io.EOF) {
+		return nil // bbolt refuses a file that is cut so short
+	} else if err != nil {
+		return err
+	}
+	if _, err := file.WriteAt(page, at); err != nil {
+		if noRoom(err) {
+			return nil
+		}
+		return err
+	}
+	return file.Sync()
+}
+
+// opening is how bbolt gets its file: locked, and the same in memory and on the disk.
+type opening struct {
+	fresh bool // made a moment ago, and synced
+	wait  time.Duration
+	file  *os.File
+	found Reread
+}
+
+func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error) {
+	file, err := os.OpenFile(path, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	if o.found, err = o.check(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	o.file = file
+	return file, nil
+}
+
+func (o *opening) check(file *os.File) (Reread, error) {
+	// Before anything is judged: another process may be writing.
+	if err := lock(file, o.wait); err != nil {
+		return Reread{}, err
+	}
+	if o.fresh || endedCleanly(file) {
+		return Reread{Clean: true}, nil
+	}
+	cache, err := newPageCache(file)
+	if err != nil {
+		return Reread{}, err
+	}
+	r, err := reread(cache, file.Name())
+	return r, errors.Join(err, cache.Close())
+}

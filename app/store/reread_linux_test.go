@@ -1,0 +1,52 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Of a file that was just written, nothing stays in memory, or the system says that it
+// can't tell.
+func TestDropFromMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, make([]byte, 1<<20+100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := newPageCache(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(cache.Close(), file.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	before, err := cache.(*cached).resident()
+	if want := int64(1<<20 + os.Getpagesize()); err != nil || len(before) != 1 || before[0] != (extent{0, want}) {
+		t.Fatalf("before: got %v, %v, want all %d bytes", before, err, want)
+	}
+	if err := cache.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	stayed, err := cache.Drop()
+	if errors.Is(err, errNoWay) { // tmpfs
+		t.Log(err)
+		return
+	}
+	if err != nil || len(stayed) != 0 {
+		t.Errorf("got %v, %v, want nothing in memory", stayed, err)
+	}
+	// One page that is mapped and touched stays, and equals the disk.
+	if err := compare(cache, extent{1 << 20, int64(os.Getpagesize())}, path); err != nil && !errors.Is(err, errNoWay) {
+		t.Errorf("the end of the file: %v", err)
+	}
+	if after, err := cache.(*cached).resident(); err != nil || len(after) == 0 || after[0].at == 0 {
+		t.Errorf("after a read of the end: got %v, %v, want that part alone", after, err)
+	}
+}
