@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-//go:generate go test -count=1 -vet=off -run ^TestSampleFolder$
+//go:generate go run samplefolder.go
 
 // Sample is one row of MANIFEST.tsv of the sample documents.
 type Sample struct {
