@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -75,6 +76,9 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 		if span.Start < 0 || span.End <= span.Start || span.End > len(characters) || ctx.Err() != nil {
 			break
 		}
+		if span, err = d.laidOut(ctx, handle, characters, span); err != nil {
+			return nil, err
+		}
 		rects, err := d.readRects(ctx, page, handle, span)
 		if err != nil {
 			return nil, err
@@ -85,6 +89,54 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 		return nil, err
 	}
 	return marks, ctx.Err()
+}
+
+const (
+	mostLetters = 100 // of a word that a span grows to
+	invisible   = 3   // the mode in which text is drawn that a scan has over its picture
+)
+
+// laidOut grows a span to the words that it begins and ends in where their text is the
+// invisible layer of a scan: OCR says where a word stands on the picture, and spreads its
+// letters evenly over that, so that a part of it would end in the middle of a letter.
+func (d *Document) laidOut(ctx context.Context, text uint32, characters []rune, span Span) (Span, error) {
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(characters) && characters[i] > ' ' && !unicode.IsSpace(characters[i])
+	}
+	start, end := span.Start, span.End
+	for inWord(start) && inWord(start-1) && span.Start-start < mostLetters {
+		start--
+	}
+	for inWord(end-1) && inWord(end) && end-span.End < mostLetters {
+		end++
+	}
+	for _, side := range []struct {
+		grows bool
+		at    int
+		grow  func()
+	}{
+		{start < span.Start, span.Start, func() { span.Start = start }},
+		{end > span.End, span.End - 1, func() { span.End = end }},
+	} {
+		if !side.grows {
+			continue
+		}
+		object, err := d.in.call(ctx, "FPDFText_GetTextObject", text, uint32(side.at)) // #nosec G115 -- within the page
+		if err != nil {
+			return span, err
+		}
+		if object == 0 {
+			continue // made up by PDFium
+		}
+		mode, err := d.in.call(ctx, "FPDFTextObj_GetTextRenderMode", object)
+		if err != nil {
+			return span, err
+		}
+		if mode == invisible {
+			side.grow()
+		}
+	}
+	return span, nil
 }
 
 // readRects asks for the rectangles of a span, which PDFium keeps until the next

@@ -3,10 +3,14 @@
 package pdf_test
 
 import (
+	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"deedkeep/app/pdf"
+	"deedkeep/app/vaulttest"
 )
 
 // wanted finds a word wherever it stands.
@@ -51,5 +55,40 @@ func TestMarks(t *testing.T) {
 	marks, err = d.Marks(t.Context(), 1, func([]rune) []pdf.Span { return []pdf.Span{{Start: -1, End: 2}, {Start: 0, End: 1 << 30}} })
 	if err != nil || len(marks) != 0 {
 		t.Errorf("spans outside: %v, %v", marks, err)
+	}
+}
+
+// On the invisible text of a scan a mark covers the word as OCR laid it over the picture,
+// with the comma that was read with it: its letters are spread evenly, and the last one of
+// "Public," would be cut. Text that is seen is marked to the letter.
+func TestMarksOfAScan(t *testing.T) {
+	e, samples := engine(t), vaulttest.Samples(t)
+	for _, row := range []struct {
+		name, file  string
+		page        int
+		word        string
+		left, right float64 // of the first mark, in points of a page 612 wide
+	}{
+		{"its comma", "title/warranty-deed-g4-ocr-layer.pdf", 4, "Public", 501.6, 530.4},
+		{"a part of a word", "title/warranty-deed-g4-ocr-layer.pdf", 4, "ubl", 501.6, 530.4},
+		{"a phrase", "title/warranty-deed-g4-ocr-layer.pdf", 4, "Notary Publi", 464, 497},
+		{"text that is seen", "title/open-end-mortgage.pdf", 1, "ORTGAG", 320.4, 385.9},
+	} {
+		at := slices.IndexFunc(samples, func(s vaulttest.Sample) bool { return s.Path == row.file })
+		if at < 0 {
+			t.Fatalf("%s: there is no sample %s", row.name, row.file)
+		}
+		b, err := os.ReadFile(samples[at].File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks, err := open(t, e, b).Marks(t.Context(), row.page, wanted(row.word))
+		if err != nil || len(marks) == 0 || len(marks[0]) == 0 {
+			t.Fatalf("%s: %v, %v", row.name, marks, err)
+		}
+		got := marks[0][0]
+		if l, r := got.Left*612, got.Right*612; math.Abs(l-row.left) > 0.2 || math.Abs(r-row.right) > 0.2 {
+			t.Errorf("%s: got %.2f to %.2f, want %.2f to %.2f", row.name, l, r, row.left, row.right)
+		}
 	}
 }
