@@ -218,6 +218,20 @@ func (p *pages) shownText(r *http.Request, who visitor, id uint64, page func(n i
 	return cut, err
 }
 
+// Plain reports text whose columns are made of blanks.
+func (s documentSheet) Plain() bool { return s.File.MIME == "text/plain" }
+
+// Lacks says what of an Office document its text does not show; "" for all others.
+func (s documentSheet) Lacks() string {
+	switch {
+	case s.File.Drawn(), s.Plain():
+		return ""
+	case isTable(s.File.MIME):
+		return "Cells only: formatting, charts, and pictures are not shown. Download the original to see them."
+	}
+	return "Text only: layout and tables are not shown. Download the original to see them."
+}
+
 // isTable reports a kind of documents whose text is rows of cells.
 func isTable(mime string) bool {
 	return strings.Contains(mime, "excel") || strings.Contains(mime, "spreadsheet")

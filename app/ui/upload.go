@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/body"
+	"deedkeep/app/inspect"
 	"deedkeep/app/pace"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -46,6 +47,18 @@ type uploadAnswer struct {
 	Note    string `json:"note,omitempty"`      // that the same document is elsewhere
 	Other   string `json:"note_path,omitempty"` // where
 	Refusal string `json:"refusal,omitempty"`
+	Advice  string `json:"advice,omitempty"` // what can be done about the refusal
+}
+
+// refusalAdvice says what people can do about a refusal; "" where its reason says it.
+func refusalAdvice(reason string) string {
+	switch reason {
+	case inspect.PDFPassword:
+		return "Open it with its password, print it to a new PDF or save a copy without the password, and upload that."
+	case inspect.DocumentPassword:
+		return "Open it with its password, save a copy without the password, and upload that."
+	}
+	return ""
 }
 
 // tusStatuses are those of the failures that come from below.
@@ -230,7 +243,7 @@ func (p *pages) uploadShow(w http.ResponseWriter, r *http.Request, who visitor) 
 	if err != nil {
 		return err
 	}
-	answer := uploadAnswer{State: "arriving", Offset: up.Offset, Size: up.Size, Refusal: up.Refusal}
+	answer := uploadAnswer{State: "arriving", Offset: up.Offset, Size: up.Size, Refusal: up.Refusal, Advice: refusalAdvice(up.Refusal)}
 	switch {
 	case up.Refusal != "":
 		answer.State = "refused"

@@ -64,10 +64,10 @@ const chunk = "Content-Type: application/offset+octet-stream"
 
 // became asks what became of an upload.
 func (h *house) became(t *testing.T, cookie, path string) (answer struct {
-	State, Name, Path, Note, Refusal string
-	Offset, Size                     int64
-	Number                           uint64
-	Other                            string `json:"note_path"`
+	State, Name, Path, Note, Refusal, Advice string
+	Offset, Size                             int64
+	Number                                   uint64
+	Other                                    string `json:"note_path"`
 }) {
 	t.Helper()
 	got := h.status(t, 200, "GET", path, cookie)
@@ -183,6 +183,12 @@ func TestTusRefuses(t *testing.T) {
 	h.sent(t, 204, "PATCH", path, "ten bytes.", admin, tus, offset(0), chunk)
 	if got := h.became(t, admin, path); got.State != "refused" || got.Refusal != inspect.Mismatch("pdf") || got.Size != 10 {
 		t.Errorf("%+v", got)
+	}
+	secret := "%PDF-1.7 /Encrypt\n"
+	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, "Upload-Length: "+strconv.Itoa(len(secret)), meta("Payoff.pdf", "")).Header.Get("Location")
+	h.sent(t, 204, "PATCH", path, secret, admin, tus, offset(0), chunk)
+	if got := h.became(t, admin, path); got.Refusal != "PDF is password-protected" || !strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
+		t.Errorf("a PDF with a password: got %+v", got)
 	}
 	path = h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "")).Header.Get("Location")
 	h.sent(t, 204, "DELETE", path, "", admin, tus)

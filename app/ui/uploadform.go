@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,13 +143,17 @@ func filedNotice(filed vault.Filed) string {
 		}
 		lines = append(lines, fmt.Sprintf("Filed %s: %s.", plural(n, "document", "documents"), strings.Join(names, ", ")))
 	}
-	refused := make([]string, 0, len(filed.Failures))
+	refused, advice := make([]string, 0, len(filed.Failures)), []string(nil)
 	for _, f := range filed.Failures {
 		refused = append(refused, fmt.Sprintf("%s (%s)", f.Filename, f.Reason))
+		if says := refusalAdvice(f.Reason); says != "" && !slices.Contains(advice, says) {
+			advice = append(advice, says)
+		}
 	}
 	if n := len(refused); n > 0 {
 		// First: a notice has a bound, and what is filed shows on the page.
-		lines = append([]string{fmt.Sprintf("%s not filed: %s.", wereNot(n), strings.Join(refused, "; "))}, lines...)
+		first := fmt.Sprintf("%s not filed: %s.", wereNot(n), strings.Join(refused, "; "))
+		lines = slices.Concat([]string{first}, advice, lines)
 	}
 	return strings.Join(lines, " ")
 }

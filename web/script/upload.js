@@ -299,7 +299,7 @@
         answer = {};
       }
       if (answer.state === 'filed') return filed(item, answer);
-      if (answer.state === 'refused') return refuse(item, answer.refusal);
+      if (answer.state === 'refused') return refuse(item, answer.refusal + (answer.advice ? '. ' + answer.advice : ''));
       if (answer.state === 'arriving' && answer.offset < answer.size) return start(item);
       if (tries > 60) {
         complain(item, answer.message || 'The server does not say what became of it.');
