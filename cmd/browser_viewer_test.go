@@ -4,6 +4,7 @@ package cmd_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -90,6 +91,16 @@ func (f *firm) finds(t *testing.T, b *tab) {
 	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now, .viewer-marks i"), r = m?.getBoundingClientRect();
 		return r && r.width > 20 && r.height > 4 && r.top > 0 && r.bottom < innerHeight })()`)
 	b.screenshot("scene-found")
+	for _, turn := range []string{"rotate(90deg)", "rotate(180deg)"} {
+		b.press("r")
+		b.until(fmt.Sprintf(`document.querySelector(".viewer-marks:has(i)")?.style.transform.includes(%q)`, turn))
+		// A rotated element is a stacking context: what blends must be the rotated layer itself.
+		if got := value[[]string](b, `[...document.querySelectorAll(".viewer-marks:has(i), .viewer-marks i")].map(e => getComputedStyle(e).mixBlendMode)`); got[0] != "multiply" || slices.Contains(got[1:], "multiply") {
+			t.Errorf("%s: marks blend as %q, want the layer to multiply", turn, got)
+		}
+		b.screenshot("scene-found-" + turn[7:9])
+	}
+	b.press("rr")
 	b.noBarriers(t, "found")
 	b.press(kb.Escape)
 	b.fill("#find-in", "no such words anywhere")
@@ -100,6 +111,17 @@ func (f *firm) finds(t *testing.T, b *tab) {
 	b.press(kb.Enter)
 	b.sees(".viewer-hits-head | Nowhere as a phrase. Its words:")
 	b.until(`document.querySelectorAll(".viewer-marks i").length > 1`)
+	// A scan without text is not called a document without those words.
+	b.goTo(fmt.Sprintf("/documents/%d", f.files[chain[2].name]))
+	b.shows(1)
+	b.fill("#find-in", "quillfeather")
+	b.press(kb.Enter)
+	b.sees(".viewer-hits-head | This document has no searchable text (it is a scan).")
+	b.sees(".viewer-count | no text")
+	b.screenshot("scene-find-in-a-scan")
+	b.goTo("/abstracts/" + f.abstract)
+	b.sees(".document .badge | Not searchable")
+	b.screenshot("scene-not-searchable")
 	// The text of it, for whoever reads no pictures.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chain[4].name]))
 	b.sees("mark | 201904170093382")

@@ -245,6 +245,12 @@ func (k *checker) file(f title.File) {
 	if f.Trashed == nil {
 		k.counts[CountFiles]++
 		k.counts[CountBytes] += uint64(f.Size)
+		if f.TextPages != nil {
+			k.counts[CountTextKnown]++
+		}
+		if textless(&f) {
+			k.counts[CountTextless]++
+		}
 		if f.Failure != "" {
 			k.counts[CountFailed]++
 			k.indexed("file", f.ID, bucketFailed, number(f.ID))

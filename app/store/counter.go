@@ -21,10 +21,12 @@ const (
 	CountBytes       Counter = "bytes"        // of the files, each counted as often as it is filed
 	CountTrashed     Counter = "trashed"      // entries of the trash
 	CountFileRecords Counter = "file_records" // files, in the trash too
+	CountTextKnown   Counter = "text_known"   // files whose pages with text were counted, without what is in the trash
+	CountTextless    Counter = "textless"     // those of them that have none
 )
 
 func allCounters() []Counter {
-	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords}
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords, CountTextKnown, CountTextless}
 }
 
 func counterKeys() (keys [][]byte) {

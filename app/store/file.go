@@ -101,6 +101,8 @@ func (t *Tx) countFile(old, f *title.File, was, is bool) error {
 	if is {
 		t.add(CountBytes, f.Size)
 	}
+	t.step(CountTextKnown, was && old.TextPages != nil, is && f.TextPages != nil)
+	t.step(CountTextless, was && textless(old), is && textless(f))
 	was, is = was && old.Failure != "", is && f.Failure != ""
 	t.step(CountFailed, was, is)
 	switch {
@@ -111,6 +113,8 @@ func (t *Tx) countFile(old, f *title.File, was, is bool) error {
 	}
 	return nil
 }
+
+func textless(f *title.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
 
 // Failed reads at most limit files whose processing failed, from number from on,
 // without those whose record is damaged and those in the trash.

@@ -18,7 +18,8 @@ type File struct {
 	FolderID   uint64    `json:"folder_id,omitempty"`
 	AbstractID uint64    `json:"abstract_id,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
-	Failure    string    `json:"failure,omitempty"` // why it has no picture or text that it should have
+	Failure    string    `json:"failure,omitempty"`    // why it has no picture or text that it should have
+	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until its processing has counted them
 	Version    uint64    `json:"version"`
 	CreatedAt  time.Time `json:"created_at"`
 	Trashed    *Trashed  `json:"trashed,omitempty"`
@@ -84,6 +85,27 @@ func (f File) PageCount() int {
 		return 0
 	}
 	return *f.Pages
+}
+
+// Unsearchable reports a document that has no text at all, as far as is known: a picture
+// has none, whenever it was uploaded.
+func (f File) Unsearchable() bool {
+	if f.Processing {
+		return false
+	}
+	if f.TextPages == nil {
+		return f.Drawn() && f.MIME != MIMEPDF
+	}
+	return *f.TextPages == 0
+}
+
+// UnsearchablePages is how many pages of a document with text have none; 0 where nobody
+// counted them.
+func (f File) UnsearchablePages() int {
+	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {
+		return 0
+	}
+	return max(f.PageCount()-*f.TextPages, 0)
 }
 
 // FileFailure is a file that was refused, and why.

@@ -53,3 +53,27 @@ func TestFilePictured(t *testing.T) {
 		}
 	}
 }
+
+// Documents that were uploaded before pages with text were counted.
+func TestUnsearchable(t *testing.T) {
+	t.Parallel()
+	some, none, three := 1, 0, 3
+	for _, row := range []struct {
+		name  string
+		file  File
+		want  bool
+		pages int
+	}{
+		{"an old PDF", File{MIME: MIMEPDF, Pages: &three}, false, 0},
+		{"an old picture", File{MIME: "image/tiff", Pages: &three}, true, 0},
+		{"an old letter", File{MIME: "text/plain"}, false, 0},
+		{"a scan", File{MIME: MIMEPDF, Pages: &three, TextPages: &none}, true, 0},
+		{"a scan that is processed again", File{MIME: MIMEPDF, Pages: &three, TextPages: &none, Processing: true}, false, 0},
+		{"partly scanned", File{MIME: MIMEPDF, Pages: &three, TextPages: &some}, false, 2},
+		{"a letter", File{MIME: "text/plain", TextPages: &some}, false, 0},
+	} {
+		if got, pages := row.file.Unsearchable(), row.file.UnsearchablePages(); got != row.want || pages != row.pages {
+			t.Errorf("%s: got %t, %d pages, want %t, %d", row.name, got, pages, row.want, row.pages)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type findPage struct {
 	Tabs      []findTab
 	Templates []title.Template // retired ones too, since their abstracts stay
 	Number    int              // of the page, from 1
+	Passed    string           // how many documents have no text that could be searched; "" for none
 	leads     bool             // the text is the number of one record
 }
 
@@ -74,12 +75,32 @@ func (p *pages) find(w http.ResponseWriter, r *http.Request, who visitor) error 
 	if list.found, err = p.found(r.Context(), who, q, list.to(), list.Problems); err != nil {
 		return err
 	}
+	if list.Passed, err = p.passed(r.Context(), q); err != nil {
+		return err
+	}
 	list.ways()
 	if isPart(r) {
 		w.Header().Set(list.history(r), list.to())
 		return p.part(w, r, who, http.StatusOK, "find.html", "found-anew", list)
 	}
 	return p.show(w, r, who, http.StatusOK, "find.html", page{Heading: list.Heading(), Section: "find", Data: list})
+}
+
+// passed says how many documents of the vault a search could not look into, with its
+// first results.
+func (p *pages) passed(ctx context.Context, q vault.SearchQuery) (string, error) {
+	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
+		return "", nil
+	}
+	n, all, err := p.Vault.Unsearchable(ctx)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	said := pluralAny(n, "document in the vault has", "documents in the vault have") + " no searchable text, like scans. Find looks only at their names."
+	if !all {
+		said = "At least " + said
+	}
+	return said, nil
 }
 
 // Heading is what the tab of the browser says.

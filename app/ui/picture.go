@@ -250,7 +250,23 @@ func (p *pages) findIn(w http.ResponseWriter, r *http.Request, who visitor) erro
 		list = append(list, hitJSON(h))
 	}
 	answer["hits"], answer["more"] = list, more
+	if unread, err := p.unread(r, who, id, typed, len(hits)); err != nil {
+		return err
+	} else if unread > 0 {
+		answer["unread"] = unread
+	}
 	return p.sendJSON(w, answer)
+}
+
+// unread is how many pages of a document have no text to look in. Where something was
+// found, what is known of that is enough.
+func (p *pages) unread(r *http.Request, who visitor, id uint64, typed string, hits int) (int, error) {
+	file, err := p.Vault.Files.Get(r.Context(), id)
+	if err != nil || typed == "" || hits > 0 {
+		return file.UnsearchablePages(), err
+	}
+	text, err := p.Vault.Files.TextPages(r.Context(), who.Actor, id)
+	return max(file.PageCount()-text, 0), err
 }
 
 // spots are the places in a document that one of the ways leads to, and its phrase. page

@@ -90,6 +90,24 @@ func (v *Vault) derivedWhole(digest, name string) bool {
 	return v.derived.CheckText(digest) == nil
 }
 
+// textPages counts the pages of a file that have text, of what is kept of it; nil where
+// that cannot be told.
+func (v *Vault) textPages(file title.File, failure string) *int {
+	n := 0
+	err := v.derived.ReadText(file.Digest, func(_ int, text string) error {
+		if strings.TrimSpace(text) != "" {
+			n++
+		}
+		return nil
+	})
+	file.Failure = failure
+	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, derived.NoText) || file.Textless())
+	if err != nil && !none {
+		return nil
+	}
+	return &n
+}
+
 // request opens a file's bytes for the reader; done closes them.
 func (v *Vault) request(file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
 	doc, err := v.openBytes(file)

@@ -181,8 +181,11 @@ func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 	// In the trash too: what comes back out of it must have had its processing.
 	file, err := p.file(ctx, task.FileID)
 	var failure string
+	var text *int
 	if err == nil {
-		failure, err = p.v.derive(ctx, file, task.Owner)
+		if failure, err = p.v.derive(ctx, file, task.Owner); err == nil {
+			text = p.v.textPages(file, failure)
+		}
 	}
 	if ctx.Err() != nil {
 		return false // the task stays for the next start
@@ -197,7 +200,7 @@ func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 		if again {
 			return p.postpone(t, task)
 		}
-		return p.finish(t, task, failure)
+		return p.finish(t, task, failure, text)
 	})
 	if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
 		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
@@ -232,7 +235,7 @@ func (p *processor) postpone(t *store.Tx, task title.Task) error {
 
 // finish marks a file as processed and takes its task out of the queue, together.
 // A file whose record is damaged can not be marked, now or later.
-func (p *processor) finish(t *store.Tx, task title.Task, failure string) error {
+func (p *processor) finish(t *store.Tx, task title.Task, failure string, text *int) error {
 	file, err := t.AnyFile(task.FileID)
 	switch {
 	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
@@ -240,6 +243,9 @@ func (p *processor) finish(t *store.Tx, task title.Task, failure string) error {
 		return err
 	default:
 		file.Processing, file.Failure = false, failure
+		if text != nil {
+			file.TextPages = text
+		}
 		if err := t.PutFile(file); err != nil {
 			return err
 		}

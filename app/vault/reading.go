@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
 	"deedkeep/app/reader"
+	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
@@ -226,6 +227,39 @@ func (f *Files) find(ctx context.Context, actor title.Actor, id uint64, s *spott
 		return hits, true, nil
 	}
 	return hits, more, stopped(err)
+}
+
+// TextPages gives how many pages of a document have text: as its processing counted them,
+// and otherwise by reading the text. NotFound when there is no such document.
+func (f *Files) TextPages(ctx context.Context, actor title.Actor, id uint64) (n int, err error) {
+	file, err := f.Get(ctx, id)
+	if err != nil || file.TextPages != nil {
+		if err == nil {
+			n = *file.TextPages
+		}
+		return n, err
+	}
+	err = f.Text(ctx, actor, id, func(_ int, text string) error {
+		if strings.TrimSpace(text) != "" {
+			n++
+		}
+		return nil
+	})
+	if title.KindOf(err) == title.NotFound {
+		return 0, nil // it can have none
+	}
+	return n, err
+}
+
+// Unsearchable gives how many documents have no text that could be searched, and whether
+// that is all of them: documents that were uploaded before this was counted are not known.
+func (v *Vault) Unsearchable(ctx context.Context) (n uint64, all bool, err error) {
+	err = v.store.View(ctx, func(t *store.Tx) error {
+		n = t.Count(store.CountTextless)
+		all = t.Count(store.CountTextKnown)+t.Count(store.CountTasks) >= t.Count(store.CountFiles)
+		return nil
+	})
+	return n, all, err
 }
 
 // looking waits for the actor's turn, and gives the time that a look through a document

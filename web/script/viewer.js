@@ -750,12 +750,18 @@
     pane.focus({ preventScroll: true });
   };
 
-  const showHits = (more, parted) => {
+  // passedOver says of how many pages there is no text to look in.
+  const passedOver = (unread) => (unread
+    ? ` ${unread === 1 ? '1 page has' : `${unread} pages have`} no searchable text, like a scan.` : '');
+
+  const showHits = (more, parted, unread) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
     one('[data-count]').textContent = hits.length
       ? `${parted ? 'Nowhere as a phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
-      : 'Not found in the text of this document.';
+      : unread >= pages.length ? 'This document has no searchable text (it is a scan). Find has nothing to look in.'
+        : 'Not found in the text of this document.';
+    if (unread < pages.length) one('[data-count]').textContent += (hits.length && unread ? '.' : '') + passedOver(unread);
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
       const button = document.createElement('button');
@@ -788,7 +794,7 @@
     try {
       const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}${words}`);
       if (!reply.ok && reply.status !== 404) throw new Error(reply.status);
-      answer = reply.ok ? await reply.json() : { hits: [], more: false };
+      answer = reply.ok ? await reply.json() : { hits: [], more: false, unread: pages.length };
     } catch {
       if (asked === phrase) {
         one('[data-place]').textContent = 'no answer';
@@ -799,8 +805,9 @@
     if (asked !== phrase) return;
     hits = answer.hits;
     asking = answer.words || asked;
-    one('[data-place]').textContent = hits.length ? '' : 'not found';
-    showHits(answer.more, answer.words && !words && /\s/.test(asked));
+    const unread = answer.unread || 0;
+    one('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'not found';
+    showHits(answer.more, answer.words && !words && /\s/.test(asked), unread);
     layout();
     room = { width: pane.clientWidth, height: pane.clientHeight }; // what was in the middle need not stay there
     // The first hit from here on; of words, where most of them follow each other.

@@ -1,0 +1,88 @@
+package ui_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/reader"
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// scanner gives the text of none, one, or all of a document's pages, as its content says.
+type scanner struct{ vaulttest.Reader }
+
+func (scanner) Text(_ context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+	content, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
+	switch {
+	case err != nil:
+		return err
+	case strings.HasPrefix(r.MIME, "image/"):
+		return extract.ErrUnsupported
+	case strings.Contains(string(content), "none"):
+		return nil
+	case strings.Contains(string(content), "one"):
+		return emit(1, "grant")
+	}
+	for page := 1; page <= 3; page++ {
+		if err := emit(page, "grant"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestDocumentsWithoutText(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Reader = scanner{} })
+	h.user(t, "Owner", title.RoleAdmin)
+	g := h.visit(t, title.RoleStaff)
+	scan := h.put(t, "Scan.pdf", vaulttest.PDF(3, "none"))
+	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while nobody knows
+	partly, all, picture := h.put(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.put(t, "All.pdf", vaulttest.PDF(3, "each")), h.put(t, "Plat.png", []byte(onePixel))
+	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // by reading, as of those that nobody counted
+	h.vault.Start(time.Hour)
+	h.wait(t, "the end of the processing", func() bool {
+		s, err := h.vault.Status(t.Context())
+		return err == nil && s.Queue == 0
+	})
+	for _, row := range []struct {
+		file       title.File
+		mark, find string // of its row, and of a look for what it has not
+	}{
+		{scan, "Not searchable", `{"hits":[],"more":false,"unread":3}`},
+		{partly, "2 pages not searchable", `{"hits":[],"more":false,"unread":2}`},
+		{all, "", `{"hits":[],"more":false}`},
+		{picture, "Not searchable", ""},
+	} {
+		got := g.get(t, 200, path(row.file, "/row"), "HX-Request", "true")
+		if row.mark == "" {
+			got.lacks(t, "ot searchable")
+		} else {
+			got.has(t, ">"+row.mark+"</span>")
+		}
+		if row.find != "" {
+			if found := g.get(t, 200, path(row.file, "/find?q=lien")); string(found.body) != row.find {
+				t.Errorf("%s: got %s, want %s", row.file.Filename, found.body, row.find)
+			}
+		}
+	}
+	g.get(t, 200, path(partly, "/find?q=grant")).has(t, `"unread":2`, `"match":"grant"`)
+	scanned := g.get(t, 200, path(scan, "/text?find=grant"))
+	scanned.has(t, "This document has no searchable text: find has nothing to look in.")
+	scanned.lacks(t, "is not in this text")
+	const passed = "2 documents in the vault have no searchable text"
+	g.get(t, 200, "/find?q=quillfeather").has(t, passed)
+	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, passed)
+	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
+	g.get(t, 200, path(scan, "")).has(t, "None: this is a scan or a picture.")
+	if err := h.vault.Files.Trash(t.Context(), title.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document in the vault has no searchable text")
+}
