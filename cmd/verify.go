@@ -22,7 +22,8 @@ server runs or not. A missing or differing byte, record or index is a finding: i
 is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
 are notes; a sweep takes them away. The search index is read too, and held against its
 checksums: damage in it is a finding, though nothing is lost with it; a running server
-makes it anew at once. Nothing else is changed.
+makes it anew at once. Texts and previews that are damaged or from another version are
+notes: the server rebuilds them. Nothing else is changed.
 
 With --repair, indexes, counters and the queue of processing are first made anew
 from the records, and orphans and leftovers removed. Changes wait meanwhile. Damaged
@@ -68,7 +69,7 @@ func (s *shell) printVerify(r wire.Verify) error {
 
 func (s *shell) printFindings(r wire.Verify) error {
 	if did := r.Repaired; did != nil && did.Done {
-		if err := s.print("repaired: indexes and counters made anew (%d findings before), %d tasks added, %d removed, %d orphans and %d leftovers removed\n",
+		if err := s.print("repaired: indexes and counters rebuilt (%d findings in records and indexes before), %d tasks added, %d removed, %d orphans and %d leftovers removed\n",
 			did.Findings, did.TasksAdded, did.TasksRemoved, did.Orphans, did.Leftovers); err != nil {
 			return err
 		}
@@ -90,6 +91,16 @@ func (s *shell) printFindings(r wire.Verify) error {
 			return err
 		}
 	}
+	if r.Other > 0 {
+		if err := s.print("%d texts and previews are from another version of deedkeep: the server rebuilds them\n", r.Other); err != nil {
+			return err
+		}
+	}
+	if r.Damaged > 0 {
+		if err := s.print("%d texts and previews are damaged: no document is lost, the server rebuilds them\n", r.Damaged); err != nil {
+			return err
+		}
+	}
 	index := "no search index"
 	if r.SearchBytes > 0 {
 		index = fmt.Sprintf("the search index (%s)", wire.HumanSize(r.SearchBytes))
@@ -105,7 +116,7 @@ func whatHelps(r wire.Verify) string {
 		switch f.Kind {
 		case "file":
 			documents = true
-		case "search": // which says so itself
+		case "search", "previews": // which say so themselves
 		default:
 			others = true
 		}

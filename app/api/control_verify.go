@@ -29,7 +29,7 @@ func (c control) repair(w http.ResponseWriter, r *http.Request) {
 func verified(r vault.Report) wire.Verify {
 	out := wire.Verify{
 		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
-		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, Texts: int64(r.Texts),
+		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, Texts: int64(r.Texts), Other: int64(r.OtherVersion), Damaged: int64(r.DamagedPreviews),
 		Findings: make([]wire.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {

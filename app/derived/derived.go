@@ -9,10 +9,10 @@
 //	previews/ab/ab12…/page-3-1200  a picture of page 3, 1200 pixels wide
 //	previews/tmp/                  what is being made; emptied at start
 //
-// Promise: a file is whole or absent, for readers of any moment, and an empty one is
-// absent; pictures of pages
-// are dropped, the longest unused first, when together they outgrow the limit.
-// Nothing is synced: a power cut costs work, never a document.
+// Promise: a file is intact or absent, for readers of any moment; one that is empty,
+// damaged, or from another version is absent (file.go). Pictures of pages are dropped,
+// the longest unused first, when together they outgrow the limit. Nothing is synced: a
+// power cut costs work, never a document.
 package derived
 
 import (
@@ -77,27 +77,38 @@ func (s *Store) folder(digest string) (string, error) {
 	return filepath.Join(s.dir, digest[:2], digest), nil
 }
 
-// Get opens a derived file, which the caller closes; fs.ErrNotExist when it is to
-// be made.
-func (s *Store) Get(digest, name string) (*os.File, error) {
+// Get opens a derived file and checks it, and the caller closes it; fs.ErrNotExist when
+// it is to be made: ErrDamaged or ErrVersion is in the chain where there is one of no use.
+func (s *Store) Get(digest, name string) (*File, error) {
+	f, err := s.open(digest, name)
+	if err == nil && strings.HasPrefix(name, pagePrefix) {
+		// When it was last used; that it cannot be noted costs an early removal at worst.
+		_ = os.Chtimes(f.file.Name(), time.Time{}, s.now())
+	}
+	return f, err
+}
+
+func (s *Store) open(digest, name string) (*File, error) {
 	folder, err := s.folder(digest)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(folder, name)
-	f, err := os.Open(path) // #nosec G304 -- a digest, and a name of ours
+	f, err := os.Open(filepath.Join(folder, name)) // #nosec G304 -- a digest, and a name of ours
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
 		// What a power cut leaves of a name whose bytes were not synced.
 		return nil, errors.Join(cmp.Or(err, fs.ErrNotExist), f.Close())
 	}
-	if strings.HasPrefix(name, pagePrefix) {
-		// When it was last used; that it cannot be noted costs an early removal at worst.
-		_ = os.Chtimes(path, time.Time{}, s.now())
+	body := io.NewSectionReader(f, 0, info.Size())
+	if sealed(name) {
+		if body, err = unseal(f, info.Size()); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
 	}
-	return f, nil
+	return &File{body, f}, nil
 }
 
 // Put makes a derived file, in the place of one that may be there.
@@ -110,7 +121,11 @@ func (s *Store) Put(digest, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(f)
+	if sealed(name) {
+		err = seal(f, write)
+	} else {
+		err = write(f)
+	}
 	size, sized := f.Seek(0, io.SeekEnd)
 	if err = errors.Join(err, sized, f.Close()); err == nil {
 		err = place(f.Name(), folder, name)
@@ -138,14 +153,14 @@ func (s *Store) temporary() (*os.File, error) {
 	return f, err
 }
 
-// Has reports whether a derived file is there.
+// Has reports whether a derived file is there and, but for a text, is what was written.
 func (s *Store) Has(digest, name string) bool {
-	folder, err := s.folder(digest)
+	f, err := s.open(digest, name)
 	if err != nil {
 		return false
 	}
-	info, err := os.Stat(filepath.Join(folder, name))
-	return err == nil && info.Size() > 0
+	_ = f.Close() // only read
+	return true
 }
 
 func place(from, folder, name string) error {

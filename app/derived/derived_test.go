@@ -92,7 +92,8 @@ func TestNoTextBecomesAPath(t *testing.T) {
 func TestTrimDropsLongestUnusedPages(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s := open(t, dir, 1000, func() time.Time { return now })
+	const each = 123 // 100 bytes and a head
+	s := open(t, dir, 10*each, func() time.Time { return now })
 	for page := 1; page <= 12; page++ {
 		put(t, s, digest, derived.Page(page, 100), strings.Repeat("p", 100))
 		now = now.Add(time.Minute)
@@ -101,7 +102,7 @@ func TestTrimDropsLongestUnusedPages(t *testing.T) {
 	put(t, s, digest, derived.Text, strings.Repeat("t", 5000))
 	now = now.Add(time.Minute)
 	get(t, s, digest, derived.Page(1, 100)) // used again
-	s = open(t, dir, 1000, func() time.Time { return now })
+	s = open(t, dir, 10*each, func() time.Time { return now })
 	if err := s.Trim(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -177,12 +178,13 @@ func TestDamagedText(t *testing.T) {
 	}
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 0x10
-	for name, content := range map[string][]byte{"cut": whole[:len(whole)-9], "flipped": flipped, "other": []byte("no gzip")} {
+	zeros := append(bytes.Clone(whole[:10]), make([]byte, len(whole)-10)...)
+	for name, content := range map[string][]byte{"a header and zeros": zeros, "cut": whole[:len(whole)-9], "flipped": flipped, "other": []byte("no gzip")} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, derived.ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
+		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, derived.ErrDamaged) || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want %v, which is absent too", name, err, derived.ErrDamaged)
 		}
 	}
 	// An empty one is what a power cut leaves: it is as absent.

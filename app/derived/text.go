@@ -5,11 +5,10 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
+	"strings"
 )
 
 // The text of a document is a gzip stream of its pages in order, pages without text
@@ -26,14 +25,13 @@ import (
 // been given away.
 const textMagic = "deedkeep-text-3\n"
 
+// textStem begins every form of textMagic. A text of another form is rebuilt.
+const textStem = "deedkeep-text-"
+
 func checksum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 
 // mostText bounds what is believed of a length.
 const mostText = 64 << 20
-
-// ErrDamaged is in the chain of an error about a derived file that is not what was
-// written; it is to be made again.
-var ErrDamaged = errors.New("derived file is damaged")
 
 // TextWriter writes the text of a document, page by page.
 type TextWriter struct {
@@ -75,9 +73,10 @@ func (t *TextWriter) Bytes() int64 { return t.bytes }
 func (t *TextWriter) Close() error { return t.zip.Close() }
 
 // ReadText calls fn for each page with text, in order, until fn returns an error.
-// fs.ErrNotExist when there is no text file, ErrDamaged when it is broken.
+// fs.ErrNotExist when there is no text file, and with it ErrDamaged or ErrVersion when
+// there is one of no use.
 func (s *Store) ReadText(digest string, fn func(page int, text string) error) error {
-	f, err := s.Get(digest, Text)
+	f, err := s.open(digest, Text)
 	if err != nil {
 		return err
 	}
@@ -94,15 +93,22 @@ func (s *Store) CheckText(digest string) error {
 	return err
 }
 
-func readText(f *os.File, fn func(page int, text string) error) error {
+func readText(f io.Reader, fn func(page int, text string) error) error {
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
 		return damaged(err)
 	}
 	r := bufio.NewReader(z)
 	magic := make([]byte, len(textMagic))
-	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != textMagic {
+	if _, err := io.ReadFull(r, magic); err != nil {
 		return damaged(err)
+	}
+	switch {
+	case string(magic) == textMagic:
+	case strings.HasPrefix(string(magic), textStem):
+		return ErrVersion
+	default:
+		return ErrDamaged
 	}
 	for {
 		page, err := binary.ReadUvarint(r)
@@ -131,11 +137,4 @@ func readText(f *os.File, fn func(page int, text string) error) error {
 			return err
 		}
 	}
-}
-
-func damaged(err error) error {
-	if err == nil {
-		return ErrDamaged
-	}
-	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }

@@ -9,10 +9,10 @@ import (
 	"html/template"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 
+	"deedkeep/app/derived"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -125,22 +125,18 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 }
 
 // sendPicture sends a picture that was made here, and closes it.
-func (p *pages) sendPicture(w http.ResponseWriter, r *http.Request, picture *os.File, tag string) error {
+func (p *pages) sendPicture(w http.ResponseWriter, r *http.Request, picture *derived.File, tag string) error {
 	defer picture.Close() //nolint:errcheck // it was only read
-	info, err := picture.Stat()
-	if err != nil {
-		return err
-	}
 	var head [8]byte
 	if _, err := picture.ReadAt(head[:], 0); err != nil {
-		return fmt.Errorf("picture of %d bytes: %w", info.Size(), err)
+		return fmt.Errorf("picture of %d bytes: %w", picture.Size(), err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "image/jpeg")
 	if string(head[1:4]) == "PNG" {
 		h.Set("Content-Type", "image/png")
 	}
-	h.Set("Content-Length", strconv.FormatInt(info.Size(), 10))
+	h.Set("Content-Length", strconv.FormatInt(picture.Size(), 10))
 	h.Set("Content-Security-Policy", elsePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method == http.MethodHead {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"deedkeep/app/blob"
@@ -213,14 +212,14 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
 // caller closes. NotFound when there is no such file, or it has no picture.
-func (f *Files) Thumbnail(ctx context.Context, actor title.Actor, id uint64) (*os.File, error) {
+func (f *Files) Thumbnail(ctx context.Context, actor title.Actor, id uint64) (*derived.File, error) {
 	return f.picture(ctx, actor, id, derived.Thumbnail, 1, ThumbnailWidth)
 }
 
 // Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
 // wide; it is made on the first need and kept. NotFound when there is no such file
 // or page, or it has no picture.
-func (f *Files) Page(ctx context.Context, actor title.Actor, id uint64, page, width int) (*os.File, error) {
+func (f *Files) Page(ctx context.Context, actor title.Actor, id uint64, page, width int) (*derived.File, error) {
 	width = min(max(width, 1), f.v.widest())
 	return f.picture(ctx, actor, id, derived.Page(page, width), page, width)
 }
@@ -232,7 +231,7 @@ func (v *Vault) widest() int {
 	return extract.DefaultLimits().Width
 }
 
-func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name string, page, width int) (*os.File, error) {
+func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name string, page, width int) (*derived.File, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -273,7 +272,7 @@ func (f *Files) Text(ctx context.Context, actor title.Actor, id uint64, fn func(
 		return fn(page, text)
 	}
 	err = f.v.derived.ReadText(file.Digest, further)
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, derived.ErrDamaged) {
+	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	err = f.v.deriveText(ctx, file, actor.Record(), reader.View)

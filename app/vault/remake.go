@@ -19,6 +19,7 @@ type remaker struct {
 	v     *Vault
 	wake  chan struct{}
 	after uint64 // the change up to which the index must know all, or it asks for the same again
+	told  bool   // the log says that texts are being rebuilt
 }
 
 const (
@@ -84,8 +85,8 @@ func (r *remaker) feed(ctx context.Context) (more bool, err error) {
 		return true, nil
 	}
 	ids := r.v.index.Lacking(r.after, remakeAtOnce)
-	if len(ids) == 0 {
-		return false, nil // the next turn of the indexer pokes
+	if err := r.tell(ctx, len(ids) > 0); err != nil || len(ids) == 0 {
+		return r.told, err // the next turn of the indexer pokes, and none when all are made
 	}
 	if err := r.v.room(); err != nil {
 		return true, err
@@ -104,6 +105,24 @@ func (r *remaker) feed(ctx context.Context) (more bool, err error) {
 	r.v.log.Debug("texts are made again", "documents", len(ids), "first", ids[0])
 	r.v.processor.poke()
 	return true, r.note(ctx)
+}
+
+// tell says in the log, in a line each, that texts are being rebuilt and that they are: not
+// for each document, of which there are many after an update.
+func (r *remaker) tell(ctx context.Context, some bool) error {
+	if r.told == some {
+		return nil
+	}
+	state, err := r.v.index.State(ctx)
+	if err != nil || r.told == (state.Texts > 0) {
+		return err
+	}
+	if r.told = !r.told; r.told {
+		r.v.log.Info("rebuilding the text of documents that is missing, damaged, or from another version", "documents", state.Texts)
+	} else {
+		r.v.log.Info("the text of documents is rebuilt")
+	}
+	return nil
 }
 
 // queue puts a document into the queue, or has the index look at it again.

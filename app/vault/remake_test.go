@@ -154,25 +154,6 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 	}
 }
 
-// A damaged text is a finding before anybody misses it.
-func TestAVerificationReadsTheTexts(t *testing.T) {
-	t.Parallel()
-	opts := texted(t, &fakeReader{}, 3)
-	kept, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", derived.Text))
-	if err == nil {
-		err = flipByte(0.6)(kept[0])
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := begun(t, opts)
-	r, err := v.Verify(t.Context(), func(int, int) {})
-	err = errors.Join(err, v.Close())
-	if err != nil || len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "text") {
-		t.Errorf("%+v, %v", r.Findings, err)
-	}
-}
-
 // Documents without a text are looked at once, however often the index comes by.
 func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	t.Parallel()

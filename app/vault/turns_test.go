@@ -3,13 +3,13 @@ package vault_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"deedkeep/app/derived"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -196,18 +196,14 @@ func TestReadOnlyRests(t *testing.T) {
 	f.replies(nil)
 }
 
-func body(t *testing.T, f *os.File, err error) string {
+func body(t *testing.T, f *derived.File, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
 		return ""
 	}
 	defer f.Close() //nolint:errcheck // only read
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, info.Size())
+	b := make([]byte, f.Size())
 	if _, err := f.ReadAt(b, 0); err != nil {
 		t.Fatal(err)
 	}

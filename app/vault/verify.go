@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"deedkeep/app/blob"
 	"deedkeep/app/secret"
@@ -14,21 +15,26 @@ import (
 
 // Report is what a Verify found. Findings are damage; orphans (bytes that no record
 // names) and leftovers in tmp are not: a crash leaves them, and a sweep or the next
-// start takes them away.
+// start takes them away. Nor are texts and previews that have to be rebuilt: nothing is
+// lost with them.
 type Report struct {
 	Records, Files, Events, Blobs int
 	Bytes                         int64
 	Orphans, Leftovers            int
 	IndexBytes                    int64  // of the search index that answers, which were read; 0: there is none
 	Texts                         uint64 // of documents, for searches, that are still to be made again
+	OtherVersion, DamagedPreviews int    // texts and previews to be rebuilt: those from another version, and damaged ones
 	Findings                      []store.Finding
+
+	rebuild []blob.Digest // documents whose text is to be rebuilt
 }
 
 // OK reports whether nothing is missing or differs.
 func (r Report) OK() bool { return len(r.Findings) == 0 }
 
 // Verify holds every record, index and byte of the vault against each other while
-// it goes on working: the records of one moment, copied aside. It changes nothing.
+// it goes on working: the records of one moment, copied aside. It changes nothing, but
+// has texts that are of no use rebuilt by the server, now or when one starts.
 // The error is about the verification, never about what it found.
 func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
 	var r Report
@@ -44,6 +50,9 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 	err = v.verify(ctx, copied, &r, find, progress)
 	if err == nil {
 		err = v.verifyIndex(ctx, &r, find)
+	}
+	if err == nil {
+		err = v.rebuildTexts(ctx, r.rebuild)
 	}
 	return r, errors.Join(err, done())
 }
@@ -122,7 +131,7 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 		return ctx.Err()
 	}
 	r.Bytes += size
-	v.verifyText(files, find)
+	v.verifyDerived(d, files, r, find)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
 		switch {
@@ -138,18 +147,40 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 	return nil
 }
 
-// verifyText reads the kept text of a document. It is made again where it is missing,
-// and damage in it loses nothing; but the disk that did it has the documents too.
-func (v *Vault) verifyText(files []title.File, find func(store.Finding)) {
-	if len(files) == 0 {
-		return
+// verifyDerived reads the text and the previews of a document. What is damaged in them,
+// or from another version, is rebuilt; a file that the disk does not give is a finding,
+// because that disk has the documents too.
+func (v *Vault) verifyDerived(d blob.Digest, files []title.File, r *Report, find func(store.Finding)) {
+	health, err := v.derived.Check(d.String())
+	r.OtherVersion += health.Version
+	r.DamagedPreviews += health.Damaged
+	if health.Text {
+		r.rebuild = append(r.rebuild, d)
 	}
-	err := v.derived.CheckText(files[0].Digest)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return
+	if err != nil && len(files) > 0 {
+		find(store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
+			Problem: "its text or a preview cannot be read; the document is intact: " + err.Error()})
 	}
-	find(store.Finding{Kind: "search", Subject: fmt.Sprint("text of file ", files[0].ID),
-		Problem: `its kept text cannot be read; the document is whole, and "deedkeep reindex" has the text made again: ` + err.Error()})
+}
+
+// rebuildTexts has the index look for the texts of documents again, and so the remaker of
+// a server: this one, or the next to start.
+func (v *Vault) rebuildTexts(ctx context.Context, list []blob.Digest) error {
+	for some := range slices.Chunk(list, remakeAtOnce) {
+		err := v.store.Update(ctx, nil, func(t *store.Tx) error {
+			for _, d := range some {
+				t.TouchDigest(d, twinsTouched)
+			}
+			return nil
+		})
+		if takesNoWrites(err) {
+			return nil // the next verification does it
+		}
+		if err != nil {
+			return fmt.Errorf("have texts rebuilt: %w", err)
+		}
+	}
+	return nil
 }
 
 // countOrphans counts bytes that no record named when the copy was made, nor does now.

@@ -2,7 +2,8 @@ package wire
 
 // Verify is the result of a verification (COMMANDS.md, "verify"). Records,
 // Files, Blobs, Bytes and Events count what was looked at; Orphans and Leftovers
-// are notes and leave OK true; every finding makes it false. SearchBytes are of the
+// are notes and leave OK true, and so are texts and previews that the server rebuilds:
+// those from another version, and damaged ones; every finding makes it false. SearchBytes are of the
 // search index that was read; 0 where there is none.
 type Verify struct {
 	OK          bool          `json:"ok"`
@@ -15,6 +16,8 @@ type Verify struct {
 	Leftovers   int64         `json:"leftovers"`
 	SearchBytes int64         `json:"search_bytes"`
 	Texts       int64         `json:"texts,omitempty"` // of documents, for searches, that are still to be made again: a note too
+	Other       int64         `json:"previews_other_version,omitempty"`
+	Damaged     int64         `json:"previews_damaged,omitempty"`
 	Findings    List[Finding] `json:"findings"`
 	Repaired    *Repaired     `json:"repaired,omitempty"` // of a repair alone
 }

@@ -1,0 +1,97 @@
+package derived_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deedkeep/app/derived"
+	"deedkeep/app/vaulttest"
+)
+
+// TestOtherVersions: what another version wrote is neither used nor damage.
+func TestOtherVersions(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, 1<<20, time.Now)
+	for _, row := range []struct {
+		what, name string
+		content    []byte
+	}{
+		{"text 1", derived.Text, vaulttest.OtherText(t, 1, "DEED")},
+		{"text 2", derived.Text, vaulttest.OtherText(t, 2, "DEED")},
+		{"text of a later version", derived.Text, vaulttest.OtherText(t, 4, "DEED")},
+		{"PNG without a head", derived.Thumbnail, []byte("\x89PNG\r\n\x1a\nand so on")},
+		{"JPEG without a head", derived.Page(3, 850), []byte("\xff\xd8\xff\xe0and so on")},
+		{"a short JPEG", derived.Page(3, 850), []byte("\xff\xd8\xff")},
+		{"sizes without a head", derived.Sizes, []byte(`[{"Width":612,"Height":792}]`)},
+		{"picture of a later version", derived.Thumbnail, []byte("deedkeep-derived-2\n\x00\x00\x00\x00\x00\x00")},
+	} {
+		t.Run(row.what, func(t *testing.T) {
+			if err := s.Drop(digest); err != nil {
+				t.Fatal(err)
+			}
+			put(t, s, digest, row.name, "x")
+			if err := os.WriteFile(filepath.Join(dir, "previews", "ab", digest, row.name), row.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := s.ReadText(digest, func(int, string) error { return nil })
+			if row.name != derived.Text {
+				_, err = s.Get(digest, row.name)
+			}
+			if !errors.Is(err, derived.ErrVersion) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, derived.ErrDamaged) {
+				t.Errorf("%v, want %v, which is absent too", err, derived.ErrVersion)
+			}
+			if row.name != derived.Text && s.Has(digest, row.name) {
+				t.Error("it is there, want it absent")
+			}
+			health, err := s.Check(digest)
+			if want := (derived.Health{Version: 1, Text: row.name == derived.Text}); err != nil || health != want {
+				t.Errorf("%+v, %v, want %+v", health, err, want)
+			}
+		})
+	}
+}
+
+// TestEveryFlipIsSeen: no picture of which any bit differs is given away.
+func TestEveryFlipIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, 1<<20, time.Now)
+	const picture = "\x89PNG\r\n\x1a\nthe picture of a page"
+	for _, name := range []string{derived.Thumbnail, derived.Sizes, derived.Page(1, 850)} {
+		put(t, s, digest, name, picture)
+		if got := get(t, s, digest, name); got != picture {
+			t.Errorf("%s: got %q, want %q", name, got, picture)
+		}
+	}
+	if health, err := s.Check(digest); err != nil || health != (derived.Health{}) {
+		t.Errorf("sound: %+v, %v", health, err)
+	}
+	path := filepath.Join(dir, "previews", "ab", digest, derived.Thumbnail)
+	intact, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoiled := map[string][]byte{"cut": intact[:len(intact)-1], "longer": append(bytes.Clone(intact), 0), "zeros": make([]byte, len(intact)), "two bytes": intact[:2]}
+	for bit := range 8 * len(intact) {
+		flipped := bytes.Clone(intact)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		spoiled[fmt.Sprint("bit ", bit)] = flipped
+	}
+	for what, content := range spoiled {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Get(digest, derived.Thumbnail); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.Thumbnail) {
+			t.Errorf("%s: %v, want it absent", what, err)
+		}
+		// A bit of the number in the head makes it one of another version.
+		if health, err := s.Check(digest); err != nil || health.Damaged+health.Version != 1 || health.Text {
+			t.Errorf("%s: %+v, %v, want one to be rebuilt", what, health, err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package vaulttest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"testing"
+)
+
+// OtherText is the kept text of a document of one page in the form of a number (package
+// derived), as the versions with that form wrote it.
+func OtherText(t testing.TB, form int, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	page := fmt.Appendf(nil, "deedkeep-text-%d\n\x01", form)
+	page = binary.AppendUvarint(page, uint64(len(text)))
+	if form > 1 {
+		page = binary.BigEndian.AppendUint32(page, crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))
+	}
+	_, err := z.Write(append(page, text...))
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
