@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"deedkeep/app/blob"
+	"deedkeep/app/search"
 	"deedkeep/app/title"
 )
 
@@ -84,6 +85,27 @@ func (x *Indexer) readCurrent() uint64 {
 		return 0
 	}
 	return n
+}
+
+// inForce is the folder that a server would answer from, where nobody has one open: what
+// currentFile names, or else the latest that is whole; damaged where currentFile is there
+// and names none.
+func (x *Indexer) inForce(list []uint64, current uint64) (number uint64, damaged error) {
+	if current != 0 {
+		return current, nil
+	}
+	for _, n := range slices.Backward(list) {
+		_, raw, err := search.Look(x.folder(n))
+		if mark, ok := readMark(raw); err != nil || !ok || mark.Place != nil {
+			continue
+		}
+		path := filepath.Join(x.dir, currentFile)
+		if _, err := os.Lstat(path); err == nil {
+			damaged = fmt.Errorf("%s %w: a server corrects it when it starts", path, ErrPointer)
+		}
+		return n, damaged
+	}
+	return 0, nil
 }
 
 // isFile reports whether a file may be read or written under the path: nothing else is

@@ -92,6 +92,7 @@ func (x *Indexer) look(last uint64, s *State) {
 		s.Failed = message(err)
 		return
 	}
+	current, _ = x.inForce(list, current) // a verification tells of the damage
 	s.Building = len(list) > 0 && list[len(list)-1] > current
 	if current == 0 {
 		return

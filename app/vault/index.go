@@ -120,6 +120,8 @@ func (v *Vault) verifyIndex(ctx context.Context, r *Report, find func(store.Find
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, indexer.ErrPointer):
+		finding.Problem = "it is intact, but " + err.Error()
 	case !errors.Is(err, search.ErrDamaged):
 		finding.Problem = "it cannot be read: " + err.Error()
 	case serving:
