@@ -23,15 +23,27 @@ type Copy struct {
 	broken      bool                // its pages are; only Check finds that out
 }
 
-// Snapshot writes a Copy to path, which must not exist, and opens it. It returns
-// Full when the disk has no room for it; whatever the error, no file stays behind.
-func (s *Store) Snapshot(ctx context.Context, path string) (*Copy, error) {
+// Snapshot writes a Copy to path, which must not exist, and opens it. A Copy has
+// complete indexes: Snapshot waits for a Rebuild in progress. It returns Full when the
+// disk has no room for it; whatever the error, no file stays behind.
+func (s *Store) Snapshot(ctx context.Context, path string) (c *Copy, err error) {
+	err = s.afterRebuild(ctx, func(whole func(*Tx) bool) error {
+		c, err = s.snapshot(ctx, path, whole)
+		return err
+	})
+	return c, err
+}
+
+func (s *Store) snapshot(ctx context.Context, path string, whole func(*Tx) bool) (*Copy, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	out := &stopper{ctx: ctx, w: file}
 	err = s.View(ctx, func(t *Tx) error {
+		if !whole(t) {
+			return errRebuilding
+		}
 		_, err := t.tx.WriteTo(out)
 		return errors.Join(err, out.err) // bbolt keeps only the words of some
 	})

@@ -32,12 +32,69 @@ func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	defer s.beginRebuild()()
 	r := &rebuilder{ctx: context.WithoutCancel(ctx), s: s, report: report}
 	err := r.all()
 	if err != nil && title.KindOf(err) != title.Closing {
 		s.Fail(err)
 	}
 	return err
+}
+
+// beginRebuild records that a Rebuild is in progress, until end is called.
+func (s *Store) beginRebuild() (end func()) {
+	ended := make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rebuilds, s.rebuild = s.rebuilds+1, ended
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rebuild = nil
+		close(ended)
+	}
+}
+
+// quiet gives the number of Rebuilds so far where none is in progress, and none was
+// ended by a disk error.
+func (s *Store) quiet() (rebuilds int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rebuilds, s.rebuild == nil && s.failed == nil
+}
+
+// afterRebuild runs read, and runs it again after the Rebuild in progress where what it
+// reads may be one of a Rebuild: whole is false then, and read returns errRebuilding.
+// That error is returned where a disk error ended the Rebuild.
+func (s *Store) afterRebuild(ctx context.Context, read func(whole func(*Tx) bool) error) error {
+	for {
+		before, calm := s.quiet()
+		err := read(func(t *Tx) bool {
+			if !t.rebuilding() {
+				return true
+			}
+			// An entry that no Rebuild of this process wrote is Check's to report.
+			now, still := s.quiet()
+			return calm && still && before == now
+		})
+		if !errors.Is(err, errRebuilding) {
+			return err
+		}
+		s.mu.Lock()
+		ended, failed := s.rebuild, s.failed
+		s.mu.Unlock()
+		if failed != nil {
+			return err
+		}
+		if ended == nil {
+			continue // it ended after the read began
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ended:
+		}
+	}
 }
 
 // rebuilder makes indexes, a bounded number of records a transaction.

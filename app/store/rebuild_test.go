@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -301,5 +302,88 @@ func TestRebuildOfAClosedStore(t *testing.T) {
 	}
 	if err := s.Rebuild(t.Context(), nil); title.KindOf(err) != title.Closing {
 		t.Errorf("said %v", err)
+	}
+}
+
+// waited is a context that says when someone waits for its end.
+type waited struct {
+	context.Context
+	waits chan struct{}
+	once  *sync.Once
+}
+
+func (w waited) Done() <-chan struct{} {
+	w.once.Do(func() { close(w.waits) })
+	return w.Context.Done()
+}
+
+// A copy that is asked for at any commit of a rebuild waits for its end: the indexes
+// of a copy are complete.
+func TestACopyWaitsForARebuild(t *testing.T) {
+	for at, done := 1, false; !done; at++ {
+		s := openNew(t)
+		s.db.NoSync = true // no power cut is tested here
+		fillAll(t, s)
+		ctx := waited{t.Context(), make(chan struct{}), new(sync.Once)}
+		findings, copied, begun := []Finding(nil), make(chan error, 1), false
+		commits := 0
+		s.commitTx = func(tx *bolt.Tx) error {
+			err := tx.Commit()
+			if commits++; commits != at {
+				return err
+			}
+			begun = true
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				c, err := s.Snapshot(ctx, filepath.Join(t.TempDir(), "copy"))
+				if err == nil {
+					_, err = c.Check(t.Context(), func(f Finding) { findings = append(findings, f) })
+					err = errors.Join(err, c.Close())
+				}
+				copied <- err
+			}()
+			select {
+			case <-ctx.waits:
+			case <-ended:
+			}
+			return err
+		}
+		if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
+			t.Fatal(err)
+		}
+		if done = !begun; done {
+			if at < 10 {
+				t.Errorf("a rebuild took %d commits, want at least 10", at-1)
+			}
+			return
+		}
+		if err := <-copied; err != nil || len(findings) > 0 {
+			t.Errorf("copy at commit %d: got error %v and %d findings %+v, want none", at, err, len(findings), findings)
+		}
+	}
+}
+
+// Where a disk error ended a rebuild, a copy is refused: it would lack indexes.
+func TestNoCopyAfterARebuildThatFailed(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	fillAll(t, s)
+	commits := 0
+	s.commitTx = func(tx *bolt.Tx) error {
+		if commits++; commits == 3 {
+			return errors.Join(tx.Rollback(), errors.New("cut off"))
+		}
+		return tx.Commit()
+	}
+	if err := s.Rebuild(t.Context(), func(Finding) {}); err == nil {
+		t.Fatal("the rebuild succeeded")
+	}
+	if _, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy")); title.KindOf(err) != title.Closing {
+		t.Errorf("got %v, want kind Closing", err)
 	}
 }

@@ -41,13 +41,15 @@ type Store struct {
 	begun bool // the mark of a clean end was removed; under turn, as is
 	ended bool // Close has left a new one, or not
 
-	mu      sync.Mutex
-	queue   []*member
-	closing bool
-	failed  error
-	wake    chan struct{}
-	done    chan struct{}
-	stirred chan struct{}
+	mu       sync.Mutex
+	queue    []*member
+	closing  bool
+	failed   error
+	rebuild  chan struct{} // closed when the Rebuild in progress ends; nil while there is none
+	rebuilds int           // begun so far
+	wake     chan struct{}
+	done     chan struct{}
+	stirred  chan struct{}
 }
 
 // Open opens vault.db at path and brings it to the current schema, or creates it

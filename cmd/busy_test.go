@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Commands that read all of the vault while others rebuild parts of it wait, or report
+// that it is busy. None of them reports damage, with or without a server.
+func TestCommandsAtTheSameTime(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		served bool
+		tries  int
+		codes  []int
+	}{
+		{"by a server", true, 5, []int{exitDone}},
+		{"without a server", false, 5, []int{exitDone, exitLocked}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir, to := shortData(t), t.TempDir()
+			if _, err := seed(dir); err != nil {
+				t.Fatal(err)
+			}
+			if row.served {
+				startProgram(t, dir)
+			}
+			for range row.tries {
+				var beside sync.WaitGroup
+				for _, args := range []string{"verify --repair", "verify", "reindex", "backup create --to " + to} {
+					beside.Go(func() {
+						got := ran(t.Context(), t, nil, append(strings.Fields(args), "--data", dir)...)
+						if !slices.Contains(row.codes, got.code) {
+							t.Errorf("%s: got %+v, want an exit code of %v", args, got, row.codes)
+						}
+					})
+				}
+				beside.Wait()
+			}
+		})
+	}
+}
