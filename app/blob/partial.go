@@ -53,6 +53,7 @@ type Partial struct {
 	last    settled // the last that was settled
 	offset  int64   // bytes that arrived; settled, unless all are there
 	entered bool    // its names are durable
+	adopted *Staged // by the last Adopt, whose sync may have failed; nil: none
 }
 
 // Partials opens the folder, and makes it (0700); it gives what an earlier run left
@@ -183,6 +184,14 @@ func (x *Partial) Offset() int64 {
 	return x.offset
 }
 
+// Settled is how many of the bytes that arrived are durable: after a power cut the
+// upload resumes there.
+func (x *Partial) Settled() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.last.offset
+}
+
 // Touched is when bytes were settled last; when it began, before that.
 func (x *Partial) Touched() time.Time {
 	x.mu.Lock()
@@ -280,8 +289,24 @@ func (x *Partial) settleAt(f File, at int64) error {
 }
 
 // Settle makes all that arrived durable, where it does not become a blob at once. Of
-// what became one all the same nothing is here any more: it begins anew.
+// what became one all the same nothing is here any more: it begins again. With an
+// error only what was settled before counts. Where a sync of Adopt failed, so does
+// Settle: a later sync that succeeds proves nothing.
 func (x *Partial) Settle() error {
+	err := x.settle()
+	if err == nil {
+		return nil
+	}
+	x.arrived(x.last.offset)
+	return fmt.Errorf("settle: %w", mark(err))
+}
+
+func (x *Partial) settle() error {
+	if st := x.adopted; st != nil {
+		if <-st.synced; errors.Is(st.syncErr, ErrSync) {
+			return st.syncErr
+		}
+	}
 	f, err := x.in.store.files.Open(x.path(partEnd))
 	if errors.Is(err, fs.ErrNotExist) {
 		x.last.offset = 0
@@ -289,12 +314,9 @@ func (x *Partial) Settle() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("settle: %w", mark(err))
+		return err
 	}
-	if err := errors.Join(x.settleAt(f, x.Offset()), f.Close()); err != nil {
-		return fmt.Errorf("settle: %w", mark(err))
-	}
-	return nil
+	return errors.Join(x.settleAt(f, x.Offset()), f.Close())
 }
 
 // Adopt makes a staged file of what has arrived, without copying it: hashed, read-only
@@ -324,7 +346,8 @@ func (x *Partial) adopt(ctx context.Context, f File) (*Staged, error) {
 	if err := x.in.store.readOnlyMode(f); err != nil {
 		return nil, err
 	}
-	return x.in.store.staged(f, x.path(partEnd), digest, size, true), nil
+	x.adopted = x.in.store.staged(f, x.path(partEnd), digest, size, true)
+	return x.adopted, nil
 }
 
 // hashAt reads the first size bytes.

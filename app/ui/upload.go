@@ -251,7 +251,7 @@ func (p *pages) uploadShow(w http.ResponseWriter, r *http.Request, who visitor) 
 		if err := p.describeFiled(r, &answer, *up.Filed); err != nil {
 			return err
 		}
-	case up.Offset == up.Size:
+	case up.Arrived:
 		answer.State = "arrived"
 	}
 	p.sayJSON(w, http.StatusOK, answer)

@@ -37,6 +37,14 @@ func (d disk) Create(path string) (blob.File, error) {
 	return diskFile{f, d, path}, nil
 }
 
+func (d disk) Open(path string) (blob.File, error) {
+	f, err := d.Files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return diskFile{f, d, path}, nil
+}
+
 // Rename has its say afterwards: the document has its name then.
 func (d disk) Rename(from, to string) error {
 	if err := d.Files.Rename(from, to); err != nil {

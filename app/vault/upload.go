@@ -76,7 +76,8 @@ type UploadPlan struct {
 type Upload struct {
 	ID      string // unguessable; told by Begin and kept nowhere
 	Size    int64
-	Offset  int64     // bytes that are there
+	Offset  int64     // bytes that are there and durable
+	Arrived bool      // all bytes are there, durable or not
 	Until   time.Time // when it is over unless more bytes come
 	Filed   *title.File
 	Refusal string // why it was refused; "" unless it was
@@ -286,7 +287,7 @@ func (u *Uploads) forget(one *arriving) error {
 
 // told is what is told of one that has not ended.
 func (u *Uploads) told(id string, one *arriving) Upload {
-	return Upload{ID: id, Size: one.Size, Offset: one.Offset(), Until: one.Touched().Add(u.v.set.Uploads.keep())}
+	return Upload{ID: id, Size: one.Size, Offset: one.Settled(), Arrived: one.Offset() == one.Size, Until: one.Touched().Add(u.v.set.Uploads.keep())}
 }
 
 // Get tells how far an upload is; one whose bytes are all there is filed first, where
@@ -310,14 +311,21 @@ func (u *Uploads) toldOr(id string, one *arriving, err error) (Upload, error) {
 	return u.told(id, one), nil
 }
 
-// Offset is Get for whoever only wants to know where to go on.
+// Offset is Get for a client that only wants to know where to resume. While all bytes
+// are there and not yet durable it is Conflict with ErrUploadBusy: no offset would be
+// right for long.
 func (u *Uploads) Offset(ctx context.Context, actor title.Actor, id string) (Upload, error) {
 	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return up, err
 	}
-	one, _, err := u.find(actor, id)
+	one, free, err := u.find(actor, id)
+	if err == nil && !free && one.Offset() == one.Size && one.Settled() < one.Size {
+		err = errUploadBusy
+	}
 	return u.toldOr(id, one, err)
 }
+
+var errUploadBusy = &title.Error{Kind: title.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
 
 // find gives an actor's own upload; free is whether nobody writes it.
 func (u *Uploads) find(actor title.Actor, id string) (one *arriving, free bool, err error) {
@@ -358,7 +366,7 @@ func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offse
 		}
 		up, err := u.finish(ctx, actor, id, one)
 		switch kind := title.KindOf(err); {
-		case kind == title.Unauthenticated, kind == title.Forbidden, errors.Is(err, errCancelled):
+		case kind == title.Unauthenticated, kind == title.Forbidden, errors.Is(err, errCancelled), err != nil && one.Settled() < one.Size:
 			return u.told(id, one), err
 		case err != nil:
 			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
@@ -403,7 +411,7 @@ func (u *Uploads) occupy(one *arriving, cancel context.CancelFunc) error {
 	case one.gone:
 		return title.Absent("upload", one.Name())
 	case one.busy:
-		return &title.Error{Kind: title.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
+		return errUploadBusy
 	}
 	one.busy, one.cancel = true, cancel
 	u.under.Add(1)

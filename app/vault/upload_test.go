@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/title"
@@ -391,6 +393,72 @@ func TestUploadFiledLater(t *testing.T) {
 	told, err := v.Uploads.Get(t.Context(), clerk, up.ID)
 	if err != nil || told.Filed == nil || !bytes.Equal(content(t, v, told.Filed.ID), body) {
 		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// All bytes are acknowledged only where they are durable: not after a sync that failed,
+// even where a later one succeeds.
+func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
+	t.Parallel()
+	for name, failing := range map[string]int32{"every sync fails": 1 << 30, "the first sync fails": 1, "no sync fails": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			busy, left := &busyReader{}, atomic.Int32{}
+			busy.fail.Store(true)
+			opts := vaulttest.Options(t)
+			opts.Reader = busy
+			opts.Disk = disk{blob.System(), func(step, path string) error {
+				if step == "sync" && strings.HasSuffix(path, ".part") && left.Add(-1) >= 0 {
+					return syscall.EIO
+				}
+				return nil
+			}}
+			v, err := vault.Open(t.Context(), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closed(t, v)
+			body := big(1000)
+			up := begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+			left.Store(failing)
+			told, err := v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader(body))
+			if sound := failing == 0; (err == nil) != sound || (told.Offset == told.Size) != sound {
+				t.Errorf("got offset %d of %d, %v; want all of it: %v", told.Offset, told.Size, err, sound)
+			}
+			if err != nil {
+				kind(t, "the last part", err, title.Closing)
+			}
+		})
+	}
+}
+
+// While a document is added to the vault, no offset is sent: none is right for long.
+func TestUploadOffsetWhileFiling(t *testing.T) {
+	t.Parallel()
+	looks, goOn := make(chan struct{}), make(chan struct{})
+	v, _ := opened(t, func(o *vault.Options) {
+		o.Reader = hooked(func(context.Context, string) error { close(looks); <-goOn; return nil })
+	})
+	body := big(1000)
+	up := begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: int64(len(body))})
+	ended := make(chan vault.Upload, 1)
+	go func() {
+		told, err := v.Uploads.Write(context.WithoutCancel(t.Context()), clerk, up.ID, 0, bytes.NewReader(body))
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- told
+	}()
+	<-looks
+	if _, err := v.Uploads.Offset(t.Context(), clerk, up.ID); !errors.Is(err, vault.ErrUploadBusy) {
+		t.Errorf("got %v, want ErrUploadBusy", err)
+	}
+	if told, err := v.Uploads.Get(t.Context(), clerk, up.ID); err != nil || !told.Arrived || told.Offset != 0 {
+		t.Errorf("got %+v, %v; want all arrived, and 0 durable bytes", told, err)
+	}
+	close(goOn)
+	if told := <-ended; told.Filed == nil || told.Offset != told.Size {
+		t.Errorf("got %+v, want it uploaded", told)
 	}
 }
 

@@ -58,17 +58,21 @@ const uploadFiling = 2 * time.Minute
 
 // finish files a document whose bytes are all there, or refuses it, for good. Who
 // asked may leave: it goes on. With an error nothing came of it, and the bytes are
-// durable where they lie.
+// durable where they lie, as far as Settled says.
 func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one *arriving) (Upload, error) {
-	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
-		return up, err // an earlier try succeeded after all
+	up, found, err := u.ended(ctx, actor, id)
+	if err != nil {
+		return up, errors.Join(err, u.v.disk(one.Settle()))
+	}
+	if found {
+		return up, nil // an earlier try succeeded after all
 	}
 	filing, cancel := context.WithTimeout(context.WithoutCancel(ctx), uploadFiling)
 	defer cancel()
 	if err := u.cancelBy(one, cancel); err != nil {
 		return Upload{}, err
 	}
-	err := u.file(filing, actor, one)
+	err = u.file(filing, actor, one)
 	switch kind := title.KindOf(err); {
 	case err != nil && u.isGone(one):
 		return Upload{}, errors.Join(errCancelled, err)
@@ -80,9 +84,9 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 		err = u.refuse(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
-		return Upload{}, errors.Join(err, one.Settle())
+		return Upload{}, errors.Join(err, u.v.disk(one.Settle()))
 	}
-	up, _, err := u.ended(filing, actor, id)
+	up, _, err = u.ended(filing, actor, id)
 	return up, err
 }
 
