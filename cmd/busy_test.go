@@ -16,8 +16,8 @@ func TestCommandsAtTheSameTime(t *testing.T) {
 		tries  int
 		codes  []int
 	}{
-		{"by a server", true, 5, []int{exitDone}},
-		{"without a server", false, 5, []int{exitDone, exitLocked}},
+		{"by a server", true, 3, []int{exitDone}},
+		{"without a server", false, 3, []int{exitDone, exitLocked}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir, to := shortData(t), t.TempDir()

@@ -1,10 +1,16 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
+	"deedkeep/app/vaulttest"
 )
 
 // upload is a row of POST /file-vault/upload.
@@ -170,4 +176,26 @@ func TestUploadTooMany(t *testing.T) {
 	if len(got.Files) != 98 {
 		t.Errorf("%d files", len(got.Files))
 	}
+}
+
+// killedReader stands for document processes that the system kills.
+type killedReader struct{ vaulttest.Reader }
+
+func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, inspect.Limits) (inspect.Report, error) {
+	return inspect.Report{}, fmt.Errorf("read frame: %w", reader.ErrKilled)
+}
+
+// A document that could not be checked because its processes were killed from outside
+// is not refused for good: the request is to be sent again, and left nothing.
+func TestUploadWhileReadersAreKilled(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(s *setup) { s.vault.Reader = killedReader{} })
+	for _, path := range []string{"/v1/file-vault/upload", "/v1/abstracts"} {
+		r := upload("full", 503, file("files", "a.txt", "a"), file("files", "b.pdf", pdf(1)))
+		r.path, r.headers = path, map[string]string{"Retry-After": "10"}
+		r.want = says("The server couldn't check a document, and stored nothing. Try again in a moment.")
+		h.ask(t, r)
+		h.nothingStored(t)
+	}
+	h.ask(t, row{as: "full", method: "GET", path: "/v1/abstracts", status: 200, has: []string{`"data":[]`}})
 }

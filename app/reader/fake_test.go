@@ -27,6 +27,8 @@ func Fake(args []string) int {
 	switch mode {
 	case "dies":
 		return 3
+	case "is killed early":
+		misbehave("is killed", "", nil)
 	case "without assets":
 		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return nil, web.ErrAssetsMissing }))
 		return 0
@@ -55,12 +57,11 @@ func Fake(args []string) int {
 			return 4
 		}
 	}
-	if mode == "crashes once" {
-		if _, err := os.Stat(extra); err == nil {
-			mode = "answers"
-		} else {
+	if first, once := strings.CutSuffix(mode, " once"); once {
+		mode = "answers"
+		if _, err := os.Stat(extra); err != nil {
 			must(os.WriteFile(extra, nil, 0o600))
-			mode = "crashes"
+			mode = first
 		}
 	}
 	misbehave(mode, extra, r)
@@ -170,6 +171,17 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 	}
 	switch mode {
 	case "crashes":
+		os.Exit(5)
+	case "is killed":
+		self, err := os.FindProcess(os.Getpid())
+		must(err)
+		must(self.Kill())
+		spin()
+	case "is killed, then crashes":
+		if _, err := os.Stat(extra); err != nil {
+			must(os.WriteFile(extra, nil, 0o600))
+			misbehave("is killed", "", r)
+		}
 		os.Exit(5)
 	case "spins":
 		spin()

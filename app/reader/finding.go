@@ -15,6 +15,11 @@ var (
 	ErrMemory = errors.New("document takes too much memory")
 )
 
+// ErrKilled says that something outside this program killed the processes over a
+// document: the system when memory ran out, or a person. It is not a finding: another
+// try may succeed.
+var ErrKilled = errors.New("document process was killed from outside")
+
 // findings are the kinds of a fault by their names in the protocol.
 var findings = []struct {
 	kind string

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 )
 
@@ -99,5 +100,44 @@ func TestCallersThreadEnds(t *testing.T) {
 	}
 	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 1, Served: 3}) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A document is not refused because its process was killed from outside: it is
+// inspected again, and after a second kill the error is no finding.
+func TestKilledFromOutside(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		kind    string
+		killed  bool // the error is ErrKilled
+		refusal string
+		started int
+	}{
+		{"is killed", true, "", 2},
+		{"is killed once", false, "", 2},
+		{"is killed, then crashes", false, inspect.PDFUnreadable, 3},
+	} {
+		t.Run(row.kind, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, fake(t, row.kind+"="+filepath.Join(t.TempDir(), "mark")))
+			doc, size := text("x")
+			report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
+			if errors.Is(err, reader.ErrKilled) != row.killed || (err == nil) == row.killed || report.Refusal != row.refusal || reader.Final(err) {
+				t.Errorf("got %+v, %v; want killed %v, refusal %q", report, err, row.killed, row.refusal)
+			}
+			if got := p.Stats().Started; got != row.started {
+				t.Errorf("got %d children, want %d", got, row.started)
+			}
+		})
+	}
+}
+
+// A child that is killed while it starts is replaced too, and is no finding.
+func TestKilledAtTheStart(t *testing.T) {
+	t.Parallel()
+	p := open(t, fake(t, "is killed early"))
+	doc, size := text("x")
+	if report, err := p.Inspect(t.Context(), doc, size, "pdf", limits); !errors.Is(err, reader.ErrKilled) {
+		t.Errorf("got %+v, %v; want ErrKilled", report, err)
 	}
 }

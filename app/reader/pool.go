@@ -97,10 +97,12 @@ func (p *Pool) enter() error {
 }
 
 // attempts has a task done, a second time by a fresh child when the first one
-// died and that may have been its own fault or that of a document before.
+// died and that may have been its own fault or that of a document before. A child
+// that was killed from outside says nothing about the document; after a second one
+// the error is ErrKilled.
 func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer) error {
-	for attempt := 1; ; attempt++ {
-		child, used, err := p.child(ctx, attempt > 1)
+	for attempt, kills := 1, 0; ; attempt++ {
+		child, used, err := p.child(ctx, attempt+kills > 1)
 		if err != nil {
 			return fmt.Errorf("start document process: %w", err)
 		}
@@ -117,6 +119,13 @@ func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer) 
 			return receiver.cause
 		}
 		child.logEnd(p.options.Log, err)
+		if errors.Is(err, ErrKilled) {
+			if kills++; kills > 1 {
+				return err
+			}
+			attempt--
+			continue
+		}
 		if attempt > 1 || !again(err, t, used) {
 			p.served()
 			return &deathError{err}

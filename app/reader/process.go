@@ -9,7 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
+	"syscall"
+	"time"
 )
 
 // process is one child as the parent holds it.
@@ -76,7 +79,7 @@ func (p *process) greet(o Options) error {
 	if cause := g.release(); cause != nil {
 		return cause
 	}
-	return err
+	return p.fate(err)
 }
 
 func (p *process) exchange(o Options) error {
@@ -110,8 +113,35 @@ func (p *process) work(ctx context.Context, o Options, doc io.ReaderAt, t task, 
 	if cause := g.release(); cause != nil {
 		return true, cause
 	}
-	return retire, err
+	return retire, p.fate(err)
 }
+
+// lastWait is how long a child that has closed its pipes has to end.
+const lastWait = time.Second
+
+// fate adds ErrKilled to the error of a child that ended by a signal from outside. A
+// document can make a child crash, and never sends it such a signal. The caller has
+// not killed it.
+func (p *process) fate(err error) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	timer := time.NewTimer(lastWait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return err
+	case <-p.exited:
+	}
+	// Windows has no signals, and its ends are not told apart.
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && slices.Contains(outside, status.Signal()) {
+		return fmt.Errorf("%w: %w", ErrKilled, err)
+	}
+	return err
+}
+
+// outside are the signals that a system or a person sends.
+var outside = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
 // gone reports whether the child has ended.
 func (p *process) gone() bool {

@@ -34,8 +34,8 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 // Inspect says what doc is, as inspect.Inspect does, in a child; it is Upload
 // work. A document over which a child dies, spins or swells is refused: a .pdf
 // with inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are
-// never the document's: ctx's, ErrBusy, ErrClosed, those of doc, a child that
-// cannot be started, or an engine that is missing.
+// never the document's: ctx's, ErrBusy, ErrClosed, ErrKilled, those of doc, a child
+// that cannot be started, or an engine that is missing.
 func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &verdictAnswer{}

@@ -201,7 +201,7 @@ func Handler(opts Options) (http.Handler, error) {
 		return nil, err
 	}
 	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, nil) })
-	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Ready(r.Context())) })
+	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Sound(r.Context())) })
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if api.Owns(r.URL.Path) {
 			v1.ServeHTTP(w, r)

@@ -101,8 +101,11 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err er
 // retryAfter tells programs what the sentence tells people.
 func retryAfter(w http.ResponseWriter, err error) {
 	var refused *vault.SignInError
-	if errors.As(err, &refused) && refused.Wait > 0 {
+	switch {
+	case errors.As(err, &refused) && refused.Wait > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int(refused.Wait/time.Second)))
+	case explain(err).status == http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "10")
 	}
 }
 

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -10,10 +11,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -315,6 +318,39 @@ func TestPlainUpload(t *testing.T) {
 	h.sent(t, 403, "POST", "/vault/documents", both, cookie, kind, "Sec-Fetch-Site: cross-site")
 	if got, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID); err != nil || len(got.Files) != 4 {
 		t.Errorf("%d documents, %v", len(got.Files), err)
+	}
+}
+
+// killable is a reader whose processes are killed from outside while killed is set.
+type killable struct {
+	vaulttest.Reader
+	killed *atomic.Bool
+}
+
+func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+	if k.killed.Load() {
+		return inspect.Report{}, reader.ErrKilled
+	}
+	return k.Reader.Inspect(ctx, doc, size, ext, lim)
+}
+
+// While document processes are killed from outside no document is refused: a form is to
+// be sent again; a resumable upload is kept, and is complete once it can be checked.
+func TestUploadWhileReadersAreKilled(t *testing.T) {
+	t.Parallel()
+	var killed atomic.Bool
+	killed.Store(true)
+	h := openEmpty(t, func(o *vault.Options) { o.Reader = killable{killed: &killed} })
+	cookie, _ := h.enter(t, "kim", title.RoleAdmin)
+	body := string(vaulttest.PDF(1, "1"))
+	form, kind := multipart("one.pdf", body)
+	h.sent(t, 503, "POST", "/vault/documents", form, cookie, kind).same(t, map[string]string{"Retry-After": "10"})
+	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), meta("a.pdf", "none")).Header.Get("Location")
+	h.sent(t, 204, "PATCH", path, body, cookie, tus, offset(0), chunk)
+	h.sent(t, 503, "GET", path, "", cookie).same(t, map[string]string{"Retry-After": "10"})
+	killed.Store(false)
+	if got := h.became(t, cookie, path); got.State != "filed" {
+		t.Errorf("got %+v, want it uploaded", got)
 	}
 }
 

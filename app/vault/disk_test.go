@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -256,5 +257,33 @@ func TestBackgroundWorkWhileNothingIsWritten(t *testing.T) {
 	v.Store().Fail(syscall.EIO)
 	if v.GoesOn(t.Context(), nil) {
 		t.Error("it goes on after a failed sync")
+	}
+}
+
+// A disk that keeps failing shows where monitors look; uploads are tried all the same,
+// and the first that succeeds ends it.
+func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
+	t.Parallel()
+	var bad atomic.Bool
+	v, opts := opened(t, func(o *vault.Options) {
+		o.Disk = disk{blob.System(), func(step, _ string) error {
+			if bad.Load() && step == "rename" {
+				return &os.LinkError{Op: step, Err: syscall.EIO}
+			}
+			return nil
+		}}
+	})
+	bad.Store(true)
+	for n := 1; n <= 3; n++ {
+		done(t, v.Sound(t.Context()))
+		_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
+		kind(t, "upload", err, title.Internal)
+	}
+	kind(t, "after 3 errors", v.Sound(t.Context()), title.Closing)
+	bad.Store(false)
+	upload(t, v, pdf("a.pdf", "a"))
+	done(t, v.Sound(t.Context()))
+	if n := len(under(t, opts.Dir, "blobs")); n != 1 {
+		t.Errorf("got %d documents, want 1", n)
 	}
 }

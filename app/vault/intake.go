@@ -249,6 +249,8 @@ func (t *Tray) judged() (*filing, error) {
 		switch {
 		case errors.Is(it.err, reader.ErrBusy):
 			return nil, &title.Error{Kind: title.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
+		case errors.Is(it.err, reader.ErrKilled):
+			return nil, &title.Error{Kind: title.Closing, Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: it.err}
 		case it.err != nil:
 			return nil, it.err
 		case it.refusal != "":
@@ -275,6 +277,9 @@ func (t *Tray) keep() (*filing, error) {
 		// Some of them may have got their names before it went wrong.
 		t.v.sweeper.poke()
 		return nil, t.v.disk(err)
+	}
+	if len(staged) > 0 {
+		t.v.storage.succeeded()
 	}
 	return f, nil
 }
@@ -311,5 +316,6 @@ func (v *Vault) disk(err error) error {
 		v.store.Fail(err)
 		return readOnly(err)
 	}
+	v.storage.failed(v.now(), err)
 	return err
 }

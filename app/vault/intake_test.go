@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
+	"deedkeep/app/reader"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -248,24 +249,34 @@ func TestIntakeCancelledMidInspection(t *testing.T) {
 // An inspector that breaks is our fault: the request fails as a whole.
 func TestIntakeInspectorBreaks(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("no child")
-	v, opts := opened(t, func(o *vault.Options) {
-		o.Reader = hooked(func(_ context.Context, ext string) error {
-			if ext == "png" {
-				return broken
+	for name, row := range map[string]struct {
+		err  error
+		want title.Kind
+	}{
+		"no child":        {errors.New("no child"), title.Internal},
+		"killed children": {fmt.Errorf("start: %w", reader.ErrKilled), title.Closing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, opts := opened(t, func(o *vault.Options) {
+				o.Reader = hooked(func(_ context.Context, ext string) error {
+					if ext == "png" {
+						return row.err
+					}
+					return nil
+				})
+			})
+			tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
+			_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
+			if !errors.Is(err, row.err) || title.KindOf(err) != row.want {
+				t.Errorf("got %v, want kind %d", err, row.want)
 			}
-			return nil
+			tr.Discard()
+			nothingStays(t, opts.Dir)
+			if n := status(t, v).Abstracts; n != 0 {
+				t.Errorf("got %d abstracts, want 0", n)
+			}
 		})
-	})
-	tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
-	_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
-	if !errors.Is(err, broken) || title.KindOf(err) != title.Internal {
-		t.Errorf("%v", err)
-	}
-	tr.Discard()
-	nothingStays(t, opts.Dir)
-	if n := status(t, v).Abstracts; n != 0 {
-		t.Errorf("%d abstracts", n)
 	}
 }
 

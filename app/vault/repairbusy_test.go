@@ -15,7 +15,7 @@ func TestRepairBesideVerifyAndBackup(t *testing.T) {
 	upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
 	ordered(t, v, "A-1")
 	to := t.TempDir()
-	for range 10 {
+	for range 5 {
 		var beside sync.WaitGroup
 		beside.Go(func() {
 			if r, err := v.Repair(t.Context(), clerk, func(int, int) {}); err != nil || !r.Done || r.Before > 0 || !r.Report.OK() {

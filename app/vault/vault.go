@@ -136,6 +136,7 @@ type Vault struct {
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
+	storage   storage
 	orders    orders
 	usage     *usage
 	counts    *counts
