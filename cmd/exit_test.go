@@ -66,3 +66,25 @@ func TestRefusalsHaveJSON(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A service whose disk is not mounted finds an empty directory, or none: with
+// --existing nothing is created there.
+func TestServeExisting(t *testing.T) {
+	for name, made := range map[string]bool{"an empty directory": true, "no directory": false} {
+		t.Run(name, func(t *testing.T) {
+			dir := shortData(t)
+			if made {
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := ran(t.Context(), t, nil, "serve", "--existing", "--data", dir, "--listen", "127.0.0.1:0")
+			if got.code != exitNoVault || !strings.HasPrefix(got.messages, "deedkeep: no vault in "+dir) {
+				t.Errorf("got %+v, want exit code %d", got, exitNoVault)
+			}
+			if left, err := os.ReadDir(dir); len(left) > 0 || os.IsNotExist(err) == made {
+				t.Errorf("got %v, %v; want nothing created", left, err)
+			}
+		})
+	}
+}

@@ -23,22 +23,28 @@ import (
 )
 
 func (s *shell) serveCommand() *cobra.Command {
+	var existing bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer programs and people until stopped",
 		Long: `Answer programs and people until stopped by Ctrl-C or SIGTERM; what is under way
 is finished first. In an empty data directory the vault is made: database,
-templates, order fields, folders, and the secret its links are signed with.`,
+templates, order fields, folders, and the secret its links are signed with.
+
+With --existing, serve starts only on a vault that is there: use it for a service,
+whose data directory is empty while its disk is not mounted. Exit code 10: no vault.`,
 		Example: `  deedkeep serve
+  deedkeep serve --existing --data /srv/deedkeep
   deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing) },
 	}
+	cmd.Flags().BoolVar(&existing, "existing", false, "start only on a vault that is there")
 	cmd.Flags().String("listen", config.Default().Listen, "address and port to answer on; port 0 picks one")
 	return cmd
 }
 
-func (s *shell) serve(ctx context.Context) (err error) {
+func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	c, err := s.load()
 	if err != nil {
 		return err
@@ -61,13 +67,17 @@ func (s *shell) serve(ctx context.Context) (err error) {
 	log := s.logger(c, slog.LevelDebug)
 	pool := readers(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
+	fresh := !vault.Exists(c.Data)
 	v, err := openPatiently(ctx, c, vault.Options{
-		Dir: c.Data, Create: true, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
+		Dir: c.Data, Create: true, Existing: existing, Settings: vaultSettings(c), Reader: pool, Now: time.Now, Chance: rand.Reader, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
+	if fresh {
+		s.say("created a new vault in %s; for a service, start with --existing", v.Dir())
+	}
 	return server.Serve(ctx, server.Options{
 		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
 		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },

@@ -134,6 +134,9 @@ func (s *Store) attempt(batch []*member) error {
 	if s.Failed() != nil {
 		return errReadOnly
 	}
+	if err := s.Present(); err != nil {
+		return err
+	}
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	tx, err := s.db.Begin(true)

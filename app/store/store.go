@@ -26,6 +26,7 @@ type Options struct {
 // Store is an open vault.db. It is safe for many goroutines.
 type Store struct {
 	db          *bolt.DB
+	place       *identity // nil: not looked at
 	memos       memos
 	fingerprint string
 	commitTx    func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
@@ -73,6 +74,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db, file: from.file, fresh: fresh, found: from.found, failed: from.found.Failed, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
+	if s.place, err = identify(path); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	s.members, s.syncs = tally.NewHistogram(memberBounds...), tally.NewHistogram(syncBounds...)
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -82,6 +82,9 @@ func (b *Backups) note(change func(*BackupState)) {
 	defer b.mu.Unlock()
 	s, err := b.state()
 	if err == nil {
+		err = b.v.store.Present()
+	}
+	if err == nil {
 		change(&s)
 		var raw []byte
 		if raw, err = json.Marshal(s); err == nil {

@@ -192,6 +192,9 @@ func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string
 // putDerived keeps what was made of a document, unless its last record was purged
 // meanwhile: the sweep may have been here already.
 func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(io.Writer) error) error {
+	if err := v.store.Present(); err != nil {
+		return err // before its folder is created elsewhere
+	}
 	if err := v.derived.Put(digest, name, write); err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 	if err != nil || !own {
 		return false, err
 	}
+	if err := v.store.Present(); err != nil {
+		return false, err
+	}
 	next, err := secret.NewToken(v.chance)
 	if err != nil {
 		return false, err

@@ -46,6 +46,10 @@ func (v *Vault) indexing() indexer.Options {
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
 		Text: v.keptText, Lacks: v.remaker.poke,
 		Room: func() (free, reserve uint64, err error) {
+			// Before a folder is created where the data directory no longer is.
+			if err := v.store.Present(); err != nil {
+				return 0, 0, err
+			}
 			free, err = blob.DiskFree(v.dir)
 			return free, v.set.DiskReserve, err
 		},

@@ -67,6 +67,9 @@ func (v *Vault) noteStop() {
 func (v *Vault) writeServing(s serving) {
 	text, err := json.Marshal(s)
 	if err == nil {
+		err = v.store.Present()
+	}
+	if err == nil {
 		err = writeNote(v.dir, servingFile, text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server

@@ -97,6 +97,7 @@ type Settings struct {
 type Options struct {
 	Dir       string
 	Create    bool // make what is missing; else NotFound where there is no vault
+	Existing  bool // with Create: make what is missing of a vault that is there, else NotFound
 	Settings  Settings
 	Reader    Reader
 	Now       func() time.Time
@@ -172,10 +173,8 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	database := filepath.Join(dir, "vault.db")
-	if !opts.Create {
-		if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
-			return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
-		}
+	if (!opts.Create || opts.Existing) && !Exists(dir) {
+		return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 	}
 	if err := survey(dir); err != nil {
 		return nil, err
@@ -228,6 +227,12 @@ func (v *Vault) logReread() {
 	case !r.Clean:
 		v.log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Took)
 	}
+}
+
+// Exists reports whether a vault's database is in a directory, or may be.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "vault.db"))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // openRing reads the secret, or makes it where there is no database yet: with one,
@@ -306,6 +311,9 @@ func (v *Vault) Ready(ctx context.Context) error {
 	if err := v.store.Failed(); err != nil {
 		return readOnly(err)
 	}
+	if err := v.store.Present(); err != nil {
+		return err
+	}
 	if err := v.store.View(ctx, func(*store.Tx) error { return nil }); err != nil {
 		return err
 	}
@@ -319,6 +327,9 @@ func readOnly(err error) error {
 
 // room is Full when the disk has less than the reserve.
 func (v *Vault) room() error {
+	if err := v.store.Present(); err != nil {
+		return err
+	}
 	free, err := blob.DiskFree(v.dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"fmt"
+	"os"
+
+	"deedkeep/app/title"
+)
+
+// identity is which file the database is, whatever its name.
+type identity struct {
+	path string
+	info os.FileInfo
+}
+
+func identify(path string) (*identity, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	os.SameFile(info, info) // Windows looks the identity up at the first comparison.
+	return &identity{path, info}, nil
+}
+
+// Present is nil while the database is where it was opened, and else Closing: its
+// directory was moved away, or its disk unmounted. The open file can still be written
+// to then, but what lies beside it can't be found. It ends when the same file is back.
+func (s *Store) Present() error {
+	if s.place == nil {
+		return nil
+	}
+	switch info, err := os.Stat(s.place.path); {
+	case err != nil:
+		return &title.Error{Kind: title.Closing, Err: err, Message: "The data directory is gone: it was moved, or its disk is not mounted. The server takes no changes until it is back."}
+	case !os.SameFile(info, s.place.info):
+		return &title.Error{Kind: title.Closing, Err: fmt.Errorf("%s is another file", s.place.path), Message: "Another vault.db is in place of the one that was opened. Restart the server."}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package vault_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// While the data directory is not where it was opened, nothing is written, and nothing
+// is created in its place; once it is back, all works again.
+func TestDataDirectoryGone(t *testing.T) {
+	t.Parallel()
+	for name, mountPoint := range map[string]bool{"moved": false, "unmounted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, opts := opened(t, func(o *vault.Options) { o.Reader = &fakeReader{} })
+			file := upload(t, v, pdf("1.pdf", "1"))[0]
+			up := begin(t, v, vault.UploadPlan{Filename: "2.pdf", Size: 10})
+			away := opts.Dir + ".away"
+			done(t, os.Rename(opts.Dir, away))
+			if mountPoint {
+				done(t, os.Mkdir(opts.Dir, 0o700))
+			}
+			v.Start(time.Hour)
+			kind(t, "ready", v.Ready(t.Context()), title.Closing)
+			_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, vault.Keep[title.Order]{})
+			kind(t, "an order", err, title.Closing)
+			_, err = v.Files.NewTray(t.Context())
+			kind(t, "an upload", err, title.Closing)
+			_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader([]byte("0123456789")))
+			kind(t, "a resumed upload", err, title.Closing)
+			kind(t, "a deletion", v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}), title.Closing)
+			if _, err := v.Files.Page(t.Context(), clerk, file.ID, 1, 600); err == nil {
+				t.Error("a preview was made")
+			}
+			left, err := os.ReadDir(opts.Dir)
+			if os.IsNotExist(err) != !mountPoint || len(left) > 0 {
+				t.Errorf("in the old place: got %v, %v; want nothing", left, err)
+			}
+			if mountPoint {
+				done(t, os.Remove(opts.Dir))
+			}
+			done(t, os.Rename(away, opts.Dir))
+			done(t, v.Ready(t.Context()))
+			upload(t, v, pdf("3.pdf", "3"))
+		})
+	}
+}
+
+// A vault.db that another one replaced is not written to by name.
+func TestAnotherDatabaseInPlace(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	away := opts.Dir + ".away"
+	done(t, os.Rename(opts.Dir, away))
+	other := opts
+	other.Create = true
+	second, err := vault.Open(t.Context(), other)
+	done(t, err)
+	closed(t, second)
+	kind(t, "ready", v.Ready(t.Context()), title.Closing)
+	done(t, os.RemoveAll(opts.Dir))
+	done(t, os.Rename(away, opts.Dir))
+	done(t, v.Ready(t.Context()))
+}
