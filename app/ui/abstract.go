@@ -17,6 +17,7 @@ type abstractSheet struct {
 	Template                     title.Template // the zero one where it has none
 	Statuses                     []string       // to choose from, and the one it has
 	Clash                        string         // why a click on a status changed nothing
+	Before                       string         // the status that Undo sets again
 	Missing                      []missingField // required values that are not there
 	Groups                       []fieldGroup
 	Related                      vault.Found   // of the same property
@@ -198,19 +199,21 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 
 // abstractStatus gives it another status.
 func (p *pages) abstractStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
-	filed, clash, err := p.turnAbstract(r, who)
+	filed, turn, err := p.turnAbstract(r, who)
+	if err != nil {
+		return err
+	}
+	a := filed.Abstract
+	template, err := p.templateOf(r.Context(), a)
 	if err != nil {
 		return err
 	}
 	if !isPart(r) {
-		return p.see(w, r, p.abstractPath(filed.Abstract.ID), cmp.Or(clash, "The status is “"+humane(filed.Abstract.Status)+"” now."))
+		path := p.abstractPath(a.ID)
+		return p.seeUndo(w, r, path, cmp.Or(turn.Clash, "Status set to “"+humane(a.Status)+"”."), turn.undo(path, a.Status, template.Statuses))
 	}
-	template, err := p.templateOf(r.Context(), filed.Abstract)
-	if err != nil {
-		return err
-	}
-	sheet := p.abstractSheet(filed.Abstract, template)
-	sheet.Clash = clash
+	sheet := p.abstractSheet(a, template)
+	sheet.Clash, sheet.Before = turn.Clash, turn.back(a.Status, template.Statuses)
 	w.Header().Set("HX-Trigger", changedEvent)
 	return p.part(w, r, who, http.StatusOK, "abstract.html", "top", sheet)
 }

@@ -285,12 +285,20 @@ func (p *pages) moveFolder(w http.ResponseWriter, r *http.Request, who visitor) 
 	if err != nil {
 		return err
 	}
+	was, err := p.Vault.Folders.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
 	patch := title.FolderPatch{ParentID: title.Send(folderNumber(parent))}
 	now, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{})
 	if err != nil {
 		return p.refusedFolder(w, r, who, id, "move", err, func(*folderSheet) {})
 	}
-	return p.see(w, r, back(r, folderPath(id)), fmt.Sprintf("“%s” was moved.", now.Name))
+	undo := ""
+	if was.ParentID != now.ParentID {
+		undo = undoOf(folderPath(id)+"/move", url.Values{"parent": {strconv.FormatUint(was.ParentID, 10)}})
+	}
+	return p.seeUndo(w, r, back(r, folderPath(id)), fmt.Sprintf("“%s” was moved.", now.Name), undo)
 }
 
 func (p *pages) removeFolder(w http.ResponseWriter, r *http.Request, who visitor) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -19,8 +20,36 @@ const noticeCookie = "deedkeep_notice"
 // noticeLife is how long the next page may take to come.
 const noticeLife = time.Minute
 
-// undoing are the forms that an Undo may send.
-var undoing = regexp.MustCompile(`^/(abstracts|orders|documents)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$`)
+// undoing are the forms that an Undo may send: an address, and after a question mark the
+// fields.
+var undoing = regexp.MustCompile(`^/(abstracts|orders|documents)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
+	`|^/(abstracts/[0-9A-Za-z]+/status|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
+
+// mostUndo is how long the address of an Undo may be: browsers keep 4,096 bytes of a
+// cookie, and the address takes a third more in it.
+const mostUndo = 2000
+
+// undoForm is the form of an Undo.
+type undoForm struct {
+	Path   string // "" for none
+	Fields url.Values
+}
+
+// undoOf is the form that takes an action back; none where it would be too long.
+func undoOf(path string, fields url.Values) string {
+	if undo := address(path, fields); len(undo) <= mostUndo {
+		return undo
+	}
+	return ""
+}
+
+func formOf(undo string) undoForm {
+	u, err := url.Parse(undo)
+	if err != nil {
+		return undoForm{}
+	}
+	return undoForm{u.Path, u.Query()}
+}
 
 // see sends the browser on to a page that says what this came to.
 func (p *pages) see(w http.ResponseWriter, r *http.Request, to, notice string) error {
@@ -43,7 +72,7 @@ func (p *pages) leaveUndo(w http.ResponseWriter, r *http.Request, notice, undo s
 	if notice == "" {
 		return
 	}
-	text := base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 2000)))
+	text := base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + shorten(notice, 600)))
 	p.setCookie(w, r, noticeCookie, text+"."+p.proof(text), noticeLife, http.SameSiteStrictMode)
 }
 

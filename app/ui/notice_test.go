@@ -2,7 +2,10 @@ package ui_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,6 +41,9 @@ func TestNoticeIsWrittenHere(t *testing.T) {
 func TestUndoIsRestoring(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
+		"/abstracts/a1B2/status?status=In+Exam&was=New": true, "/orders/a1B2/status?status=on_hold&was=": true, "/vault/7/move?parent=0": true, "/documents/move?file=1&file=2&from=0&to=7": true,
+		"/abstracts/a1B2/status": false, "/orders/a1B2/trash?status=x": false, "/documents/trash?file=1": false, "/vault/7/remove?x=1": false, "/documents/move?file=1#x": false,
+		"/documents/move?file=1\n": false, "/vault/../admin/move?x=1": false, "//documents/move?x=1": false,
 		"/abstracts/a1B2/restore": true, "/orders/a1B2/restore": true, "/documents/7/restore": true, "/abstracts/a1B2/documents/7/restore": true,
 		"/admin/users/2/disable?x=/restore": false, "/abstracts/a1/trash?/restore": false, "/abstracts/a1/trash#/restore": false,
 		"/abstracts/../admin/restore": false, "//x/restore": false, "/abstracts/a/restore\n": false, "/restore": false, "": false,
@@ -47,4 +53,90 @@ func TestUndoIsRestoring(t *testing.T) {
 			t.Errorf("%q: %v", path, got)
 		}
 	}
+}
+
+// undone sends the Undo of the notice that an answer left, as the page does.
+func (g *guest) undone(t *testing.T, left reply) reply {
+	t.Helper()
+	shown := g.get(t, 200, left.Header.Get("Location"), "Cookie", "deedkeep_notice="+left.cookie(t, "deedkeep_notice").Value)
+	form := shown.found(t, `(?s)class="notice" role="status">.*?(<form method="post" action="[^"]*">.*?</form>)`)[0]
+	fields := url.Values{}
+	for _, m := range regexp.MustCompile(`name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+		fields.Add(m[1], m[2])
+	}
+	return g.post(t, 303, strings.Split(form, `"`)[3], fields)
+}
+
+// A status, the folder of documents and that of a folder are taken back, unless others
+// have changed them since.
+func TestChangesAreUndone(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	kim := h.visit(t, title.RoleStaff)
+	for _, row := range []struct{ path, to, was, other string }{
+		{kim.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"), "In Exam", "New", "Complete"},
+		{kim.post(t, 303, "/orders", url.Values{"order_number": {"1"}}).Header.Get("Location"), "on_hold", "active", "completed"},
+	} {
+		set := func(status string) reply { return kim.post(t, 303, row.path+"/status", url.Values{"status": {status}}) }
+		is := func(want string) {
+			t.Helper()
+			kim.get(t, 200, row.path).has(t, `name="was" value="`+want+`"`)
+		}
+		kim.undone(t, set(row.to))
+		is(row.was)
+		kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").has(t, "Undo", `name="status" value="`+row.was+`"`)
+		kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").lacks(t, "Undo")
+		set(row.was)
+		left := set(row.to)
+		set(row.other)
+		kim.undone(t, left) // a colleague was quicker
+		is(row.other)
+	}
+
+	one, two := h.put(t, "a.txt", []byte("one")), h.put(t, "b.txt", []byte("two"))
+	outer := kim.post(t, 303, "/vault", url.Values{"name": {"Outer"}}).Header.Get("Location")
+	inner := kim.post(t, 303, "/vault", url.Values{"name": {"Inner"}}).Header.Get("Location")
+	number := func(path string) string { return strings.TrimPrefix(path, "/vault/") }
+	place := func(want string, files ...title.File) {
+		t.Helper()
+		for _, f := range files {
+			if now, err := h.vault.Files.Get(t.Context(), f.ID); err != nil || fmt.Sprint(now.FolderID) != want {
+				t.Errorf("%s is in %d, want %s (%v)", f.Filename, now.FolderID, want, err)
+			}
+		}
+	}
+	both := []string{fmt.Sprint(one.ID), fmt.Sprint(two.ID)}
+	move := func(to string) reply {
+		return kim.post(t, 303, "/documents/move", url.Values{"file": both, "to": {to}, "back": {"/vault"}})
+	}
+	left := move(number(outer))
+	place(number(outer), one, two)
+	kim.undone(t, left)
+	place("0", one, two)
+	left = move(number(outer))
+	kim.post(t, 303, "/documents/move", url.Values{"file": both[:1], "to": {number(inner)}})
+	if said := noticeOf(t, kim.undone(t, left)); !strings.Contains(said, "1 document was moved back.") || !strings.Contains(said, "“a.txt” was left") {
+		t.Errorf("said %q", said)
+	}
+	place(number(inner), one)
+	place("0", two)
+	move(number(inner)) // one is there already: the other alone is moved, and moved back
+	kim.undone(t, move(number(outer)))
+	place(number(inner), one, two)
+
+	kim.undone(t, kim.post(t, 303, inner+"/move", url.Values{"parent": {number(outer)}}))
+	folder, err := h.vault.Folders.Get(t.Context(), h.number(t, inner))
+	if err != nil || folder.ParentID != 0 {
+		t.Errorf("%+v, %v", folder, err)
+	}
+	kim.get(t, 200, "/vault", "Cookie", "deedkeep_notice="+kim.post(t, 303, inner+"/move", url.Values{"parent": {"0"}}).cookie(t, "deedkeep_notice").Value).lacks(t, "Undo")
+}
+
+func (h *house) number(t *testing.T, path string) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(path[strings.LastIndex(path, "/")+1:], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

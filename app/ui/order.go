@@ -21,6 +21,7 @@ type orderSheet struct {
 	Fields   []title.Field
 	Groups   []fieldGroup
 	Clash    string        // why a click on a status changed nothing
+	Before   string        // the status that Undo sets again
 	Missing  []input       // required values that are not there
 	Same     []title.Order // others with its number
 	SameMore bool
@@ -31,6 +32,14 @@ type orderSheet struct {
 
 // Many reports more statuses than fit beside each other.
 func (s orderSheet) Many() bool { return len(s.Statuses) > 8 }
+
+// MoreAbstracts reports more abstracts of the property than the page shows.
+func (s orderSheet) MoreAbstracts() bool {
+	return slices.ContainsFunc(s.Related.Groups, func(g vault.HitGroup) bool { return g.Noun == "abstract" && g.More })
+}
+
+// Placed reports an order whose property can be recognized elsewhere.
+func (s orderSheet) Placed() bool { return s.Parcel() != "" || s.Street() != "" }
 
 // Group is one of the groups by its name; the zero one where there is none.
 func (s orderSheet) Group(name string) fieldGroup {
@@ -182,19 +191,19 @@ func orderGroups(o title.Order, defs []title.Field) []fieldGroup {
 
 // orderStatus gives it another status.
 func (p *pages) orderStatus(w http.ResponseWriter, r *http.Request, who visitor) error {
-	o, clash, err := p.turnOrder(r, who)
+	o, turn, err := p.turnOrder(r, who)
+	if err != nil {
+		return err
+	}
+	s, err := p.orderSheet(r.Context(), o)
 	if err != nil {
 		return err
 	}
 	if !isPart(r) {
-		return p.see(w, r, p.orderPath(o.ID), cmp.Or(clash, "The status is “"+humane(o.Status)+"” now."))
+		return p.seeUndo(w, r, s.Path, cmp.Or(turn.Clash, "Status set to “"+humane(o.Status)+"”."), turn.undo(s.Path, o.Status, s.Statuses))
 	}
-	s, err := p.orderSheet(r.Context(), o)
-	s.Clash = clash
-	if err == nil {
-		err = p.orderRecent(r.Context(), &s)
-	}
-	if err != nil {
+	s.Clash, s.Before = turn.Clash, turn.back(o.Status, s.Statuses)
+	if err := p.orderRecent(r.Context(), &s); err != nil {
 		return err
 	}
 	return p.part(w, r, who, http.StatusOK, "order.html", "order-turned", s)

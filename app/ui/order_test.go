@@ -128,7 +128,8 @@ func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 	three := h.order(t, "26-3", 3, elm())
 	viewer := h.visit(t, title.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
-	page.has(t, "Another order has the number 26-1", h.orderPath(two), "The same property", h.orderPath(three))
+	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders of this property", h.orderPath(three), "No abstract has this parcel or address yet.")
+	page.lacks(t, "New abstract")
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -142,6 +143,10 @@ func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
 	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
 	viewer.get(t, 200, h.orderPath(one)).has(t, abstract)
+	viewer.get(t, 200, h.orderPath(one)).lacks(t, "No abstract has")
+	staff := h.visit(t, title.RoleStaff)
+	next := `href="/abstracts/new?order=` + strings.TrimPrefix(h.orderPath(two), "/orders/") + `"`
+	staff.get(t, 200, h.orderPath(two)).has(t, `<a class="button primary" `+next, `<a class="button" `+next, "This order has neither yet.")
 }
 
 // listed are the numbers of orders in a page, in its order.

@@ -28,7 +28,7 @@ type sheet struct {
 	Here     string    // the address, to come back to
 	Query    string    // what stands in the box for finding
 	Notice   string    // what the last action came to
-	Undo     string    // where that is taken back, "" where it cannot be
+	Undo     undoForm  // takes that back
 	Warnings []warning // what administrators must see to
 }
 
@@ -76,7 +76,7 @@ const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
 func (p *pages) show(w http.ResponseWriter, r *http.Request, who visitor, status int, name string, what page) error {
 	notice, undo := p.notice(w, r)
 	return p.render(w, status, name, "layout.html", sheet{
-		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: undo,
+		page: what, Me: who, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: formOf(undo),
 		Warnings: p.warnings(r, who),
 	})
 }

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -46,11 +48,53 @@ func (p *pages) moveDocuments(w http.ResponseWriter, r *http.Request, who visito
 	case r.PostForm.Get("to") == "":
 		return p.see(w, r, home, "Choose the folder to move to.")
 	}
+	if _, undoing := r.PostForm["from"]; undoing {
+		from, err := formFolder(r, "from")
+		if err != nil {
+			return err
+		}
+		moved, left, err := p.Vault.Files.MoveBack(r.Context(), who.Actor, ids, from, to)
+		if err != nil {
+			return err
+		}
+		return p.see(w, r, home, severalNotice(moved, left, "moved back"))
+	}
+	undo, err := p.moveUndo(r.Context(), ids, to)
+	if err != nil {
+		return err
+	}
 	moved, left, err := p.Vault.Files.Move(r.Context(), who.Actor, ids, to)
 	if err != nil {
 		return err
 	}
-	return p.see(w, r, home, severalNotice(moved, left, "moved"))
+	return p.seeUndo(w, r, home, severalNotice(moved, left, "moved"), undo)
+}
+
+// moveUndo is the form that moves documents back to the folder where they are now; none
+// for documents of several folders, which no page shows together.
+func (p *pages) moveUndo(ctx context.Context, ids []uint64, to uint64) (undo string, err error) {
+	var moved []string
+	var from uint64
+	for _, id := range ids {
+		file, err := p.Vault.Files.Get(ctx, id)
+		switch {
+		case title.KindOf(err) == title.NotFound:
+			continue
+		case err != nil:
+			return "", err
+		case file.AbstractID != 0 || file.FolderID == to:
+			continue
+		case len(moved) > 0 && file.FolderID != from:
+			return "", nil
+		}
+		from = file.FolderID
+		moved = append(moved, strconv.FormatUint(id, 10))
+	}
+	if len(moved) == 0 {
+		return "", nil
+	}
+	folder := func(id uint64) []string { return []string{strconv.FormatUint(id, 10)} }
+	return undoOf("/documents/move", url.Values{"file": moved, "from": folder(to), "to": folder(from)}), nil
 }
 
 // trashDocuments moves the chosen documents into the trash.

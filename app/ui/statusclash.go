@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -42,44 +43,70 @@ func expects(r *http.Request, version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
+// turned is what a form that sets a status came to.
+type turned struct {
+	Was   string // the status before
+	Clash string // why nothing was changed
+}
+
+// back is the status that an Undo sets, "" where there is nothing to undo: a status
+// that the list has lost is not set again.
+func (t turned) back(now string, statuses []string) string {
+	if t.Clash != "" || t.Was == now || !slices.Contains(statuses, t.Was) {
+		return ""
+	}
+	return t.Was
+}
+
+// undo is the form that sets the status before, unless another is set by then.
+func (t turned) undo(path, now string, statuses []string) string {
+	back := t.back(now, statuses)
+	if back == "" {
+		return ""
+	}
+	return undoOf(path+"/status", url.Values{"was": {now}, "status": {back}})
+}
+
 // turnAbstract sets the status that a form asks for, or says why it did not: somebody
 // else has set it since the form was shown.
-func (p *pages) turnAbstract(r *http.Request, who visitor) (filed vault.Filed, clash string, err error) {
+func (p *pages) turnAbstract(r *http.Request, who visitor) (filed vault.Filed, turn turned, err error) {
 	status := title.Send(title.Given(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if filed, _, err = p.abstractRead(r); err != nil {
-			return filed, "", err
+			return filed, turn, err
 		}
 		a := filed.Abstract
+		turn.Was = a.Status
 		if statusClash(r, a.Status) {
-			clash, err = p.statusBy(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
-			return filed, clash, err
+			turn.Clash, err = p.statusBy(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
+			return filed, turn, err
 		}
 		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, a.ID, title.AbstractPatch{Status: status}, expects(r, a.Version))
 		if title.KindOf(err) != title.Stale || tries == mostTries {
-			return filed, "", err
+			return filed, turn, err
 		}
 	}
 }
 
 // turnOrder is turnAbstract for orders.
-func (p *pages) turnOrder(r *http.Request, who visitor) (o title.Order, clash string, err error) {
+func (p *pages) turnOrder(r *http.Request, who visitor) (o title.Order, turn turned, err error) {
 	id, err := p.orderID(r)
 	if err != nil {
-		return o, "", err
+		return o, turn, err
 	}
 	status := title.Send(title.Given(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if o, err = p.Vault.Orders.Get(r.Context(), id); err != nil {
-			return o, "", err
+			return o, turn, err
 		}
+		turn.Was = o.Status
 		if statusClash(r, o.Status) {
-			clash, err = p.statusBy(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
-			return o, clash, err
+			turn.Clash, err = p.statusBy(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
+			return o, turn, err
 		}
 		o, err = p.Vault.Orders.Patch(r.Context(), who.Actor, id, title.OrderPatch{Status: status}, expects(r, o.Version))
 		if title.KindOf(err) != title.Stale || tries == mostTries {
-			return o, "", err
+			return o, turn, err
 		}
 	}
 }

@@ -18,6 +18,21 @@ type Left struct {
 // Move puts documents into a folder (0: into none), all at once, and tells how many;
 // those of abstracts, and those that are gone, are left. NotFound without the folder.
 func (f *Files) Move(ctx context.Context, actor title.Actor, ids []uint64, folder uint64) (moved int, left []Left, err error) {
+	return f.move(ctx, actor, ids, folder, func(title.File) string { return "" })
+}
+
+// MoveBack is Move for documents that were moved into from; those that are no longer
+// there are left.
+func (f *Files) MoveBack(ctx context.Context, actor title.Actor, ids []uint64, from, folder uint64) (moved int, left []Left, err error) {
+	return f.move(ctx, actor, ids, folder, func(file title.File) string {
+		if file.FolderID != from && file.FolderID != folder {
+			return "It was moved to another folder in the meantime."
+		}
+		return ""
+	})
+}
+
+func (f *Files) move(ctx context.Context, actor title.Actor, ids []uint64, folder uint64, stays func(title.File) string) (moved int, left []Left, err error) {
 	return f.several(ctx, actor, ids, func(t *store.Tx) error {
 		if folder != 0 && !t.HasFolder(folder) {
 			return title.Absent("folder", folder)
@@ -27,7 +42,7 @@ func (f *Files) Move(ctx context.Context, actor title.Actor, ids []uint64, folde
 		if file.AbstractID != 0 {
 			return "It belongs to an abstract.", false
 		}
-		return "", file.FolderID == folder
+		return stays(file), file.FolderID == folder
 	}, func(t *store.Tx, old title.File) error {
 		now := old
 		now.FolderID = folder
