@@ -233,18 +233,34 @@
     item.upload.start();
   };
 
+  // The last byte is sent: the server checks the document before it answers.
+  const checking = (item) => {
+    show(item, 'Checking…');
+    item.bar.setAttribute('aria-label', 'Checking ' + item.file.name);
+    item.bar.setAttribute('aria-valuetext', 'Checking');
+  };
+  const unchecked = (item) => {
+    item.bar.setAttribute('aria-label', 'Progress of ' + item.file.name);
+    item.bar.removeAttribute('aria-valuetext');
+  };
+
   const progress = (item, sent) => {
     const now = performance.now();
     if (item.state === 'lost') enter(item, 'sending');
     item.bar.value = sent;
+    if (sent >= item.file.size) {
+      checking(item);
+      return;
+    }
+    unchecked(item);
     item.samples.push([now, sent]);
     while (item.samples.length > 2 && now - item.samples[0][0] > 4000) item.samples.shift();
-    if (item.shown && now - item.shown < 200 && sent < item.file.size) return;
+    if (item.shown && now - item.shown < 200) return;
     item.shown = now;
     const [since, from] = item.samples[0];
     const rate = now > since ? (sent - from) / ((now - since) / 1000) : 0;
     let text = bytes(sent) + ' of ' + bytes(item.file.size);
-    if (rate > 0 && sent < item.file.size) {
+    if (rate > 0) {
       text += ' · ' + bytes(rate) + '/s · ' + lasting((item.file.size - sent) / rate) + ' left';
     }
     show(item, text);
@@ -282,7 +298,7 @@
   const outcome = async (item) => {
     enter(item, 'filing');
     item.bar.value = item.bar.max;
-    show(item, 'Checking');
+    checking(item);
     for (let tries = 0; item.state === 'filing'; tries++) {
       let answer;
       try {
