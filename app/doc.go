@@ -48,6 +48,7 @@
 //	0      web/copy       program of go generate: copies what npm brought         -
 //	test   app            this plan and the tests that keep it                    -
 //	test   app/contract   the server against its description: a fuzzer             -
+//	test   app/powercut   the server through power failures                       -
 //	test   app/vaulttest  what several packages' tests stand on                   -
 //	test   app/vaulttest/blockdev disks that fail, and that record a power cut    github.com/hanwen/go-fuse/v2
 //

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// sector is what a disk writes whole or not at all.
+// sector is what a disk writes completely or not at all.
 const sector = 512
 
 // Recording is every write and flush of a disk since Record, in their order.
@@ -95,7 +95,7 @@ type Player struct {
 // Player gives a player with a disk of its own, without a file system until Play.
 func (r *Recording) Player(t testing.TB) *Player {
 	t.Helper()
-	p := &Player{r: r, target: newPlain(t, r.disk.size)}
+	p := &Player{r: r, target: NewPlain(t, r.disk.size)}
 	p.target.kind = r.disk.kind
 	var err error
 	if p.flushed, err = newMemory(r.disk.size); err != nil {

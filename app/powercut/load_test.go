@@ -1,0 +1,143 @@
+//go:build root && linux
+
+package powercut
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"deedkeep/app/client"
+)
+
+// worker is one program that uses the server, one request after the other.
+type worker struct {
+	house *house
+	name  string // no other has it
+	rng   *rand.Rand
+	count int
+	files []uploaded
+}
+
+// uploaded is a document that the worker uploaded.
+type uploaded struct {
+	id      int64
+	digest  string
+	trashed bool
+}
+
+// document makes a text of its own.
+func (w *worker) document() (upload client.Upload, digest string) {
+	w.count++
+	var text strings.Builder
+	size := 500 << w.rng.IntN(9) // up to 128 KB
+	fmt.Fprintf(&text, "Deed %d of %s\n", w.count, w.name)
+	for text.Len() < size {
+		fmt.Fprintf(&text, "grantor %d grantee %d\n", w.rng.IntN(1e9), w.rng.IntN(1e9))
+	}
+	sum := sha256.Sum256([]byte(text.String()))
+	return client.Upload{Filename: fmt.Sprintf("%s-%d.txt", w.name, w.count), Reader: strings.NewReader(text.String())}, hex.EncodeToString(sum[:])
+}
+
+// request sends one request, and writes into the book what became of it.
+func (w *worker) request(ctx context.Context, c *client.Client) error {
+	switch n := w.rng.IntN(10); {
+	case n < 5:
+		return w.upload(ctx, c)
+	case n < 7:
+		return w.abstract(ctx, c)
+	case n < 8 || len(w.files) == 0:
+		return w.order(ctx, c)
+	}
+	return w.trash(ctx, c, &w.files[w.rng.IntN(len(w.files))])
+}
+
+func (w *worker) upload(ctx context.Context, c *client.Client) error {
+	from := w.house.moment()
+	part, digest := w.document()
+	made, err := c.Upload(ctx, nil, []client.Upload{part})
+	if err == nil && len(made.Files) != 1 {
+		err = fmt.Errorf("rejected: %v", made.Errors)
+	}
+	if err != nil {
+		return err
+	}
+	w.keep(made.Files[0].ID, digest, from)
+	return nil
+}
+
+func (w *worker) keep(id int64, digest string, from int) {
+	w.files = append(w.files, uploaded{id: id, digest: digest})
+	w.house.book.add(fmt.Sprint("file ", id), change{from, w.house.moment(), digest})
+}
+
+func (w *worker) abstract(ctx context.Context, c *client.Client) error {
+	from := w.house.moment()
+	first, one := w.document()
+	second, two := w.document()
+	address := fmt.Sprintf("%d Elm Street, %s", w.count, w.name)
+	made, err := c.CreateAbstract(ctx, client.AbstractDraft{Address: address, Files: []client.Upload{first, second}})
+	if err == nil && len(made.Data.Files) != 2 {
+		err = fmt.Errorf("rejected: %v", made.Errors)
+	}
+	if err != nil {
+		return err
+	}
+	w.house.book.add("abstract "+address, change{from, w.house.moment(), one + " " + two})
+	// They stay, so that the abstract stays as it is.
+	for i, digest := range []string{one, two} {
+		w.house.book.add(fmt.Sprint("file ", made.Data.Files[i].ID), change{from, w.house.moment(), digest})
+	}
+	return nil
+}
+
+// order makes an order, and changes it.
+func (w *worker) order(ctx context.Context, c *client.Client) error {
+	w.count++
+	number := fmt.Sprintf("%s-%d", w.name, w.count)
+	made := ""
+	for _, address := range []string{"1 Oak Street", "2 Oak Street"} {
+		from := w.house.moment()
+		var err error
+		if made == "" {
+			order, failed := c.CreateOrder(ctx, client.OrderDraft{OrderNumber: number, Address: address})
+			made, err = order.ID, failed
+		} else {
+			_, err = c.PatchOrder(ctx, made, client.Patch{"address": address})
+		}
+		w.note("order "+number, from, address, err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note adds a change of a record that is known, answered or not.
+func (w *worker) note(name string, from int, is string, err error) {
+	to := never
+	if err == nil {
+		to = w.house.moment()
+	}
+	w.house.book.add(name, change{from, to, is})
+}
+
+// trash deletes a document, or restores it.
+func (w *worker) trash(ctx context.Context, c *client.Client, f *uploaded) (err error) {
+	from, is := w.house.moment(), f.digest
+	if f.trashed {
+		_, err = c.RestoreFile(ctx, f.id)
+	} else {
+		is, err = trashed(f.digest), c.TrashFile(ctx, f.id)
+	}
+	w.note(fmt.Sprint("file ", f.id), from, is, err)
+	f.trashed = !f.trashed
+	if err != nil { // what it is now is not known
+		w.files = slices.DeleteFunc(w.files, func(other uploaded) bool { return other.id == f.id })
+	}
+	return err
+}

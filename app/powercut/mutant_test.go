@@ -1,0 +1,61 @@
+//go:build root && linux
+
+package powercut
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutantVariable names the sync that the program of TestMutants leaves out.
+const mutantVariable = "DEEDKEEP_TEST_MUTANT"
+
+// mutants are the places of the syncs: what is put before a line of the product.
+var mutants = []struct {
+	name, file, line, before string
+}{
+	{"file", "app/blob/stage.go", "if err := f.file.Sync(); err != nil {", "if os.Getenv(\"" + mutantVariable + "\") == \"file\" {\nreturn\n}\n"},
+	{"directory", "app/blob/files_unix.go", "return errors.Join(d.Sync(), d.Close())", "if os.Getenv(\"" + mutantVariable + "\") == \"directory\" {\nreturn d.Close()\n}\n"},
+	{"database", "app/store/store.go", "InitialMmapSize: initialMmap,", "NoSync: os.Getenv(\"" + mutantVariable + "\") == \"database\",\n"},
+}
+
+// TestMutants sees to it that a sync that is left out is found: of a document, of the
+// directory that it is renamed into, and of the database (bbolt's NoSync).
+func TestMutants(t *testing.T) {
+	chance, folder, replaced := rand.New(rand.NewPCG(seed(t), 2)), t.TempDir(), map[string]string{}
+	top, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		text, err := os.ReadFile(filepath.Join(top, m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), m.line); n != 1 {
+			t.Fatalf("%s: got %q %d times, want it once", m.file, m.line, n)
+		}
+		mutated := strings.Replace(string(text), m.line, m.before+m.line, 1)
+		if !strings.Contains(mutated, "\t\"os\"\n") {
+			mutated = strings.Replace(mutated, "import (", "import (\n\t\"os\"", 1)
+		}
+		path := filepath.Join(folder, m.name+".go")
+		if err := os.WriteFile(path, []byte(mutated), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replaced[filepath.Join(top, m.file)] = path
+	}
+	binary := program(t, replaced)
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			r := record(t, binary, m.name, "ext4", chance, 1, 24)
+			r.replay(r.responses(chance), 1)
+			if r.lost+r.unopenable == 0 {
+				t.Error("not caught")
+			}
+		})
+	}
+}
