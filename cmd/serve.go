@@ -162,6 +162,15 @@ func (s *shell) localDisk(c config.Config) error {
 }
 
 // vaultSettings are the settings that are the vault's.
+// retention is that of the settings, which were validated when they were loaded.
+func retention(c config.Config) vault.Retention {
+	templates, err := c.Retention.ByTemplate()
+	if err != nil {
+		panic(err)
+	}
+	return vault.Retention{Keep: c.Retention.Keep, Templates: templates}
+}
+
 func vaultSettings(c config.Config) vault.Settings {
 	lim := inspect.DefaultLimits()
 	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
@@ -174,7 +183,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		Backup:    backupSettings(c),
 		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
-		TrashKeep: c.Trash.Keep, ReplayKeep: c.Idempotency.Keep,
+		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Search: vault.SearchSettings{
 			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MostWords: c.Search.MostWords,
 			AtOnce: c.Search.AtOnce,

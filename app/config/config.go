@@ -37,6 +37,7 @@ type Config struct {
 	Disk           Disk           `mapstructure:"disk"`
 	CORS           CORS           `mapstructure:"cors"`
 	Trash          Trash          `mapstructure:"trash"`
+	Retention      Retention      `mapstructure:"retention"`
 	Idempotency    Idempotency    `mapstructure:"idempotency"`
 	Sweep          Sweep          `mapstructure:"sweep"`
 	Backup         Backup         `mapstructure:"backup"`
@@ -153,6 +154,7 @@ type Search struct {
 // Disk is what is asked of the data directory's file system.
 type Disk struct {
 	Reserve      Size `mapstructure:"reserve"`
+	Spare        Size `mapstructure:"spare"` // of a file that gives its space to a purge on a full disk; 0: none
 	AllowNetwork bool `mapstructure:"allow_network"`
 }
 
@@ -164,6 +166,12 @@ type CORS struct {
 // Trash is where deleted records wait for their end.
 type Trash struct {
 	Keep time.Duration `mapstructure:"keep"`
+}
+
+// Retention is how long abstracts and their documents are kept, in the trash too.
+type Retention struct {
+	Keep      time.Duration `mapstructure:"keep"`      // since a record was created; 0: no longer than trash.keep
+	Templates []string      `mapstructure:"templates"` // like 3=7y: for abstracts of template 3, in the place of Keep
 }
 
 // Idempotency are the answers kept for requests under an Idempotency-Key (API.md).
@@ -219,9 +227,10 @@ func Default() Config {
 		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
 		Previews:    Previews{Size: 2 * GB},
 		Search:      Search{Deadline: 2 * time.Second, CacheSize: 64 * MB, BatchSize: 4 * MB, MostWords: 32},
-		Disk:        Disk{Reserve: 64 * MB},
+		Disk:        Disk{Reserve: 64 * MB, Spare: 16 * MB},
 		CORS:        CORS{Origins: []string{}},
 		Trash:       Trash{Keep: 30 * day},
+		Retention:   Retention{Keep: 20 * year, Templates: []string{}},
 		Idempotency: Idempotency{Keep: day},
 		Sweep:       Sweep{Every: 24 * time.Hour},
 		Backup:      Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},

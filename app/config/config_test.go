@@ -121,9 +121,10 @@ validation: {enforce_required: true, unique_order_number: true}
 reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
 previews: {size: 3 GB}
 search: {deadline: 3s, cache_size: 8 MB, batch_size: 1 MB, most_words: 9, at_once: 3}
-disk: {reserve: 1 GiB, allow_network: true}
+disk: {reserve: 1 GiB, spare: 4 MB, allow_network: true}
 cors: {origins: ["https://portal.example.com", "http://localhost:3000"]}
 trash: {keep: 7d}
+retention: {keep: 7y, templates: [3=10y, 5=0]}
 idempotency: {keep: 90m}
 sweep: {every: 1d12h}
 backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
@@ -144,8 +145,8 @@ func everyConfig() Config {
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},
 		Previews:   Previews{3 * GB},
 		Search:     Search{3 * time.Second, 8 * MB, MB, 9, 3},
-		Disk:       Disk{GB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
-		Trash: Trash{7 * 24 * time.Hour}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
+		Disk:       Disk{GB, 4 * MB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
+		Trash: Trash{7 * 24 * time.Hour}, Retention: Retention{7 * year, []string{"3=10y", "5=0"}}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
 		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1, Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}
 }

@@ -7,13 +7,40 @@ import (
 	"time"
 )
 
-const day = 24 * time.Hour
+const (
+	day  = 24 * time.Hour
+	year = 365 * day
+)
 
-var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h or 7d")
+// mostYears keeps a duration within what time.Duration can say.
+const mostYears = 200
 
-// ParseDuration reads Go's durations (`1h30m`, `500ms`) and whole days in front of one (`7d`, `1d12h`).
+var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h, 7d or 20y")
+
+// ParseDuration reads Go's durations (`1h30m`, `500ms`), and whole years of 365 days and whole days in front of one
+// (`20y`, `7d`, `1d12h`, `1y30d`).
 func ParseDuration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
+	head, rest, yearly := strings.Cut(text, "y")
+	if !yearly {
+		return parseDays(text)
+	}
+	years, err := strconv.ParseUint(head, 10, 16)
+	if err != nil || years > mostYears {
+		return 0, errDuration
+	}
+	total := time.Duration(years) * year
+	if rest == "" {
+		return total, nil
+	}
+	more, err := parseDays(rest)
+	if err != nil || more < 0 || total+more < total || strings.HasPrefix(rest, "+") || strings.HasPrefix(rest, "-") {
+		return 0, errDuration
+	}
+	return total + more, nil
+}
+
+func parseDays(text string) (time.Duration, error) {
 	head, rest, daily := strings.Cut(text, "d")
 	if !daily {
 		plain, err := time.ParseDuration(text)
@@ -37,8 +64,12 @@ func ParseDuration(text string) (time.Duration, error) {
 	return total + plain, nil
 }
 
-// FormatDuration is the shortest text that ParseDuration reads as d: `5m`, not `5m0s`; hours stay hours.
+// FormatDuration is the shortest text that ParseDuration reads as d: `5m`, not `5m0s`; hours stay hours, but for whole
+// years.
 func FormatDuration(d time.Duration) string {
+	if d >= year && d%year == 0 && d/year <= mostYears {
+		return strconv.FormatInt(int64(d/year), 10) + "y"
+	}
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

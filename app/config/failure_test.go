@@ -42,7 +42,7 @@ func TestFileFailures(t *testing.T) {
 		{"size of nothing", "limits:\n  file_size: 0\n", "config.yaml:2: limits.file_size: must be between 1 B and 4 GB, not 0"},
 		{"negative size", "limits:\n  file_size: -1\n", "config.yaml:2: limits.file_size: must be between 1 B and 4 GB, not -1 B"},
 		{"no number", "limits:\n  parts: 1e3\n", `config.yaml:2: limits.parts: "1e3" is not a whole number`},
-		{"no duration", "links:\n  ttl: 5\n", `config.yaml:2: links.ttl: "5" is not a duration; write it like 30s, 5m, 24h or 7d`},
+		{"no duration", "links:\n  ttl: 5\n", `config.yaml:2: links.ttl: "5" is not a duration; write it like 30s, 5m, 24h, 7d or 20y`},
 		{"no truth", "validation:\n  enforce_required: yes\n", `config.yaml:2: validation.enforce_required: "yes" is neither true nor false`},
 		{"no network", "trusted_proxies: [proxy]\n", `config.yaml:1: trusted_proxies: "proxy" is neither an address nor a network; write it like 10.0.0.7 or 10.0.0.0/8`},
 		{"zone", "trusted_proxies: [fe80::1%eth0]\n", `config.yaml:1: trusted_proxies: "fe80::1%eth0" is neither an address nor a network; write it like 10.0.0.7 or 10.0.0.0/8`},
@@ -59,6 +59,12 @@ func TestFileFailures(t *testing.T) {
 		{"parts fewer than files", "limits:\n  parts: 100\n", "config.yaml:2: limits.parts: must be more than limits.files_per_request (100), not 100"},
 		{"several at once", "lisen: :1\nlimits:\n  parts: x\n  pdf_pages: 0\n", "config.yaml:1: lisen: is not a setting; did you mean listen?\n" +
 			`config.yaml:3: limits.parts: "x" is not a whole number` + "\nconfig.yaml:4: limits.pdf_pages: must be between 1 and 100000, not 0"},
+		{"retention of no template", "retention: {templates: [7y]}\n", `config.yaml:1: retention.templates: "7y" is not a template ID with a duration; write each like 3=7y`},
+		{"retention of template 0", "retention: {templates: [0=7y]}\n", `config.yaml:1: retention.templates: "0=7y" is not a template ID with a duration; write each like 3=7y`},
+		{"retention without a duration", "retention: {templates: [3=long]}\n", `config.yaml:1: retention.templates: "3=long": "long" is not a duration; write it like 30s, 5m, 24h, 7d or 20y`},
+		{"retention out of bounds", "retention: {templates: [3=101y]}\n", `config.yaml:1: retention.templates: "3=101y": must be between 0s and 100y`},
+		{"retention twice", "retention: {templates: [3=7y, 3=8y]}\n", "config.yaml:1: retention.templates: has template 3 twice"},
+		{"retention of centuries", "retention: {keep: 101y}\n", "config.yaml:1: retention.keep: must be between 0s and 100y, not 101y"},
 		{"too long", "# " + strings.Repeat("x", fileMax), "config.yaml: is longer than 1 MB and no settings file"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

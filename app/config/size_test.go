@@ -46,17 +46,19 @@ func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"30s": 30 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "24h": day, "7d": 7 * day, "1d12h": 36 * time.Hour, "500ms": 500 * time.Millisecond,
 		"0s": 0, "0": 0, "-1s": -time.Second, " 1m ": time.Minute, "0d": 0,
+		"20y": 20 * 365 * day, "1y30d": 395 * day, "1y1d12h": 366*day + 12*time.Hour, "0y": 0, "200y": 200 * 365 * day,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "5", "5 minutes", "d", "-1d", "+1d", "1.5d", "1d-1h", "1d+1h", "1d1d", "1dx", "1h1d", "99999d", "65535d2562047h"} {
+	for _, text := range []string{"", "5", "5 minutes", "d", "-1d", "+1d", "1.5d", "1d-1h", "1d+1h", "1d1d", "1dx", "1h1d", "99999d", "65535d2562047h", "y", "-1y", "+1y", "1.5y", "1y-1d", "1y+1h", "1y1y", "1d1y", "201y", "1 year"} {
 		if got, err := ParseDuration(text); err == nil && got < 0 || err == nil && text != "65535d2562047h" {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}
-	for want, d := range map[string]time.Duration{"0s": 0, "5m": 5 * time.Minute, "24h": day, "1h30m": 90 * time.Minute, "1m30s": 90 * time.Second, "10s": 10 * time.Second, "1h0m1s": time.Hour + time.Second, "500ms": 500 * time.Millisecond} {
+	for want, d := range map[string]time.Duration{"0s": 0, "5m": 5 * time.Minute, "24h": day, "1h30m": 90 * time.Minute, "1m30s": 90 * time.Second, "10s": 10 * time.Second, "1h0m1s": time.Hour + time.Second, "500ms": 500 * time.Millisecond,
+		"1y": 365 * day, "20y": 20 * 365 * day, "8784h": 366 * day} {
 		if got := FormatDuration(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}

@@ -63,7 +63,9 @@ func bounds() map[string]span {
 		"search.most_words":         {2, 256},
 		"search.at_once":            {0, 1024},
 		"disk.reserve":              sizes(MB, TB),
+		"disk.spare":                sizes(0, GB),
 		"trash.keep":                durations(time.Hour, 3650*day),
+		"retention.keep":            durations(0, mostRetention),
 		"idempotency.keep":          durations(time.Minute, 30*day),
 		"sweep.every":               durations(time.Minute, 30*day),
 		"backup.every":              durations(0, 366*day),
@@ -140,6 +142,8 @@ func (c Config) badText(key string) string {
 		return notOneOf(c.Log.Format, "text", "json")
 	case "log.level":
 		return notOneOf(c.Log.Level, "debug", "info", "warn", "error")
+	case "retention.templates":
+		return badRetention(c.Retention)
 	case "cors.origins":
 		return badOrigins(c.CORS.Origins)
 	}

@@ -258,7 +258,7 @@ func TestARebuildingCutOff(t *testing.T) {
 			return
 		}
 		listed := s.View(t.Context(), func(tx *Tx) error {
-			_, trashed := tx.TrashedBefore(testTime, 1)
+			_, trashed := tx.TrashedBefore(testTime, TrashEntry{}, 1)
 			_, err := tx.ListOrders(Query{})
 			if title.KindOf(trashed) != title.KindOf(err) {
 				t.Errorf("trash: %v", trashed)

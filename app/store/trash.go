@@ -68,14 +68,19 @@ func nounOf(id uint64) string {
 func (t *Tx) ListTrash(q Query) (Page[TrashEntry], error) { return trash.list(t, q) }
 
 // TrashedBefore gives at most limit entries that went into the trash before a time,
-// the oldest first.
-func (t *Tx) TrashedBefore(at time.Time, limit int) (list []TrashEntry, err error) {
+// the oldest first: those behind an entry, or from the first on where that is zero.
+func (t *Tx) TrashedBefore(at time.Time, behind TrashEntry, limit int) (list []TrashEntry, err error) {
 	if t.rebuilding() {
 		return nil, errRebuilding
 	}
 	end := binary.BigEndian.AppendUint64([]byte{tagCreated}, micros(at))
+	from := []byte{tagCreated}
+	if behind.Noun != "" {
+		from = binary.BigEndian.AppendUint64(from, micros(behind.At))
+		from = append(binary.BigEndian.AppendUint64(from, nounID(behind.Noun, behind.ID)), 0)
+	}
 	c := t.bucket(bucketTrash).Cursor()
-	for k, _ := c.Seek([]byte{tagCreated}); k != nil && string(k) < string(end) && len(list) < limit; k, _ = c.Next() {
+	for k, _ := c.Seek(from); k != nil && string(k) < string(end) && len(list) < limit; k, _ = c.Next() {
 		if len(k) != 1+indexTail {
 			continue // Check reports it
 		}

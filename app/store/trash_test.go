@@ -48,13 +48,19 @@ func TestTrash(t *testing.T) {
 			t.Errorf("listed %+v, %v", page, err)
 		}
 		for hours, n := range map[int]int{0: 0, 1: 0, 2: 1, 3: 2} {
-			list, err := tx.TrashedBefore(testTime.Add(time.Duration(hours)*time.Hour), 9)
+			list, err := tx.TrashedBefore(testTime.Add(time.Duration(hours)*time.Hour), TrashEntry{}, 9)
 			if err != nil || !slices.Equal(list, entries[:n]) && n > 0 || len(list) != n {
 				t.Errorf("trashed before %d: %+v, %v", hours, list, err)
 			}
 		}
-		if list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), 1); err != nil || !slices.Equal(list, entries[:1]) {
+		if list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), TrashEntry{}, 1); err != nil || !slices.Equal(list, entries[:1]) {
 			t.Errorf("the oldest: %+v, %v", list, err)
+		}
+		for i, e := range entries { // those behind each
+			list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), e, 9)
+			if err != nil || len(list) != 1-i || i == 0 && list[0] != entries[1] {
+				t.Errorf("behind %+v: %+v, %v", e, list, err)
+			}
 		}
 		if tx.Count(CountTrashed) != 2 || tx.Count(CountAbstracts) != 2 || tx.Count(CountOrders) != 2 || tx.Count(CountFiles) != 2 || tx.Count(CountBytes) != 50 || tx.Count(CountFileRecords) != 3 {
 			t.Error("counted wrongly")

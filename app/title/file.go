@@ -17,6 +17,7 @@ type File struct {
 	Digest     string    `json:"digest"`          // SHA-256, lower-case hex
 	FolderID   uint64    `json:"folder_id,omitempty"`
 	AbstractID uint64    `json:"abstract_id,omitempty"`
+	Retained   bool      `json:"retained,omitempty"` // was on an abstract that is purged by now, long enough to be kept like it
 	Processing bool      `json:"processing,omitempty"`
 	Failure    string    `json:"failure,omitempty"`    // why it has no picture or text that it should have
 	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until its processing has counted them

@@ -29,9 +29,10 @@ var abstractNoun = noun[Filed]{
 	any: func(t *store.Tx, id uint64) (Filed, error) {
 		return filed(t, id, (*store.Tx).AnyAbstract, (*store.Tx).AnyFile)
 	},
-	version: func(f Filed) uint64 { return f.Abstract.Version },
-	trashed: func(f Filed) *title.Trashed { return f.Abstract.Trashed },
-	changes: func(old, now Filed) []title.Change { return old.Abstract.Changes(now.Abstract) },
+	version:  func(f Filed) uint64 { return f.Abstract.Version },
+	trashed:  func(f Filed) *title.Trashed { return f.Abstract.Trashed },
+	changes:  func(old, now Filed) []title.Change { return old.Abstract.Changes(now.Abstract) },
+	retained: func(v *Vault, t *store.Tx, in Filed) (time.Time, error) { return v.abstractRetained(t, in.Abstract) },
 	next: func(t *store.Tx, now Filed, at time.Time) (Filed, error) {
 		now.Abstract = touched(now.Abstract, at)
 		return now, t.PutAbstract(now.Abstract)

@@ -84,3 +84,8 @@ func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {
 	}
 	return err
 }
+
+// Freeing is one change of what makes room.
+func (v *Vault) Freeing(ctx context.Context, actor title.Actor, check func() error) error {
+	return v.freeing(ctx, actor, func(*store.Tx) error { return check() }, nil)
+}

@@ -16,12 +16,13 @@ import (
 type Files struct{ v *Vault }
 
 var fileNoun = noun[title.File]{
-	name:    "file",
-	live:    (*store.Tx).File,
-	any:     (*store.Tx).AnyFile,
-	version: func(f title.File) uint64 { return f.Version },
-	trashed: func(f title.File) *title.Trashed { return f.Trashed },
-	changes: title.File.Changes,
+	name:     "file",
+	live:     (*store.Tx).File,
+	any:      (*store.Tx).AnyFile,
+	version:  func(f title.File) uint64 { return f.Version },
+	trashed:  func(f title.File) *title.Trashed { return f.Trashed },
+	changes:  title.File.Changes,
+	retained: (*Vault).fileRetained,
 	next: func(t *store.Tx, now title.File, _ time.Time) (title.File, error) {
 		now.Version++
 		return now, t.PutFile(now)
@@ -158,7 +159,8 @@ func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[stri
 		abstract, err := t.Abstract(out.AbstractID)
 		switch {
 		case title.KindOf(err) == title.NotFound:
-			out.AbstractID = 0
+			// The retention that covered it in the trash covers it still.
+			out.AbstractID, out.Retained = 0, fromAbstract(in)
 		case err != nil:
 			return out, nil, err
 		default:

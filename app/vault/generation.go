@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
+	"deedkeep/app/title"
 )
 
 // generationFile stands beside vault.db and holds a word that the database holds too,
@@ -62,6 +64,9 @@ func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error)
 // begin is the start of a serve: what it finds decides whether anything is swept.
 func (v *Vault) begin(ctx context.Context) (sweep bool) {
 	own, err := v.generation(ctx)
+	if v.spare.size > 0 && (title.KindOf(err) == title.Full || blob.IsFull(err)) {
+		err = v.spare.lend(v.log, func() error { own, err = v.generation(ctx); return err })
+	}
 	switch {
 	case err != nil:
 		v.log.Error("nothing is swept in this run", "error", err)

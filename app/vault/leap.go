@@ -19,6 +19,8 @@ const (
 // rests reports whether the purge waits after a leap of the clock, and tells of a new
 // one. The time before is that of the last event, and then of the turn before.
 func (p *purger) rests(ctx context.Context) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	now, before := p.v.now(), p.seen
 	p.seen = now
 	if before.IsZero() {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -18,6 +19,9 @@ type noun[T any] struct {
 	trashed func(T) *title.Trashed                            // nil of what is live
 	changes func(old, now T) []title.Change                   // as callers see them
 	next    func(t *store.Tx, now T, at time.Time) (T, error) // writes it as its next version
+
+	// retained is until when the retention keeps it, zero for never; nil where none covers the noun.
+	retained func(v *Vault, t *store.Tx, in T) (time.Time, error)
 }
 
 // errSame ends a transaction in which there is nothing to write.
@@ -72,7 +76,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, i
 func trash[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, match Match, event string,
 	put func(t *store.Tx, live T, in title.Trashed) (map[string]string, error)) error {
 	var live T
-	return v.change(ctx, actor, func(t *store.Tx) (err error) {
+	return v.freeing(ctx, actor, func(t *store.Tx) (err error) {
 		if live, err = n.live(t, id); err != nil {
 			return err
 		}
@@ -92,7 +96,7 @@ func trash[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, i
 func restore[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, keep Keep[T],
 	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
-	err := v.change(ctx, actor, func(t *store.Tx) (err error) {
+	err := v.freeing(ctx, actor, func(t *store.Tx) (err error) {
 		if in, err = n.any(t, id); err != nil {
 			return err
 		}
@@ -103,8 +107,9 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor,
 			return errSame
 		case trashed == nil:
 			return keep.free(t, v)
-		case v.over(*trashed):
-			return title.Absent(n.name, id)
+		}
+		if over, err := n.over(v, t, in); over || err != nil {
+			return cmp.Or(err, title.Absent(n.name, id))
 		}
 		if err := keep.free(t, v); err != nil || judge == nil {
 			return err
@@ -127,6 +132,17 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor,
 		err = nil
 	}
 	return out, err
+}
+
+// over reports whether the time in the trash of a record has passed.
+func (n noun[T]) over(v *Vault, t *store.Tx, in T) (over bool, err error) {
+	var retained time.Time
+	if n.retained != nil {
+		if retained, err = n.retained(v, t, in); err != nil {
+			return false, err
+		}
+	}
+	return v.over(*n.trashed(in), retained), nil
 }
 
 // later is the time of a record's next version: it never stands still between two.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"sync"
 	"time"
 
 	"deedkeep/app/store"
@@ -12,7 +14,9 @@ import (
 
 // purger ends what has had its time: records in the trash and kept answers.
 type purger struct {
-	v       *Vault
+	v *Vault
+
+	mu      sync.Mutex
 	seen    time.Time // the turn before
 	leaptAt time.Time // of the clock, as far as known (leap.go)
 }
@@ -24,6 +28,8 @@ const (
 	// purgeAtOnce bounds the records of one commit. An abstract goes as a whole, with
 	// all its documents, so that none is ever seen in part.
 	purgeAtOnce = 64
+	// lookAtOnce bounds the entries of the trash that one transaction reads.
+	lookAtOnce = 256
 )
 
 func (p *purger) run(ctx context.Context) {
@@ -43,22 +49,27 @@ func (p *purger) run(ctx context.Context) {
 
 // turn purges what is due, unless the clock is in doubt.
 func (p *purger) turn(ctx context.Context) error {
+	defer p.v.spare.fill(p.v.log)
 	if p.rests(ctx) {
 		return nil
 	}
 	return p.v.Purge(ctx)
 }
 
-// purged is how much of the trash went.
-type purged struct{ records, files int }
+// purged is how much of the trash went, and how much stays.
+type purged struct{ records, files, kept int }
 
-func (p *purged) add(more purged) { p.records, p.files = p.records+more.records, p.files+more.files }
+func (p *purged) add(more purged) {
+	p.records, p.files, p.kept = p.records+more.records, p.files+more.files, p.kept+more.kept
+}
 
-// Purge removes for good what has been in the trash for its time, and answers that
+// Purge removes permanently what has been in the trash for its time, and answers that
 // were kept for theirs. The bytes of documents go with the sweep that it asks for,
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
-	gone, err := v.purgeTrash(ctx)
+	// Every time is in microseconds: this is the first at which nothing is due yet.
+	due := purging{v: v, actor: title.System(), before: v.now().Add(time.Microsecond - v.set.TrashKeep)}
+	gone, err := due.run(ctx)
 	if gone.records > 0 {
 		v.log.Info("purged the trash", "records", gone.records, "files", gone.files)
 	}
@@ -71,94 +82,203 @@ func (v *Vault) Purge(ctx context.Context) error {
 	return nil
 }
 
-func (v *Vault) purgeTrash(ctx context.Context) (gone purged, err error) {
-	for ctx.Err() == nil {
-		var due []store.TrashEntry
-		var done purged
-		var stuck error
-		err := v.store.Update(ctx, func(t *store.Tx) (err error) {
-			if due, err = v.due(t); err == nil && len(due) == 0 {
-				return errSame
+// purging is one way through the trash.
+type purging struct {
+	v      *Vault
+	actor  title.Actor
+	before time.Time // what went into the trash before then
+	byHand bool      // also what has not had its time in the trash
+	doubt  bool      // the clock leapt: no retention is taken to be over
+	lift   string    // why the retention does not count; "" where it does
+}
+
+// lets reports whether a record may go now.
+func (p *purging) lets(item Trashed) bool {
+	now := p.v.now()
+	switch {
+	case p.lift != "":
+		return true
+	case !item.Retained.IsZero() && (p.doubt || now.Before(item.Retained)):
+		return false
+	}
+	return p.byHand || !now.Before(item.Until)
+}
+
+// run purges what may go. A damaged record stays, for a verification to name, and those
+// behind it need not wait.
+func (p *purging) run(ctx context.Context) (gone purged, err error) {
+	var stuck error
+	for behind := (store.TrashEntry{}); ; {
+		list, last, kept, err := p.look(ctx, behind)
+		if err != nil {
+			return gone, errors.Join(stuck, err)
+		}
+		gone.kept += kept
+		for len(list) > 0 {
+			done, left, damaged, err := p.commit(ctx, list)
+			if err != nil {
+				return gone, errors.Join(stuck, err)
 			}
-			return err
-		}, func(t *store.Tx) (err error) {
-			done, stuck, err = v.purgeSome(t, due)
-			return err
-		})
-		switch {
-		case errors.Is(err, errSame):
-			return gone, nil
-		case err != nil:
-			return gone, err
-		case done.records == 0:
+			gone.add(done)
+			stuck, list = errors.Join(stuck, damaged), left
+			p.v.arrivals.wait(ctx)
+		}
+		if last.Noun == "" {
 			return gone, stuck
 		}
-		gone.add(done)
-		v.arrivals.wait(ctx)
+		behind = last
 	}
-	return gone, ctx.Err()
 }
 
-// purgeSome tells what went. A damaged record stays, for a verification to name,
-// and those behind it need not wait.
-func (v *Vault) purgeSome(t *store.Tx, due []store.TrashEntry) (done purged, stuck, err error) {
-	for _, e := range due {
-		one, err := v.purge(t, e)
-		if errors.Is(err, store.ErrDamaged) {
-			stuck = fmt.Errorf("%s %d: %w", e.Noun, e.ID, err)
-			continue
-		}
+// look reads some entries: those that may go, the last one read (none at the end of the
+// trash), and how many stay.
+func (p *purging) look(ctx context.Context, behind store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry, kept int, err error) {
+	err = p.v.store.View(ctx, func(t *store.Tx) error {
+		entries, err := t.TrashedBefore(p.before, behind, lookAtOnce)
 		if err != nil {
-			return purged{}, nil, fmt.Errorf("%s %d: %w", e.Noun, e.ID, err)
+			return err
 		}
-		if done.add(one); done.records >= purgeAtOnce {
-			break
+		for _, e := range entries {
+			item, err := p.v.trashed(t, e)
+			switch {
+			case err != nil && !errors.Is(err, store.ErrDamaged):
+				return err
+			case err != nil || p.lets(item): // a damaged one is named where it would be purged
+				list = append(list, e)
+			default:
+				kept++
+			}
 		}
-	}
-	return done, stuck, nil
+		if len(entries) == lookAtOnce {
+			last = entries[lookAtOnce-1]
+		}
+		return nil
+	})
+	return list, last, kept, err
 }
 
-// due are records whose time in the trash is over, the oldest first.
-func (v *Vault) due(t *store.Tx) ([]store.TrashEntry, error) {
-	// Every time is in microseconds: this is the first at which nothing is due yet.
-	return t.TrashedBefore(v.now().Add(time.Microsecond-v.set.TrashKeep), purgeAtOnce)
+// commit purges the first of a list, as many as one commit takes, and gives those that
+// are left.
+func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done purged, left []store.TrashEntry, stuck, err error) {
+	items := make([]Trashed, len(list))
+	err = p.v.freeing(ctx, p.actor, func(t *store.Tx) error {
+		if err := p.v.mayAdminister(t, p.actor); err != nil {
+			return err
+		}
+		clear(items)
+		some := false
+		stuck = nil
+		for i, e := range list {
+			item, err := p.again(t, e)
+			switch {
+			case errors.Is(err, store.ErrDamaged):
+				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", e.Noun, e.ID, err))
+			case err != nil:
+				return err
+			case item.Noun != "":
+				items[i], some = item, true
+			}
+		}
+		if !some {
+			return errSame
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		done, left = purged{}, nil
+		for i, item := range items {
+			if done.records >= purgeAtOnce {
+				left = list[i:]
+				return nil
+			}
+			if item.Noun == "" {
+				continue
+			}
+			one, err := p.purge(t, item)
+			if errors.Is(err, store.ErrDamaged) {
+				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", item.Noun, item.ID, err))
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("%s %d: %w", item.Noun, item.ID, err)
+			}
+			done.add(one)
+		}
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return done, left, stuck, err
+}
+
+// again reads an entry in the transaction that would purge it; without a noun when it was
+// restored since, or may no longer go.
+func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
+	item, err := p.v.inTrash(t, e.Noun, e.ID)
+	switch {
+	case title.KindOf(err) == title.NotFound:
+		return Trashed{}, nil
+	case err != nil || item.At.Equal(e.At) && p.lets(item):
+		return item, err
+	}
+	return Trashed{}, nil
 }
 
 // purge removes one entry of the trash. It reads before it writes: a damaged record
 // leaves everything as it is.
-func (v *Vault) purge(t *store.Tx, e store.TrashEntry) (purged, error) {
-	switch e.Noun {
+func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
+	at := p.v.now()
+	var in Filed
+	switch item.Noun {
 	case abstractNoun.name:
-		return v.purgeAbstract(t, e.ID)
-	case orderNoun.name:
-		if err := t.RemoveOrder(e.ID); err != nil {
-			return purged{}, err
+		if in, err = abstractNoun.any(t, item.ID); err != nil {
+			return done, err
 		}
-		return purged{records: 1}, v.event(t, v.now(), title.System(), "order.purged", record("order", e.ID), nil)
+	case fileNoun.name:
+		file, err := t.AnyFile(item.ID)
+		if err != nil {
+			return done, err
+		}
+		in.Files = []title.File{file}
 	}
-	file, err := t.AnyFile(e.ID)
-	if err != nil {
-		return purged{}, err
-	}
-	return purged{1, 1}, v.purgeFile(t, file)
-}
-
-func (v *Vault) purgeAbstract(t *store.Tx, id uint64) (purged, error) {
-	in, err := abstractNoun.any(t, id)
-	if err != nil {
-		return purged{}, err
+	if err := p.lifted(t, at, item); err != nil {
+		return done, err
 	}
 	for _, file := range in.Files {
-		if err := v.purgeFile(t, file); err != nil {
-			return purged{}, err
+		if err := errors.Join(t.RemoveFile(file.ID), p.event(t, at, fileNoun.name, file.ID, file.Filename, fileDetail(file))); err != nil {
+			return done, err
 		}
 	}
-	return purged{1 + len(in.Files), len(in.Files)}, errors.Join(t.RemoveAbstract(id),
-		v.event(t, v.now(), title.System(), "abstract.purged", record("abstract", id), filesDetail(in)))
+	done = purged{records: len(in.Files), files: len(in.Files)}
+	switch item.Noun {
+	case abstractNoun.name:
+		done.records++
+		err = errors.Join(t.RemoveAbstract(item.ID), p.event(t, at, item.Noun, item.ID, item.Heading, filesDetail(in)))
+	case orderNoun.name:
+		done.records++
+		err = errors.Join(t.RemoveOrder(item.ID), p.event(t, at, item.Noun, item.ID, item.Heading, nil))
+	}
+	return done, err
 }
 
-func (v *Vault) purgeFile(t *store.Tx, f title.File) error {
-	return errors.Join(t.RemoveFile(f.ID), v.event(t, v.now(), title.System(), "file.purged", record("file", f.ID), fileDetail(f)))
+// event logs a purge. By hand it names what went: no one can look it up afterward.
+func (p *purging) event(t *store.Tx, at time.Time, noun string, id uint64, name string, detail map[string]string) error {
+	if p.byHand {
+		named := map[string]string{"name": name}
+		maps.Copy(named, detail)
+		detail = named
+	}
+	return p.v.event(t, at, p.actor, noun+".purged", record(noun, id), detail)
+}
+
+// lifted logs that the retention of a record does not count, where there is one.
+func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
+	if p.lift == "" || !at.Before(item.Retained) {
+		return nil
+	}
+	return p.v.event(t, at, p.actor, "retention.lifted", record(item.Noun, item.ID), map[string]string{
+		"name": item.Heading, "reason": p.lift, "until": item.Retained.Format(time.RFC3339),
+	})
 }
 
 // fileDetail is what the log says of a document besides its number.

@@ -14,12 +14,21 @@ type Trash struct{ v *Vault }
 
 // Trashed is one record in the trash.
 type Trashed struct {
-	Noun    string // "abstract", "order", "file"
+	Noun     string // "abstract", "order", "file"
+	ID       uint64
+	Heading  string // what people know it by
+	At       time.Time
+	By       title.Actor
+	Until    time.Time // restorable until then, and then permanently deleted
+	Retained time.Time // until then no one may purge it; zero where no retention covers it
+	Abstract *TrashedFrom
+}
+
+// TrashedFrom is the abstract that a document was on.
+type TrashedFrom struct {
 	ID      uint64
-	Heading string // what people know it by
-	At      time.Time
-	By      title.Actor
-	Until   time.Time // from then on it is gone for good
+	Heading string // "" when the abstract is permanently deleted
+	Live    bool   // not in the trash itself
 }
 
 // List reads a page of the trash. A document that went along with its abstract is
@@ -35,7 +44,7 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			item, err := s.read(t, e)
+			item, err := s.v.trashed(t, e)
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return err // a damaged record is in the list without what it says
 			}
@@ -46,40 +55,61 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 	return page, err
 }
 
-func (s *Trash) read(t *store.Tx, e store.TrashEntry) (Trashed, error) {
-	item := Trashed{Noun: e.Noun, ID: e.ID, At: e.At, Until: e.At.Add(s.v.set.TrashKeep)}
+// trashed reads the record of an entry. When it is damaged, the item has what the entry
+// says.
+func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
+	item = Trashed{Noun: e.Noun, ID: e.ID, At: e.At, Until: e.At.Add(v.set.TrashKeep)}
 	var in *title.Trashed
 	switch e.Noun {
 	case abstractNoun.name:
-		a, err := t.AnyAbstract(e.ID)
-		if err != nil {
-			return item, err
-		}
-		item.Heading, in = s.v.heading(t, a), a.Trashed
+		in, err = v.trashedAbstract(t, &item)
 	case orderNoun.name:
-		o, err := t.AnyOrder(e.ID)
-		if err != nil {
-			return item, err
-		}
-		item.Heading, in = o.Number, o.Trashed
+		o, failed := t.AnyOrder(e.ID)
+		item.Heading, in, err = o.Number, o.Trashed, failed
 	default:
-		f, err := t.AnyFile(e.ID)
-		if err != nil {
-			return item, err
-		}
-		item.Heading, in = f.Filename, f.Trashed
+		in, err = v.trashedFile(t, &item)
 	}
 	if in != nil {
-		item.By = in.By
+		item.By, item.Until = in.By, v.until(title.Trashed{At: e.At}, item.Retained)
 	}
-	return item, nil
+	return item, err
 }
 
-// over reports whether the time in the trash has passed, to the microsecond.
-func (v *Vault) over(in title.Trashed) bool { return !v.now().Before(in.At.Add(v.set.TrashKeep)) }
+func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*title.Trashed, error) {
+	a, err := t.AnyAbstract(item.ID)
+	if err != nil {
+		return nil, err
+	}
+	item.Heading = v.heading(t, a)
+	item.Retained, err = v.abstractRetained(t, a)
+	return a.Trashed, err
+}
 
-// Keep is how long what is in the trash stays there.
+func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*title.Trashed, error) {
+	f, err := t.AnyFile(item.ID)
+	if err != nil {
+		return nil, err
+	}
+	item.Heading = f.Filename
+	if item.Retained, err = v.fileRetained(t, f); err != nil || f.AbstractID == 0 {
+		return f.Trashed, err
+	}
+	item.Abstract = &TrashedFrom{ID: f.AbstractID}
+	a, err := t.AnyAbstract(f.AbstractID)
+	switch {
+	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
+		return f.Trashed, nil // it is named without its heading
+	case err == nil:
+		item.Abstract.Heading, item.Abstract.Live = v.heading(t, a), a.Trashed == nil
+	}
+	return f.Trashed, err
+}
+
+// Keep is how long what is in the trash stays there, where no retention covers it.
 func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }
+
+// Retention is how long what belongs to an abstract stays there.
+func (s *Trash) Retention() Retention { return s.v.set.Retention }
 
 // Trashed reads a document that is in the trash; NotFound when there is none there.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err error) {

@@ -2,34 +2,51 @@ package vault
 
 import (
 	"context"
+	"fmt"
 
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 )
 
-// Find reads one record in the trash, by its noun ("abstract" or "order") and number;
-// NotFound when there is none there, or its time is over.
+// Find reads one record in the trash; NotFound when there is none there, or its time is
+// over. A document that went along with its abstract is not there by itself.
 func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed, err error) {
 	err = s.v.store.View(ctx, func(t *store.Tx) error {
-		var in *title.Trashed
-		if noun == abstractNoun.name {
-			a, err := t.AnyAbstract(id)
-			if err != nil {
-				return err
-			}
-			in = a.Trashed
-		} else {
-			o, err := t.AnyOrder(id)
-			if err != nil {
-				return err
-			}
-			in = o.Trashed
+		if item, err = s.v.inTrash(t, noun, id); err != nil {
+			return err
 		}
-		if in == nil || s.v.over(*in) {
-			return title.Absent(noun+" in the trash", id)
+		if !s.v.now().Before(item.Until) {
+			return absentThere(noun, id)
 		}
-		item, err = s.read(t, store.TrashEntry{Noun: noun, ID: id, At: in.At})
-		return err
+		return nil
 	})
 	return item, err
+}
+
+// inTrash reads one record that is in the trash by itself.
+func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
+	var in *title.Trashed
+	var err error
+	switch noun {
+	case abstractNoun.name:
+		a, failed := t.AnyAbstract(id)
+		in, err = a.Trashed, failed
+	case orderNoun.name:
+		o, failed := t.AnyOrder(id)
+		in, err = o.Trashed, failed
+	case fileNoun.name:
+		f, failed := t.AnyFile(id)
+		in, err = f.Trashed, failed
+	}
+	if err != nil {
+		return Trashed{}, err
+	}
+	if in == nil || in.With != "" {
+		return Trashed{}, absentThere(noun, id)
+	}
+	return v.trashed(t, store.TrashEntry{Noun: noun, ID: id, At: in.At})
+}
+
+func absentThere(noun string, id uint64) error {
+	return title.Absent(fmt.Sprintf("%s in the trash", noun), id)
 }

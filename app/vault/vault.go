@@ -27,6 +27,7 @@
 //	    search/           the index of words (app/indexer): may be deleted
 //	    cache/            compiled engines (app/reader): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
+//	    spare             gives its space to a purge on a full disk (spare.go): may be deleted, and comes back
 //	    generation        tells an older vault.db that was put back (generation.go)
 //	    backup.json       what became of the last backups (backupplan.go)
 //	    serving.json      whether the last server stopped by itself (serving.go)
@@ -87,6 +88,8 @@ type Settings struct {
 	DiskReserve       uint64 // bytes; below it nothing is written
 	Backup            BackupSettings
 	TrashKeep         time.Duration
+	Retention         Retention
+	Spare             int64         // bytes of the file for a full disk (spare.go); 0: none
 	ReplayKeep        time.Duration // how long answers under an Idempotency-Key are kept
 	Users             UserRules
 	Uploads           UploadSettings
@@ -147,6 +150,7 @@ type Vault struct {
 	remaker   *remaker
 	sweeper   *sweeper
 	purger    *purger
+	spare     *spare
 	index     *indexer.Indexer
 	jobs      *jobs
 
@@ -255,6 +259,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 		resting: map[uint64]time.Time{}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
+	v.spare = &spare{path: filepath.Join(v.dir, spareFile), size: v.set.Spare, chance: v.chance}
 	v.remaker = &remaker{v: v, wake: make(chan struct{}, 1)}
 	v.index = indexer.New(v.indexing())
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
@@ -277,6 +282,7 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	work := []func(context.Context){v.processor.run, v.remaker.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.Run}
 	own := v.begin(ctx)
 	v.index.Start(own)
+	v.spare.fill(v.log)
 	if own {
 		work = append(work, v.purger.run, func(ctx context.Context) { v.sweeper.run(ctx, sweepEvery) })
 	}

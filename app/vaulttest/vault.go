@@ -62,8 +62,9 @@ func (c *chance) Read(p []byte) (int, error) {
 	return c.source.Read(p)
 }
 
-// Settings are those of config.example.yaml, without the reserve of the disk, and with
-// more time for a search than a machine under load takes for one.
+// Settings are those of config.example.yaml, without the reserve and the spare file of
+// the disk and without a retention, and with more time for a search than a machine under
+// load takes for one.
 func Settings() vault.Settings {
 	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits(),
 		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}

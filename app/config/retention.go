@@ -1,0 +1,50 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// mostRetention bounds how long records can be kept.
+const mostRetention = 100 * year
+
+// ByTemplate is what Templates says: by the ID of a template, how long its abstracts are kept.
+func (r Retention) ByTemplate() (map[uint64]time.Duration, error) {
+	all := make(map[uint64]time.Duration, len(r.Templates))
+	for _, text := range r.Templates {
+		id, keep, err := templateRetention(text)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := all[id]; twice {
+			return nil, fmt.Errorf("has template %d twice", id)
+		}
+		all[id] = keep
+	}
+	return all, nil
+}
+
+func templateRetention(text string) (id uint64, keep time.Duration, err error) {
+	template, period, _ := strings.Cut(text, "=")
+	id, err = strconv.ParseUint(strings.TrimSpace(template), 10, 63)
+	if err != nil || id == 0 {
+		return 0, 0, fmt.Errorf("%q is not a template ID with a duration; write each like 3=7y", text)
+	}
+	keep, err = ParseDuration(period)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%q: %q %w", text, period, err)
+	}
+	if keep < 0 || keep > mostRetention {
+		return 0, 0, fmt.Errorf("%q: must be between 0s and %s", text, FormatDuration(mostRetention))
+	}
+	return id, keep, nil
+}
+
+func badRetention(r Retention) string {
+	if _, err := r.ByTemplate(); err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,140 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Purged is what came of a purge by hand.
+type Purged struct {
+	Records int   // documents among them
+	Files   int   // documents
+	Kept    int   // records that the retention keeps
+	Freed   int64 // bytes of documents that no other record has
+	Waits   bool  // a backup under way needs bytes: they are freed when it ends
+}
+
+// Purge removes one record from the trash permanently, an abstract with its documents,
+// and frees the space before it returns. Only administrators and the operator may.
+// Conflict when the retention keeps the record, unless lift says why that does not
+// count. NotFound when it is not in the trash, or went there along with its abstract.
+func (s *Trash) Purge(ctx context.Context, actor title.Actor, noun string, id uint64, lift string) (Purged, error) {
+	lift, err := liftReason(lift)
+	if err != nil {
+		return Purged{}, err
+	}
+	p := s.v.byHand(ctx, actor)
+	p.lift = lift
+	var item Trashed
+	err = s.v.inspect(ctx, actor, func(t *store.Tx) (err error) {
+		if item, err = s.v.inTrash(t, noun, id); err != nil {
+			return err
+		}
+		return p.refuses(item)
+	})
+	if err != nil {
+		return Purged{}, err
+	}
+	done, _, stuck, err := p.commit(ctx, []store.TrashEntry{{Noun: noun, ID: id, At: item.At}})
+	switch err = errors.Join(stuck, err); {
+	case err != nil:
+		return Purged{}, err
+	case done.records == 0:
+		return Purged{}, absentThere(noun, id) // someone was faster
+	}
+	return s.free(ctx, done)
+}
+
+// Empty removes everything from the trash permanently that the retention does not keep,
+// and frees the space before it returns. Only administrators and the operator may.
+func (s *Trash) Empty(ctx context.Context, actor title.Actor) (Purged, error) {
+	if err := s.v.inspect(ctx, actor, nil); err != nil {
+		return Purged{}, err
+	}
+	gone, err := s.v.byHand(ctx, actor).run(ctx)
+	if gone.records > 0 {
+		detail := map[string]string{}
+		for name, n := range map[string]int{"records": gone.records, "files": gone.files, "kept": gone.kept} {
+			if n > 0 {
+				detail[name] = strconv.Itoa(n)
+			}
+		}
+		// What was purged is purged, whoever has stopped waiting for it.
+		err = errors.Join(err, s.v.freeing(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
+			return s.v.event(t, s.v.now(), actor, "trash.emptied", "", detail)
+		}))
+	}
+	done, failed := s.free(context.WithoutCancel(ctx), gone)
+	return done, errors.Join(err, failed)
+}
+
+// Purgeable counts the entries of the trash that Empty would purge, and those that it
+// would leave.
+func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
+	p := s.v.byHand(ctx, title.System())
+	for behind := (store.TrashEntry{}); ; {
+		list, last, stay, err := p.look(ctx, behind)
+		due, kept = due+len(list), kept+stay
+		if err != nil || last.Noun == "" {
+			return due, kept, err
+		}
+		behind = last
+	}
+}
+
+// byHand purges what is in the trash now.
+func (v *Vault) byHand(ctx context.Context, actor title.Actor) *purging {
+	return &purging{v: v, actor: actor, before: v.now().Add(time.Microsecond), byHand: true, doubt: v.purger.rests(ctx)}
+}
+
+// refuses is nil when a record may go.
+func (p *purging) refuses(item Trashed) error {
+	switch {
+	case p.lets(item):
+		return nil
+	case p.v.now().Before(item.Retained):
+		return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf(
+			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.Retained.Format("Jan 2, 2006"))}
+	}
+	return &title.Error{Kind: title.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
+}
+
+// mostReason is how long a reason may be, in characters.
+const mostReason = title.MaxLine
+
+func liftReason(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if utf8.RuneCountInString(reason) > mostReason {
+		return "", title.Refusal("reason", fmt.Sprintf("The reason must not be longer than %d characters.", mostReason))
+	}
+	if !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", title.Refusal("reason", "The reason must be one line of text.")
+	}
+	return reason, nil
+}
+
+// free gives the space of purged documents back. A backup under way may need their
+// bytes: the sweep after it frees them then.
+func (s *Trash) free(ctx context.Context, gone purged) (Purged, error) {
+	done := Purged{Records: gone.records, Files: gone.files, Kept: gone.kept}
+	if gone.files == 0 {
+		return done, nil
+	}
+	_, own, err := s.v.lastUsed(ctx)
+	if err != nil || !own {
+		done.Waits = true // nothing is swept by the word of an older database (generation.go)
+		return done, err
+	}
+	swept, err := s.v.sweep(ctx)
+	done.Freed, done.Waits = swept.Bytes, s.v.Backups.holds()
+	s.v.spare.fill(s.v.log)
+	return done, err
+}
