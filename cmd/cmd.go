@@ -46,7 +46,7 @@ func Main() int {
 
 // Run runs one command line and gives its exit code (exit.go).
 func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) int {
-	s := &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blob.Network}
+	s := &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blob.Network, terminal: watched}
 	return s.run(ctx, args)
 }
 
@@ -85,6 +85,8 @@ type shell struct {
 	// What a test replaces: whether the assets are there, and where a directory lies.
 	assets  func() error
 	network func(path string) (kind string, network bool, err error)
+
+	terminal func(in io.Reader) bool // whether someone can answer a question
 }
 
 // settings are the flags that are settings: by flag, the key of config.example.yaml.
@@ -118,7 +120,7 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 	global.String("log-level", standard.Log.Level, "debug, info, warn or error")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return wrong(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
-		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand())
+		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand(), s.trashCommand())
 	root.SetHelpCommand(s.helpCommand(root))
 	sayArguments(root)
 	s.teach(root)

@@ -119,11 +119,11 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"templates default", "2"}, {"templates retire", "3"},
 		{"fields list", ""}, {"fields export", ""}, {"fields import", file("f.yaml", "custom_fields: []")},
 		{"statuses list", ""}, {"statuses export", ""}, {"statuses import", file("s.yaml", "statuses: [active]")},
-		{"import", scratch + " --dry-run"},
+		{"import", scratch + " --dry-run"}, {"trash list", ""}, {"trash purge", "99 --yes"}, {"trash empty", "--yes"},
 		{"backup create", "--to " + backups}, {"backup list", "--from " + backups}, {"backup verify", "--from " + backups}, {"backup drill", "--from " + backups},
 		{"backup prune", "--dry-run --keep-daily 1 --from " + backups}, {"restore", "latest --file 1 -o " + filepath.Join(scratch, "back.txt") + " --from " + backups},
 	}
-	unwell := []string{"import", "doctor"} // may have something to tell of
+	unwell := []string{"import", "doctor", "trash purge"} // may have something to tell of
 	var known []string
 	for _, row := range table {
 		known = append(known, row.path)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,6 +30,7 @@ func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	return &shell{
 		in: strings.NewReader(""), out: out, messages: messages,
 		assets: func() error { return nil }, network: func(string) (string, bool, error) { return "ext4", false, nil },
+		terminal: func(io.Reader) bool { return false },
 	}, out, messages
 }
 

@@ -70,8 +70,10 @@ func Control(opts ControlOptions) http.Handler {
 	} {
 		mux.HandleFunc(pattern, c.answer(h))
 	}
-	for pattern, h := range c.userRoutes() {
-		mux.HandleFunc(pattern, c.answer(h))
+	for _, routes := range []map[string]func(*http.Request) (any, error){c.userRoutes(), c.trashRoutes()} {
+		for pattern, h := range routes {
+			mux.HandleFunc(pattern, c.answer(h))
+		}
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
 	mux.HandleFunc("POST /control/repair", c.repair)

@@ -246,7 +246,7 @@ func TestTrash(t *testing.T) {
 		trashed := list("/v1/trash?kind=" + strings.ToUpper(c.kind))
 		got = h.ask(t, trashed)
 		if want := `{"data":[{"kind":"` + c.kind + `","id":` + c.id + `,"heading":"` + c.heading + `","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":1,"name":"full","address":"127.0.0.1"},` +
-			`"restorable_until":"2026-06-28T04:00:00.000000Z"}],"links"`; !strings.HasPrefix(string(got.body), want) {
+			`"restorable_until":"2026-06-28T04:00:00.000000Z","retained_until":null,"abstract_id":null}],"links"`; !strings.HasPrefix(string(got.body), want) {
 			t.Errorf("%s, want %s", got.body, want)
 		}
 		r := restore(c.path, 200)

@@ -33,8 +33,15 @@ func (h trashHandler) list(c *call) (answer, error) {
 }
 
 func (e *edge) trashed(t vault.Trashed) wire.Trashed {
-	return wire.Trashed{
+	shape := wire.Trashed{
 		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: wire.At(t.At), RestorableUntil: wire.At(t.Until),
 		DeletedBy: wire.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
 	}
+	if !t.Retained.IsZero() {
+		shape.RetainedUntil = new(wire.At(t.Retained))
+	}
+	if t.Abstract != nil {
+		shape.AbstractID = new(e.opaque().abstracts.Encode(t.Abstract.ID))
+	}
+	return shape
 }

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+func (c control) trashRoutes() map[string]func(*http.Request) (any, error) {
+	return map[string]func(*http.Request) (any, error){
+		"GET /control/trash":           c.trash,
+		"GET /control/trash/purgeable": c.purgeable,
+		"GET /control/trash/{record}":  c.trashed,
+		"POST /control/trash/purge":    c.purge,
+		"POST /control/trash/empty":    c.emptyTrash,
+	}
+}
+
+// mostTrashed is how many records are listed at once.
+const mostTrashed = 10_000
+
+// trash lists the newest records in the trash that fit, the newest first.
+func (c control) trash(r *http.Request) (any, error) {
+	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || limit < 1 || limit > mostTrashed {
+		return nil, title.Refusal("limit", title.NotBetween("limit", 1, mostTrashed))
+	}
+	ids, out := newOpaque(c.Vault.Secrets), wire.TrashList{}
+	query := vault.Query{Sort: vault.SortCreated, Down: true}
+	for len(out.Data) < limit {
+		query.Limit = min(limit-len(out.Data), 500)
+		page, err := c.Vault.Trash.List(r.Context(), query)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			out.Data = append(out.Data, trashItem(ids, item))
+		}
+		if query.Position = page.Next; page.Next == nil {
+			break
+		}
+	}
+	return out, nil
+}
+
+func (c control) purgeable(r *http.Request) (any, error) {
+	due, kept, err := c.Vault.Trash.Purgeable(r.Context())
+	return wire.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
+}
+
+func (c control) trashed(r *http.Request) (any, error) {
+	ids := newOpaque(c.Vault.Secrets)
+	noun, id, err := trashRecord(ids, r.PathValue("record"))
+	if err != nil {
+		return nil, err
+	}
+	item, err := c.Vault.Trash.Find(r.Context(), noun, id)
+	return trashItem(ids, item), err
+}
+
+func (c control) purge(r *http.Request) (any, error) {
+	var asked wire.TrashPurge
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	noun, id, err := trashRecord(newOpaque(c.Vault.Secrets), asked.Record)
+	if err != nil {
+		return nil, err
+	}
+	done, err := c.Vault.Trash.Purge(r.Context(), operator(r), noun, id, asked.Reason)
+	return trashPurged(done), err
+}
+
+func (c control) emptyTrash(r *http.Request) (any, error) {
+	done, err := c.Vault.Trash.Empty(r.Context(), operator(r))
+	return trashPurged(done), err
+}
+
+// trashRecord reads a record as commands name it, like file:17 or order:Zz9aB31x.
+func trashRecord(ids opaque, text string) (noun string, id uint64, err error) {
+	noun, number, _ := strings.Cut(ids.number(text), ":")
+	id, err = strconv.ParseUint(number, 10, 63)
+	if err != nil {
+		return "", 0, title.Absent("record in the trash", text)
+	}
+	return noun, id, nil
+}
+
+func trashItem(ids opaque, t vault.Trashed) wire.TrashItem {
+	item := wire.TrashItem{
+		Record: ids.spell(fmt.Sprintf("%s:%d", t.Noun, t.ID)), Kind: t.Noun, Name: t.Heading, DeletedAt: wire.At(t.At), KeptUntil: wire.At(t.Until),
+		DeletedBy: wire.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
+	}
+	if !t.Retained.IsZero() {
+		item.RetainedUntil = new(wire.At(t.Retained))
+	}
+	if of := t.Abstract; of != nil {
+		item.Abstract = &wire.TrashAbstract{ID: ids.abstracts.Encode(of.ID), Name: optional(of.Heading), InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
+	}
+	return item
+}
+
+func trashPurged(done vault.Purged) wire.TrashPurged {
+	return wire.TrashPurged{Records: int64(done.Records), Documents: int64(done.Files), Kept: int64(done.Kept), FreedBytes: done.Freed, Waits: done.Waits}
+}

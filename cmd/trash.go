@@ -1,0 +1,272 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deedkeep/app/client"
+	"deedkeep/app/title"
+	"deedkeep/app/wire"
+)
+
+func (s *shell) trashCommand() *cobra.Command {
+	return group("trash", "List and purge deleted records", "  deedkeep trash list\n  deedkeep trash purge file:17\n  deedkeep trash empty",
+		s.trashList(), s.trashPurge(), s.trashEmpty())
+}
+
+// Of "trash list": the default, and the most that the server lists.
+const (
+	usualTrashed = 1000
+	mostTrashed  = 10_000
+)
+
+func (s *shell) trashList() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List what is in the trash, and until when it is kept",
+		Long: `List what is in the trash, and until when it is kept, the newest first. RETENTION is
+until when the setting "retention" keeps a record: before that day no one can purge it.
+Where it is empty, only the setting "trash.keep" counts. A document that went to the
+trash with its abstract is not listed: it is restored and purged with the abstract.`,
+		Example: "  deedkeep trash list\n  deedkeep trash list --limit 10 --json",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 || limit > mostTrashed {
+				return &usageError{fmt.Errorf("--limit must be between 1 and %d, not %d", mostTrashed, limit)}
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				items, err := c.TrashItems(ctx, limit)
+				if err != nil {
+					return err
+				}
+				if s.json {
+					return s.printJSON(wire.List[wire.TrashItem](items))
+				}
+				return s.printTrash(items)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", usualTrashed, "the most records to list")
+	return cmd
+}
+
+func (s *shell) printTrash(items []wire.TrashItem) error {
+	if len(items) == 0 {
+		return s.print("the trash is empty\n")
+	}
+	rows := [][]string{{"ID", "NAME", "ABSTRACT", "DELETED", "BY", "KEPT UNTIL", "RETENTION"}}
+	for _, i := range items {
+		by := i.DeletedBy.Kind
+		if name := i.DeletedBy.Name; name != nil && *name != "" {
+			by = *name
+		}
+		retained := ""
+		if i.RetainedUntil != nil {
+			retained = s.moment(i.RetainedUntil)
+		}
+		rows = append(rows, []string{i.Record, i.Name, trashAbstract(i.Abstract), s.moment(&i.DeletedAt), by, s.moment(&i.KeptUntil), retained})
+	}
+	return s.printTable(rows)
+}
+
+func trashAbstract(of *wire.TrashAbstract) string {
+	switch {
+	case of == nil:
+		return ""
+	case of.Name == nil || of.Purged:
+		return of.ID + " (purged)"
+	case of.InTrash:
+		return *of.Name + " (in the trash)"
+	}
+	return *of.Name
+}
+
+func (s *shell) trashPurge() *cobra.Command {
+	var (
+		yes, lift bool
+		reason    string
+	)
+	cmd := &cobra.Command{
+		Use:   "purge ID",
+		Short: "Permanently delete one record in the trash",
+		Long: `Permanently delete one record in the trash, an abstract with its documents, and free
+the space of its documents. This cannot be undone.
+
+ID is the type and ID of the record as "deedkeep trash list" shows them, such as
+abstract:Zz9aB31x, order:Zz9aB31x, or file:17. A plain number is the ID of a document.
+
+On a terminal the command asks for the name of the record. Anywhere else --yes is
+required. A record under the setting "retention" is not deleted, unless --lift-retention
+says that the retention of this record no longer applies. It requires --reason. The audit
+log shows who deleted what, and the reason.
+
+This also works on a full disk, with the server running or stopped. During a backup, the
+space is freed when the backup ends.
+
+Exit code 1: the record is under retention or not in the trash, or you did not confirm.
+Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
+		Example: `  deedkeep trash purge file:17
+  deedkeep trash purge order:Zz9aB31x --yes
+  deedkeep trash purge abstract:Zz9aB31x --lift-retention --reason "Court order 26-117"`,
+		Args: one("the ID", `"deedkeep trash list" shows them`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			record, err := trashRecord(args[0])
+			if err != nil {
+				return err
+			}
+			if reason = strings.TrimSpace(reason); lift != (reason != "") {
+				return &usageError{errors.New("--lift-retention and --reason go together: the audit log shows why the retention of the record was lifted")}
+			}
+			if err := s.canConfirm(yes); err != nil {
+				return err
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				item, err := c.TrashItem(ctx, record)
+				if err != nil {
+					return missing(err, "record in the trash", args[0])
+				}
+				if !yes {
+					if err := s.confirm(purgeQuestion(item), confirmWord(item)); err != nil {
+						return err
+					}
+				}
+				done, err := c.PurgeTrash(ctx, record, reason)
+				if err != nil {
+					return misused(missing(err, "record in the trash", args[0]))
+				}
+				return s.printPurged(done)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete without a question")
+	cmd.Flags().BoolVar(&lift, "lift-retention", false, "delete a record that is under retention; requires --reason")
+	cmd.Flags().StringVar(&reason, "reason", "", "why the retention of this record no longer applies")
+	return cmd
+}
+
+func (s *shell) trashEmpty() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "empty",
+		Short: "Permanently delete everything in the trash",
+		Long: `Permanently delete everything in the trash, and free the space of its documents. This
+cannot be undone. Records under the setting "retention" stay.
+
+On a terminal the command asks you to type "empty trash". Anywhere else --yes is
+required.
+
+This also works on a full disk, with the server running or stopped. During a backup, the
+space is freed when the backup ends.
+
+Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes.`,
+		Example: "  deedkeep trash empty\n  deedkeep trash empty --yes --json",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.canConfirm(yes); err != nil {
+				return err
+			}
+			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				counted, err := c.TrashPurgeable(ctx)
+				if err != nil {
+					return err
+				}
+				if !yes {
+					question := fmt.Sprintf("This permanently deletes %d records, abstracts with their documents. %d stay under retention.", counted.Records, counted.Kept)
+					if err := s.confirm(question, "empty trash"); err != nil {
+						return err
+					}
+				}
+				done, err := c.EmptyTrash(ctx)
+				if err != nil {
+					return err
+				}
+				return s.printPurged(done)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete without a question")
+	return cmd
+}
+
+// trashRecord reads an ID as "trash list" shows it; a plain number is a document.
+func trashRecord(text string) (string, error) {
+	if _, err := strconv.ParseUint(text, 10, 63); err == nil {
+		return "file:" + text, nil
+	}
+	noun, id, _ := strings.Cut(text, ":")
+	if id != "" && (noun == "file" || noun == "abstract" || noun == "order") {
+		return text, nil
+	}
+	return "", &usageError{fmt.Errorf(`%q is not the ID of a record in the trash; write it as "deedkeep trash list" shows it, like abstract:Zz9aB31x or file:17`, text)}
+}
+
+func purgeQuestion(item wire.TrashItem) string {
+	noun, with := item.Kind, ""
+	switch item.Kind {
+	case "file":
+		noun = "document"
+	case "abstract":
+		with = " with its documents"
+	}
+	return fmt.Sprintf("This permanently deletes the %s %q%s.", noun, item.Name, with)
+}
+
+// confirmWord is what is typed to purge a record: its name, or its ID where it has none.
+func confirmWord(item wire.TrashItem) string {
+	if name := strings.TrimSpace(item.Name); name != "" {
+		return name
+	}
+	return item.Record
+}
+
+// canConfirm refuses a command that would have to ask where no one can answer.
+func (s *shell) canConfirm(yes bool) error {
+	if yes || s.terminal(s.in) {
+		return nil
+	}
+	return &usageError{errors.New("there is no terminal to confirm this on; --yes deletes without a question")}
+}
+
+// watched reports whether someone can answer what is read from there.
+func watched(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && isTerminal(f)
+}
+
+// confirm asks for words to be typed. Spaces and capitals do not count.
+func (s *shell) confirm(question, words string) error {
+	s.say("%s This cannot be undone.", question)
+	s.sayInPlace("", "type %s to confirm: ", words)
+	line, err := bufio.NewReader(s.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the confirmation: %w", err)
+	}
+	if !title.SameWords(line, words) {
+		return errors.New("not confirmed; nothing was deleted")
+	}
+	return nil
+}
+
+func (s *shell) printPurged(done wire.TrashPurged) error {
+	if s.json {
+		return s.printJSON(done)
+	}
+	kept := ""
+	if done.Kept > 0 {
+		kept = fmt.Sprintf("; %d kept by the retention setting", done.Kept)
+	}
+	when := ""
+	if done.Waits {
+		when = "; the rest of the space is freed after the backup"
+	}
+	return s.print("permanently deleted %d records, %d of them documents; %s freed%s%s\n", done.Records, done.Documents, wire.HumanSize(done.FreedBytes), when, kept)
+}

@@ -1,0 +1,115 @@
+package cmd
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
+)
+
+// discarded makes a vault with an order, a document and an abstract in the trash, and
+// gives their names for commands.
+func discarded(t *testing.T, data string) (order, file, abstract string) {
+	t.Helper()
+	if _, err := seed(data); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(t.Context(), vault.Options{
+		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Chance: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann := title.Actor{Kind: "operator", Name: "ann"}
+	empty, err := v.Files.NewTray(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Discard()
+	a, err := v.Abstracts.Create(t.Context(), ann, title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("12 Elm St")}}, empty, vault.Keep[vault.Filed]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(v.Orders.Trash(t.Context(), ann, 1, vault.Match{}), v.Files.Trash(t.Context(), ann, 1, vault.Match{}),
+		v.Abstracts.Trash(t.Context(), ann, a.Abstract.ID, vault.Match{}))
+	ids := v.Secrets
+	if err = errors.Join(err, v.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return "order:" + ids.IDs("orders").Encode(1), "file:1", "abstract:" + ids.IDs("abstracts").Encode(a.Abstract.ID)
+}
+
+func TestTrashCommands(t *testing.T) {
+	data := shortData(t)
+	order, file, abstract := discarded(t, data)
+	says := func(text string) func(*shell) {
+		return func(s *shell) { s.in, s.terminal = strings.NewReader(text), func(io.Reader) bool { return true } }
+	}
+	for _, row := range []struct {
+		name  string
+		shell func(*shell)
+		args  []string
+		code  int
+		out   []string
+	}{
+		{"list", nil, []string{"list"}, exitDone, []string{order, file, abstract, "SEED-0001", "Seed.txt", "12 Elm St", "ann", "RETENTION"}},
+		{"list in JSON", nil, []string{"list", "--json", "--limit", "9"}, exitDone, []string{`"record": "` + order + `"`, `"retained_until": null`, `"kept_until": "`}},
+		{"list too many", nil, []string{"list", "--limit", "10001"}, exitUsage, []string{"--limit must be between 1 and 10000"}},
+		{"purge without a terminal", nil, []string{"purge", order}, exitUsage, []string{"--yes"}},
+		{"empty without a terminal", nil, []string{"empty"}, exitUsage, []string{"--yes"}},
+		{"purge without an ID", nil, []string{"purge"}, exitUsage, []string{"the ID is missing"}},
+		{"purge what is no ID", nil, []string{"purge", "Zz9aB31x", "--yes"}, exitUsage, []string{"like abstract:Zz9aB31x or file:17"}},
+		{"purge a folder", nil, []string{"purge", "folder:1", "--yes"}, exitUsage, nil},
+		{"purge what is not there", nil, []string{"purge", "99", "--yes"}, exitFailed, []string{"there is no record in the trash 99"}},
+		{"purge an id of nothing", nil, []string{"purge", "order:x", "--yes"}, exitFailed, nil},
+		{"lift without a reason", nil, []string{"purge", abstract, "--yes", "--lift-retention"}, exitUsage, []string{"--reason"}},
+		{"a reason without lift", nil, []string{"purge", abstract, "--yes", "--reason", "x"}, exitUsage, []string{"--lift-retention"}},
+		{"not confirmed", says("SEED\n"), []string{"purge", order}, exitFailed, []string{`permanently deletes the order "SEED-0001"`, "not confirmed; nothing was deleted"}},
+		{"nothing typed", says(""), []string{"purge", order}, exitFailed, []string{"not confirmed"}},
+		{"confirmed", says(" seed-0001 \n"), []string{"purge", order}, exitDone, []string{"permanently deleted 1 records, 0 of them documents"}},
+		{"twice", nil, []string{"purge", order, "--yes"}, exitFailed, nil},
+		{"under the retention", nil, []string{"purge", abstract, "--yes"}, exitFailed, []string{"The retention setting keeps this record until"}},
+		{"a reason too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", strings.Repeat("x", title.MaxLine+1)}, exitUsage, []string{"reason must not be longer than"}},
+		{"empty, not confirmed", says("yes\n"), []string{"empty"}, exitFailed, []string{"not confirmed"}},
+		{"empty", says("Empty  Trash\n"), []string{"empty", "--json"}, exitDone, []string{`"records": 1`, `"documents": 1`, `"kept": 1`, `"freed_bytes": 19`, `"waits": false`}},
+		{"lifted", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", "court order"}, exitDone, []string{"permanently deleted 1 records"}},
+		{"an empty list", nil, []string{"list"}, exitDone, []string{"the trash is empty"}},
+		{"empty what is empty", nil, []string{"empty", "--yes"}, exitDone, []string{"permanently deleted 0 records"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got := ran(t.Context(), t, row.shell, append(append([]string{"trash"}, row.args...), "--data", data)...)
+			if got.code != row.code {
+				t.Errorf("exit code %d, want %d: %+v", got.code, row.code, got)
+			}
+			for _, want := range row.out {
+				if !strings.Contains(got.out+got.messages, want) {
+					t.Errorf("no %q in %+v", want, got)
+				}
+			}
+		})
+	}
+	got := ran(t.Context(), t, nil, "events", "list", "--json", "--limit", "9", "--data", data)
+	var events []wire.Event
+	if err := json.Unmarshal([]byte(got.out), &events); err != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	var kinds []string
+	for _, e := range events[:6] {
+		kinds = append(kinds, e.Kind)
+		if e.Actor.Kind != "operator" {
+			t.Errorf("%s by %+v", e.Kind, e.Actor)
+		}
+	}
+	if have, want := strings.Join(kinds, " "), "abstract.purged retention.lifted trash.emptied file.purged order.purged"; !strings.HasPrefix(have, want) {
+		t.Errorf("logged %s, want %s", have, want)
+	}
+}
