@@ -68,7 +68,7 @@ func (p *pages) eventRow(e title.Event, names map[string]vault.RecordName) event
 	word := wordOf(e.Kind)
 	row := eventRow{Seq: e.Seq, At: e.At, Who: actorWords(e.Actor), Address: e.Actor.Address, Words: word.words}
 	if e.Record != "" && word.record != "" {
-		row.Record = p.eventRecord(word.record, e.Record, e.Detail["name"]+e.Detail["number"], names)
+		row.Record = p.eventRecord(word.nounOf(e.Record), e.Record, e.Detail["name"]+e.Detail["number"], names)
 	}
 	if in := e.Detail["abstract"]; in != "" {
 		row.In = p.eventRecord("abstract", in, "", names)

@@ -25,19 +25,22 @@ var eventWords = []eventGroup{
 		{"file.filed", "filed", "document", "filed"}, {"file.opened", "opened", "document", "read"}, {"file.downloaded", "downloaded", "document", "downloaded"},
 		{"file.changed", "renamed or moved", "document", "renamed"}, {"file.detached", "took off its abstract, into the trash,", "document", "moved to the trash:"},
 		{"file.trashed", "moved to the trash", "document", "moved to the trash:"}, {"file.restored", "restored from the trash", "document", "took out of the trash:"},
-		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "removed for good, after its time in the trash,", "document", ""},
+		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "permanently deleted", "document", ""},
 	}},
 	{"Searches", []eventWord{{"search.asked", "searched", "", ""}}},
 	{"Abstracts", []eventWord{
 		{"abstract.created", "made", "abstract", "made this abstract"}, {"abstract.changed", "changed", "abstract", "changed"},
 		{"abstract.trashed", "moved to the trash", "abstract", "moved it to the trash"},
 		{"abstract.restored", "restored from the trash", "abstract", "took it out of the trash"},
-		{"abstract.purged", "removed for good, after its time in the trash,", "abstract", ""},
+		{"abstract.purged", "permanently deleted", "abstract", ""},
 	}},
 	{"Orders", []eventWord{
 		{"order.created", "made", "order", "made this order"}, {"order.changed", "changed", "order", "changed"},
 		{"order.trashed", "moved to the trash", "order", "moved it to the trash"},
-		{"order.restored", "restored from the trash", "order", "took it out of the trash"}, {"order.purged", "removed for good, after its time in the trash,", "order", ""},
+		{"order.restored", "restored from the trash", "order", "took it out of the trash"}, {"order.purged", "permanently deleted", "order", ""},
+	}},
+	{"Trash", []eventWord{
+		{"trash.emptied", "emptied the trash", "", ""}, {"retention.lifted", "lifted the retention of", "record", ""},
 	}},
 	{"Folders", []eventWord{
 		{"folder.created", "made", "folder", ""}, {"folder.changed", "renamed or moved", "folder", ""}, {"folder.removed", "removed", "folder", ""},
@@ -74,6 +77,18 @@ func wordOf(kind string) eventWord {
 		}
 	}
 	return eventWord{kind: kind, words: kind, record: "record"}
+}
+
+// nounOf is the noun before the name of a record: of words that fit several, its own.
+func (w eventWord) nounOf(of string) string {
+	noun, _, _ := strings.Cut(of, ":")
+	switch {
+	case w.record != "record":
+		return w.record
+	case noun == "file":
+		return "document"
+	}
+	return noun
 }
 
 // Choice is the line of a kind in the choice of kinds.
@@ -116,7 +131,7 @@ func actorWords(a title.Actor) string {
 // text is for the number one, "-" for none, where the other would be wrong.
 var detailWords = []struct{ name, words, one string }{
 	{"reason", "%s", ""}, {"tries", "%s tries", ""}, {"count", "and %s times more", "and once more"},
-	{"files", "with %s documents", "with 1 document"}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "may %s", ""},
+	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"}, {"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "may %s", ""},
 	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
 	{"recovery_codes_left", "by a recovery code; %s are left", "by a recovery code; 1 is left"}, {"sessions", "%s sessions", "-"},
 }
