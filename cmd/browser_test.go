@@ -45,6 +45,7 @@ func TestBrowser(t *testing.T) {
 		{"docs are tried", docsAreTried},
 		{"nothing uploaded runs", nothingUploadedRuns},
 		{"twelve dropped", twelveDropped},
+		{"folders dropped", foldersDropped},
 		{"progress moves", progressMoves},
 		{"server stops in mid-file", serverStopsInMidFile},
 		{"without scripts", withoutScripts},

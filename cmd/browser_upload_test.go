@@ -200,3 +200,46 @@ func serverStopsInMidFile(t *testing.T, on *bench) {
 	holds(t, c, id, []string{path})
 	b.tolerate("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "status of 503", "ERR_CONNECTION_CLOSED", "ERR_SOCKET_NOT_CONNECTED")
 }
+
+// A folder of folders that is dropped on the vault keeps its folders; an abstract says
+// that it has none.
+func foldersDropped(t *testing.T, on *bench) {
+	h := on.staffed(t)
+	c := h.api()
+	top := filepath.Join(t.TempDir(), "County starters")
+	for _, name := range []string{"Wexcombe/Twp A/one.txt", "Wexcombe/Twp A/two.txt", "Wexcombe/three.txt", "Refused/setup.exe"} {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := on.tab(t, h.origin)
+	b.signIn(staff)
+	b.goTo("/vault")
+	b.expect("status of 422") // of what is rejected for its name alone
+	b.drop("h1", top)
+	b.sees("[data-upload] > p.muted | 3 uploaded to 2 folders, 1 not filed.")
+	b.sees("#folders a | Twp A")
+	b.screenshot("scene-folders-dropped")
+	b.noBarriers(t, "after a folder was dropped")
+	folders, err := c.Folders(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range folders {
+		names = append(names, f.Name)
+	}
+	for name, want := range map[string]int{"County starters": 1, "Wexcombe": 1, "Twp A": 1, "Refused": 0} {
+		if got := len(slices.DeleteFunc(slices.Clone(names), func(one string) bool { return one != name })); got != want {
+			t.Errorf("%s: got %d folders, want %d of %q", name, got, want, names)
+		}
+	}
+	b.goTo("/abstracts/" + newAbstract(t, c))
+	b.sees(".hint | Folders are flattened")
+	b.drop("h1", top)
+	b.sees(".documents .document-name | three.txt")
+}

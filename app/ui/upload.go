@@ -20,8 +20,9 @@ import (
 // Documents that go on after a break arrive by tus (https://tus.io/protocols/resumable-upload,
 // 1.0.0: core, creation, termination, expiration), with the session's cookie:
 //
-//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (as in place), and
-//	                      batch and turn of documents that were chosen together (base64 each)
+//	POST   /uploads       Upload-Length, Upload-Metadata: filename and to (as in place), the
+//	                      path of folders below that, parted by slashes, and batch and turn
+//	                      of documents that were chosen together (base64 each)
 //	HEAD   /uploads/ID    where to go on
 //	PATCH  /uploads/ID    the bytes from Upload-Offset on
 //	DELETE /uploads/ID    give it up
@@ -177,6 +178,9 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 		return placeGone(title.Absent("place", meta["to"]))
 	}
 	plan.Abstract, plan.Folder = to.abstract, to.folder
+	if path := meta["path"]; path != "" {
+		plan.Path = strings.Split(path, "/")
+	}
 	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
 		plan.Batch, plan.Turn = meta["batch"], n
 	}

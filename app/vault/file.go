@@ -48,6 +48,12 @@ func fileOf(abstract uint64) noun[title.File] {
 // Upload files the tray's good documents in a folder, or in none. Invalid when the
 // folder is not there or no file was sent; then nothing is stored.
 func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
+	return f.upload(ctx, actor, draft, nil, tray, keep)
+}
+
+// upload is Upload into a folder that names lead to from the one of the draft. What is
+// missing of it is created with the first good document: rejected ones leave no folders.
+func (f *Files) upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, path []string, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	if err := f.v.store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
 		return Filed{}, err
 	}
@@ -65,10 +71,17 @@ func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.Uploa
 		if err := keep.free(t, f.v); err != nil {
 			return err
 		}
-		place.FolderID, err = f.check(t, draft, tray)
+		if place.FolderID, err = f.check(t, draft, tray); err == nil {
+			_, _, err = follow(t, place.FolderID, path)
+		}
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := f.v.now()
+		if len(filing.good) > 0 {
+			if place.FolderID, err = f.v.Folders.path(t, actor, at, place.FolderID, path); err != nil {
+				return err
+			}
+		}
 		if filed.Files, err = filing.file(f.v, t, at, actor, place); err != nil {
 			return err
 		}

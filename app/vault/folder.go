@@ -93,19 +93,62 @@ func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.Fol
 		made, err = f.check(t, draft)
 		return err
 	}, func(t *store.Tx) (err error) {
-		if made.ID, err = t.NewFolderID(); err != nil {
-			return err
-		}
-		if err := t.PutFolder(made); err != nil {
-			return err
-		}
 		at := f.v.now()
-		if err := f.v.event(t, at, actor, "folder.created", record("folder", made.ID), map[string]string{"name": made.Name}); err != nil {
+		if made, err = f.add(t, actor, at, made); err != nil {
 			return err
 		}
 		return keep.put(t, at, made)
 	})
 	return made, err
+}
+
+// add stores a new folder that was checked, with its entry in the audit log.
+func (f *Folders) add(t *store.Tx, actor title.Actor, at time.Time, folder title.Folder) (_ title.Folder, err error) {
+	if folder.ID, err = t.NewFolderID(); err != nil {
+		return folder, err
+	}
+	if err := t.PutFolder(folder); err != nil {
+		return folder, err
+	}
+	return folder, f.v.event(t, at, actor, "folder.created", record("folder", folder.ID), map[string]string{"name": folder.Name})
+}
+
+// follow goes down from a folder (0: the top) by the names of folders within one another,
+// compared without case: to the last one that is there, and gives those that are missing
+// below it. Invalid for a name that no folder can have, or one that would be too deep.
+func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []title.Folder, err error) {
+	last = from
+	for i, name := range names {
+		wanted, refused := title.FolderDraft{Name: title.Given(name)}.Check(true)
+		if err := refused.Err(); err != nil {
+			return last, nil, err
+		}
+		if len(missing) == 0 {
+			if id, found := t.FolderNamed(last, wanted.Name); found {
+				last = id
+				continue
+			}
+			if !fitsDepth(t, last, len(names)-i) {
+				return last, nil, title.Refusal("path", title.FolderTooDeep)
+			}
+		}
+		missing = append(missing, wanted)
+	}
+	return last, missing, nil
+}
+
+// path gives the folder that names lead to from another (0: the top), and creates what is
+// missing of it.
+func (f *Folders) path(t *store.Tx, actor title.Actor, at time.Time, from uint64, names []string) (uint64, error) {
+	last, missing, err := follow(t, from, names)
+	for _, folder := range missing {
+		folder.ParentID = last
+		if folder, err = f.add(t, actor, at, folder); err != nil {
+			return 0, err
+		}
+		last = folder.ID
+	}
+	return last, err
 }
 
 func (f *Folders) check(t *store.Tx, draft title.FolderDraft) (title.Folder, error) {

@@ -160,13 +160,8 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		if !made {
 			return nil
 		}
-		if folder.ID, err = t.NewFolderID(); err != nil {
-			return err
-		}
-		if err := t.PutFolder(folder); err != nil {
-			return err
-		}
-		return f.v.event(t, f.v.now(), actor, "folder.created", record("folder", folder.ID), map[string]string{"name": folder.Name})
+		folder, err = f.add(t, actor, f.v.now(), folder)
+		return err
 	})
 	if err != nil {
 		return title.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)

@@ -53,6 +53,7 @@ type uploadNote struct {
 	Owner    string    `json:"owner"` // title.Actor.Record of who began it
 	Abstract uint64    `json:"abstract,omitempty"`
 	Folder   uint64    `json:"folder,omitempty"`
+	Path     []string  `json:"path,omitempty"`
 	Filename string    `json:"filename"`
 	Size     int64     `json:"size"`
 	Batch    string    `json:"batch,omitempty"`
@@ -64,8 +65,9 @@ type uploadNote struct {
 // both 0, in none.
 type UploadPlan struct {
 	Abstract, Folder uint64
-	Filename         string // a label, as body.Filename makes one
-	Size             int64  // bytes
+	Path             []string // names of folders within one another, below Folder; they are created where they are missing
+	Filename         string   // a label, as body.Filename makes one
+	Size             int64    // bytes
 	// Documents of one Batch ("": none) that were chosen together stand in the order of
 	// their turns among an abstract's, whichever is there first.
 	Batch string
@@ -153,7 +155,7 @@ func (u *Uploads) Begin(ctx context.Context, actor title.Actor, plan UploadPlan)
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, At: u.v.now()}
+	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, At: u.v.now()}
 	raw, err := json.Marshal(note)
 	if err != nil {
 		return Upload{}, err
@@ -196,7 +198,14 @@ func (u *Uploads) foresee(ctx context.Context, actor title.Actor, plan UploadPla
 		if err := u.v.stillMay(t, actor); err != nil {
 			return err
 		}
-		return u.takes(t, plan.Abstract, plan.Folder)
+		if err := u.takes(t, plan.Abstract, plan.Folder); err != nil {
+			return err
+		}
+		if plan.Abstract != 0 && len(plan.Path) > 0 {
+			return title.Refusal("path", "An abstract has no folders.")
+		}
+		_, _, err := follow(t, plan.Folder, plan.Path)
+		return err
 	})
 }
 

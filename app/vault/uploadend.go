@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"deedkeep/app/store"
@@ -80,6 +81,8 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 		err = nil
 	case kind == title.NotFound && one.Abstract != 0:
 		err = u.refuse(filing, actor, one, "The abstract is no longer there")
+	case kind == title.Invalid && len(one.Path) > 0:
+		err = u.refuse(filing, actor, one, reasonOf(err))
 	case kind == title.NotFound, kind == title.Invalid:
 		err = u.refuse(filing, actor, one, "The folder is no longer there")
 	}
@@ -88,6 +91,12 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 	}
 	up, _, err = u.ended(filing, actor, id)
 	return up, err
+}
+
+// reasonOf is what is said of a refusal, without the full stop that reasons lack.
+func reasonOf(err error) string {
+	named, _ := errors.AsType[*title.Error](err)
+	return strings.TrimSuffix(named.Message, ".")
 }
 
 // errCancelled: its user gave the upload up while it was being filed.
@@ -158,7 +167,7 @@ func (u *Uploads) file(ctx context.Context, actor title.Actor, one *arriving) er
 	if one.Folder != 0 {
 		draft.FolderID = title.Number{Present: true, Valid: true, Value: int64(one.Folder)}
 	}
-	_, err = u.v.Files.Upload(ctx, actor, draft, tray, keep)
+	_, err = u.v.Files.upload(ctx, actor, draft, one.Path, tray, keep)
 	return err
 }
 

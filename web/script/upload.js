@@ -9,7 +9,9 @@
 
   const to = section.dataset.to || 'none';
   const endpoint = '/uploads';
+  const keepsFolders = !to.startsWith('abstract:');
   const atOnce = 3;
+  const folderOf = new WeakMap(); // of a file: the names of the folders that it came in, parted by slashes
   const stored = tus.defaultOptions.urlStorage;
   // A restart of the server takes a minute at most; a line may be away for longer.
   const patience = [500, 1000, 2000, 4000, 8000, ...Array(60).fill(10000)];
@@ -54,7 +56,7 @@
   plain.remove();
   input.required = false;
   // On a phone nothing is dropped or pasted.
-  hint.prepend(make('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. '));
+  hint.prepend(make('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. ' + (keepsFolders ? '' : 'Folders are flattened: an abstract has one list of documents. ')));
 
   const folder = make('input');
   folder.type = 'file';
@@ -101,8 +103,9 @@
 
   const row = (item) => {
     item.li = make('li', 'upload');
-    item.label = make('span', 'name', item.file.name);
-    item.label.title = item.file.name;
+    const named = (item.path ? item.path + '/' : '') + item.file.name;
+    item.label = make('span', 'name', named);
+    item.label.title = named;
     item.rate = make('output', 'rate');
     item.rate.setAttribute('aria-live', 'off'); // it changes all the time; the end is said
     item.buttons = make('span', 'row');
@@ -139,18 +142,23 @@
     const focused = item.li.contains(document.activeElement);
     item.li.remove();
     items.splice(items.indexOf(item), 1);
-    if (!items.length) counts.filed = counts.refused = announced = 0;
+    if (!items.length && !counts.folders.size) forgetCounts();
     if (focused) (next ? next.querySelector('button') : input)?.focus();
     tell();
   };
 
-  const counts = { filed: 0, refused: 0 };
+  const counts = { filed: 0, refused: 0, folders: new Set() };
   let announced = 0;
+  const forgetCounts = () => {
+    counts.filed = counts.refused = announced = 0;
+    counts.folders.clear();
+  };
+  const done = () => counts.filed + (counts.folders.size ? ' uploaded to ' + some(counts.folders.size, 'folder', 'folders') : ' filed');
   const tell = () => {
     const left = items.filter(active).length;
     const parts = [];
     if (left) parts.push(some(left, 'document', 'documents') + ' on the way');
-    if (counts.filed) parts.push(counts.filed + ' filed');
+    if (counts.filed) parts.push(done());
     if (counts.refused) parts.push(counts.refused + ' not filed');
     summary.textContent = parts.join(', ') + (parts.length ? '.' : '');
     summary.hidden = !parts.length;
@@ -159,12 +167,12 @@
     const left = items.filter(active).length;
     if (left || announced === counts.filed + counts.refused) return;
     announced = counts.filed + counts.refused;
-    say('All done: ' + counts.filed + ' filed' + (counts.refused ? ', ' + counts.refused + ' not filed.' : '.'));
+    say('All done: ' + done() + (counts.refused ? ', ' + counts.refused + ' not filed.' : '.'));
   };
 
   // ---- sending
 
-  const fingerprint = (file) => Promise.resolve(['deedkeep', to, file.name, file.size, file.lastModified].join('|'));
+  const fingerprint = (file, options) => Promise.resolve(['deedkeep', to, (options.metadata.path ? options.metadata.path + '/' : '') + file.name, file.size, file.lastModified].join('|'));
 
   const statusOf = (item, err) => {
     if (err && err.originalResponse) return err.originalResponse.getStatus();
@@ -189,7 +197,7 @@
       endpoint,
       fingerprint,
       retryDelays: patience,
-      metadata: { filename: item.file.name, to, batch: item.batch, turn: String(item.turn) },
+      metadata: { filename: item.file.name, to, batch: item.batch, turn: String(item.turn), ...(item.path && { path: item.path }) },
       storeFingerprintForResuming: true,
       removeFingerprintOnSuccess: false,
       onUploadUrlAvailable: () => {
@@ -329,7 +337,8 @@
 
   const filed = (item, answer) => {
     counts.filed++;
-    const link = make('a', 'name', answer.name);
+    if (item.path) counts.folders.add(item.path.toLowerCase());
+    const link = make('a', 'name', (item.path ? item.path + '/' : '') + answer.name);
     link.href = answer.path;
     item.label.replaceWith(link);
     item.label = link;
@@ -437,9 +446,10 @@
   const add = (files) => {
     const found = [...files];
     if (!found.length) return;
+    if (!items.length) forgetCounts();
     const batch = Date.now().toString(36) + '-' + batches++;
     found.forEach((file, turn) => {
-      const item = { file, batch, turn, state: 'waiting' };
+      const item = { file, batch, turn, state: 'waiting', path: (keepsFolders && folderOf.get(file)) || '' };
       items.push(item);
       row(item);
       enter(item, 'waiting');
@@ -454,7 +464,9 @@
     input.value = '';
   });
   folder.addEventListener('change', () => {
-    add(inOrder([...folder.files].filter((file) => !ignored.test(file.name))));
+    const files = inOrder([...folder.files].filter((file) => !file.webkitRelativePath.split('/').slice(1).some((name) => ignored.test(name))));
+    for (const file of files) folderOf.set(file, file.webkitRelativePath.split('/').slice(0, -1).join('/'));
+    add(files);
     folder.value = '';
     chooseFolder.focus();
   });
@@ -520,9 +532,11 @@
       if (entry.isFile) {
         if (path && ignored.test(entry.name)) return;
         const file = await new Promise((done, fail) => entry.file(done, fail));
+        folderOf.set(file, path.slice(0, -1));
         found.push({ file, path: path + file.name });
         return;
       }
+      if (path && ignored.test(entry.name)) return;
       const reader = entry.createReader();
       for (;;) { // it gives a hundred at a time
         const next = await new Promise((done, fail) => reader.readEntries(done, fail));
