@@ -63,6 +63,8 @@ func (p *pages) zipAbstract(w http.ResponseWriter, r *http.Request, who visitor)
 
 // printSheet is what the page for printing works with.
 type printSheet struct {
+	Plain           bool // as documentSheet has them
+	Lacks           string
 	File            title.File
 	Pages           []picture
 	From, To, Total int
@@ -92,7 +94,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 	if err := p.content(r, who, &s); err != nil {
 		return err
 	}
-	what := printSheet{File: file, Text: s.Text, Cut: s.Cut, Total: s.Pages}
+	what := printSheet{File: file, Text: s.Text, Cut: s.Cut, Plain: s.Plain(), Lacks: s.Lacks(), Total: s.Pages}
 	if s.As == asPages {
 		what.From = min(max(asked(r, "from", 1), 1), s.Pages)
 		what.To = min(max(asked(r, "to", s.Pages), what.From), s.Pages, what.From+mostPrinted-1)
