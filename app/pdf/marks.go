@@ -76,10 +76,14 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 		if span.Start < 0 || span.End <= span.Start || span.End > len(characters) || ctx.Err() != nil {
 			break
 		}
-		if span, err = d.laidOut(ctx, handle, characters, span); err != nil {
+		span, cut, err := d.laidOut(ctx, handle, characters, span)
+		if err != nil {
 			return nil, err
 		}
 		rects, err := d.readRects(ctx, page, handle, span)
+		if err == nil && cut && len(rects) > 0 {
+			err = d.pastLast(ctx, page, handle, span, &rects[len(rects)-1])
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -97,46 +101,105 @@ const (
 )
 
 // laidOut grows a span to the words that it begins and ends in where their text is the
-// invisible layer of a scan: OCR says where a word stands on the picture, and spreads its
+// invisible layer of a scan. OCR says where a word stands on the picture, and spreads its
 // letters evenly over that, so that a part of it would end in the middle of a letter.
-func (d *Document) laidOut(ctx context.Context, text uint32, characters []rune, span Span) (Span, error) {
+// Tesseract spreads the blank behind the word over the same width: it belongs to the word.
+// At the end of a line PDFium leaves that blank out; cut says so.
+func (d *Document) laidOut(ctx context.Context, text uint32, characters []rune, span Span) (_ Span, cut bool, err error) {
 	inWord := func(i int) bool {
 		return i >= 0 && i < len(characters) && characters[i] > ' ' && !unicode.IsSpace(characters[i])
 	}
-	start, end := span.Start, span.End
-	for inWord(start) && inWord(start-1) && span.Start-start < mostLetters {
-		start--
+	first, err := d.hidden(ctx, text, span.Start)
+	if err != nil {
+		return span, false, err
 	}
-	for inWord(end-1) && inWord(end) && end-span.End < mostLetters {
-		end++
+	last, err := d.hidden(ctx, text, span.End-1)
+	if err != nil {
+		return span, false, err
 	}
-	for _, side := range []struct {
-		grows bool
-		at    int
-		grow  func()
-	}{
-		{start < span.Start, span.Start, func() { span.Start = start }},
-		{end > span.End, span.End - 1, func() { span.End = end }},
-	} {
-		if !side.grows {
-			continue
-		}
-		object, err := d.in.call(ctx, "FPDFText_GetTextObject", text, uint32(side.at)) // #nosec G115 -- within the page
+	for n := 0; first != 0 && n < mostLetters && inWord(span.Start) && inWord(span.Start-1); n++ {
+		span.Start--
+	}
+	for n := 0; last != 0 && n < mostLetters && inWord(span.End-1) && inWord(span.End); n++ {
+		span.End++
+	}
+	switch {
+	case last == 0 || !inWord(span.End-1) || inWord(span.End):
+	case span.End == len(characters) || characters[span.End] != ' ':
+		cut = true
+	default:
+		blank, err := d.hidden(ctx, text, span.End)
 		if err != nil {
-			return span, err
+			return span, false, err
 		}
-		if object == 0 {
-			continue // made up by PDFium
-		}
-		mode, err := d.in.call(ctx, "FPDFTextObj_GetTextRenderMode", object)
-		if err != nil {
-			return span, err
-		}
-		if mode == invisible {
-			side.grow()
+		if blank == last {
+			span.End++
 		}
 	}
-	return span, nil
+	return span, cut, nil
+}
+
+// pastLast grows the last rectangle of a span by the width of its last letter.
+func (d *Document) pastLast(ctx context.Context, page, text uint32, span Span, rect *Rect) error {
+	if span.End-span.Start < 2 {
+		return nil
+	}
+	before, err := d.doubles(ctx, 2, "FPDFText_GetCharOrigin", text, span.End-2)
+	if err != nil || before == nil {
+		return err
+	}
+	origin, err := d.doubles(ctx, 2, "FPDFText_GetCharOrigin", text, span.End-1)
+	if err != nil || origin == nil {
+		return err
+	}
+	box, err := d.doubles(ctx, 4, "FPDFText_GetCharBox", text, span.End-1) // left, right, bottom, top
+	if err != nil || box == nil {
+		return err
+	}
+	x, y := origin[0]-before[0], origin[1]-before[1]
+	if math.Hypot(x, y) > 2*math.Hypot(box[1]-box[0], box[3]-box[2]) {
+		return nil // they stand on two lines
+	}
+	next, err := d.toLookedAt(ctx, page, [4]float64{box[0] + x, box[3] + y, box[1] + x, box[2] + y})
+	if err == nil {
+		*rect = Rect{min(rect.Left, next.Left), min(rect.Top, next.Top), max(rect.Right, next.Right), max(rect.Bottom, next.Bottom)}
+	}
+	return err
+}
+
+// doubles asks for so many numbers about a character; nil where PDFium has none.
+func (d *Document) doubles(ctx context.Context, n int, name string, text uint32, at int) ([]float64, error) {
+	args := []uint32{text, uint32(at)} // #nosec G115 -- within the page
+	for i := range n {
+		args = append(args, d.in.scratch+8*uint32(i)) // #nosec G115 -- a few
+	}
+	ok, err := d.in.call(ctx, name, args...)
+	if err != nil || ok == 0 {
+		return nil, err
+	}
+	raw, read := d.in.memory.Read(d.in.scratch, 8*uint32(n)) // #nosec G115 -- a few
+	if !read {
+		return nil, &faultError{name, errors.New("out of bounds")}
+	}
+	numbers := make([]float64, n)
+	for i := range numbers {
+		numbers[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	}
+	return numbers, nil
+}
+
+// hidden is the piece of invisible text that a character belongs to, 0 where it belongs to
+// none.
+func (d *Document) hidden(ctx context.Context, text uint32, at int) (object uint32, err error) {
+	object, err = d.in.call(ctx, "FPDFText_GetTextObject", text, uint32(at)) // #nosec G115 -- within the page
+	if err != nil || object == 0 {
+		return 0, err // made up by PDFium
+	}
+	mode, err := d.in.call(ctx, "FPDFTextObj_GetTextRenderMode", object)
+	if err != nil || mode != invisible {
+		return 0, err
+	}
+	return object, nil
 }
 
 // readRects asks for the rectangles of a span, which PDFium keeps until the next
