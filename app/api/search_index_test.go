@@ -2,11 +2,11 @@ package api_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"deedkeep/app/vaulttest"
 )
 
 // searched are the addresses that answer to a q.
@@ -54,10 +54,7 @@ func TestSearchTellsOfTexts(t *testing.T) {
 	before.read(t)
 	before.tells(t, lacksNothing)
 	h := open(t, func(s *setup) {
-		before.must(os.CopyFS(s.vault.Dir, os.DirFS(before.dir)))
-		for _, folder := range []string{"previews", "search"} {
-			before.must(os.RemoveAll(filepath.Join(s.vault.Dir, folder)))
-		}
+		before.must(vaulttest.CopyRecords(s.vault.Dir, before.dir))
 		s.keys = before.keys
 	})
 	h.settle(t)

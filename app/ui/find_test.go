@@ -4,22 +4,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
 )
 
 // indexed waits until every record that there is can be found.
 func (h *house) indexed(t *testing.T) {
 	t.Helper()
-	if state, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {}); err != nil || !state.Ready || state.Behind != 0 {
-		t.Fatalf("%+v, %v", state, err)
-	}
+	h.wait(t, "an index of all there is", func() bool {
+		// It knows of the changes before the call; some may have come since.
+		state, err := h.vault.AwaitIndex(t.Context(), func(uint64, uint64) {})
+		if err != nil || !state.Ready {
+			t.Fatalf("%+v, %v", state, err)
+		}
+		return state.Behind == 0
+	})
+}
+
+// processed waits for the text and the pictures of all documents.
+func (h *house) processed(t *testing.T) {
+	t.Helper()
+	h.wait(t, "the end of the processing", func() bool {
+		s, err := h.vault.Status(t.Context())
+		return err == nil && s.Queue == 0
+	})
 }
 
 func TestFindPage(t *testing.T) {
@@ -343,14 +355,7 @@ func TestFindLeadsToThePage(t *testing.T) {
 	deed := files[1]
 	g := h.visit(t, title.RoleViewer)
 	h.vault.Start(1 << 40)
-	for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if f, err := h.vault.Files.Get(t.Context(), deed.ID); err == nil && !f.Processing {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("never processed")
-		}
-	}
+	h.processed(t)
 	h.indexed(t)
 	for _, row := range []struct{ q, mark, find, from string }{
 		{"general warranty", "GENERAL WARRANTY", "find=general&#43;warranty", "%2Ffind%3Fkind%3Dfile%26q%3Dgeneral%2Bwarranty"},
@@ -379,22 +384,10 @@ func TestFindAfterARestore(t *testing.T) {
 	t.Parallel()
 	before, _, files := library(t)
 	before.vault.Start(1 << 40)
-	for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if status, err := before.vault.Status(t.Context()); err == nil && status.Queue == 0 {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("never processed")
-		}
-	}
+	before.processed(t)
 	h := openEmpty(t, func(o *vault.Options) {
-		if err := os.CopyFS(o.Dir, os.DirFS(before.dir)); err != nil {
+		if err := vaulttest.CopyRecords(o.Dir, before.dir); err != nil {
 			t.Fatal(err)
-		}
-		for _, folder := range []string{"previews", "search"} {
-			if err := os.RemoveAll(filepath.Join(o.Dir, folder)); err != nil {
-				t.Fatal(err)
-			}
 		}
 	})
 	h.indexed(t)

@@ -47,10 +47,7 @@ func TestDocumentsWithoutText(t *testing.T) {
 	partly, all, picture := h.put(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.put(t, "All.pdf", vaulttest.PDF(3, "each")), h.put(t, "Plat.png", []byte(onePixel))
 	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // by reading, as of those that nobody counted
 	h.vault.Start(time.Hour)
-	h.wait(t, "the end of the processing", func() bool {
-		s, err := h.vault.Status(t.Context())
-		return err == nil && s.Queue == 0
-	})
+	h.processed(t)
 	for _, row := range []struct {
 		file       title.File
 		mark, find string // of its row, and of a look for what it has not

@@ -264,7 +264,7 @@ func (h *house) wait(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(10 * time.Second); !holds(); <-tick.C {
+	for end := time.Now().Add(30 * time.Second); !holds(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("never came: %s", what)
 		}
