@@ -95,7 +95,7 @@ type eventWriter struct {
 func newEventWriter(format string, out io.Writer) eventWriter {
 	if format == "csv" {
 		table := wire.NewEventTable(out)
-		return eventWriter{table.Write, table.Flush}
+		return eventWriter{func(e wire.Event) error { return table.Write(e) }, table.Flush}
 	}
 	buffer := bufio.NewWriter(out)
 	return eventWriter{func(e wire.Event) error {

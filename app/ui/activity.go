@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,11 +21,20 @@ type activityPage struct {
 	Problems   map[string]string
 	Users      []title.User
 	Keys       []title.Key
-	Kinds      any // eventWords
+	Kinds      any           // eventWords
+	About      *aboutRecord  // the record that the filter found
+	Choices    []choiceAbout // the records that it may mean
 	Events     []eventRow
 	CSV        string
 	Prev, Next string
 	Check      logCheck
+}
+
+// choiceAbout is one of several records that the filter may mean, and the address of the
+// page about it alone.
+type choiceAbout struct {
+	aboutRecord
+	Address string
 }
 
 const onActivity = 50
@@ -38,7 +49,11 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 	if shown.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
 		return err
 	}
-	q := p.eventQuery(asked, shown.Problems)
+	q, records, err := p.eventQuery(r.Context(), who, asked, shown.Problems)
+	if err != nil {
+		return err
+	}
+	shown.about(records, asked)
 	for name := range asked {
 		shown.Asked[name] = asked.Get(name)
 	}
@@ -56,10 +71,25 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 	return p.show(w, r, who, http.StatusOK, "activity.html", page{Heading: "Activity", Section: "admin", Data: shown, Styles: adminStyles})
 }
 
+// about shows which record the filter found, or which it may mean.
+func (a *activityPage) about(records []aboutRecord, asked url.Values) {
+	if len(records) == 1 && records[0].Name != "" {
+		a.About = &records[0]
+	}
+	if len(records) < 2 {
+		return
+	}
+	for _, one := range records {
+		other := maps.Clone(asked)
+		other["record"] = []string{one.Asked}
+		a.Choices = append(a.Choices, choiceAbout{one, address("/admin/activity", other)})
+	}
+}
+
 // eventQuery reads the filters; what is wrong with one is put beside it, and the list
-// is that without it.
-func (p *pages) eventQuery(asked url.Values, problems map[string]string) vault.Query {
-	q := vault.Query{Sort: vault.SortCreated}
+// is that without it. It gives the records that the filter by record may mean.
+func (p *pages) eventQuery(ctx context.Context, who visitor, asked url.Values, problems map[string]string) (q vault.Query, records []aboutRecord, err error) {
+	q = vault.Query{Sort: vault.SortCreated}
 	where := func(column vault.Column, value string) {
 		q.Where = append(q.Where, vault.Where{Column: column, Value: value})
 	}
@@ -70,14 +100,20 @@ func (p *pages) eventQuery(asked url.Values, problems map[string]string) vault.Q
 		where(vault.ColumnKind, v)
 	}
 	if v := asked.Get("record"); v != "" {
-		if record := p.recordOf(v); record != "" {
-			where(vault.ColumnRecord, record)
-		} else {
-			problems["record"] = "This is no address of a page about a record."
+		if records, err = p.recordsAbout(ctx, who, v); err != nil {
+			return q, nil, err
+		}
+		switch len(records) {
+		case 0:
+			problems["record"] = "No record has this number, name, or address. Check the spelling, or paste the address of its page."
+		case 1:
+			where(vault.ColumnRecord, records[0].record)
+		default:
+			problems["record"] = "Several records match. Choose one of them below."
 		}
 	}
 	q.From, q.To = askedDays(asked, problems, p.Zone)
-	return q
+	return q, records, nil
 }
 
 // recordPages are the addresses of pages about one record, and the noun of each.

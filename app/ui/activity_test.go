@@ -49,6 +49,10 @@ func TestActivity(t *testing.T) {
 	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
 	h.vault.Events.Note(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
 	admin.change(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
+	order := h.order(t, "26-7", 1, title.PropertyDraft{})
+	h.order(t, "26-8", 1, title.PropertyDraft{})
+	twin := h.order(t, "26-8", 1, title.PropertyDraft{})
+	h.vault.Events.Note(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
 	all := admin.get(t, 200, "/admin/activity", `made abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`, `<span class="muted">County:</span> nothing`, "Ada",
@@ -62,8 +66,14 @@ func TestActivity(t *testing.T) {
 		{"what", "kind=file.opened", []string{"opened document"}, []string{"filed document"}},
 		{"about, by address", "record=" + url.QueryEscape("https://vault.test"+path+"?x=1"), []string{"made abstract <a", "changed abstract <a"}, []string{"filed document"}},
 		{"about, by name", "record=file:1", []string{"filed document"}, []string{"made abstract <a"}},
-		{"about nothing", "record=%3Cscript%3E", []string{"no address of a page", `value="&lt;script&gt;"`}, []string{"<script>"}},
-		{"about another's id", "record=/abstracts/nothing", []string{"no address of a page"}, nil},
+		{"about nothing", "record=%3Cscript%3E", []string{"No record has this number", `value="&lt;script&gt;"`}, []string{"<script>"}},
+		{"about another's id", "record=/abstracts/nothing", []string{"No record has this number"}, nil},
+		{"about, by id", "record=" + strings.TrimPrefix(path, "/abstracts/"), []string{"made abstract <a", "Entries about abstract <a href=\"" + path}, []string{"filed document"}},
+		{"about, by address of the property", "record=12+mill+road", []string{"No record"}, nil},
+		{"about an order, by number", "record=26-7", []string{"made order <a", `Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"made abstract <a"}},
+		{"about one of several", "record=26-8", []string{"Several records match", "Records that match", `record=order%3A` + strings.TrimPrefix(h.orderPath(twin), "/orders/"), "made abstract <a"}, nil},
+		{"about a user, by name", "record=ADA", []string{"Entries about user <a href=", "added user"}, []string{"made abstract <a"}},
+		{"searched", "kind=search.asked", []string{"never records the words"}, nil},
 		{"from", "from=2026-05-30", []string{"made abstract <a"}, []string{"made the vault"}},
 		{"to", "to=2026-05-29", []string{"made the vault"}, []string{"made abstract <a"}},
 		{"no date", "from=yesterday", []string{"This is no date"}, nil},
@@ -124,7 +134,7 @@ func TestActivityCSV(t *testing.T) {
 	if err != nil || !marked || len(rows) != 701 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if first := rows[1]; first[4] != "'"+formula || first[6] != "file.downloaded" || !strings.HasPrefix(first[7], "abstract:") || first[7] == "abstract:1" || len(first[11]) != 64 {
+	if first := rows[1]; first[4] != "'"+formula || first[6] != "file.downloaded" || !strings.HasPrefix(first[7], "abstract:") || first[7] == "abstract:1" || len(first[11]) != 64 || len(first) != 14 {
 		t.Errorf("%q", first)
 	}
 	for i, row := range rows {
@@ -196,5 +206,25 @@ func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 	h.server.Config.Handler.ServeHTTP(w, r)
 	if w.Code != http.StatusOK || strings.Count(w.Body.String(), "\n") != 1101 || w.moved < 3 {
 		t.Errorf("status %d, %d lines, put off %d times", w.Code, strings.Count(w.Body.String(), "\n"), w.moved)
+	}
+}
+
+// Behind the columns of the export stand what people call the record, and the time of the
+// office; they are harmless too.
+func TestActivityCSVNames(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	order := h.order(t, formula, 1, title.PropertyDraft{})
+	made := order.CreatedAt.In(time.Local).Format(time.DateTime)
+	got := admin.get(t, 200, "/admin/activity.csv?kind=order.created")
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(got.body), "\ufeff"))).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for at, want := range map[int][2]string{1: {"at", order.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000Z")}, 12: {"record_name", "'" + formula}, 13: {"local_time", made}} {
+		if rows[0][at] != want[0] || rows[1][at] != want[1] {
+			t.Errorf("column %d is %q: %q, want %q: %q", at, rows[0][at], rows[1][at], want[0], want[1])
+		}
 	}
 }

@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"time"
 
+	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
@@ -13,11 +16,15 @@ import (
 const csvStretch = 1 << 20
 
 // activityCSV streams what the filters of the page leave, the oldest entry first, in
-// the form of "deedkeep events export". One that was cut off is seen as such: the
-// connection ends without the end of the answer.
-func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) error {
+// the form of "deedkeep events export", and behind its columns what people call the
+// record and the time of the office. One that was cut off is seen as such: the connection
+// ends without the end of the answer.
+func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, who visitor) error {
 	problems := map[string]string{}
-	q := p.eventQuery(kept(r, activityFilters...), problems)
+	q, _, err := p.eventQuery(r.Context(), who, kept(r, activityFilters...), problems)
+	if err != nil {
+		return err
+	}
 	for _, problem := range problems {
 		return &formError{http.StatusUnprocessableEntity, "This cannot be exported so", problem}
 	}
@@ -39,13 +46,11 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) e
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	table := wire.NewEventTable(w)
+	table := wire.NewEventTable(w, "record_name", "local_time")
 	for {
 		p.pace(w, csvStretch) // the whole may take an hour, no part of it may
-		for _, e := range list.Items {
-			if err := table.Write(p.Event(e)); err != nil {
-				return p.cut(r, err)
-			}
+		if err := p.writeEvents(r.Context(), table, list.Items); err != nil {
+			return p.cut(r, err)
 		}
 		if q.Position = list.Next; q.Position == nil {
 			break
@@ -56,6 +61,25 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, _ visitor) e
 	}
 	if err := table.Flush(); err != nil {
 		return p.cut(r, err)
+	}
+	return nil
+}
+
+// writeEvents adds entries to a table; the names of their records are read at once.
+func (p *pages) writeEvents(ctx context.Context, table *wire.EventTable, events []title.Event) error {
+	var records []string
+	for _, e := range events {
+		records = append(records, e.Record)
+	}
+	names, err := p.Vault.Names(ctx, records)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		name := cmp.Or(names[e.Record].Text, e.Detail["name"]+e.Detail["number"])
+		if err := table.Write(p.Event(e), name, e.At.In(p.Zone).Format(time.DateTime)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

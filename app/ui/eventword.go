@@ -27,7 +27,7 @@ var eventWords = []eventGroup{
 		{"file.trashed", "moved to the trash", "document", "moved to the trash:"}, {"file.restored", "restored from the trash", "document", "took out of the trash:"},
 		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "permanently deleted", "document", ""},
 	}},
-	{"Searches", []eventWord{{"search.asked", "searched", "", ""}}},
+	{"Searches", []eventWord{{"search.asked", "searched (the log never records the words)", "", ""}}},
 	{"Abstracts", []eventWord{
 		{"abstract.created", "made", "abstract", "made this abstract"}, {"abstract.changed", "changed", "abstract", "changed"},
 		{"abstract.trashed", "moved to the trash", "abstract", "moved it to the trash"},

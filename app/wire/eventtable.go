@@ -22,12 +22,14 @@ func EventColumns() []string {
 type EventTable struct {
 	out   io.Writer
 	table *csv.Writer
+	more  []string
 	begun bool
 }
 
-// NewEventTable begins a table; nothing is written before the first Write or Flush.
-func NewEventTable(out io.Writer) *EventTable {
-	return &EventTable{out: out, table: csv.NewWriter(out)}
+// NewEventTable begins a table with these columns after those of EventColumns; nothing is
+// written before the first Write or Flush.
+func NewEventTable(out io.Writer, more ...string) *EventTable {
+	return &EventTable{out: out, table: csv.NewWriter(out), more: more}
 }
 
 func (t *EventTable) begin() error {
@@ -36,12 +38,15 @@ func (t *EventTable) begin() error {
 	}
 	t.begun = true
 	_, err := io.WriteString(t.out, ByteOrderMark)
-	return errors.Join(err, t.table.Write(EventColumns()))
+	return errors.Join(err, t.table.Write(append(EventColumns(), t.more...)))
 }
 
-// Write adds a row, which may wait for Flush.
-func (t *EventTable) Write(e Event) error {
+// Write adds a row, which may wait for Flush, with the cells of the columns that follow.
+func (t *EventTable) Write(e Event, more ...string) error {
 	row, err := eventRow(e)
+	for _, cell := range more {
+		row = append(row, Harmless(cell))
+	}
 	return errors.Join(err, t.begin(), t.table.Write(row))
 }
 
