@@ -107,7 +107,7 @@ func orderIsEntered(t *testing.T, on *bench) {
 	b.follow("main button.primary")
 	b.noBarriers(t, "an order without an abstract")
 	b.screenshot("scene-order-next")
-	b.follow("a.primary | New abstract from this order")
+	b.follow("a.primary | New abstract")
 	b.follow("main button.primary")
 	b.sees("aside a | 26-2")
 	b.follow("aside a | 26-2")
