@@ -342,9 +342,9 @@ func fingerprint(kind title.FieldType, values []string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// remember notes in each field what the form shows. print is fingerprint.
-func (g *fieldGroup) remember(print printer) {
+// remember notes in each field what the form shows. by is fingerprint.
+func (g *fieldGroup) remember(by printer) {
 	for i := range g.Fields {
-		g.Fields[i].Was = print(g.Fields[i].Type, g.Fields[i].untouched())
+		g.Fields[i].Was = by(g.Fields[i].Type, g.Fields[i].untouched())
 	}
 }

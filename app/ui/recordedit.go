@@ -90,8 +90,8 @@ func onlyOf(version uint64) vault.Match {
 }
 
 // merged compares a form with what is stored now, field by field: a field that the form
-// was shown with and still holds was not edited there. print is fingerprint.
-func merged(g fieldGroup, form url.Values, print printer) edited {
+// was shown with and still holds was not edited there. by is fingerprint.
+func merged(g fieldGroup, form url.Values, by printer) edited {
 	e := edited{group: g, sent: map[string][]string{}}
 	e.group.Fields, e.group.Editing = slices.Clone(g.Fields), true
 	stale := form.Get("version") != "" && form.Get("version") != strconv.FormatUint(g.Version, 10)
@@ -99,10 +99,10 @@ func merged(g fieldGroup, form url.Values, print printer) edited {
 		in := &e.group.Fields[i]
 		values, there := form[in.Name]
 		mine, was := sentTexts(in.Type, values), form.Get("was."+in.Name)
-		edited := was == "" || was != print(in.Type, mine)
+		edited := was == "" || was != by(in.Type, mine)
 		others := was != "" && was != in.Was || was == "" && stale
 		switch {
-		case !there || print(in.Type, mine) == in.Was:
+		case !there || by(in.Type, mine) == in.Was:
 		case !edited:
 			e.kept = append(e.kept, *in)
 		case form.Get("pick."+in.Name) == pickTheirs:

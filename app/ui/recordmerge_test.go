@@ -377,11 +377,11 @@ func (e *editors) check(base, now, after mergeRecord, g fieldGroup, two map[stri
 }
 
 // mergeAll merges random pairs of edits and gives what went wrong.
-func mergeAll(t *testing.T, print printer, pairs int) []string {
+func mergeAll(t *testing.T, by printer, pairs int) []string {
 	t.Helper()
 	functions := template.FuncMap{"icon": func(string) string { return "" }, "date": date}
 	set := template.Must(template.New("").Funcs(functions).ParseFS(web.Pages(), "part_field.html", "part_group.html"))
-	e := &editors{t: t, set: set, print: print, random: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- a test that is the same each time
+	e := &editors{t: t, set: set, print: by, random: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- a test that is the same each time
 	for n := range 2 * pairs {
 		base := drawn(e.random, n%2 == 0)
 		names := []string{}
