@@ -40,10 +40,6 @@ func (s *shell) statusRows(is wire.Status) [][]string {
 		}
 		running = fmt.Sprintf("on %s://%s since %s", scheme, *is.Listen, s.moment(is.StartedAt))
 	}
-	writes := "taken"
-	if is.ReadOnly {
-		writes = "refused: the disk failed, restart it"
-	}
 	rows := [][]string{
 		{"server", running},
 		{"certificate", s.certificateRow(is.Certificate)},
@@ -58,9 +54,20 @@ func (s *shell) statusRows(is wire.Status) [][]string {
 		{"failed", failed(is.Failed)},
 		{"search", searchRow(is.Search)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(is.DiskFree), wire.HumanSize(is.DiskReserve))},
-		{"writes", writes},
+		{"writes", writesRow(is)},
 	}
 	return append(rows, s.backupRows(is)...)
+}
+
+// writesRow says whether changes are accepted, and if not, why.
+func writesRow(is wire.Status) string {
+	switch {
+	case is.ReadOnly:
+		return "refused: the disk failed, restart it"
+	case is.DiskFree < is.DiskReserve:
+		return "uploads and other additions are denied until the disk has more than its reserve free (disk.reserve)"
+	}
+	return "taken"
 }
 
 func (s *shell) certificateRow(c *wire.Certificate) string {

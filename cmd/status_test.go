@@ -2,7 +2,10 @@ package cmd
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"deedkeep/app/wire"
 )
 
 // What there is none of is null for a program: no progress of an index that nobody makes,
@@ -28,5 +31,17 @@ func TestStatusOfAnIdleIndex(t *testing.T) {
 	}
 	if records, _ := index["records"].(float64); index["ready"] != true || index["building"] != false || records < 1 {
 		t.Errorf("%v", index)
+	}
+}
+
+func TestStatusSaysWhyWritesAreDenied(t *testing.T) {
+	for want, is := range map[string]wire.Status{
+		"taken":        {DiskFree: 10, DiskReserve: 10},
+		"disk.reserve": {DiskFree: 9, DiskReserve: 10},
+		"disk failed":  {DiskFree: 9, DiskReserve: 10, ReadOnly: true},
+	} {
+		if got := writesRow(is); !strings.Contains(got, want) {
+			t.Errorf("%+v: got %q, want %q in it", is, got, want)
+		}
 	}
 }

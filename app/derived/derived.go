@@ -69,6 +69,11 @@ func Open(dir string, limit int64, now func() time.Time) (*Store, error) {
 	return s, err
 }
 
+// OpenReadOnly opens the folder on a disk that can't be written to.
+func OpenReadOnly(dir string, now func() time.Time) *Store {
+	return &Store{dir: dir, tmp: filepath.Join(dir, "tmp"), now: now}
+}
+
 // folder refuses what is no digest, so that no caller's text becomes a path.
 func (s *Store) folder(digest string) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {

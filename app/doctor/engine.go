@@ -9,11 +9,15 @@ import (
 	"runtime"
 	"time"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/config"
 	"deedkeep/app/inspect"
 	"deedkeep/app/reader"
 	"deedkeep/app/wire"
 )
+
+// roomForEngine is more than the compiled engine takes in the cache.
+const roomForEngine = 64 << 20
 
 // engine opens a document of one page, in a process of its own as the server does.
 func engine(ctx context.Context, opts Options) wire.Diagnosis {
@@ -24,6 +28,8 @@ func engine(ctx context.Context, opts Options) wire.Diagnosis {
 	cache := c.ReaderCache()
 	if _, err := os.Stat(c.Data); err != nil {
 		cache = "" // nothing is made where nothing is
+	} else if free, err := blob.DiskFree(c.Data); err != nil || free < uint64(c.Disk.Reserve)+roomForEngine {
+		cache = "" // a check must not take the space that uploads need
 	}
 	begun := time.Now()
 	pool := reader.Open(reader.Options{

@@ -50,7 +50,7 @@ func (x *Indexer) RoomToRenew() error {
 	_, bytes, _ := in.Size()
 	enough, err := x.roomAbove(uint64(max(bytes, 0)), besides)
 	if err == nil && !enough {
-		err = &title.Error{Kind: title.Full, Message: "There is no room for a second search index beside the one there is, which goes on; free some room on the disk first."}
+		err = &title.Error{Kind: title.Full, Message: fmt.Sprintf("There is no room for a second search index beside the one there is, which goes on; free some room on the disk first. It needs %d MB above %d times the reserve (disk.reserve).", max(bytes, 0)>>20+1, besides)}
 	}
 	return err
 }

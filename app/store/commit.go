@@ -60,6 +60,9 @@ func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error 
 }
 
 func (s *Store) refuses() error {
+	if errors.Is(s.failed, errReadOnlyDisk) {
+		return errReadOnlyDisk
+	}
 	if s.failed != nil {
 		return errReadOnly
 	}

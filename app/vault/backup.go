@@ -258,9 +258,6 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 
 // fill copies the database aside, and then every document that it names.
 func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
-	if err := b.roomForCopy(); err != nil {
-		return made, err
-	}
 	copied, done, err := b.v.snapshot(ctx, "backup")
 	if err != nil {
 		return made, err
@@ -285,21 +282,6 @@ func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(Ba
 	}
 	info, written, err := s.Finish(ctx)
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
-}
-
-// roomForCopy is Full where the copy of the database would take from the reserve of
-// the data's own disk: a backup is no reason to refuse an upload.
-func (b *Backups) roomForCopy() error {
-	free, err := blob.DiskFree(b.v.dir)
-	if err != nil {
-		return err
-	}
-	database, reserve := uint64(b.v.store.Size()), b.v.set.DiskReserve
-	if need := database + reserve; need < reserve || free <= need {
-		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB) beside it, and keeps %d MB in reserve (disk.reserve): the disk of %s has %d MB free.",
-			database>>20, reserve>>20, b.v.dir, free>>20)}
-	}
-	return nil
 }
 
 // census checks the copy and counts its records: a damaged database is no backup.

@@ -2,7 +2,11 @@
 
 package vault
 
-import "os"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // private makes the data directory, for its owner's eyes only.
 func private(dir string) error {
@@ -10,4 +14,10 @@ func private(dir string) error {
 		return err
 	}
 	return os.Chmod(dir, 0o700) // #nosec G302 -- a directory needs its x bit
+}
+
+// onReadOnlyDisk reports whether a directory is on a disk that can't be written to.
+func onReadOnlyDisk(dir string) bool {
+	const write = 2
+	return errors.Is(syscall.Access(dir, write), syscall.EROFS)
 }

@@ -183,15 +183,22 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err := survey(dir); err != nil {
 		return nil, err
 	}
-	if err := private(dir); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+	fixed := !opts.Create && onReadOnlyDisk(dir) // only to be read, for a command
+	if !fixed {
+		if err := private(dir); err != nil {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
 	}
 	ring, err := openRing(dir, database, opts.Chance)
 	if err != nil {
 		return nil, err
 	}
 	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
-	db, err := store.Open(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: title.NewWorkspace()})
+	openStore := store.Open
+	if fixed {
+		openStore = store.OpenReadOnly
+	}
+	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: title.NewWorkspace()})
 	if sentence, damaged := store.Damage(err); damaged {
 		return nil, &title.Error{
 			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
@@ -201,13 +208,15 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create})
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create, ReadOnly: fixed})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	previews, err := derived.Open(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
+	previews := derived.OpenReadOnly(filepath.Join(dir, "previews"), opts.Now)
+	if !fixed {
+		if previews, err = derived.Open(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	}
 	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
 		store: db, blobs: blobs, reader: opts.Reader, derived: previews, stop: func() {}}

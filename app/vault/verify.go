@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"syscall"
 
 	"deedkeep/app/blob"
 	"deedkeep/app/secret"
@@ -57,14 +60,28 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 	return r, errors.Join(err, done())
 }
 
-// snapshot copies the database aside, into tmp; done removes the copy.
+// snapshot copies the database aside; done removes the copy. It goes into tmp, or, where
+// that can't be written to or has no space above the reserve, into the temporary
+// directory of the system: a full or a read-only disk can still be verified and backed up.
 func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
-	name, err := secret.NewToken(v.chance)
+	token, err := secret.NewToken(v.chance)
 	if err != nil {
 		return nil, nil, err
 	}
-	path, release := v.blobs.Claim(what + "-" + name[:12] + ".db")
-	if copied, err = v.store.Snapshot(ctx, path); err != nil {
+	name := what + "-" + token[:12] + ".db"
+	path, release := v.blobs.Claim(name)
+	lacks := v.roomForCopy(v.dir)
+	if lacks == nil {
+		copied, err = v.store.Snapshot(ctx, path)
+	}
+	if aside := os.TempDir(); lacks != nil || unwritable(err) {
+		if away := v.roomForCopy(aside); away != nil {
+			release()
+			return nil, nil, errors.Join(away, lacks, err)
+		}
+		copied, err = v.store.Snapshot(ctx, filepath.Join(aside, "deedkeep-"+name))
+	}
+	if err != nil {
 		release()
 		return nil, nil, err
 	}
@@ -72,6 +89,26 @@ func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, 
 		defer release()
 		return copied.Close()
 	}, nil
+}
+
+// unwritable reports an error of a disk that is full or can't be written to.
+func unwritable(err error) bool {
+	return title.KindOf(err) == title.Full || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
+}
+
+// roomForCopy is Full where a copy of the database would take from the reserve of a
+// directory's disk: a verification or a backup is no reason to deny an upload.
+func (v *Vault) roomForCopy(dir string) error {
+	free, err := blob.DiskFree(dir)
+	if err != nil {
+		return err
+	}
+	database, reserve := uint64(max(v.store.Size(), 0)), v.set.DiskReserve
+	if need := database + reserve; need < reserve || free <= need {
+		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("A copy of the database (%d MB) goes into the data directory or the temporary directory first, and %d MB stay in reserve (disk.reserve). The disk of %s has only %d MB free.",
+			database>>20, reserve>>20, dir, free>>20)}
+	}
+	return nil
 }
 
 func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {

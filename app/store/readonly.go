@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"deedkeep/app/tally"
+	"deedkeep/app/title"
+)
+
+var errReadOnlyDisk = &title.Error{Kind: title.Closing, Message: "The data directory is on a read-only disk: the vault can be read and backed up, and not changed."}
+
+// OpenReadOnly opens vault.db at path on a disk that can't be written to. It refuses
+// every change, and a database of an older schema, which it can't migrate.
+func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error) {
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = time.Second
+	}
+	var db *bolt.DB
+	err := guarded(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout, ReadOnly: true})
+		return err
+	})
+	switch {
+	case errors.As(err, new(*panicError)):
+		return nil, fmt.Errorf("open %s: %w", path, errBrokenPages)
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, &title.Error{Kind: title.Locked, Message: "another process has this vault open", Err: err}
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	s := &Store{db: db, fingerprint: opts.Fingerprint, failed: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
+	s.members, s.syncs = tally.NewHistogram(memberBounds...), tally.NewHistogram(syncBounds...)
+	close(s.done) // nothing commits
+	err = s.View(ctx, func(t *Tx) error {
+		have, err := examine(t.tx, opts.Fingerprint, Schema)
+		if err == nil && have != Schema {
+			err = fmt.Errorf("%s has schema %d, and a read-only disk can't be migrated to %d: copy the data directory to another disk", path, have, Schema)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
