@@ -62,7 +62,8 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 
 // snapshot copies the database aside; done removes the copy. It goes into tmp, or, where
 // that can't be written to or has no space above the reserve, into the temporary
-// directory of the system: a full or a read-only disk can still be verified and backed up.
+// directory of the system: a full or a read-only disk can still be verified and backed
+// up. Only a backup, which may take long, never takes from the reserve.
 func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
 	token, err := secret.NewToken(v.chance)
 	if err != nil {
@@ -70,16 +71,21 @@ func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, 
 	}
 	name := what + "-" + token[:12] + ".db"
 	path, release := v.blobs.Claim(name)
-	lacks := v.roomForCopy(v.dir)
-	if lacks == nil {
-		copied, err = v.store.Snapshot(ctx, path)
+	aside := filepath.Join(os.TempDir(), "deedkeep-"+name)
+	places := []struct {
+		path  string
+		lacks error // space above the reserve
+	}{{path, v.roomForCopy(v.dir)}, {aside, v.roomForCopy(os.TempDir())}, {path, nil}, {aside, nil}}
+	if what == "backup" {
+		places = places[:2]
 	}
-	if aside := os.TempDir(); lacks != nil || unwritable(err) {
-		if away := v.roomForCopy(aside); away != nil {
-			release()
-			return nil, nil, errors.Join(away, lacks, err)
+	for _, place := range places {
+		if err = place.lacks; err != nil {
+			continue
 		}
-		copied, err = v.store.Snapshot(ctx, filepath.Join(aside, "deedkeep-"+name))
+		if copied, err = v.store.Snapshot(ctx, place.path); !unwritable(err) {
+			break
+		}
 	}
 	if err != nil {
 		release()
@@ -97,7 +103,7 @@ func unwritable(err error) bool {
 }
 
 // roomForCopy is Full where a copy of the database would take from the reserve of a
-// directory's disk: a verification or a backup is no reason to deny an upload.
+// directory's disk: a backup is no reason to deny an upload.
 func (v *Vault) roomForCopy(dir string) error {
 	free, err := blob.DiskFree(dir)
 	if err != nil {
@@ -105,7 +111,7 @@ func (v *Vault) roomForCopy(dir string) error {
 	}
 	database, reserve := uint64(max(v.store.Size(), 0)), v.set.DiskReserve
 	if need := database + reserve; need < reserve || free <= need {
-		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("A copy of the database (%d MB) goes into the data directory or the temporary directory first, and %d MB stay in reserve (disk.reserve). The disk of %s has only %d MB free.",
+		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB) beside it, or into the temporary directory, and keeps %d MB in reserve (disk.reserve): the disk of %s has %d MB free.",
 			database>>20, reserve>>20, dir, free>>20)}
 	}
 	return nil
