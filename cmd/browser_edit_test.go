@@ -3,6 +3,8 @@
 package cmd_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -118,8 +120,14 @@ func orderIsEntered(t *testing.T, on *bench) {
 	b.fill("#folder-name", "Plats")
 	b.follow("main form.card button.primary")
 	b.goTo("/vault")
+	value[bool](b, `window.rates = new Set(), new MutationObserver(() => document.querySelectorAll(".upload .rate").forEach(e => rates.add(e.textContent)))
+		.observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
 	b.drop("h1", lay(t, []filing{chain[5], chain[6]})...)
 	b.sees(".documents .document-name | " + chain[6].name)
+	b.until(`[...document.querySelectorAll(".upload")].every(e => e.dataset.state == "filed")`) // leaving before is warned of
+	if shown := value[[]string](b, `[...rates]`); !slices.Contains(shown, "Checking…") || slices.ContainsFunc(shown, func(s string) bool { sent, of, _ := strings.Cut(s, " of "); return sent == of }) {
+		t.Errorf("while documents were sent, their rows said %q", shown)
+	}
 	b.goTo("/vault")
 	b.click(".document label | Choose " + chain[6].name)
 	b.fill("#to", value[string](b, `[...document.querySelectorAll("#to option")].find(o => o.text == "Plats").value`))
