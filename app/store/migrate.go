@@ -107,6 +107,9 @@ func (s *Store) upgrade(ctx context.Context) error {
 			return fmt.Errorf("migrate to schema %d: %w", m.schema, err)
 		}
 	}
+	if have == Schema && !unfinished {
+		return nil // a disk that fails its writes can be read all the same
+	}
 	err = s.alone(func(t *Tx) error { return prepare(t.tx, s.fingerprint, Schema, migrations) })
 	if err != nil && !errors.Is(err, errNothingToDo) {
 		return err
