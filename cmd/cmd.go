@@ -81,6 +81,7 @@ type shell struct {
 	flags         *pflag.FlagSet
 	zone          atomic.Pointer[time.Location] // set by load
 	parsed        bool                          // the command line was understood
+	as, operator  string                        // the user that root became, and who typed; "" where root became none
 
 	// What a test replaces: whether the assets are there, and where a directory lies.
 	assets  func() error

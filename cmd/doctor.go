@@ -21,9 +21,10 @@ func (s *shell) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is well with this installation, what is not, and what to do",
 		Long: `Look at the clock, the disk and how quickly it keeps what is written, permissions,
-the port, the certificate, the last backup, the search index, the engines and memory,
-while the server runs or not. Each finding is ok, warn or bad, with what to do; the
-exit code is 1 when one is bad. Nothing is changed.
+owners of files, the database on the disk, the port, the certificate, the last
+backup, the search index, the engines and memory, while the server runs or not.
+Each finding is ok, warn or bad, with what to do; the exit code is 1 when one is
+bad. Nothing is changed.
 
 With --through an upload of 100 MB is sent to that address, through whatever stands
 in front of the server (a reverse proxy, a firewall), and kept nowhere.`,
@@ -47,6 +48,9 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 	}
 	if through != "" && !strings.HasPrefix(through, "http://") && !strings.HasPrefix(through, "https://") {
 		return &usageError{fmt.Errorf("--through %q is no address; write it like https://vault.example.com", through)}
+	}
+	if err := s.becomeOwner(c); err != nil {
+		return err
 	}
 	report, err := s.look(ctx, c, through, key)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os/user"
 	"syscall"
 	"time"
 
@@ -64,15 +64,14 @@ func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context
 }
 
 func (s *shell) client(transport http.RoundTripper) *client.Client {
-	operator := ""
-	if u, err := user.Current(); err == nil {
-		operator = u.Username
-	}
-	return client.New(client.DoorBase, "", transport).As(operator)
+	return client.New(client.DoorBase, "", transport).As(cmp.Or(s.operator, operatorName()))
 }
 
 // askAlone opens the vault and answers itself, in memory.
 func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn func(context.Context, *client.Client) error) (err error) {
+	if err := s.becomeOwner(c); err != nil {
+		return err
+	}
 	log := s.logger(c, slog.LevelWarn)
 	opts := vault.Options{Dir: c.Data, Settings: vaultSettings(c), Now: time.Now, Chance: rand.Reader, Log: log}
 	if reads {

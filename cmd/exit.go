@@ -33,6 +33,9 @@ const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BAC
 // exit says what went wrong, in one line where it can, and gives the code.
 func (s *shell) exit(ctx context.Context, err error) int {
 	var usage *usageError
+	if err != nil {
+		defer s.sayAccount(err)
+	}
 	switch {
 	case err == nil:
 		return exitDone

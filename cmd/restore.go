@@ -82,6 +82,11 @@ func (s *shell) restoreOptions(name string, p *place) (config.Config, vault.Rest
 }
 
 func (s *shell) restore(ctx context.Context, name string, p *place) error {
+	if c, err := s.load(); err == nil { // an error is that of restoreOptions, too
+		if err := s.becomeOwner(c); err != nil {
+			return err
+		}
+	}
 	c, opts, err := s.restoreOptions(name, p)
 	if err != nil {
 		return err

@@ -49,6 +49,9 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.becomeOwner(c); err != nil {
+		return err
+	}
 	if err := workable(c); err != nil {
 		return err
 	}

@@ -1,0 +1,57 @@
+//go:build root && unix
+
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deedkeep/app/config"
+)
+
+// Files of another user are found wherever they are: go test -tags root ./app/doctor.
+func TestOwners(t *testing.T) {
+	const nobody = 65534
+	c := config.Default()
+	c.Data = t.TempDir()
+	check(t, "no vault", owners(c), OK, "no vault yet")
+	files := []string{"vault.db", "serving.json", "blobs/00/00ab", "blobs/ff/ffab", "search/1/segment", "previews/ab/text", "lost+found/x"}
+	for _, name := range files {
+		path := filepath.Join(c.Data, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := func(uid int) {
+		t.Helper()
+		if err := filepath.WalkDir(c.Data, func(path string, _ os.DirEntry, err error) error {
+			if err == nil {
+				err = os.Lchown(path, uid, uid)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own(0)
+	check(t, "all root's", owners(c), OK, "all 15 files")
+	own(nobody)
+	check(t, "all another's", owners(c), OK, "all 15 files")
+	for _, name := range append(files[1:6:6], "search", "blobs/00") {
+		own(nobody)
+		if err := os.Chown(filepath.Join(c.Data, name), 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		check(t, name, owners(c), Bad, filepath.Join(c.Data, name))
+		check(t, name, owners(c), Bad, "chown -R")
+	}
+	own(nobody)
+	if err := os.Chown(filepath.Join(c.Data, "lost+found"), 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "lost+found", owners(c), OK, "all 15 files")
+}

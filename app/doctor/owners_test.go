@@ -1,0 +1,29 @@
+//go:build unix
+
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deedkeep/app/config"
+)
+
+func TestOwnersOfOneUser(t *testing.T) {
+	c := config.Default()
+	c.Data = filepath.Join(t.TempDir(), "data")
+	check(t, "no vault", owners(c), OK, "no vault yet")
+	if err := os.Mkdir(c.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.Data, "vault.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(t, "one user", owners(c), OK, "all 2 files")
+	s := sample{owner: os.Getuid() + 1}
+	s.look(c.Data, ownersDeep)
+	if s.seen != 2 || s.foreign != 2 || s.first != c.Data {
+		t.Errorf("got %+v, want both of another user, the folder first", s)
+	}
+}

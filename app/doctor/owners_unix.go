@@ -1,0 +1,125 @@
+//go:build unix
+
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+const (
+	ownersDeep   = 3  // folders that are looked into: data, blobs, blobs/ab
+	ownersSample = 16 // entries looked at in each folder below the data directory
+)
+
+// owners looks at everything in the data directory and at some of each folder in it: a
+// file that root left there can't be opened by the server.
+func owners(c config.Config) wire.Diagnosis {
+	const check = "owners"
+	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ok(check, "there is no vault yet")
+	}
+	if err != nil {
+		return warn(check, "the owner of vault.db can't be read: "+err.Error(), "run the doctor as the service's own user")
+	}
+	s := sample{owner: owner}
+	s.look(c.Data, ownersDeep)
+	switch {
+	case s.foreign > 0:
+		return bad(check, fmt.Sprintf("%d of %d files looked at belong to another user than vault.db (%s), like %s: the server may not be able to open them", s.foreign, s.seen, userName(owner), s.first),
+			fmt.Sprintf("stop the server, then: chown -R %s: %s", userName(owner), c.Data))
+	case s.closed != nil:
+		return warn(check, "not all files can be looked at: "+s.closed.Error(), "run the doctor as root or as "+userName(owner))
+	}
+	return ok(check, fmt.Sprintf("all %d files looked at belong to %s", s.seen, userName(owner)))
+}
+
+type sample struct {
+	owner         int
+	seen, foreign int
+	first         string
+	closed        error // a folder that can't be read
+}
+
+// look goes deep folders down from here. What disappears in the meantime is no finding.
+func (s *sample) look(path string, deep int) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		s.count(path, info)
+	}
+	if err == nil && info.IsDir() && deep > 0 && info.Name() != "lost+found" { // root's on every new file system
+		var names []string
+		if names, err = entries(path, deep == ownersDeep); err == nil {
+			for _, name := range names {
+				s.look(filepath.Join(path, name), deep-1)
+			}
+			return
+		}
+	}
+	if err != nil && s.closed == nil && !errors.Is(err, fs.ErrNotExist) {
+		s.closed = err
+	}
+}
+
+func (s *sample) count(path string, info os.FileInfo) {
+	s.seen++
+	at, known := info.Sys().(*syscall.Stat_t)
+	if !known || int(at.Uid) == s.owner || info.Name() == "lost+found" {
+		return
+	}
+	if s.foreign++; s.foreign == 1 {
+		s.first = path
+	}
+}
+
+// entries are the first of a folder in the order of the file system, or all; always all
+// of blobs, which has 256 folders.
+func entries(path string, all bool) ([]string, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	n := ownersSample
+	if all || filepath.Base(path) == "blobs" {
+		n = -1
+	}
+	names, err := dir.Readdirnames(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, errors.Join(err, dir.Close())
+}
+
+func ownerOf(path string) (uid int, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	at, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, errors.ErrUnsupported
+	}
+	return int(at.Uid), nil
+}
+
+func userName(uid int) string {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return strconv.Itoa(uid)
+	}
+	return u.Username
+}

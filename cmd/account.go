@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"strings"
+
+	"deedkeep/app/config"
+)
+
+// account is the user who owns a vault.
+type account struct {
+	uid, gid int
+	name     string
+	groups   []int
+}
+
+// A command that opens the vault itself creates files that the server must read. So when
+// root runs one, the process becomes the user who owns the vault, before it creates
+// anything: what an administrator types after "systemctl stop" works as typed, and root
+// never follows what another user left in a folder of theirs. Where that isn't possible,
+// the command is rejected with the line to type instead. A command that asks a running
+// server stays root: it only writes files that were named on its command line.
+//
+// Windows has no such switch: the access list of the data directory is inherited, so
+// files that an administrator creates there are open to the service.
+
+// becomeOwner makes this process one of the user who owns the vault, if root runs it.
+func (s *shell) becomeOwner(c config.Config) error {
+	uid, gid, known := ownerOf(c.Data)
+	if !switches(os.Geteuid(), uid, known) {
+		return nil
+	}
+	s.operator = operatorName() // before it is another's
+	to := accountOf(uid, gid)
+	if err := become(to); err != nil {
+		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't become that user here (%w). Type: sudo -u %s deedkeep … --data %s", c.Data, to.name, err, to.name, c.Data)
+	}
+	s.as = to.name
+	s.say("running as %s, the owner of %s", to.name, c.Data)
+	return nil
+}
+
+// switches decides: only root can become another, and needs to only for a vault of
+// another. Of a directory that isn't there, root is the owner.
+func switches(euid, owner int, known bool) bool { return euid == 0 && known && owner != 0 }
+
+// sayAccount explains an error of access that root would not have had.
+func (s *shell) sayAccount(err error) {
+	if s.as != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
+		s.say("this command runs as %s, who owns the vault, not as root: give %s access to the file or folder, or choose another one", s.as, s.as)
+	}
+}
+
+// operatorName is who types: under sudo, the user who called it.
+func operatorName() string {
+	if name := os.Getenv("SUDO_USER"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}

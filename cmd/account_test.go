@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"deedkeep/app/config"
+	"deedkeep/app/title"
+)
+
+func TestSwitchesToTheOwner(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		euid, owner int
+		known, want bool
+	}{
+		{"root, a vault of the service", 0, 998, true, true},
+		{"root, a vault of root", 0, 0, true, false},
+		{"root, no directory yet", 0, 0, false, false},
+		{"the service, its own", 998, 998, true, false},
+		{"another user", 1000, 998, true, false},
+		{"another user, a vault of root", 1000, 0, true, false},
+	} {
+		if got := switches(row.euid, row.owner, row.known); got != row.want {
+			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
+		}
+	}
+	messages := new(bytes.Buffer)
+	s := &shell{messages: messages}
+	if err := s.becomeOwner(config.Config{Data: t.TempDir()}); err != nil || s.as != "" || messages.Len() > 0 {
+		t.Errorf("own directory: got %v, as %q, said %q", err, s.as, messages)
+	}
+}
+
+// The log names who typed, not the service that sudo made of them.
+func TestOperatorUnderSudo(t *testing.T) {
+	t.Setenv("SUDO_USER", "")
+	if got := operatorName(); got == "" {
+		t.Error("without sudo: got no name")
+	}
+	t.Setenv("SUDO_USER", "kim")
+	if got := operatorName(); got != "kim" {
+		t.Errorf("under sudo: got %q, want kim", got)
+	}
+}
+
+// What root could have read and the service can't is explained, and nothing else.
+func TestAccessIsExplained(t *testing.T) {
+	denied := &fs.PathError{Op: "open", Path: "/root/scans", Err: fs.ErrPermission}
+	for _, row := range []struct {
+		name, as string
+		err      error
+		want     bool
+	}{
+		{"as the service", "deedkeep", denied, true},
+		{"wrapped", "deedkeep", fmt.Errorf("backup: %w", denied), true},
+		{"as an answer of the vault", "deedkeep", &title.Error{Message: "mkdir /mnt/nas: permission denied"}, true},
+		{"as oneself", "", denied, false},
+		{"another error", "deedkeep", errors.New("the disk is full"), false},
+	} {
+		messages := new(bytes.Buffer)
+		s := &shell{messages: messages, as: row.as}
+		s.exit(t.Context(), row.err)
+		if got := strings.Contains(messages.String(), "runs as deedkeep, who owns the vault"); got != row.want {
+			t.Errorf("%s: got %q, want it explained %v", row.name, messages, row.want)
+		}
+	}
+}
