@@ -259,7 +259,11 @@ func (s *Store) unlink(path string) error {
 }
 
 func (s *Store) syncDir(dir string) error {
-	if err := s.files.SyncDir(dir); err != nil {
+	err := s.files.SyncDir(dir)
+	if at, ok := errors.AsType[*fs.PathError](err); ok && at.Op == "open" {
+		return mark(err) // nothing was synced, so no sync failed
+	}
+	if err != nil {
 		return syncError(err)
 	}
 	return nil

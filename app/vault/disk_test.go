@@ -99,6 +99,8 @@ func TestDiskFails(t *testing.T) {
 		{"sync", "sync", syscall.EIO, title.Closing, true},
 		{"rename", "rename", syscall.EIO, title.Internal, false},
 		{"sync of a folder", "syncdir", syscall.EIO, title.Closing, true},
+		{"opening a folder for its sync", "syncdir", &fs.PathError{Op: "open", Path: "blobs/10", Err: syscall.EMFILE}, title.Internal, false},
+		{"sync of an open folder", "syncdir", &fs.PathError{Op: "sync", Path: "blobs/10", Err: syscall.EIO}, title.Closing, true},
 		{"full at create", "create", syscall.ENOSPC, title.Full, false},
 		{"full at write", "write", syscall.ENOSPC, title.Full, false},
 		{"full at sync", "sync", syscall.ENOSPC, title.Full, false},
