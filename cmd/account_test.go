@@ -50,7 +50,7 @@ func TestOperatorUnderSudo(t *testing.T) {
 
 // What root could have read and the service can't is explained, and nothing else.
 func TestAccessIsExplained(t *testing.T) {
-	denied := &fs.PathError{Op: "open", Path: "/root/scans", Err: fs.ErrPermission}
+	denied := &fs.PathError{Op: "open", Path: "/mnt/scans", Err: fs.ErrPermission}
 	for _, row := range []struct {
 		name, as string
 		err      error
