@@ -222,7 +222,7 @@ func foldersDropped(t *testing.T, on *bench) {
 	b.expect("status of 422") // of what is rejected for its name alone
 	b.drop("h1", top)
 	b.sees("[data-upload] > p.muted | 3 uploaded to 2 folders, 1 not filed.")
-	b.sees("#folders a | Twp A")
+	b.sees("#folders a | County starters")
 	b.screenshot("scene-folders-dropped")
 	b.noBarriers(t, "after a folder was dropped")
 	folders, err := c.Folders(t.Context())
@@ -242,4 +242,17 @@ func foldersDropped(t *testing.T, on *bench) {
 	b.sees(".hint | Folders are flattened")
 	b.drop("h1", top)
 	b.sees(".documents .document-name | three.txt")
+	b.until(`document.querySelectorAll(".documents .document").length == 3`)
+	// On a phone a row is two lines, and its tools are one more that opens.
+	b.size(360, 740)
+	b.goTo(value[string](b, `location.pathname`))
+	if high := value[float64](b, `Math.max(...[...document.querySelectorAll(".documents .document")].map(d => d.getBoundingClientRect().height))`); high > 76 {
+		t.Errorf("a row is %v px high at a width of 360", high)
+	}
+	b.screenshot("scene-phone-rows")
+	b.click(".document .more > summary")
+	b.sees(".document .document-tools | Rename")
+	b.fits(360)
+	b.noBarriers(t, "with the tools of a row open")
+	b.screenshot("scene-phone-row-open")
 }

@@ -91,6 +91,7 @@ func (f *firm) finds(t *testing.T, b *tab) {
 	b.until(`(() => { const m = document.querySelector(".viewer-marks i.now, .viewer-marks i"), r = m?.getBoundingClientRect();
 		return r && r.width > 20 && r.height > 4 && r.top > 0 && r.bottom < innerHeight })()`)
 	b.screenshot("scene-found")
+	value[bool](b, `document.querySelector("[data-pages]").focus() || true`)
 	for _, turn := range []string{"rotate(90deg)", "rotate(180deg)"} {
 		b.press("r")
 		b.until(fmt.Sprintf(`document.querySelector(".viewer-marks:has(i)")?.style.transform.includes(%q)`, turn))
