@@ -142,9 +142,14 @@ func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, erro
 	if err != nil {
 		return archive.Options{}, err
 	}
-	set := backupSettings(c)
-	if p.typed != "" || p.passphraseFile != "" {
-		set.Passphrase, set.PassphraseFile = p.typed, p.passphraseFile
+	set, given := backupSettings(c), p.typed
+	if given == "" && p.passphraseFile != "" {
+		if given, err = vault.ReadPassphrase(p.passphraseFile); err != nil {
+			return archive.Options{}, fmt.Errorf("--passphrase-file: %w", err)
+		}
+	}
+	if given != "" {
+		set.Passphrase, set.PassphraseFile = given, ""
 	}
 	opts, err := vault.ArchiveOptions(ring, set, identities)
 	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blob.DiskFree

@@ -362,13 +362,22 @@ func (s BackupSettings) passphrase() (string, error) {
 	if s.Passphrase != "" || s.PassphraseFile == "" {
 		return s.Passphrase, nil
 	}
-	raw, err := os.ReadFile(s.PassphraseFile)
+	phrase, err := ReadPassphrase(s.PassphraseFile)
 	if err != nil {
-		return "", fmt.Errorf("passphrase file: %w", err)
+		return "", fmt.Errorf("backup.passphrase_file: %w", err)
+	}
+	return phrase, nil
+}
+
+// ReadPassphrase reads a file that holds a passphrase and, after it, any line ends.
+func ReadPassphrase(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
 	}
 	phrase := strings.TrimRight(string(raw), "\r\n")
 	if phrase == "" {
-		return "", fmt.Errorf("passphrase file: %s is empty", s.PassphraseFile)
+		return "", fmt.Errorf("%s is empty", path)
 	}
 	return phrase, nil
 }
