@@ -54,6 +54,10 @@ func (p *pages) routes() []route {
 
 		{"GET /trash", mayWrite, p.trashList, false},
 		{"POST /trash", mayWrite, p.restoreTrash, false},
+		{"GET " + purgePath, mayAdminister, p.purgePage, false},
+		{"POST " + purgePath, mayAdminister, p.purge, false},
+		{"GET " + emptyPath, mayAdminister, p.emptyTrashPage, false},
+		{"POST " + emptyPath, mayAdminister, p.emptyTrash, false},
 		{"GET /admin/templates", mayAdminister, p.templateList, false},
 		{"POST /admin/templates", mayAdminister, p.createTemplate, false},
 		{"GET /admin/templates/{n}", mayAdminister, p.templatePage, false},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,9 @@ import (
 type trashPage struct {
 	Nouns      []trashNoun
 	Items      []trashRow
-	Keep       int // days
+	Keep       string // how long deleted records stay where no retention covers them
+	Retention  string // how long abstracts stay; "" where no longer than others
+	Templates  bool   // some templates have a retention of their own
 	Here       string
 	Problems   []string
 	Prev, Next string
@@ -33,7 +36,14 @@ type trashNoun struct {
 type trashRow struct {
 	vault.Trashed
 	Item, Label, Who string
+	AbstractPath     string // of a document's abstract; "" where there is no page of it
 }
+
+// Purge is the page on which an administrator deletes it permanently.
+func (r trashRow) Purge() string { return address(purgePath, url.Values{"item": {r.Item}}) }
+
+// ByRetention reports a record that is there longer than others because of the retention.
+func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.Retained) }
 
 const onTrash = 50
 
@@ -48,7 +58,11 @@ func (p *pages) trashList(w http.ResponseWriter, r *http.Request, who visitor) e
 func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, status int, problems []string) error {
 	asked := kept(r, "noun")
 	q := vault.Query{Down: true, Limit: onTrash}
-	shown := trashPage{Keep: int(p.Vault.Trash.Keep() / (24 * time.Hour)), Problems: problems}
+	retention := p.Vault.Trash.Retention()
+	shown := trashPage{Keep: spanWords(p.Vault.Trash.Keep()), Templates: len(retention.Templates) > 0, Problems: problems}
+	if retention.Keep > p.Vault.Trash.Keep() {
+		shown.Retention = spanWords(retention.Keep)
+	}
 	for _, l := range trashLabels {
 		chosen := asked.Get("noun") == l.noun
 		path := "/trash"
@@ -67,16 +81,37 @@ func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, s
 	}
 	for _, item := range list.Items {
 		row := trashRow{Trashed: item, Item: p.spelled(item.Noun, item.ID), Label: item.Noun, Who: actorWords(item.By)}
-		for _, l := range trashLabels {
-			if l.noun == item.Noun {
-				row.Label = l.one
-			}
+		row.Label = trashLabel(item.Noun)
+		if of := item.Abstract; of != nil && of.Live {
+			row.AbstractPath = p.abstractPath(of.ID)
 		}
 		shown.Items = append(shown.Items, row)
 	}
 	shown.Here = r.URL.RequestURI()
 	shown.Prev, shown.Next = p.beside(r, asked, list.Prev, list.Next)
 	return p.show(w, r, who, status, "trash.html", page{Heading: "Trash", Section: "trash", Data: shown, Scripts: []string{"choose.js"}})
+}
+
+func trashLabel(noun string) string {
+	for _, l := range trashLabels {
+		if l.noun == noun {
+			return l.one
+		}
+	}
+	return noun
+}
+
+// spanWords says how long something is kept in the largest unit that fits.
+func spanWords(d time.Duration) string {
+	for _, unit := range []struct {
+		of        time.Duration
+		one, many string
+	}{{365 * oneDay, "year", "years"}, {oneDay, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
+		if d >= unit.of && d%unit.of == 0 {
+			return plural(int(d/unit.of), unit.one, unit.many)
+		}
+	}
+	return d.String()
 }
 
 // spelled names a record as pages do: noun:id, with the id that others know it by.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,4 +70,81 @@ func TestTrashOver(t *testing.T) {
 	h.clock.Move(30*24*time.Hour + time.Minute)
 	again := h.sit(t, "ben", title.RoleStaff)
 	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
+}
+
+// An administrator deletes one record or all permanently, after typing what is asked for;
+// staff is not offered that.
+func TestPurgeFromThePage(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
+	h.user(t, "Owner", title.RoleAdmin)
+	staff, admin := h.sit(t, "sue", title.RoleStaff), h.sit(t, "ada", title.RoleAdmin)
+	abstract := h.abstract(t, staff.actor, "12 Elm St").Abstract.ID
+	file, other := h.put(t, "a.pdf", vaulttest.PDF(1, "a")), h.put(t, "b.pdf", vaulttest.PDF(1, "b"))
+	for _, err := range []error{
+		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}), h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
+		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ofAbstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(abstract)
+	one := "/admin/trash/purge?item=" + url.QueryEscape(fmt.Sprintf("file:%d", file.ID))
+	staff.get(t, 200, "/trash", "for 30 days", "stay for 20 years", "by retention").lacks(t, "/admin/trash")
+	staff.get(t, 403, one)
+	staff.post(t, 403, "/admin/trash/empty", url.Values{"confirm": {"empty trash"}})
+	admin.get(t, 200, "/trash", "/admin/trash/empty", "/admin/trash/purge?item=file", "Delete permanently")
+
+	admin.get(t, 200, one, "the document <b>a.pdf</b>", "Type <b>a.pdf</b> to confirm").lacks(t, "retention")
+	form := url.Values{"item": {fmt.Sprintf("file:%d", file.ID)}, "confirm": {"b.pdf"}}
+	admin.post(t, 422, "/admin/trash/purge", form).has(t, "The text does not match. Nothing was deleted.", `aria-invalid="true"`)
+	form.Set("confirm", " A.PDF ")
+	admin.post(t, 303, "/admin/trash/purge", form).same(t, map[string]string{"Location": "/trash"})
+	admin.get(t, 200, "/trash", "b.pdf").lacks(t, "a.pdf")
+	admin.post(t, 409, "/admin/trash/purge", form).has(t, "no longer in the trash")
+	admin.get(t, 404, one)
+
+	kept := "/admin/trash/purge?item=" + url.QueryEscape(ofAbstract)
+	admin.get(t, 200, kept, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
+	form = url.Values{"item": {ofAbstract}, "confirm": {"12 elm st"}}
+	admin.post(t, 422, "/admin/trash/purge", form).has(t, "Enter the reason.", "reason-problem")
+	form.Set("reason", strings.Repeat("x", title.MaxLine+1))
+	admin.post(t, 422, "/admin/trash/purge", form).has(t, "must not be longer")
+
+	admin.get(t, 200, "/admin/trash/empty", "permanently deletes 1 item", "1 item stays", "empty trash")
+	admin.post(t, 422, "/admin/trash/empty", nil).has(t, "The text does not match.")
+	admin.post(t, 303, "/admin/trash/empty", url.Values{"confirm": {"empty trash"}})
+	admin.get(t, 200, "/trash", "12 Elm St").lacks(t, "b.pdf")
+	admin.get(t, 200, "/admin/trash/empty", "The retention setting keeps everything")
+
+	form.Set("reason", "Court order 26-117")
+	admin.post(t, 303, "/admin/trash/purge", form)
+	admin.get(t, 200, "/trash", "The trash is empty")
+	admin.get(t, 200, "/admin/trash/empty", "The trash is empty.")
+	admin.get(t, 200, "/admin/activity", "permanently deleted", "emptied the trash", "lifted the retention of", "12 Elm St", "Court order 26-117", "1 kept by the retention setting")
+}
+
+// The trash says which abstract a document was on, with the way there while there is one.
+func TestTrashNamesTheAbstract(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	staff := h.sit(t, "sue", title.RoleStaff)
+	opaque, file := h.someAbstract(t)
+	id, _ := h.vault.Secrets.IDs("abstracts").Decode(opaque)
+	if err := h.vault.Abstracts.Detach(t.Context(), staff.actor, id, file, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	path := "/abstracts/" + opaque
+	link := `from <a href="` + path + `">`
+	staff.get(t, 200, "/trash", link)
+	staff.get(t, 200, path, "to the trash? You can restore it from there.").lacks(t, "emptied")
+	if err := h.vault.Abstracts.Trash(t.Context(), staff.actor, id, vault.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	staff.get(t, 200, "/trash", "which is in the trash").lacks(t, link)
+	if _, err := h.vault.Trash.Purge(t.Context(), title.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
+		t.Fatal(err)
+	}
+	staff.get(t, 200, "/trash", "an abstract that is permanently deleted").lacks(t, link)
 }

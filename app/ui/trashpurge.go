@@ -1,0 +1,138 @@
+package ui
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// The pages on which an administrator deletes permanently what is in the trash.
+const (
+	purgePath = "/admin/trash/purge"
+	emptyPath = "/admin/trash/empty"
+)
+
+// emptyWords are typed to empty the trash.
+const emptyWords = "empty trash"
+
+// purgeForm asks for one record to be deleted permanently.
+type purgeForm struct {
+	vault.Trashed
+	Item, Label, Who, Asked, Typed, Reason string
+	UnderRetention                         bool
+	Problems                               map[string]string
+}
+
+func (p *pages) purgePage(w http.ResponseWriter, r *http.Request, who visitor) error {
+	form, err := p.purgeForm(r, r.URL.Query().Get("item"))
+	if err != nil {
+		return err
+	}
+	return p.showPurge(w, r, who, http.StatusOK, form)
+}
+
+func (p *pages) showPurge(w http.ResponseWriter, r *http.Request, who visitor, status int, form purgeForm) error {
+	return p.show(w, r, who, status, "trashpurge.html", page{Heading: "Delete permanently", Section: "trash", Data: form})
+}
+
+// purgeForm reads the record that a form names.
+func (p *pages) purgeForm(r *http.Request, item string) (form purgeForm, err error) {
+	noun, id, err := cutRecord(p.recordOf(item))
+	if err != nil {
+		return form, err
+	}
+	form.Item = item
+	if form.Trashed, err = p.Vault.Trash.Find(r.Context(), noun, id); err != nil {
+		return form, err
+	}
+	form.Label, form.Who, form.UnderRetention = trashLabel(noun), actorWords(form.By), p.Now().Before(form.Retained)
+	// Nobody can type what is no word.
+	if form.Asked = strings.Join(strings.Fields(form.Heading), " "); form.Asked == "" {
+		form.Asked = "delete"
+	}
+	return form, nil
+}
+
+// purge deletes one record permanently when its name was typed.
+func (p *pages) purge(w http.ResponseWriter, r *http.Request, who visitor) error {
+	form, err := p.purgeForm(r, r.PostForm.Get("item"))
+	if title.KindOf(err) == title.NotFound {
+		return p.showTrash(w, r, who, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
+	}
+	if err != nil {
+		return err
+	}
+	form.Typed, form.Reason, form.Problems = r.PostForm.Get("confirm"), strings.TrimSpace(r.PostForm.Get("reason")), map[string]string{}
+	if !title.SameWords(form.Typed, form.Asked) {
+		form.Problems["confirm"] = "The text does not match. Nothing was deleted."
+	}
+	if form.UnderRetention && form.Reason == "" {
+		form.Problems["reason"] = "Enter the reason. The audit log keeps it."
+	}
+	if len(form.Problems) > 0 {
+		return p.showPurge(w, r, who, http.StatusUnprocessableEntity, form)
+	}
+	done, err := p.Vault.Trash.Purge(r.Context(), who.Actor, form.Noun, form.ID, form.Reason)
+	var named *title.Error
+	if errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.Conflict, title.NotFound}, named.Kind) {
+		status, problems := refusal(err)
+		if problems == nil {
+			status, problems = http.StatusConflict, map[string]string{"": named.Message}
+		}
+		form.Problems = problems
+		return p.showPurge(w, r, who, status, form)
+	}
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, "/trash", purgedWords(done))
+}
+
+// emptyForm asks for everything to be deleted permanently.
+type emptyForm struct {
+	Due, Kept      int
+	Asked, Problem string
+}
+
+func (p *pages) emptyTrashPage(w http.ResponseWriter, r *http.Request, who visitor) error {
+	return p.showEmpty(w, r, who, http.StatusOK, "")
+}
+
+func (p *pages) showEmpty(w http.ResponseWriter, r *http.Request, who visitor, status int, problem string) error {
+	due, kept, err := p.Vault.Trash.Purgeable(r.Context())
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, who, status, "trashempty.html", page{Heading: "Empty trash", Section: "trash", Data: emptyForm{due, kept, emptyWords, problem}})
+}
+
+func (p *pages) emptyTrash(w http.ResponseWriter, r *http.Request, who visitor) error {
+	if !title.SameWords(r.PostForm.Get("confirm"), emptyWords) {
+		return p.showEmpty(w, r, who, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
+	}
+	done, err := p.Vault.Trash.Empty(r.Context(), who.Actor)
+	if err != nil {
+		return err
+	}
+	return p.see(w, r, "/trash", purgedWords(done))
+}
+
+// purgedWords says what came of a purge. Its record counts an abstract and each of its
+// documents.
+func purgedWords(done vault.Purged) string {
+	said := "Permanently deleted " + plural(done.Records, "record", "records")
+	if done.Files > 0 {
+		said += ", including " + plural(done.Files, "document", "documents")
+	}
+	if done.Freed > 0 {
+		said += ". " + size(done.Freed) + " freed"
+	}
+	if done.Waits {
+		said += ". The server frees the rest of the space after the backup"
+	}
+	return said + "."
+}
