@@ -28,6 +28,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Kinds of errors, for errors.Is. Besides these, fs.ErrNotExist means that
@@ -62,6 +63,10 @@ type Options struct {
 	Rand     io.Reader    // names of temporary files; nil: crypto/rand
 	KeepTmp  bool         // leave what an earlier run left in tmp
 	ReadOnly bool         // create nothing, empty nothing; Stage, Keep and Sweep answer ErrReadOnly
+
+	Now   func() time.Time // nil: time.Now
+	Trust time.Duration    // how long a blob that was read or written counts as verified; 0: 24 hours
+	First int64            // up to this size, in bytes, OpenVerified verifies before it returns; 0: 1 MB
 }
 
 // Store is the blobs of one vault. Its methods may be called from many
@@ -75,6 +80,10 @@ type Store struct {
 	keepTmp  bool
 	gate     chan struct{}
 	pins     pins
+	now      func() time.Time
+	trust    time.Duration
+	first    int64
+	verdicts verdicts
 
 	mu   sync.Mutex
 	live map[string]struct{} // temporary files that a Staged, a running Stage or a Claim still owns
@@ -88,6 +97,7 @@ func Open(dir, tmp string, opts Options) (*Store, error) {
 	s := &Store{
 		dir: filepath.Clean(dir), tmp: filepath.Clean(tmp),
 		files: opts.FS, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly, keepTmp: opts.KeepTmp,
+		now: opts.Now, trust: opts.Trust, first: opts.First,
 		gate: make(chan struct{}, syncsAtOnce),
 		live: map[string]struct{}{},
 	}
@@ -96,6 +106,9 @@ func Open(dir, tmp string, opts Options) (*Store, error) {
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
 	}
 	if s.rand == nil {
 		s.rand = rand.Reader

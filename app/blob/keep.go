@@ -95,6 +95,7 @@ func (s *Store) publish(ctx context.Context, f *Staged) error {
 	if err != nil {
 		return err
 	}
+	s.vouch(f.digest)
 	f.published = true
 	s.forget(f.path)
 	return nil

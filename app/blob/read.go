@@ -35,23 +35,42 @@ func (s *Store) Has(d Digest) (size int64, err error) {
 // it, and compares its SHA-256 with its name: nil, ErrMissing, ErrDamaged with
 // what was found (an unreadable blob is damaged too), or the context's error.
 // Whether the length is the one on record the caller asks Has.
-func (s *Store) Check(ctx context.Context, d Digest) error {
+func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckPaced(ctx, d, nil) }
+
+// CheckPaced is Check that calls pace, which may be nil, between stretches of a long
+// blob.
+func (s *Store) CheckPaced(ctx context.Context, d Digest, pace func(context.Context)) error {
 	f, err := s.Open(d)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("blob %s: %w", d, ErrMissing)
-	}
 	if err != nil {
-		return err
+		return missing(d, err)
 	}
-	err = check(ctx, f, d)
-	if err != nil {
-		err = fmt.Errorf("blob %s: %w", d, err)
+	at, err := stampOf(f)
+	if err == nil {
+		uncache(f.Fd())
+		err = s.check(ctx, f, d, at, pace)
 	}
 	return errors.Join(err, f.Close())
 }
 
-func check(ctx context.Context, f *os.File, d Digest) error {
-	uncache(f.Fd())
+// missing is the error of opening a blob.
+func missing(d Digest, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("blob %s: %w", d, ErrMissing)
+	}
+	return err
+}
+
+// check reads f, whose stamp is at, and notes the verdict.
+func (s *Store) check(ctx context.Context, f *os.File, d Digest, at stamp, pace func(context.Context)) error {
+	err := check(ctx, f, d, pace)
+	if err != nil {
+		err = fmt.Errorf("blob %s: %w", d, err)
+	}
+	s.judge(d, f, at, err)
+	return err
+}
+
+func check(ctx context.Context, f *os.File, d Digest, pace func(context.Context)) error {
 	c := newChunk()
 	defer chunks.Put(c)
 	h := sha256.New()
@@ -66,6 +85,9 @@ func check(ctx context.Context, f *os.File, d Digest) error {
 		}
 		h.Write(c.bytes())
 		size += int64(c.n)
+		if pace != nil && !end {
+			pace(ctx)
+		}
 	}
 	if got := Digest(h.Sum(nil)); got != d {
 		return fmt.Errorf("%w: its %d bytes have the digest %s", ErrDamaged, size, got)
