@@ -40,6 +40,7 @@ type Config struct {
 	Retention      Retention      `mapstructure:"retention"`
 	Idempotency    Idempotency    `mapstructure:"idempotency"`
 	Sweep          Sweep          `mapstructure:"sweep"`
+	Scrub          Scrub          `mapstructure:"scrub"`
 	Backup         Backup         `mapstructure:"backup"`
 	Metrics        Metrics        `mapstructure:"metrics"`
 
@@ -184,6 +185,13 @@ type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
 }
 
+// Scrub reads every stored document now and then, and says when one is verified before it is sent.
+type Scrub struct {
+	Every       time.Duration `mapstructure:"every"`        // all documents once; 0: never
+	VerifiedFor time.Duration `mapstructure:"verified_for"` // since a document was read
+	VerifyFirst Size          `mapstructure:"verify_first"` // up to this size before the first byte is sent
+}
+
 // Backup is the plan of backups, how long they are kept, and whom they are encrypted for.
 type Backup struct {
 	To             string        `mapstructure:"to"`    // a directory; "": none by itself
@@ -233,6 +241,7 @@ func Default() Config {
 		Retention:   Retention{Keep: 20 * year, Templates: []string{}},
 		Idempotency: Idempotency{Keep: day},
 		Sweep:       Sweep{Every: 24 * time.Hour},
+		Scrub:       Scrub{Every: 30 * day, VerifiedFor: day, VerifyFirst: MB},
 		Backup:      Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
 		Metrics:     Metrics{Loopback: true},
 	}

@@ -127,6 +127,7 @@ trash: {keep: 7d}
 retention: {keep: 7y, templates: [3=10y, 5=0]}
 idempotency: {keep: 90m}
 sweep: {every: 1d12h}
+scrub: {every: 20d, verified_for: 6h, verify_first: 2 MB}
 backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_monthly: 1, recipients: [age1qqqq, age1zzzz]}
 metrics: {loopback: false}
 `
@@ -147,6 +148,7 @@ func everyConfig() Config {
 		Search:     Search{3 * time.Second, 8 * MB, MB, 9, 3},
 		Disk:       Disk{GB, 4 * MB, true}, CORS: CORS{[]string{"https://portal.example.com", "http://localhost:3000"}},
 		Trash: Trash{7 * 24 * time.Hour}, Retention: Retention{7 * year, []string{"3=10y", "5=0"}}, Idempotency: Idempotency{90 * time.Minute}, Sweep: Sweep{36 * time.Hour},
+		Scrub:  Scrub{20 * day, 6 * time.Hour, 2 * MB},
 		Backup: Backup{To: "/mnt/nas/deedkeep", Every: 12 * time.Hour, KeepDaily: 3, KeepWeekly: 2, KeepMonthly: 1, Recipients: []string{"age1qqqq", "age1zzzz"}},
 	}
 }

@@ -155,6 +155,50 @@ func (t *Tx) DigestInUse(digest [32]byte) bool {
 	return bytes.HasPrefix(k, digest[:])
 }
 
+// digestLook bounds how many files of the same bytes FileOfDigest looks through.
+const digestLook = 16
+
+// NextDigest gives the first digest behind one (nil: the first of all) and a file that
+// has these bytes, as FileOfDigest does. ok is false where there is none.
+func (t *Tx) NextDigest(after []byte) (digest [32]byte, file title.File, ok bool) {
+	if after != nil {
+		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // no number of a file is that high
+	}
+	c := t.bucket(bucketFileDigests).Cursor()
+	k, _ := c.Seek(after)
+	for k != nil && len(k) != 40 {
+		k, _ = c.Next() // Check reports it
+	}
+	if k == nil {
+		return digest, file, false
+	}
+	file, ok = t.FileOfDigest([32]byte(k))
+	return [32]byte(k), file, ok
+}
+
+// FileOfDigest gives a file that has these bytes: one that is not in the trash, if one
+// of the first few is not. Where no record of them can be read, or says so, it has
+// nothing but a number, and a size of -1. ok is false where there is none.
+func (t *Tx) FileOfDigest(digest [32]byte) (file title.File, ok bool) {
+	c := t.bucket(bucketFileDigests).Cursor()
+	looked := 0
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && looked < digestLook; k, _ = c.Next() {
+		looked++
+		id, _ := numberOf(k[32:])
+		one, err := files.get(t, id)
+		if err != nil || one.Digest != hex.EncodeToString(digest[:]) {
+			one = title.File{ID: id, Size: -1} // Check reports it
+		}
+		if one.Size >= 0 && one.Trashed == nil {
+			return one, true
+		}
+		if !ok || file.Size < 0 {
+			file, ok = one, true
+		}
+	}
+	return file, ok
+}
+
 // FileRecords counts the records of files that are there, damaged ones too, whatever
 // the counter says.
 func (t *Tx) FileRecords() (n uint64) {

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
+	"deedkeep/app/vault"
 )
 
 func isLink(path string) bool { return strings.HasPrefix(path, "/dl/") }
@@ -43,6 +46,11 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
 		return
 	}
+	if damaged := (*vault.DamagedError)(nil); errors.As(err, &damaged) {
+		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", requestID(w))
+		p.refuse(w, r, http.StatusInternalServerError, "Document damaged", fmt.Sprintf("The stored copy of “%s” is damaged and can't be downloaded. Tell the person who gave you this link.", link.Filename))
+		return
+	}
 	if err != nil {
 		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", requestID(w))
 		p.refuse(w, r, http.StatusInternalServerError, "Something went wrong here", "The document could not be opened. Please tell whoever runs this service.")
@@ -52,7 +60,17 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", requestID(w))
 	describe(w.Header(), file, link.Filename)
 	p.pace(w, file.Size)
-	http.ServeContent(p.watched(w, r, file), r, "", file.CreatedAt, content)
+	p.transmit(p.watched(w, r, file), r, file, content)
+}
+
+// transmit sends a document. A large one is verified on its way: where it is damaged the
+// connection breaks off before the end, so that no client takes it for complete.
+func (p *pages) transmit(w http.ResponseWriter, r *http.Request, file title.File, content io.ReadSeeker) {
+	http.ServeContent(w, r, "", file.CreatedAt, content)
+	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
+		p.Log.ErrorContext(r.Context(), "download is cut off", "error", verified.Err(), "file", file.ID, "request_id", requestID(w))
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // parse holds the request line, as it was sent, against the link that was signed.

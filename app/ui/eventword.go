@@ -25,6 +25,7 @@ var eventWords = []eventGroup{
 		{"file.filed", "filed", "document", "filed"}, {"file.opened", "opened", "document", "read"}, {"file.downloaded", "downloaded", "document", "downloaded"},
 		{"file.changed", "renamed or moved", "document", "renamed"}, {"file.detached", "took off its abstract, into the trash,", "document", "moved to the trash:"},
 		{"file.trashed", "moved to the trash", "document", "moved to the trash:"}, {"file.restored", "restored from the trash", "document", "took out of the trash:"},
+		{"file.damaged", "found damage in", "document", "found damage in"},
 		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "permanently deleted", "document", ""},
 	}},
 	{"Searches", []eventWord{{"search.asked", "searched (the log never records the words)", "", ""}}},

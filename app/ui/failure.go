@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -46,8 +47,12 @@ func explain(err error) failure {
 		named *title.Error
 		form  *formError
 		busy  *vault.SignInError
+		bad   *vault.DamagedError
 	)
 	switch {
+	case errors.As(err, &bad):
+		return failure{http.StatusInternalServerError, "Document damaged", fmt.Sprintf("The stored copy of “%s” (document %d) is damaged, so the server doesn't send it. "+
+			"Upload the same file again, or have an administrator restore it from a backup.", bad.File.Filename, bad.File.ID)}
 	case errors.As(err, &form):
 		return failure(*form)
 	case errors.Is(err, errClosed):

@@ -36,7 +36,7 @@ func (p *pages) send(w http.ResponseWriter, r *http.Request, who visitor, told f
 	told(w.Header(), file, file.Filename)
 	w.Header().Del("ETag") // it would tell the digest
 	p.pace(w, file.Size)
-	http.ServeContent(p.noted(w, r, who.Actor, fileDownloaded, file), r, "", file.CreatedAt, content)
+	p.transmit(p.noted(w, r, who.Actor, fileDownloaded, file), r, file, content)
 	return nil
 }
 

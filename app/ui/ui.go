@@ -12,9 +12,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -49,7 +49,8 @@ type Options struct {
 
 // documents opens the bytes of a file; NotFound when there is none.
 type documents interface {
-	Open(ctx context.Context, id uint64) (title.File, *os.File, error)
+	Open(ctx context.Context, id uint64) (title.File, io.ReadSeekCloser, error)
+	KnownDamage(list ...title.File) error
 }
 
 // views takes down who opened what; it never waits.

@@ -32,6 +32,13 @@ func (p *pages) zip(w http.ResponseWriter, r *http.Request, who visitor, name st
 	if len(list) == 0 {
 		return &title.Error{Kind: title.Conflict, Message: "There are no documents here to download."}
 	}
+	files := make([]title.File, 0, len(list))
+	for _, entry := range list {
+		files = append(files, entry.File)
+	}
+	if err := p.Files.KnownDamage(files...); err != nil {
+		return err
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": safeName(name) + ".zip"}))

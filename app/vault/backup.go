@@ -53,7 +53,8 @@ type Backup struct {
 	BytesWritten int64         `json:"bytes_written"`
 	Archive      string        `json:"archive"` // which one in To
 	Took         time.Duration `json:"took"`
-	Sealed       bool          `json:"sealed"` // encrypted
+	Sealed       bool          `json:"sealed"`            // encrypted
+	Damaged      []uint64      `json:"damaged,omitempty"` // documents that are known to be damaged in the vault, and are intact in it
 }
 
 // BackupProgress says how many bytes of those to be copied are there.
@@ -139,7 +140,7 @@ func (b *Backups) perform(ctx context.Context, actor title.Actor, to string, pro
 		}
 		return made, fmt.Errorf("backup: %w", err)
 	}
-	made.To, made.Took = to, b.v.now().Sub(begun)
+	made.To, made.Took, made.Damaged = to, b.v.now().Sub(begun), b.v.knownDamaged()
 	b.remember(to, func(o *BackupOutcome) { o.Good, o.Failed = &made, nil })
 	b.note(func(s *BackupState) { s.holds(to, made.Archive) })
 	noted := b.v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
@@ -324,6 +325,9 @@ func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *sto
 		if errors.Is(err, archive.ErrSource) && ctx.Err() == nil {
 			bad = append(bad, fmt.Sprint(files[0].ID))
 			b.v.log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
+			if err := b.v.inspectBytes(ctx, d, files[0]); err != nil && ctx.Err() == nil {
+				b.v.log.Warn("a document is not verified", "file", files[0].ID, "error", err)
+			}
 			return nil
 		}
 		return err

@@ -108,8 +108,10 @@ func (v *Vault) textPages(file title.File, failure string) *int {
 }
 
 // request opens a file's bytes for the reader; done closes them.
-func (v *Vault) request(file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
-	doc, err := v.openBytes(file)
+// Somebody who looks at a document gets nothing of one that is known to be damaged; for
+// the processing, which is tried again, its bytes are as good as the disk gives them.
+func (v *Vault) request(ctx context.Context, file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
+	doc, err := v.openFor(ctx, file, class)
 	if err != nil {
 		return r, nil, err
 	}
@@ -118,8 +120,19 @@ func (v *Vault) request(file title.File, owner string, class reader.Class) (r re
 	return r, func() { _ = doc.Close() }, nil // only read
 }
 
+func (v *Vault) openFor(ctx context.Context, file title.File, class reader.Class) (*os.File, error) {
+	if class != reader.View {
+		return v.openBytes(file)
+	}
+	doc, unverified, err := v.openVerified(ctx, file)
+	if unverified != nil {
+		v.scrubber.ask(unverified.Digest())
+	}
+	return doc, err
+}
+
 func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, class reader.Class) error {
-	r, done, err := v.request(file, owner, class)
+	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
@@ -172,7 +185,7 @@ func (v *Vault) deriveThumbnail(ctx context.Context, file title.File, owner stri
 }
 
 func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string, class reader.Class, name string, page, width int) error {
-	r, done, err := v.request(file, owner, class)
+	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"time"
 
 	"deedkeep/app/indexer"
 	"deedkeep/app/search"
@@ -89,3 +90,30 @@ func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {
 func (v *Vault) Freeing(ctx context.Context, actor title.Actor, check func() error) error {
 	return v.freeing(ctx, actor, func(*store.Tx) error { return check() }, nil)
 }
+
+// ScrubStep does what the scrub does next, without waiting, and says how long it would
+// have waited, and whether that ended the round.
+func (v *Vault) ScrubStep(ctx context.Context) (wait time.Duration, ended bool, err error) {
+	next, wait, err := v.scrubber.plan(ctx, 0)
+	if err == nil {
+		v.scrubber.step(ctx, next)
+		v.scrubber.saveSome(wait)
+	}
+	return wait, next.none, err
+}
+
+// ScrubAsked verifies what was asked for so far, and says how much that was.
+func (v *Vault) ScrubAsked(ctx context.Context) (n int) {
+	for {
+		select {
+		case digest := <-v.scrubber.asked:
+			v.scrubber.answerOne(ctx, digest)
+			n++
+		default:
+			return n
+		}
+	}
+}
+
+// Recheck is what a server does first with what was damaged before.
+func (v *Vault) Recheck(ctx context.Context) { v.scrubber.recheck(ctx) }

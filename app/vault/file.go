@@ -186,17 +186,6 @@ func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[stri
 	return out, fileDetail(out), t.PutFile(out)
 }
 
-// Open opens a document's bytes, which the caller closes; NotFound when there is
-// no such document.
-func (f *Files) Open(ctx context.Context, id uint64) (title.File, *os.File, error) {
-	file, err := f.Get(ctx, id)
-	if err != nil {
-		return file, nil, err
-	}
-	bytes, err := f.v.openBytes(file)
-	return file, bytes, err
-}
-
 func (v *Vault) openBytes(file title.File) (*os.File, error) {
 	digest, err := blob.ParseDigest(file.Digest)
 	if err != nil {

@@ -8,7 +8,14 @@ import (
 	"deedkeep/app/blob"
 )
 
-// keepBytes makes documents durable before the record that names them is written.
+// keepBytes makes documents durable before the record that names them is written. A
+// damaged document of the same bytes is intact again then.
 func (v *Vault) keepBytes(ctx context.Context, staged ...*blob.Staged) (release func(), err error) {
-	return v.blobs.Keep(ctx, staged...)
+	release, err = v.blobs.Keep(ctx, staged...)
+	if err == nil {
+		for _, one := range staged {
+			v.foundIntact(one.Digest())
+		}
+	}
+	return release, err
 }

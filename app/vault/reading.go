@@ -70,7 +70,7 @@ func (f *Files) Sizes(ctx context.Context, actor title.Actor, id uint64) ([]extr
 
 // readSizes reads them anew and keeps them.
 func (v *Vault) readSizes(ctx context.Context, file title.File, owner string, class reader.Class) ([]extract.Size, error) {
-	r, done, err := v.request(file, owner, class)
+	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return nil, err
 	}
@@ -312,7 +312,7 @@ func (f *Files) Marks(ctx context.Context, actor title.Actor, id uint64, page in
 	if err != nil {
 		return nil, err
 	}
-	r, done, err := f.v.request(file, actor.Record(), reader.View)
+	r, done, err := f.v.request(ctx, file, actor.Record(), reader.View)
 	if err != nil {
 		return nil, err
 	}

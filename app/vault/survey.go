@@ -14,7 +14,7 @@ import (
 // each is for. A file may have the end ".new" while it is written.
 var (
 	ownFolders = []string{"blobs", "tmp", "uploads", "previews", searchFolder, "cache", "tls", "drill"}
-	ownFiles   = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", generationFile, spareFile, backupFile, restoreNote, servingFile, "control.sock", "control.json"}
+	ownFiles   = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", generationFile, spareFile, backupFile, restoreNote, scrubFile, servingFile, "control.sock", "control.json"}
 	// harmless is what may lie beside them.
 	harmless = []string{"README.md", "lost+found"}
 )

@@ -77,6 +77,7 @@ func (v *Vault) sweep(ctx context.Context) (result blob.SweepResult, err error) 
 			// Before the bytes: after a crash in between they are still an orphan, and
 			// nobody's text stays behind for good.
 			err = v.derived.Drop(d.String())
+			v.damages.drop(d)
 		}
 		return used, err
 	})

@@ -30,6 +30,7 @@
 //	    spare             gives its space to a purge on a full disk (spare.go): may be deleted, and comes back
 //	    generation        tells an older vault.db that was put back (generation.go)
 //	    backup.json       what became of the last backups (backupplan.go)
+//	    scrub.json        how far the reading of all documents has come, and what is damaged (scrub.go)
 //	    serving.json      whether the last server stopped by itself (serving.go)
 //	    restore.json      while a restore is not finished (restore.go)
 //	    drill/            while a drill is under way (drill.go)
@@ -94,6 +95,7 @@ type Settings struct {
 	Users             UserRules
 	Uploads           UploadSettings
 	Search            SearchSettings
+	Scrub             ScrubSettings
 }
 
 // Options of Open.
@@ -149,6 +151,8 @@ type Vault struct {
 	processor *processor
 	remaker   *remaker
 	sweeper   *sweeper
+	damages   damages
+	scrubber  *scrubber
 	purger    *purger
 	spare     *spare
 	index     *indexer.Indexer
@@ -208,7 +212,8 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create, ReadOnly: fixed})
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
+		ReadOnly: fixed, Now: clock, Trust: opts.Settings.Scrub.VerifiedFor, First: opts.Settings.Scrub.VerifyFirst})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -269,6 +274,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
 	v.spare = &spare{path: filepath.Join(v.dir, spareFile), size: v.set.Spare, chance: v.chance}
+	v.scrubber = newScrubber(v)
 	v.remaker = &remaker{v: v, wake: make(chan struct{}, 1)}
 	v.index = indexer.New(v.indexing())
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
@@ -288,7 +294,8 @@ func (v *Vault) Start(sweepEvery time.Duration) {
 	v.noteStart()
 	ctx, cancel := context.WithCancel(context.Background())
 	v.stop = cancel
-	work := []func(context.Context){v.processor.run, v.remaker.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.Run}
+	work := []func(context.Context){v.processor.run, v.remaker.run, v.gatherer.run, v.Users.run, v.Backups.run, v.Uploads.run, v.index.Run,
+		v.scrubber.run, v.scrubber.answer}
 	own := v.begin(ctx)
 	v.index.Start(own)
 	v.spare.fill(v.log)

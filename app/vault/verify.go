@@ -37,7 +37,8 @@ func (r Report) OK() bool { return len(r.Findings) == 0 }
 
 // Verify holds every record, index and byte of the vault against each other while
 // it goes on working: the records of one moment, copied aside. It changes nothing, but
-// has texts that are of no use rebuilt by the server, now or when one starts.
+// has texts that are of no use rebuilt by the server, now or when one starts, and a
+// server know of damage.
 // The error is about the verification, never about what it found.
 func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
 	var r Report
@@ -174,6 +175,7 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 		return ctx.Err()
 	}
 	r.Bytes += size
+	v.noteVerified(ctx, d, files, size, damage)
 	v.verifyDerived(d, files, r, find)
 	for _, file := range files {
 		finding := store.Finding{Kind: "file", Subject: fmt.Sprint(file.ID)}
@@ -188,6 +190,17 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 		find(finding)
 	}
 	return nil
+}
+
+// noteVerified has a server that sends documents know what was found.
+func (v *Vault) noteVerified(ctx context.Context, d blob.Digest, files []title.File, size int64, damage error) {
+	switch {
+	case !v.serving || len(files) == 0:
+	case damage == nil && (files[0].Size < 0 || files[0].Size == size):
+		v.foundIntact(d)
+	case isDamage(damage):
+		v.foundDamaged(ctx, d, files[0].ID, damage)
+	}
 }
 
 // verifyDerived reads the text and the previews of a document. What is damaged in them,

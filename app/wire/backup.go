@@ -30,6 +30,9 @@ type Backup struct {
 	BytesWritten int64   `json:"bytes_written"`
 	Seconds      float64 `json:"seconds"`
 	Sealed       bool    `json:"sealed"`
+
+	// Damaged are the documents that are intact in the backup and known to be damaged in the vault; left out when none is.
+	Damaged []uint64 `json:"damaged,omitempty"`
 }
 
 // BackupListed is a snapshot in the list of a directory. Problem says why it cannot

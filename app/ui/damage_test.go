@@ -1,0 +1,224 @@
+package ui_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// rot writes other bytes over a document as it lies on the disk, and moves the
+// modification time, so that no clock tick hides the change.
+func (h *house) rot(t *testing.T, file title.File, content []byte) {
+	t.Helper()
+	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fetched is what a client gets; err is not nil where the answer broke off.
+func fetched(t *testing.T, client *http.Client, method, target string, header ...string) (*http.Response, []byte, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return response, body, err
+}
+
+// both are servers of the same pages over HTTP/1.1 and HTTP/2, each with its client.
+func (h *house) both(t *testing.T) map[string]*httptest.Server {
+	t.Helper()
+	second := httptest.NewUnstartedServer(h.server.Config.Handler)
+	second.EnableHTTP2 = true
+	second.TLS = &tls.Config{NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
+	second.StartTLS()
+	t.Cleanup(second.Close)
+	return map[string]*httptest.Server{"HTTP/1.1": h.server, "HTTP/2.0": second}
+}
+
+func verifying(o *vault.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
+
+// TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in
+// other ways: small ones, and large ones that are verified while they are sent.
+func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, verifying)
+	h.user(t, "Owner", title.RoleAdmin)
+	cookie := h.as(t, "Owner")
+	servers := h.both(t)
+	type damaged struct {
+		file    title.File
+		content []byte
+	}
+	var all []damaged
+	for i := range 65 {
+		content := fmt.Appendf(nil, "deed %d ", i)
+		content = bytes.Repeat(content, 1+(i%2*200<<10)/len(content))
+		file := h.put(t, fmt.Sprintf("Deed %d.txt", i), content)
+		bad := bytes.Clone(content)
+		bad[i*7919%len(bad)] ^= 1 << (i % 8)
+		switch i {
+		case 60, 61:
+			bad = content[:len(content)-1]
+		case 62, 63:
+			bad = nil
+		case 64:
+			bad = append(bad, 'x')
+		}
+		h.rot(t, file, bad)
+		all = append(all, damaged{file, content})
+	}
+	for i, d := range all {
+		for protocol, server := range servers {
+			// The second time it is known: the page comes instead of a part.
+			target := []string{h.link(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID), fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
+			for _, header := range []string{"Accept: */*", "Range: bytes=0-"} {
+				response, body, err := fetched(t, server.Client(), "GET", server.URL+target, header, cookie)
+				if response.Proto != protocol {
+					t.Fatalf("got %s, want %s", response.Proto, protocol)
+				}
+				if err == nil && response.StatusCode != http.StatusInternalServerError || len(body) >= len(d.content) && response.StatusCode < 300 {
+					t.Errorf("document %d, %s, %s: status %d, %d bytes of %d, %v", i, protocol, target, response.StatusCode, len(body), len(d.content), err)
+				}
+				if response.StatusCode == http.StatusInternalServerError && (response.Header.Get("Etag") != "" || !bytes.Contains(body, []byte(d.file.Filename))) {
+					t.Errorf("document %d, %s, %s: ETag %q, and the page doesn't name it:\n%s", i, protocol, target, response.Header.Get("Etag"), body)
+				}
+			}
+		}
+	}
+	for _, d := range all {
+		h.put(t, d.file.Filename, d.content)
+		if got := h.status(t, 200, "GET", h.link(d.file)); !bytes.Equal(got.body, d.content) {
+			t.Errorf("uploaded again: got %d bytes, want %d", len(got.body), len(d.content))
+		}
+	}
+}
+
+// TestConditionsOfUnverifiedDocuments: a large document that was not verified recently
+// answers every kind of request as before.
+func TestConditionsOfUnverifiedDocuments(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, verifying)
+	content := bytes.Repeat([]byte("0123456789"), 30<<10)
+	file := h.put(t, "a.txt", content)
+	tag := `"` + file.Digest + `"`
+	size := len(content)
+	for protocol, server := range h.both(t) {
+		for _, row := range []struct {
+			name, method string
+			header       string
+			status       int
+			body         []byte
+		}{
+			{"head", "HEAD", "Accept: */*", 200, nil},
+			{"have it", "GET", "If-None-Match: " + tag, 304, nil},
+			{"the beginning", "GET", "Range: bytes=0-3", 206, content[:4]},
+			{"the middle", "GET", "Range: bytes=100000-100009", 206, content[100000:100010]},
+			{"the end", "GET", fmt.Sprintf("Range: bytes=%d-", size-10), 206, content[size-10:]},
+			{"beyond", "GET", fmt.Sprintf("Range: bytes=%d-", size), 416, nil},
+			{"all as a range", "GET", "Range: bytes=0-", 206, content},
+			{"If-Range of another", "GET", `If-Range: "x"`, 200, content},
+			{"all", "GET", "Accept: */*", 200, content},
+		} {
+			h.clock.Move(25 * time.Hour) // no verification counts any more
+			response, body, err := fetched(t, server.Client(), row.method, server.URL+h.link(file), row.header)
+			if err != nil || response.StatusCode != row.status || row.status < 300 && !bytes.Equal(body, row.body) {
+				t.Errorf("%s, %s: got %d with %d bytes, %v; want %d with %d", protocol, row.name, response.StatusCode, len(body), err, row.status, len(row.body))
+			}
+			if row.status < 400 && response.Header.Get("Etag") != tag {
+				t.Errorf("%s, %s: ETag %q, want %q", protocol, row.name, response.Header.Get("Etag"), tag)
+			}
+		}
+	}
+}
+
+// TestDamagedDocumentsInZips: a zip with a damaged document never ends well, and one
+// whose damage is known names the document.
+func TestDamagedDocumentsInZips(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, verifying)
+	h.user(t, "Owner", title.RoleAdmin)
+	cookie := h.as(t, "Owner")
+	folder, err := h.vault.Folders.Create(t.Context(), title.Actor{Kind: "operator"}, title.FolderDraft{Name: title.Given("Deeds")}, vault.Keep[title.Folder]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := [][]byte{vaulttest.PDF(1, "a"), bytes.Repeat([]byte("large "), 40<<10), vaulttest.PDF(1, "c")}
+	var files []title.File
+	for i, content := range contents {
+		file := h.put(t, fmt.Sprintf("%d.%s", i, []string{"pdf", "txt", "pdf"}[i]), content)
+		patch := title.FilePatch{FolderID: title.Send(title.Number{Present: true, Valid: true, Value: int64(folder.ID)})}
+		if file, err = h.vault.Files.Patch(t.Context(), title.Actor{Kind: "operator"}, file.ID, patch, vault.Match{}); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	target := fmt.Sprintf("%s/vault/%d/zip", h.server.URL, folder.ID)
+	if response, _, err := fetched(t, h.server.Client(), "GET", target, cookie); err != nil || response.StatusCode != 200 {
+		t.Fatalf("sound: %d, %v", response.StatusCode, err)
+	}
+	for i, content := range contents {
+		bad := bytes.Clone(content)
+		bad[len(bad)/3] ^= 1
+		h.rot(t, files[i], bad)
+		response, _, err := fetched(t, h.server.Client(), "GET", target, cookie)
+		if err == nil && response.StatusCode != http.StatusInternalServerError {
+			t.Errorf("document %d: status %d, complete", i, response.StatusCode)
+		}
+		response, body, err := fetched(t, h.server.Client(), "GET", target, cookie)
+		if err != nil || response.StatusCode != http.StatusInternalServerError || !bytes.Contains(body, []byte(files[i].Filename)) {
+			t.Errorf("document %d, known: status %d, %v\n%s", i, response.StatusCode, err, body)
+		}
+		h.put(t, "again "+files[i].Filename, content)
+	}
+}
+
+// TestDamageIsShownToAdministrators on every page, and by name on the page it leads to.
+func TestDamageIsShownToAdministrators(t *testing.T) {
+	t.Parallel()
+	h := openEmpty(t, func(o *vault.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })
+	admin := h.sit(t, "ada", title.RoleAdmin)
+	content := vaulttest.PDF(1, "a")
+	file := h.put(t, "a.pdf", content)
+	admin.get(t, 200, "/admin/backups", "No document is known to be damaged", "Not started").lacks(t, "Damaged")
+	h.rot(t, file, content[1:])
+	admin.get(t, 500, fmt.Sprintf("/documents/%d/original", file.ID), "Document damaged", "“a.pdf” (document 1)")
+	h.clock.Move(time.Minute)
+	admin.get(t, 200, "/vault", "1 stored document is damaged")
+	admin.get(t, 200, "/admin/backups", `<a href="/documents/1">Document 1</a>`)
+	admin.get(t, 200, "/admin/activity", "found damage in")
+	h.put(t, "again.pdf", content)
+	h.clock.Move(time.Minute)
+	admin.get(t, 200, "/vault").lacks(t, "damaged")
+	admin.get(t, 200, "/admin/backups", "No document is known to be damaged")
+}

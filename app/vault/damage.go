@@ -1,0 +1,218 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/store"
+	"deedkeep/app/title"
+)
+
+// Damage is a stored document whose bytes on the disk are known to be damaged or
+// missing. It stays until they are found intact, or no document has them any more.
+type Damage struct {
+	Digest  string    `json:"sha256"`
+	File    uint64    `json:"file"` // one of the documents that have these bytes
+	Problem string    `json:"problem"`
+	Found   time.Time `json:"found_at"`
+	Checked time.Time `json:"checked_at"`
+	Logged  bool      `json:"logged"` // the audit log has it
+}
+
+// DamagedError says that a document is not sent because its stored bytes are damaged.
+type DamagedError struct {
+	File  title.File
+	Cause error
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("file %d is damaged: %v", e.File.ID, e.Cause)
+}
+
+// Unwrap gives what was found.
+func (e *DamagedError) Unwrap() error { return e.Cause }
+
+const (
+	// mostDamaged is how many are remembered, in a note that is written for each.
+	mostDamaged = 1000
+	// mostProblem bounds the sentence of one.
+	mostProblem = 300
+)
+
+// damages are what is known of damage. They are kept in the note of the scrub.
+type damages struct {
+	mu    sync.Mutex
+	marks map[blob.Digest]Damage
+}
+
+func (d *damages) list() []Damage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.SortedFunc(maps.Values(d.marks), func(a, b Damage) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Digest, b.Digest))
+	})
+}
+
+func (d *damages) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.marks)
+}
+
+// mark remembers damage; first says that it is news.
+func (d *damages) mark(digest blob.Digest, file uint64, problem string, at time.Time) (first bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known, marked := d.marks[digest]
+	switch {
+	case !marked && len(d.marks) >= mostDamaged:
+		return false
+	case !marked:
+		known = Damage{Digest: digest.String(), File: file, Found: at}
+	}
+	known.Problem, known.Checked = problem, at
+	d.marks[digest] = known
+	return !marked
+}
+
+// change changes one that is marked.
+func (d *damages) change(digest blob.Digest, change func(*Damage)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, marked := d.marks[digest]; marked {
+		change(&known)
+		d.marks[digest] = known
+	}
+}
+
+func (d *damages) of(digest blob.Digest) (known Damage, marked bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known, marked = d.marks[digest]
+	return known, marked
+}
+
+func (d *damages) drop(digest blob.Digest) (was bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, was = d.marks[digest]
+	delete(d.marks, digest)
+	return was
+}
+
+// Damaged are the documents whose stored bytes are known to be damaged, by number.
+func (v *Vault) Damaged() []Damage { return v.damages.list() }
+
+// knownDamaged are the numbers of the documents whose bytes are known to be damaged.
+func (v *Vault) knownDamaged() (files []uint64) {
+	for _, known := range v.damages.list() {
+		files = append(files, known.File)
+	}
+	return files
+}
+
+// isDamage reports whether an error means that a document's bytes are damaged or gone.
+func isDamage(err error) bool {
+	return errors.Is(err, blob.ErrDamaged) || errors.Is(err, blob.ErrMissing)
+}
+
+// foundDamaged notes that a document's bytes are damaged: once for each, until they are
+// found intact.
+func (v *Vault) foundDamaged(ctx context.Context, digest blob.Digest, file uint64, cause error) {
+	problem := cause.Error()
+	if len(problem) > mostProblem {
+		problem = problem[:mostProblem]
+	}
+	if !v.damages.mark(digest, file, problem, v.now()) {
+		return
+	}
+	v.log.Error("a stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
+	v.logDamage(context.WithoutCancel(ctx), digest)
+	v.scrubber.save()
+}
+
+// logDamage writes the audit log's entry about damage that has none. A vault that takes
+// no writes writes it later.
+func (v *Vault) logDamage(ctx context.Context, digest blob.Digest) {
+	known, marked := v.damages.of(digest)
+	if !marked || known.Logged {
+		return
+	}
+	err := v.store.Update(ctx, nil, func(t *store.Tx) error {
+		return v.event(t, v.now(), title.System(), "file.damaged", record("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
+	})
+	if err != nil {
+		if !takesNoWrites(err) {
+			v.log.Error("the audit log has no entry about a damaged document", "file", known.File, "error", err)
+		}
+		return
+	}
+	v.damages.change(digest, func(d *Damage) { d.Logged = true })
+}
+
+// foundIntact takes the mark away from bytes that were read or written and are right.
+func (v *Vault) foundIntact(digests ...blob.Digest) {
+	healed := false
+	for _, digest := range digests {
+		if known, marked := v.damages.of(digest); marked && v.damages.drop(digest) {
+			v.log.Info("a damaged document is intact again", "file", known.File, "sha256", known.Digest)
+			healed = true
+		}
+	}
+	if healed {
+		v.scrubber.save()
+	}
+}
+
+// inspectBytes reads a document's bytes and notes what it finds. The error is about the
+// reading, and says nothing about the bytes.
+func (v *Vault) inspectBytes(ctx context.Context, digest blob.Digest, file title.File) error {
+	err := v.blobs.CheckPaced(ctx, digest, (&pace{arrivals: &v.arrivals}).step)
+	if err == nil && file.Size >= 0 {
+		var size int64
+		if size, err = v.blobs.Has(digest); err == nil && size != file.Size {
+			err = fmt.Errorf("%w: its record says %d bytes, there are %d", blob.ErrDamaged, file.Size, size)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		v.foundIntact(digest)
+		return nil
+	case !isDamage(err):
+		return err
+	}
+	return v.stillHas(ctx, digest, func(now title.File) {
+		if now.Size >= 0 || errors.Is(err, blob.ErrDamaged) {
+			v.foundDamaged(ctx, digest, now.ID, err)
+		}
+	})
+}
+
+// stillHas calls fn with a document that has these bytes; where there is none any more,
+// nobody misses them.
+func (v *Vault) stillHas(ctx context.Context, digest blob.Digest, fn func(title.File)) error {
+	var file title.File
+	var used bool
+	err := v.store.View(ctx, func(t *store.Tx) error {
+		file, used = t.FileOfDigest(digest)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case used:
+		fn(file)
+	case v.damages.drop(digest):
+		v.scrubber.save()
+	}
+	return nil
+}

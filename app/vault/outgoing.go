@@ -1,0 +1,105 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/title"
+)
+
+// Open opens a document's bytes to be sent; the caller closes them. NotFound when there
+// is no such document, a DamagedError when its bytes are known to be damaged, or are
+// found so: a document that was not verified recently is verified before its first byte
+// is handed out, or, if it is large, before its last. Then reading fails in the end,
+// and Err says so; who sends it must break the connection off.
+func (f *Files) Open(ctx context.Context, id uint64) (title.File, io.ReadSeekCloser, error) {
+	file, err := f.Get(ctx, id)
+	if err != nil {
+		return file, nil, err
+	}
+	content, unverified, err := f.v.openVerified(ctx, file)
+	if err != nil || unverified == nil {
+		return file, content, err
+	}
+	return file, &Outgoing{unverified, content, f.v, file}, nil
+}
+
+// Outgoing is a large document that is verified while it is read.
+type Outgoing struct {
+	*blob.Unverified
+	bytes *os.File
+	v     *Vault
+	file  title.File
+}
+
+// Close closes it. What was not read to its end is verified later.
+func (o *Outgoing) Close() error {
+	switch {
+	case o.Err() != nil:
+		o.v.foundDamaged(context.Background(), o.Digest(), o.file.ID, o.Err())
+	case o.Sound():
+		o.v.foundIntact(o.Digest())
+	default:
+		o.v.scrubber.ask(o.Digest())
+	}
+	return o.bytes.Close()
+}
+
+// KnownDamage is a DamagedError for the first of the documents whose bytes are known to be
+// damaged, or nil. It reads nothing.
+func (f *Files) KnownDamage(list ...title.File) error {
+	if f.v.damages.count() == 0 {
+		return nil
+	}
+	for _, file := range list {
+		digest, err := blob.ParseDigest(file.Digest)
+		if err != nil {
+			return fmt.Errorf("file %d: %w", file.ID, err)
+		}
+		if known, marked := f.v.damages.of(digest); marked {
+			if !within(known.Checked, f.v.now(), lookAgain) {
+				f.v.scrubber.ask(digest)
+			}
+			return &DamagedError{file, fmt.Errorf("%w: %s", blob.ErrDamaged, known.Problem)}
+		}
+	}
+	return nil
+}
+
+func (v *Vault) openVerified(ctx context.Context, file title.File) (*os.File, *blob.Unverified, error) {
+	digest, err := blob.ParseDigest(file.Digest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("file %d: %w", file.ID, err)
+	}
+	content, unverified, err := v.blobs.OpenVerified(ctx, digest, file.Size)
+	switch {
+	case err == nil && unverified == nil:
+		v.foundIntact(digest)
+		return content, nil, nil
+	case err == nil:
+		return content, unverified, nil
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case !isDamage(err):
+		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
+	}
+	damaged := error(title.Absent("file", file.ID)) // it was purged in the meantime
+	failed := v.stillHas(ctx, digest, func(title.File) {
+		damaged = &DamagedError{file, err}
+		known, marked := v.damages.of(digest)
+		if marked && within(known.Checked, v.now(), lookAgain) {
+			return
+		}
+		v.foundDamaged(ctx, digest, file.ID, err)
+		if marked {
+			v.scrubber.ask(digest)
+		}
+	})
+	if failed != nil {
+		return nil, nil, failed
+	}
+	return nil, nil, damaged
+}
