@@ -72,6 +72,9 @@ be mounted. With --new the backup is made there all the same.`,
 					return misused(err)
 				}
 				s.sayConfig()
+				if len(made.Damaged) > 0 {
+					s.say("damaged in the vault, intact in this backup: %s (\"deedkeep status\" says what to do)", damagedFiles(made.Damaged))
+				}
 				if s.json {
 					return s.printJSON(made)
 				}

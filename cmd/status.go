@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +54,8 @@ func (s *shell) statusRows(is wire.Status) [][]string {
 		{"waiting", fmt.Sprintf("%d for processing", is.Queue)},
 		{"failed", failed(is.Failed)},
 		{"search", searchRow(is.Search)},
+		{"damage", damagedRow(is.Damaged)},
+		{"scrub", s.scrubRow(is.Scrub)},
 		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(is.DiskFree), wire.HumanSize(is.DiskReserve))},
 		{"writes", writesRow(is)},
 	}
@@ -83,4 +86,47 @@ func failed(n int64) string {
 		return "0 in processing"
 	}
 	return fmt.Sprintf("%d in processing; \"deedkeep process list\" says why", n)
+}
+
+// damagedRow names the first of the documents that are damaged on the disk.
+func damagedRow(list []wire.Damaged) string {
+	if len(list) == 0 {
+		return "none known"
+	}
+	files := make([]uint64, 0, len(list))
+	for _, d := range list {
+		files = append(files, d.File)
+	}
+	return fmt.Sprintf("%d DAMAGED: %s; upload the same bytes again, or restore them from a backup", len(list), damagedFiles(files))
+}
+
+// damagedFiles names the first of them.
+func damagedFiles(files []uint64) string {
+	const most = 5
+	names := make([]string, 0, most+1)
+	for _, id := range files[:min(len(files), most)] {
+		names = append(names, fmt.Sprintf("file %d", id))
+	}
+	if more := len(files) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// scrubRow says how the reading of all stored documents goes.
+func (s *shell) scrubRow(is wire.Scrub) string {
+	if is.EverySeconds == 0 {
+		return "off (scrub.every: 0)"
+	}
+	if is.StartedAt == nil {
+		return "not started: a server reads every document"
+	}
+	last := "no round completed yet"
+	if is.CompletedAt != nil {
+		last = "last round completed " + s.moment(is.CompletedAt)
+	}
+	if is.Overdue {
+		last = "OVERDUE: " + last
+	}
+	return fmt.Sprintf("%s, %.0f%% of this one read since %s", last, 100*is.Progress, s.moment(is.StartedAt))
 }

@@ -132,6 +132,7 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 		return out, err
 	}
 	out.Search = searchIndex(index)
+	c.damageStatus(&out, s)
 	err = c.backupStatus(&out)
 	return out, err
 }

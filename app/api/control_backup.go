@@ -44,7 +44,7 @@ func (c control) pruned(r *http.Request) (any, error) {
 func backupShape(b vault.Backup) wire.Backup {
 	return wire.Backup{
 		Snapshot: b.Snapshot, CreatedAt: wire.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
-		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed,
+		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed, Damaged: b.Damaged,
 	}
 }
 

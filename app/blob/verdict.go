@@ -42,7 +42,7 @@ const (
 	evictAmong = 32
 )
 
-func (v *verdicts) note(d Digest, new verdict) {
+func (v *verdicts) note(d Digest, is verdict) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.seen == nil {
@@ -51,7 +51,7 @@ func (v *verdicts) note(d Digest, new verdict) {
 	if _, known := v.seen[d]; !known && len(v.seen) >= mostVerdicts {
 		v.evict()
 	}
-	v.seen[d] = new
+	v.seen[d] = is
 }
 
 func (v *verdicts) evict() {

@@ -76,7 +76,7 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	add(clock(c.Data, now, checkup))
 	add(syncs(c.Data))
 	if checkup != nil {
-		add(room(checkup, c), backup(checkup, c, now), place(checkup, c), past(checkup, now), database(checkup), writes(checkup), failures(checkup), searches(checkup))
+		add(room(checkup, c), backup(checkup, c, now), place(checkup, c), past(checkup, now), database(checkup), writes(checkup), failures(checkup), damage(checkup), scrub(checkup), searches(checkup))
 	}
 	add(port(ctx, c, checkup), certificates(c, checkup, now))
 	add(memory(c), engine(ctx, opts))

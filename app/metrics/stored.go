@@ -20,6 +20,10 @@ var (
 	database  = gauge("database_bytes", "Size of the database file.")
 	diskFree  = gauge("disk_free_bytes", "Room on the disk of the data directory.")
 	diskFloor = gauge("disk_reserve_bytes", "Room that stays free: below it nothing is stored (disk.reserve).")
+	damaged   = gauge("documents_damaged", "Stored documents whose bytes are known to be damaged or missing; deedkeep status names them.")
+	scrubAge  = gauge("scrub_age_seconds", "Time since the last scrub read every stored document, or, before the first did, since it started; 0 while it is off.")
+	scrubPart = gauge("scrub_progress_ratio", "Part of the stored documents that the scrub under way has read, 0 to 1.")
+	scrubDone = gauge("scrub_last_completion_timestamp_seconds", "When a scrub last completed reading every stored document; 0 if none has.")
 	readOnly  = gauge("read_only", "1 if the vault takes no more changes after a failure of its disk, until it is restarted.")
 
 	filed      = counter("documents_filed_total", "Documents that were filed.")
@@ -54,7 +58,7 @@ type stored struct {
 // Describe is of prometheus.Collector.
 func (s *stored) Describe(to chan<- *prometheus.Desc) {
 	for _, t := range []told{
-		up, records, stores, database, diskFree, diskFloor, readOnly, filed, filedBytes, refused, queue, queueAge, failed, processed,
+		up, records, stores, database, diskFree, diskFloor, damaged, scrubAge, scrubPart, scrubDone, readOnly, filed, filedBytes, refused, queue, queueAge, failed, processed,
 		changes, syncs, backupGood, backupFailed, backupBytes, backupNext, backupVerified, backupWhole, signIns,
 		searchReady, searchBuilding, searchBuilt, searchTotal, searchRecords, searchBytes, searchSegments, searchBehind, searchTexts, searchStuck, searches, searchSeconds,
 	} {
@@ -98,6 +102,14 @@ func (s *stored) content(to sent, status vault.Status) {
 	number(to, queue, status.Queue)
 	number(to, failed, status.Failed)
 	to.flag(readOnly, status.ReadOnly)
+	number(to, damaged, status.Damaged)
+	number(to, scrubPart, status.Scrub.Progress)
+	number(to, scrubDone, stamp(status.Scrub.Completed))
+	age := status.Scrub.Age
+	if status.Scrub.Every == 0 {
+		age = 0
+	}
+	number(to, scrubAge, age.Seconds())
 }
 
 func (s *stored) work(to sent, n vault.Numbers) {

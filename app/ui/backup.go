@@ -22,6 +22,26 @@ type backupPage struct {
 	Home    string // the data directory
 	Now     backupNow
 	Check   backupCheck
+	Stored  storedHealth
+}
+
+// storedHealth is what is known of the documents on the disk.
+type storedHealth struct {
+	vault.ScrubState
+	Damaged []vault.Damage // the first of them
+	More    int
+	Percent int // of the round under way
+}
+
+// mostDamagedShown is how many damaged documents the page names.
+const mostDamagedShown = 20
+
+func (p *pages) storedHealth() storedHealth {
+	s := storedHealth{ScrubState: p.Vault.Scrub(), Damaged: p.Vault.Damaged()}
+	s.Percent = int(100 * s.Progress)
+	s.More = max(0, len(s.Damaged)-mostDamagedShown)
+	s.Damaged = s.Damaged[:len(s.Damaged)-s.More]
+	return s
 }
 
 // backupNow is the backup under way, or what the last that was asked for came to.
@@ -52,6 +72,7 @@ func (p *pages) backups(w http.ResponseWriter, r *http.Request, who visitor) err
 	shown := backupPage{
 		BackupPlace: place, Health: h.Backup, Warning: backupWarning(h.Backup, p.Now()), Home: p.Vault.Dir(),
 		Settled: filepath.Join(p.Vault.Dir(), config.FileName), Now: p.backupNow(), Check: p.backupCheck(),
+		Stored: p.storedHealth(),
 	}
 	if good := h.Backup.Good; good != nil {
 		shown.Age = age(p.Now().Sub(good.At))

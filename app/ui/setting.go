@@ -40,7 +40,7 @@ var settingLabels = map[string]string{
 	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
 	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
 	"previews": "Pictures of pages", "search": "Search", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "retention": "Retention", "idempotency": "Repeated requests",
-	"sweep": "Tidying up", "backup": "Backups",
+	"sweep": "Tidying up", "scrub": "Verifying documents", "backup": "Backups",
 }
 
 func groups(all []config.Setting) (list []settingGroup) {

@@ -65,6 +65,9 @@ func warningsOf(h vault.Health, now time.Time) (list []warning) {
 	if text := backupWarning(h.Backup, now); text != "" {
 		list = append(list, warning{text, "/admin/backups", "Backups"})
 	}
+	if text := damageWarning(h.Status); text != "" {
+		list = append(list, warning{text, "/admin/backups", "Backups"})
+	}
 	if text := diskWarning(h); text != "" {
 		list = append(list, warning{text, "/admin/settings", "The service"})
 	}
@@ -82,6 +85,14 @@ func backupWarning(b vault.BackupHealth, now time.Time) string {
 		return fmt.Sprintf("The last good backup is %s old.", age(now.Sub(b.Good.At)))
 	}
 	return ""
+}
+
+// damageWarning says how many documents are damaged on the disk; "" for none.
+func damageWarning(s vault.Status) string {
+	if s.Damaged == 0 {
+		return ""
+	}
+	return plural(int(s.Damaged), "stored document is", "stored documents are") + " damaged and can't be opened. Upload the same file again, or restore it from a backup."
 }
 
 func diskWarning(h vault.Health) string {

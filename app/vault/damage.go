@@ -138,8 +138,8 @@ func (v *Vault) foundDamaged(ctx context.Context, digest blob.Digest, file uint6
 	v.scrubber.save()
 }
 
-// logDamage writes the audit log's entry about damage that has none. A vault that takes
-// no writes writes it later.
+// logDamage writes the audit log's entry about damage that has none. A vault that is
+// full or read-only gets it later.
 func (v *Vault) logDamage(ctx context.Context, digest blob.Digest) {
 	known, marked := v.damages.of(digest)
 	if !marked || known.Logged {

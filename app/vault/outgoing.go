@@ -86,7 +86,7 @@ func (v *Vault) openVerified(ctx context.Context, file title.File) (*os.File, *b
 	case !isDamage(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	damaged := error(title.Absent("file", file.ID)) // it was purged in the meantime
+	damaged := title.Absent("file", file.ID) // it was purged in the meantime
 	failed := v.stillHas(ctx, digest, func(title.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.damages.of(digest)

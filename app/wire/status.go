@@ -34,6 +34,27 @@ type Status struct {
 	NextBackupAt  *Time          `json:"next_backup_at"` // by the plan in the settings
 
 	Search SearchIndex `json:"search"`
+
+	Damaged List[Damaged] `json:"damaged"` // documents whose stored bytes are known to be damaged, of equal ones one
+	Scrub   Scrub         `json:"scrub"`
+}
+
+// Damaged is a stored document whose bytes are damaged or missing.
+type Damaged struct {
+	File    uint64 `json:"file"`
+	SHA256  string `json:"sha256"`
+	Problem string `json:"problem"`
+	FoundAt Time   `json:"found_at"`
+}
+
+// Scrub is how the reading of all stored documents goes.
+type Scrub struct {
+	EverySeconds int64   `json:"every_seconds"` // 0: it is off
+	StartedAt    *Time   `json:"started_at"`    // of the round under way
+	CompletedAt  *Time   `json:"completed_at"`  // of the last round
+	Progress     float64 `json:"progress"`      // of the round under way, 0 to 1
+	AgeSeconds   int64   `json:"age_seconds"`   // since the last round was completed, or since the first was started
+	Overdue      bool    `json:"overdue"`       // the age is more than every_seconds
 }
 
 // BackupFailure is a backup that was not made, and why.

@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+
+	"deedkeep/app/wire"
+)
+
+// damage names documents that are damaged on the disk.
+func damage(found *wire.Checkup) wire.Diagnosis {
+	list := found.Status.Damaged
+	if len(list) == 0 {
+		return ok("damage", "no stored document is known to be damaged")
+	}
+	return bad("damage", fmt.Sprintf("%d stored documents are damaged and aren't sent, file %d among them", len(list), list[0].File),
+		`upload the same files again, or get them from a backup with "deedkeep restore latest --file N" and upload them; check the disk's health`)
+}
+
+// scrub looks at how long ago every document was read.
+func scrub(found *wire.Checkup) wire.Diagnosis {
+	s := found.Status.Scrub
+	age := time.Duration(s.AgeSeconds) * time.Second
+	switch {
+	case s.EverySeconds == 0:
+		return ok("scrub", "off: the server reads no documents to find damage (scrub.every)")
+	case s.StartedAt == nil:
+		return ok("scrub", "not started: a server reads every document")
+	case s.Overdue && s.CompletedAt == nil:
+		return warn("scrub", fmt.Sprintf("the first one started %s ago and isn't complete", days(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
+	case s.Overdue:
+		return warn("scrub", fmt.Sprintf("the last one was completed %s ago", days(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
+	case s.CompletedAt == nil:
+		return ok("scrub", fmt.Sprintf("the first one has read %.0f%% of the documents", 100*s.Progress))
+	}
+	return ok("scrub", fmt.Sprintf("every document was read, the last one %s ago", days(age)))
+}
