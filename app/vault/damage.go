@@ -126,6 +126,9 @@ func isDamage(err error) bool {
 // foundDamaged notes that a document's bytes are damaged: once for each, until they are
 // found intact.
 func (v *Vault) foundDamaged(ctx context.Context, digest blob.Digest, file uint64, cause error) {
+	if v.store.Present() != nil {
+		return // the data directory is gone, and so is every document
+	}
 	problem := cause.Error()
 	if len(problem) > mostProblem {
 		problem = problem[:mostProblem]
@@ -200,6 +203,9 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blob.Digest, file title
 // stillHas calls fn with a document that has these bytes; where there is none any more,
 // nobody misses them.
 func (v *Vault) stillHas(ctx context.Context, digest blob.Digest, fn func(title.File)) error {
+	if err := v.store.Present(); err != nil {
+		return err
+	}
 	var file title.File
 	var used bool
 	err := v.store.View(ctx, func(t *store.Tx) error {

@@ -119,6 +119,9 @@ func (s *scrubber) load() {
 
 // save writes the note. One that cannot be written stops nothing.
 func (s *scrubber) save() {
+	if s.v.store.Present() != nil {
+		return // nothing is created in the place of a data directory that is gone
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.mu.Lock()
