@@ -13,9 +13,9 @@ import (
 
 // account is the user who owns a vault.
 type account struct {
-	uid, gid int
-	name     string
-	groups   []int
+	uid  int
+	gids []int // the user's own group first
+	name string
 }
 
 // A command that opens the vault itself creates files that the server must read. So when
