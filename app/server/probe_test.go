@@ -116,7 +116,7 @@ func look(t *testing.T, r *running, through string, transport http.RoundTripper)
 		Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
 			return fn(ctx, client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())))
 		},
-		Through: through, Key: r.key, Transport: transport, Size: 1 << 20, Pause: 200 * time.Millisecond,
+		Through: through, Key: r.key, Transport: transport, Size: 1 << 20, Pause: 800 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
