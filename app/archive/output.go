@@ -25,14 +25,22 @@ type output struct {
 	done bool  // the seal is closed
 }
 
-func (a *Archive) newOutput(manifest bool) (*output, error) {
-	if err := os.MkdirAll(a.path(tmpDir), 0o700); err != nil {
-		return nil, wrote(err)
+// Tmp is the directory of what is being written, created where it is missing. What a
+// crash leaves there, the next Session removes.
+func (a *Archive) Tmp() (string, error) {
+	dir := a.path(tmpDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", wrote(err)
 	}
-	if err := ownFolder(a.path(tmpDir)); err != nil {
+	return dir, ownFolder(dir)
+}
+
+func (a *Archive) newOutput(manifest bool) (*output, error) {
+	dir, err := a.Tmp()
+	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(a.path(tmpDir), "*")
+	f, err := os.CreateTemp(dir, "*")
 	if err != nil {
 		return nil, wrote(err)
 	}

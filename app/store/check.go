@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"slices"
-
-	bolt "go.etcd.io/bbolt"
 
 	"deedkeep/app/title"
 )
@@ -46,59 +45,53 @@ type checker struct {
 // own rules. The error is about the check, never about what it found.
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, tallies: map[tallied]uint64{}, entriesDue: map[string]int{}, fingerprint: c.fingerprint}
-	if err := k.pages(c); err != nil || c.broken {
-		k.census.Unsound = c.broken
-		return k.census, err
-	}
-	walked := c.view(func(t *Tx) error {
-		k.t = t
-		if k.census.Unsound = k.missing(); k.census.Unsound {
-			return nil
+	err := c.moment(ctx, func(t *Tx, file io.ReaderAt, length int64) error {
+		// First: nothing else may walk a file whose pages are broken.
+		sound, err := checkPages(file, length, func(subject, problem string) {
+			k.find("database", subject, "%s", problem)
+		})
+		k.census.Unsound, c.broken = !sound, !sound
+		if err != nil || !sound {
+			return err
 		}
-		k.meta()
-		k.records()
-		k.indexes()
-		k.lists()
-		k.replays()
-		k.counters()
-		k.tallied()
-		k.changes()
-		return k.ctx.Err()
+		k.t = t
+		if walked := guarded(k.all); walked != nil && ctx.Err() == nil {
+			k.census.Unsound = true
+			k.find("database", "pages", "%s", problem(walked))
+			return errWalked
+		}
+		return ctx.Err()
 	})
-	if err := ctx.Err(); err != nil {
-		return k.census, err
-	}
-	if walked != nil {
-		k.census.Unsound = true
-		k.find("database", "pages", "%s", problem(walked))
+	if errors.Is(err, errWalked) {
 		return k.census, nil
 	}
-	err := c.db.View(func(tx *bolt.Tx) error {
-		for err := range tx.Check() {
-			k.census.Unsound = true
-			k.find("database", "pages", "%v", err)
-		}
-		return nil
+	if err != nil || c.broken {
+		return k.census, err
+	}
+	err = c.structure(func(err error) {
+		k.census.Unsound = true
+		k.find("database", "pages", "%v", err)
 	})
 	return k.census, err
 }
 
-// pages comes first: nothing else may walk a file whose pages are broken.
-func (k *checker) pages(c *Copy) error {
-	file, err := os.Open(c.path)
-	if err != nil {
-		return err
+// errWalked ends a Check whose finding says why.
+var errWalked = errors.New("the records could not be walked")
+
+// all walks everything that is in the file.
+func (k *checker) all() error {
+	if k.census.Unsound = k.missing(); k.census.Unsound {
+		return nil
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	sound, err := checkPages(file, info.Size(), func(subject, problem string) {
-		k.find("database", subject, "%s", problem)
-	})
-	c.broken = !sound
-	return err
+	k.meta()
+	k.records()
+	k.indexes()
+	k.lists()
+	k.replays()
+	k.counters()
+	k.tallied()
+	k.changes()
+	return k.ctx.Err()
 }
 
 func (k *checker) missing() (missing bool) {

@@ -13,10 +13,11 @@ import (
 	"deedkeep/app/title"
 )
 
-// Copy is a private, complete copy of a store's file at one moment. Reading it,
-// however slowly, holds up nobody.
+// Copy is a private, complete copy of a store's file at one moment, or the file itself
+// (Live). Reading it, however slowly, holds up no one.
 type Copy struct {
 	db          *bolt.DB
+	live        *Store // nil: a copy
 	path        string
 	fingerprint string              // of the secret.key that the store was opened with
 	hash        func(string) uint64 // of words, as the store's
@@ -72,7 +73,12 @@ func openCopy(path string) (*Copy, error) {
 }
 
 // Close closes the copy and removes its file.
-func (c *Copy) Close() error { return errors.Join(c.db.Close(), os.Remove(c.path)) }
+func (c *Copy) Close() error {
+	if c.live != nil {
+		return nil
+	}
+	return errors.Join(c.db.Close(), os.Remove(c.path))
+}
 
 func (c *Copy) view(fn func(*Tx) error) error {
 	return c.db.View(func(tx *bolt.Tx) error {
@@ -80,41 +86,61 @@ func (c *Copy) view(fn func(*Tx) error) error {
 	})
 }
 
+// digestsAtOnce is how many files one look at their digests reads, or a few more.
+const digestsAtOnce = 256
+
+// named is a document's bytes, and the files that have them.
+type named struct {
+	digest [32]byte
+	files  []title.File
+}
+
 // Digests calls fn for each document's bytes once, in order of digest, with the
 // files that have them, until fn returns an error. A file whose record is damaged
 // is handed over with nothing but its number and a size of -1; Check reports it.
+// fn runs outside of the transactions, which are short.
 // After a Check that found the pages broken it is an error.
 func (c *Copy) Digests(fn func(digest [32]byte, files []title.File) error) error {
 	if c.broken {
 		return errBrokenPages
 	}
-	return c.view(func(t *Tx) error {
-		var digest [32]byte
-		var sharing []title.File
-		cursor := t.bucket(bucketFileDigests).Cursor()
-		for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
-			if len(k) != 40 {
-				continue // Check reports it
-			}
-			if len(sharing) > 0 && digest != [32]byte(k[:32]) {
-				if err := fn(digest, sharing); err != nil {
-					return err
-				}
-				sharing = nil
-			}
-			digest = [32]byte(k[:32])
-			id, _ := numberOf(k[32:]) // eight bytes
-			file, err := files.get(t, id)
-			if err != nil {
-				file = title.File{ID: id, Size: -1}
-			}
-			sharing = append(sharing, file)
+	for from := make([]byte, 0, 32); from != nil; {
+		var some []named
+		if err := c.view(func(t *Tx) error { some, from = t.digests(from); return nil }); err != nil {
+			return err
 		}
-		if len(sharing) == 0 {
-			return nil
+		for _, one := range some {
+			if err := fn(one.digest, one.files); err != nil {
+				return err
+			}
 		}
-		return fn(digest, sharing)
-	})
+	}
+	return nil
+}
+
+// digests reads some from a digest on, and the first of those that remain; nil at the end.
+func (t *Tx) digests(from []byte) (some []named, next []byte) {
+	cursor, read := t.bucket(bucketFileDigests).Cursor(), 0
+	for k, _ := cursor.Seek(from); k != nil; k, _ = cursor.Next() {
+		if len(k) != 40 {
+			continue // Check reports it
+		}
+		if len(some) == 0 || some[len(some)-1].digest != [32]byte(k[:32]) {
+			if read >= digestsAtOnce {
+				return some, append(from[:0], k[:32]...)
+			}
+			some = append(some, named{digest: [32]byte(k[:32])})
+		}
+		id, _ := numberOf(k[32:]) // eight bytes
+		file, err := files.get(t, id)
+		if err != nil {
+			file = title.File{ID: id, Size: -1}
+		}
+		last := &some[len(some)-1]
+		last.files = append(last.files, file)
+		read++
+	}
+	return some, nil
 }
 
 // stopper is a writer that gives up when its context ends.

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/title"
 )
 
-var errReadOnlyDisk = &title.Error{Kind: title.Closing, Message: "The data directory is on a read-only disk: the vault can be read and backed up, and not changed."}
+var errReadOnlyDisk = &title.Error{Kind: title.Closing, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
 
-// OpenReadOnly opens vault.db at path on a disk that can't be written to. It refuses
+// OpenReadOnly opens vault.db at path in a directory that can't be written to. It refuses
 // every change, and a database of an older schema, which it can't migrate.
 func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout == 0 {
@@ -40,7 +40,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	err = s.View(ctx, func(t *Tx) error {
 		have, err := examine(t.tx, opts.Fingerprint, Schema)
 		if err == nil && have != Schema {
-			err = fmt.Errorf("%s has schema %d, and a read-only disk can't be migrated to %d: copy the data directory to another disk", path, have, Schema)
+			err = fmt.Errorf("%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk", path, have, Schema)
 		}
 		return err
 	})

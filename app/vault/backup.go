@@ -252,14 +252,23 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 	if err != nil {
 		return Backup{}, err
 	}
-	made, err := b.fill(ctx, s, progress)
+	made, err := b.fill(ctx, a, s, progress)
 	made.Sealed, made.Archive = a.Encrypted(), a.ID()
 	return made, errors.Join(err, s.Close())
 }
 
-// fill copies the database aside, and then every document that it names.
-func (b *Backups) fill(ctx context.Context, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
-	copied, done, err := b.v.snapshot(ctx, "backup")
+// fill copies the database aside, and then every document that it names. The copy may be
+// in the archive's own tmp, unless the archive is encrypted: a copy is not.
+func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
+	others := []string{os.TempDir()}
+	if !a.Encrypted() {
+		dir, err := a.Tmp()
+		if err != nil {
+			return made, err
+		}
+		others = []string{dir, os.TempDir()}
+	}
+	copied, done, err := b.v.copyInto(ctx, "backup", others...)
 	if err != nil {
 		return made, err
 	}

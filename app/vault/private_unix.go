@@ -3,7 +3,6 @@
 package vault
 
 import (
-	"errors"
 	"os"
 	"syscall"
 )
@@ -16,8 +15,9 @@ func private(dir string) error {
 	return os.Chmod(dir, 0o700) // #nosec G302 -- a directory needs its x bit
 }
 
-// onReadOnlyDisk reports whether a directory is on a disk that can't be written to.
-func onReadOnlyDisk(dir string) bool {
+// writable reports whether the disk and the permissions of a directory let this process
+// write there.
+func writable(dir string) bool {
 	const write = 2
-	return errors.Is(syscall.Access(dir, write), syscall.EROFS)
+	return syscall.Access(dir, write) == nil
 }

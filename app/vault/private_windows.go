@@ -38,6 +38,5 @@ func private(dir string) error {
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)
 }
 
-// onReadOnlyDisk reports whether a directory is on a disk that can't be written to,
-// which Windows shows only where something is written.
-func onReadOnlyDisk(string) bool { return false }
+// writable is true: Windows shows it only where something is written.
+func writable(string) bool { return true }

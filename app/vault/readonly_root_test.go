@@ -28,13 +28,16 @@ func small4M(t *testing.T, dir string) {
 
 // readAll is what must work on a disk that takes no byte: a verification without
 // findings, and a backup to another disk.
-func readAll(t *testing.T, v *vault.Vault) {
+func readAll(t *testing.T, v *vault.Vault, to string) {
 	t.Helper()
 	if r, err := v.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
 		t.Errorf("verify: got %+v, %v; want 1 document and no findings", r, err)
 	}
-	if made, err := v.Backups.Create(t.Context(), clerk, t.TempDir(), func(vault.BackupProgress) {}); err != nil || made.Files != 1 {
+	if made, err := v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {}); err != nil || made.Files != 1 {
 		t.Errorf("backup: got %+v, %v; want 1 document", made, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(to, "tmp", "*")); err != nil || len(left) > 0 {
+		t.Errorf("left in the backup's tmp: %v, %v", left, err)
 	}
 	if page, err := v.Events.List(t.Context(), store.Query{}); err != nil || len(page.Items) == 0 {
 		t.Errorf("events: got %d, %v; want some", len(page.Items), err)
@@ -59,20 +62,15 @@ func TestReadOnlyDisk(t *testing.T) {
 	v, err = vault.Open(t.Context(), opts)
 	done(t, err)
 	defer closed(t, v)
-	readAll(t, v)
+	readAll(t, v, t.TempDir())
 	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, vault.Keep[title.Order]{})
 	kind(t, "an order", err, title.Closing)
 }
 
-// At zero bytes free, too, with the copy of the database on another disk.
-func TestFullDiskIsReadable(t *testing.T) {
-	opts := vaulttest.Options(t)
-	t.Setenv("TMPDIR", t.TempDir())
-	small4M(t, opts.Dir)
-	v, err := vault.Open(t.Context(), opts)
-	done(t, err)
-	upload(t, v, pdf("1.pdf", "1"))
-	ballast, err := os.Create(filepath.Join(opts.Dir, "tmp", "ballast"))
+// fillDisk leaves no byte free.
+func fillDisk(t *testing.T, dir string) {
+	t.Helper()
+	ballast, err := os.OpenFile(filepath.Join(dir, "tmp", "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	done(t, err)
 	for err == nil {
 		_, err = ballast.Write(make([]byte, 4096))
@@ -80,11 +78,48 @@ func TestFullDiskIsReadable(t *testing.T) {
 	if done(t, ballast.Close()); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
-	readAll(t, v)
+}
+
+// At zero bytes free, too, where the temporary directory is on the same disk: served and
+// not, and damage is found.
+func TestFullDiskIsReadable(t *testing.T) {
+	opts := vaulttest.Options(t)
+	small4M(t, opts.Dir)
+	v, err := vault.Open(t.Context(), opts)
+	done(t, err)
+	aside := filepath.Join(opts.Dir, "aside")
+	done(t, os.Mkdir(aside, 0o700))
+	t.Setenv("TMPDIR", aside)
+	to := t.TempDir() // below TMPDIR: another disk of 64 MB
+	done(t, syscall.Mount("tmpfs", to, "tmpfs", 0, "size=64m"))
+	t.Cleanup(func() { done(t, syscall.Unmount(to, syscall.MNT_DETACH)) })
+	stored := upload(t, v, pdf("1.pdf", "1"))
+	fillDisk(t, opts.Dir)
+	readAll(t, v, filepath.Join(to, "served"))
 	closed(t, v)
+	fillDisk(t, opts.Dir)
 	opts.Create = false
 	v, err = vault.Open(t.Context(), opts)
 	done(t, err)
+	readAll(t, v, filepath.Join(to, "alone"))
+	closed(t, v)
+	// An encrypted archive gets no copy in clear.
+	opts.Settings.Backup.Passphrase = "a passphrase of some length"
+	v, err = vault.Open(t.Context(), opts)
+	done(t, err)
 	defer closed(t, v)
-	readAll(t, v)
+	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(vault.BackupProgress) {})
+	kind(t, "an encrypted backup without space for a copy", err, title.Full)
+	t.Setenv("TMPDIR", to)
+	readAll(t, v, filepath.Join(to, "sealed"))
+	blob := filepath.Join(opts.Dir, "blobs", stored[0].Digest[:2], stored[0].Digest)
+	done(t, os.Chmod(blob, 0o600))
+	f, err := os.OpenFile(blob, os.O_WRONLY, 0)
+	done(t, err)
+	_, err = f.WriteAt([]byte("#"), 0)
+	done(t, errors.Join(err, f.Close()))
+	t.Setenv("TMPDIR", aside)
+	if r := verified(t, v); len(r.Findings) != 1 || r.Findings[0].Kind != "file" {
+		t.Errorf("a damaged document: got %+v, want one finding about it", r.Findings)
+	}
 }

@@ -110,23 +110,24 @@ func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]sto
 // nothing but the index of digests tells of them. Made anew, it would hand them over
 // to the sweep.
 func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
-	err = copied.View(func(t *store.Tx) error {
-		return copied.Digests(func(d [32]byte, files []title.File) error {
-			gone := 0
+	err = copied.Digests(func(d [32]byte, files []title.File) error {
+		gone := 0
+		err := copied.View(func(t *store.Tx) error {
 			for _, file := range files {
 				if _, err := t.AnyFile(file.ID); title.KindOf(err) == title.NotFound {
 					gone++
 				}
 			}
-			if gone < len(files) {
-				return nil
-			}
-			if _, err := v.blobs.Has(d); !errors.Is(err, fs.ErrNotExist) {
-				lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
-					Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blob.Digest(d))})
-			}
 			return nil
 		})
+		if err != nil || gone < len(files) {
+			return err
+		}
+		if _, err := v.blobs.Has(d); !errors.Is(err, fs.ErrNotExist) {
+			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
+				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blob.Digest(d))})
+		}
+		return nil
 	})
 	return lost, err
 }

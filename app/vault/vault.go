@@ -187,9 +187,9 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err := survey(dir); err != nil {
 		return nil, err
 	}
-	fixed := !opts.Create && onReadOnlyDisk(dir) // only to be read, for a command
-	if !fixed {
-		if err := private(dir); err != nil {
+	fixed := false // only to be read, for a command
+	if err := private(dir); err != nil {
+		if fixed = !opts.Create && !writable(dir); !fixed {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"deedkeep/app/blob"
@@ -61,46 +62,65 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 	return r, errors.Join(err, done())
 }
 
-// snapshot copies the database aside; done removes the copy. It goes into tmp, or, where
-// that can't be written to or has no space above the reserve, into the temporary
-// directory of the system: a full or a read-only disk can still be verified and backed
-// up. Only a backup, which may take long, never takes from the reserve.
+// snapshot gives the records of one moment for a verification: a copy in tmp, or in the
+// temporary directory of the system. Where neither disk has space for one above the
+// reserve, or takes writes, it is the database itself: a full or a read-only disk can
+// still be verified.
 func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
+	copied, done, err = v.copyInto(ctx, what, os.TempDir())
+	if unwritable(err) {
+		copied = v.store.Live()
+		return copied, copied.Close, nil
+	}
+	return copied, done, err
+}
+
+// copyInto copies the database into tmp, or into the first of others whose disk has space
+// for it above the reserve and takes writes; else Full. done removes the copy. There is
+// no need for one where nothing changes the database.
+func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
+	if v.store.Fixed() {
+		copied = v.store.Live()
+		return copied, copied.Close, nil
+	}
 	token, err := secret.NewToken(v.chance)
 	if err != nil {
 		return nil, nil, err
 	}
 	name := what + "-" + token[:12] + ".db"
 	path, release := v.blobs.Claim(name)
-	aside := filepath.Join(os.TempDir(), "deedkeep-"+name)
-	places := []struct {
-		path  string
-		lacks error // space above the reserve
-	}{{path, v.roomForCopy(v.dir)}, {aside, v.roomForCopy(os.TempDir())}, {path, nil}, {aside, nil}}
-	if what == "backup" {
-		places = places[:2]
+	paths := []string{path}
+	for _, other := range others {
+		paths = append(paths, filepath.Join(other, "deedkeep-"+name))
 	}
-	for _, place := range places {
-		if err = place.lacks; err != nil {
-			continue
+	var lacks []string
+	for _, path := range paths {
+		if err = v.roomForCopy(filepath.Dir(path)); err == nil {
+			copied, err = v.store.Snapshot(ctx, path)
 		}
-		if copied, err = v.store.Snapshot(ctx, place.path); !unwritable(err) {
+		if err == nil {
+			return copied, func() error {
+				defer release()
+				return copied.Close()
+			}, nil
+		}
+		if !unwritable(err) {
 			break
 		}
+		lacks = append(lacks, sentenceOf(err))
 	}
-	if err != nil {
-		release()
-		return nil, nil, err
+	release()
+	if unwritable(err) {
+		err = &title.Error{Kind: title.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
+			v.store.Size()>>20, v.set.DiskReserve>>20, strings.Join(lacks, "; ")), Err: err}
 	}
-	return copied, func() error {
-		defer release()
-		return copied.Close()
-	}, nil
+	return nil, nil, err
 }
 
-// unwritable reports an error of a disk that is full or can't be written to.
+// unwritable reports an error of a disk that is full or can't be written to, and of a
+// directory that is not there.
 func unwritable(err error) bool {
-	return title.KindOf(err) == title.Full || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)
+	return title.KindOf(err) == title.Full || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
 }
 
 // roomForCopy is Full where a copy of the database would take from the reserve of a
@@ -112,8 +132,7 @@ func (v *Vault) roomForCopy(dir string) error {
 	}
 	database, reserve := uint64(max(v.store.Size(), 0)), v.set.DiskReserve
 	if need := database + reserve; need < reserve || free <= need {
-		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB) beside it, or into the temporary directory, and keeps %d MB in reserve (disk.reserve): the disk of %s has %d MB free.",
-			database>>20, reserve>>20, dir, free>>20)}
+		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("%s has %d MB free", dir, free>>20)}
 	}
 	return nil
 }
@@ -141,7 +160,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	}
 	err = copied.Digests(func(d [32]byte, files []title.File) error {
 		r.Blobs++
-		progress(r.Blobs, len(known))
+		progress(r.Blobs, max(r.Blobs, len(known))) // documents may come in between
 		return v.verifyBlob(ctx, d, files, r, find)
 	})
 	if err != nil {
@@ -174,6 +193,12 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if damage != nil {
+		gone, err := v.purged(ctx, d)
+		if gone || err != nil {
+			return err
+		}
+	}
 	r.Bytes += size
 	v.noteVerified(ctx, d, files, size, damage)
 	v.verifyDerived(d, files, r, find)
@@ -201,6 +226,13 @@ func (v *Vault) noteVerified(ctx context.Context, d blob.Digest, files []title.F
 	case isDamage(damage):
 		v.foundDamaged(ctx, d, files[0].ID, damage)
 	}
+}
+
+// purged reports whether no record has these bytes any more: their documents were deleted
+// permanently after the records were read.
+func (v *Vault) purged(ctx context.Context, d blob.Digest) (gone bool, err error) {
+	err = v.store.View(ctx, func(t *store.Tx) error { gone = !t.DigestInUse(d); return nil })
+	return gone, err
 }
 
 // verifyDerived reads the text and the previews of a document. What is damaged in them,
@@ -245,12 +277,11 @@ func (v *Vault) countOrphans(ctx context.Context, known map[blob.Digest]bool, r 
 		if known[e.Digest] {
 			return nil
 		}
-		return v.store.View(ctx, func(t *store.Tx) error {
-			if !t.DigestInUse(e.Digest) {
-				r.Orphans++
-			}
-			return nil
-		})
+		gone, err := v.purged(ctx, e.Digest)
+		if gone {
+			r.Orphans++
+		}
+		return err
 	}, func(string) error {
 		r.Leftovers++
 		return nil

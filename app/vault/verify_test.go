@@ -129,6 +129,49 @@ func TestVerifyNotes(t *testing.T) {
 	}
 }
 
+// Where no disk has space for a copy, the database itself is read while it changes: a
+// document that is purged in the meantime is no damage, and one that is damaged is.
+func TestVerifyWithoutACopy(t *testing.T) {
+	t.Parallel()
+	v, opts := opened(t, nil)
+	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
+	v.Reserve(1<<64 - 1)
+	if r := verified(t, v); !r.OK() || r.Blobs != 3 || r.Files != 3 {
+		t.Errorf("got %+v; want 3 documents and no findings", r)
+	}
+	purge := func() {
+		for _, f := range files[:2] {
+			if err := v.Files.Trash(t.Context(), clerk, f.ID, vault.Match{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := v.Trash.Purge(t.Context(), clerk, "file", f.ID, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := v.Verify(t.Context(), func(done, _ int) {
+		if left := under(t, opts.Dir, "tmp"); len(left) > 0 {
+			t.Errorf("tmp has %v", left)
+		}
+		if done == 1 {
+			purge()
+		}
+	})
+	if err != nil || !r.OK() {
+		t.Errorf("got %+v, %v; want no findings", r, err)
+	}
+	path := filepath.Join(opts.Dir, "blobs", files[2].Digest[:2], files[2].Digest)
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if r := verified(t, v); len(r.Findings) != 1 || r.Findings[0].Subject != "3" {
+		t.Errorf("got %+v; want one finding about file 3", r.Findings)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestVerifyGivenUp(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"deedkeep/app/title"
+)
+
+// A store that is read itself is sound while changes are committed: the pages of the
+// moment stay as they are, though both pages that say where the records begin change.
+func TestLiveWhileChangesAreCommitted(t *testing.T) {
+	s := openNew(t)
+	fill(t, s, 200)
+	c := s.Live()
+	commits := 0
+	err := c.moment(t.Context(), func(tx *Tx, file io.ReaderAt, length int64) error {
+		had := tx.Count(CountOrders)
+		for ; commits < 5; commits++ {
+			update(t, s, func(tx *Tx) error {
+				id, err := tx.NewOrderID()
+				if err != nil {
+					return err
+				}
+				return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint("L-", id), Status: "active", CreatedAt: testTime})
+			})
+		}
+		metas, err := soundMetas(file)
+		if newest := newestMeta(metas).transaction; err != nil || newest != uint64(tx.tx.ID()) {
+			t.Errorf("got transaction %d, %v; want %d", newest, err, tx.tx.ID())
+		}
+		sound, err := checkPages(file, length, func(subject, problem string) { t.Errorf("%s: %s", subject, problem) })
+		if now := tx.Count(CountOrders); err != nil || !sound || now != had {
+			t.Errorf("got sound %v, %v, %d orders; want %d", sound, err, now, had)
+		}
+		return nil
+	})
+	if err != nil || commits != 5 {
+		t.Fatalf("%d commits, %v", commits, err)
+	}
+	report := func(f Finding) { t.Errorf("found %+v", f) }
+	if census, err := c.Check(t.Context(), report); err != nil || census.Files != 200 || census.Unsound {
+		t.Errorf("got %+v, %v; want 200 files", census, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	view(t, s, func(*Tx) error { return nil }) // still open
+}
+
+// Digests are read some at a time, and each document's files are handed over together.
+func TestDigestsInParts(t *testing.T) {
+	s := openNew(t)
+	want := map[int]int{0: 1, 1: digestsAtOnce + 7, 2: 1, 3: 3}
+	for n := 10; n < 10+digestsAtOnce; n++ {
+		want[n] = 1
+	}
+	update(t, s, func(tx *Tx) error {
+		for n, files := range want {
+			for range files {
+				id, err := tx.NewFileID()
+				if err != nil {
+					return err
+				}
+				if err := tx.PutFile(title.File{ID: id, Size: 1, Digest: digest(n), CreatedAt: testTime}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	got := map[string]int{}
+	err := s.Live().Digests(func(d [32]byte, files []title.File) error {
+		if got[fmt.Sprintf("%x", d)] > 0 {
+			t.Errorf("%x came twice", d)
+		}
+		got[fmt.Sprintf("%x", d)] = len(files)
+		return nil
+	})
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d digests, %v, want %d", len(got), err, len(want))
+	}
+	for n, files := range want {
+		if got[digest(n)] != files {
+			t.Errorf("%d: got %d files, want %d", n, got[digest(n)], files)
+		}
+	}
+}
