@@ -49,6 +49,8 @@ func TestAccountOfTheOwner(t *testing.T) {
 		}
 		return err
 	}))
+	backups := filepath.Join(base, "backups")
+	each(os.Mkdir(backups, 0o755), os.Chown(backups, nobody, nobody)) // #nosec G301 -- the other user writes it
 	run := func(want int, says string, args ...string) string {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), program, append(args, "--data", data)...)
@@ -68,6 +70,8 @@ func TestAccountOfTheOwner(t *testing.T) {
 		{0, "running as nobody", []string{"keys", "create", "Scanner"}},
 		{0, "running as nobody", []string{"import", scans}},
 		{0, "kim", []string{"events", "list"}},
+		{0, "running as nobody", []string{"backup", "create", "--to", backups}},
+		{0, "running as nobody", []string{"backup", "drill", "--from", backups}},
 		{1, "this command runs as nobody, who owns the vault, not as root", []string{"backup", "create", "--to", filepath.Join(secret, "backup")}},
 		{1, "this command runs as nobody, who owns the vault, not as root", []string{"import", secret}},
 	} {

@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -12,10 +13,17 @@ import (
 )
 
 // ownerOf is the user and group of vault.db, or of the data directory where there is no
-// vault yet.
+// vault yet. A link counts as its own owner's: a user who could link vault.db to a file of
+// root would otherwise have root work in that user's directory. Only a link that root
+// created is followed.
 func ownerOf(data string) (uid, gid int, known bool) {
-	for _, path := range []string{filepath.Join(data, "vault.db"), data} {
-		info, err := os.Stat(path)
+	database := filepath.Join(data, "vault.db")
+	for _, look := range []func() (os.FileInfo, error){
+		func() (os.FileInfo, error) { return linkOf(database) },
+		func() (os.FileInfo, error) { return os.Stat(database) },
+		func() (os.FileInfo, error) { return os.Stat(data) },
+	} {
+		info, err := look()
 		if err != nil {
 			continue
 		}
@@ -24,6 +32,19 @@ func ownerOf(data string) (uid, gid int, known bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// linkOf is a link of another user than root; fs.ErrNotExist where path is none.
+func linkOf(path string) (os.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	at, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || info.Mode()&fs.ModeSymlink == 0 || at.Uid == 0 {
+		return nil, fs.ErrNotExist
+	}
+	return info, nil
 }
 
 // accountOf looks the user up. One that this machine has no name for, as in a container,

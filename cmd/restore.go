@@ -181,6 +181,9 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 				if _, err := os.Stat(c.Data); err != nil {
 					return &usageError{errors.New("there is no data directory here to make the scratch folder in: name one with --scratch")}
 				}
+				if err := s.becomeOwner(c); err != nil {
+					return err
+				}
 				scratch = filepath.Join(c.Data, "drill")
 			}
 			return s.drill(cmd.Context(), scratch, opts)
