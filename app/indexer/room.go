@@ -49,10 +49,15 @@ func (x *Indexer) RoomToRenew() error {
 	defer in.users.Done()
 	_, bytes, _ := in.Size()
 	enough, err := x.roomAbove(uint64(max(bytes, 0)), besides)
-	if err == nil && !enough {
-		err = &title.Error{Kind: title.Full, Message: fmt.Sprintf("There is no room for a second search index beside the one there is, which goes on; free some room on the disk first. It needs %d MB above %d times the reserve (disk.reserve).", max(bytes, 0)>>20+1, besides)}
+	if err != nil || enough {
+		return err
 	}
-	return err
+	free, reserve, err := x.room()
+	if err != nil {
+		return err
+	}
+	return &title.Error{Kind: title.Full, Message: fmt.Sprintf("There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
+		"Free some disk space. Or stop the server and delete the folder %s: search isn't available until the next start has rebuilt it.", (uint64(max(bytes, 0))+besides*reserve)>>20+1, besides, free>>20, x.dir)}
 }
 
 // roomToBegin is Full when the disk has too little room for another index.

@@ -112,8 +112,9 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
-	if err := h.RoomToRenew(); title.KindOf(err) != title.Full {
-		t.Errorf("without room for two: %v", err)
+	says := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. Free some disk space. Or stop the server and delete the folder "
+	if err := h.RoomToRenew(); title.KindOf(err) != title.Full || !strings.Contains(err.Error(), says) {
+		t.Errorf("without space for two: got %v, want %q", err, says)
 	}
 	h.Renew()
 	if _, err := h.await(); title.KindOf(err) != title.Full {
