@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/blob"
 	"deedkeep/app/certificate"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
@@ -43,6 +44,31 @@ func TestClock(t *testing.T) {
 	check(t, "file of the future", clock(dir, noon, nil), Bad, "2026-06-01")
 	event := wire.At(noon.AddDate(0, 2, 0))
 	check(t, "event of the future", clock(dir, noon, &wire.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
+}
+
+// The engine is compiled into the cache only where that takes no space from uploads.
+func TestEngineCacheNearTheReserve(t *testing.T) {
+	dir := t.TempDir()
+	free, err := blob.DiskFree(dir)
+	if err != nil || free < 2*roomForEngine {
+		t.Fatalf("%d bytes are free, %v", free, err)
+	}
+	for _, row := range []struct {
+		name, data string
+		reserve    uint64
+		want       bool
+	}{
+		{"space enough", dir, 0, true},
+		{"near the reserve", dir, free - roomForEngine/2, false},
+		{"below the reserve", dir, 2 * free, false},
+		{"no data directory", filepath.Join(dir, "none"), 0, false},
+	} {
+		c := config.Config{Data: row.data}
+		c.Disk.Reserve = config.Size(row.reserve)
+		if got := engineCache(c); (got != "") != row.want {
+			t.Errorf("%s: got %q, want one: %v", row.name, got, row.want)
+		}
+	}
 }
 
 func TestRoom(t *testing.T) {

@@ -25,15 +25,9 @@ func engine(ctx context.Context, opts Options) wire.Diagnosis {
 		return bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one")
 	}
 	c := opts.Config
-	cache := c.ReaderCache()
-	if _, err := os.Stat(c.Data); err != nil {
-		cache = "" // nothing is made where nothing is
-	} else if free, err := blob.DiskFree(c.Data); err != nil || free < uint64(c.Disk.Reserve)+roomForEngine {
-		cache = "" // a check must not take the space that uploads need
-	}
 	begun := time.Now()
 	pool := reader.Open(reader.Options{
-		CacheDir: cache, Processes: 1, MemoryLimit: int64(c.Reader.Memory),
+		CacheDir: engineCache(c), Processes: 1, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
 	sample := onePage()
@@ -47,6 +41,18 @@ func engine(ctx context.Context, opts Options) wire.Diagnosis {
 		return bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do)
 	}
 	return ok("engine", fmt.Sprintf("a document was opened in %s", time.Since(begun).Round(time.Millisecond)))
+}
+
+// engineCache is where the compiled engine goes; "" where it is not kept.
+func engineCache(c config.Config) string {
+	if _, err := os.Stat(c.Data); err != nil {
+		return "" // nothing is created where nothing is
+	}
+	// A check must not take the space that uploads need.
+	if free, err := blob.DiskFree(c.Data); err != nil || free < roomForEngine || free-roomForEngine < uint64(c.Disk.Reserve) {
+		return ""
+	}
+	return c.ReaderCache()
 }
 
 // onePage is the smallest PDF that every reader opens.
