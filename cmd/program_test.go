@@ -112,6 +112,20 @@ func TestSecondStartIsQuick(t *testing.T) {
 	}
 }
 
+// serve says that it created a vault, and says nothing of one that was there.
+func TestServeSaysThatItCreatedAVault(t *testing.T) {
+	data := shortData(t)
+	for start, want := range []bool{true, false} {
+		p := startProgram(t, data)
+		p.signal(t, os.Interrupt)
+		code := p.code(t)
+		says := "created a new vault in " + data + "; for a service, start with --existing"
+		if got := strings.Contains(p.messages.String(), says); code != 0 || got != want {
+			t.Errorf("start %d: got %v (exit code %d), want %v: %q\n%s", start, got, code, want, says, p.messages)
+		}
+	}
+}
+
 // An upload that is under way at SIGTERM is acknowledged, and is there afterwards.
 func TestTermFinishesAnUpload(t *testing.T) {
 	data := shortData(t)

@@ -349,6 +349,9 @@ func readOnly(err error) error {
 
 // room is Full when the disk has less than the reserve.
 func (v *Vault) room() error {
+	if v.store.Fixed() {
+		return v.store.Failed()
+	}
 	if err := v.store.Present(); err != nil {
 		return err
 	}
