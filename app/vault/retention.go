@@ -2,6 +2,7 @@ package vault
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"deedkeep/app/store"
@@ -62,6 +63,9 @@ func (v *Vault) abstractRetained(t *store.Tx, a title.Abstract) (time.Time, erro
 		newest = max(newest, id) // numbers are given in the order of uploads
 	}
 	f, err := t.AnyFile(newest)
+	if title.KindOf(err) == title.NotFound {
+		err = fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, newest)
+	}
 	if err == nil && f.CreatedAt.After(from) {
 		from = f.CreatedAt
 	}
