@@ -206,7 +206,7 @@ func (s *shell) askPassphrase(a *archive.Archive, c config.Config, p *place) err
 	}
 	if !p.ask {
 		opts, err := s.archiveOptions(c, p)
-		if err != nil || opts.Keys != (archive.Keys{}) || !isTerminalIn(s.in) {
+		if err != nil || opts.Keys != (archive.Keys{}) || !s.terminal(s.in) {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (s *shell) askPassphrase(a *archive.Archive, c config.Config, p *place) err
 		if err == nil {
 			err = opened.Unlock()
 		}
-		if errors.Is(err, archive.ErrKey) && isTerminalIn(s.in) && try < passphraseTries {
+		if errors.Is(err, archive.ErrKey) && s.terminal(s.in) && try < passphraseTries {
 			s.say("wrong passphrase, try again")
 			continue
 		}

@@ -1,9 +1,18 @@
 package cmd
 
-import "os"
+import (
+	"io"
+	"os"
 
-// isTerminal reports whether somebody watches the file.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	"golang.org/x/term"
+)
+
+// isTerminal reports whether someone watches the file. /dev/null is a device, but not a
+// terminal.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// watched reports whether someone can answer what is read from there.
+func watched(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && isTerminal(f)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -34,9 +33,10 @@ func (s *shell) trashList() *cobra.Command {
 		Use:   "list",
 		Short: "List what is in the trash, and until when it is kept",
 		Long: `List what is in the trash, and until when it is kept, the newest first. RETENTION is
-until when the setting "retention" keeps a record: before that day no one can purge it.
-Where it is empty, only the setting "trash.keep" counts. A document that went to the
-trash with its abstract is not listed: it is restored and purged with the abstract.`,
+until when the setting "retention" keeps a record: before that day, a purge needs a
+reason (--lift-retention). Where it is empty, only the setting "trash.keep" applies. A
+document that went to the trash with its abstract is not listed: it is restored and
+purged with the abstract.`,
 		Example: "  deedkeep trash list\n  deedkeep trash list --limit 10 --json",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +55,7 @@ trash with its abstract is not listed: it is restored and purged with the abstra
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", usualTrashed, "the most records to list")
+	cmd.Flags().IntVar(&limit, "limit", usualTrashed, "maximum number of records to list")
 	return cmd
 }
 
@@ -147,7 +147,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete without a question")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete without confirmation")
 	cmd.Flags().BoolVar(&lift, "lift-retention", false, "delete a record that is under retention; requires --reason")
 	cmd.Flags().StringVar(&reason, "reason", "", "why the retention of this record no longer applies")
 	return cmd
@@ -193,7 +193,7 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete without a question")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete without confirmation")
 	return cmd
 }
 
@@ -233,13 +233,7 @@ func (s *shell) canConfirm(yes bool) error {
 	if yes || s.terminal(s.in) {
 		return nil
 	}
-	return &usageError{errors.New("there is no terminal to confirm this on; --yes deletes without a question")}
-}
-
-// watched reports whether someone can answer what is read from there.
-func watched(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	return ok && isTerminal(f)
+	return &usageError{errors.New("there is no terminal to confirm this on (use --yes to delete without confirmation)")}
 }
 
 // confirm asks for words to be typed. Spaces and capitals do not count.

@@ -93,7 +93,7 @@ func (s *shell) readPassword() (string, error) {
 // readSecret reads a line from standard input; on a terminal it prompts and does not
 // echo. The line end is not part of it.
 func (s *shell) readSecret(what string) (string, error) {
-	if file, ok := s.in.(*os.File); ok && isTerminalIn(s.in) {
+	if file, ok := s.in.(*os.File); ok && isTerminal(file) {
 		s.sayInPlace(" ", "%s:", what)
 		line, err := term.ReadPassword(int(file.Fd()))
 		fmt.Fprintln(s.messages) //nolint:errcheck // no one else to tell
@@ -104,11 +104,6 @@ func (s *shell) readSecret(what string) (string, error) {
 		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
-}
-
-func isTerminalIn(in io.Reader) bool {
-	file, ok := in.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // noRole adds to the refusal of a role which ones there are.

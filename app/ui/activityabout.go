@@ -20,14 +20,14 @@ type aboutRecord struct {
 }
 
 func (p *pages) about(noun string, id uint64, name, under string) aboutRecord {
-	asked := record(noun, id)
+	one := aboutRecord{Noun: noun, Name: name, Under: under, Path: p.recordPath(noun, id), record: record(noun, id), Asked: record(noun, id)}
 	if ids := p.idsOf(noun); ids != nil {
-		asked = noun + ":" + ids.Encode(id)
+		one.Asked = noun + ":" + ids.Encode(id)
 	}
 	if noun == "file" {
-		noun = "document"
+		one.Noun = "document"
 	}
-	return aboutRecord{Noun: noun, Name: name, Under: under, Path: p.recordPath(strings.Split(asked, ":")[0], id), record: record(strings.Split(asked, ":")[0], id), Asked: asked}
+	return one
 }
 
 // recordsAbout gives the records that a text may name: by the address of a page, an id,
