@@ -221,7 +221,7 @@ func foldersDropped(t *testing.T, on *bench) {
 	b.goTo("/vault")
 	b.expect("status of 422") // of what is rejected for its name alone
 	b.drop("h1", top)
-	b.sees("[data-upload] > p.muted | 3 uploaded to 2 folders, 1 not filed.")
+	b.sees("[data-upload] > p.muted | 3 uploaded to 2 folders, 1 not uploaded.")
 	b.sees("#folders a | County starters")
 	b.screenshot("scene-folders-dropped")
 	b.noBarriers(t, "after a folder was dropped")

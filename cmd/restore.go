@@ -121,7 +121,7 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	if s.json {
 		return s.printJSON(done)
 	}
-	s.say("API keys, users, passwords and second factors are as they were at %s: revoke again what was revoked since; all sessions were ended, everybody signs in again", s.moment(&done.CreatedAt))
+	s.say("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.moment(&done.CreatedAt))
 	return s.print("restored and verified: snapshot %s, %d files, %s of documents in %.1f s, in %s\n",
 		done.Snapshot, done.Files, wire.HumanSize(done.Bytes), done.Seconds, done.Data)
 }

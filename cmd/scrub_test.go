@@ -50,7 +50,7 @@ func TestDamageInCommands(t *testing.T) {
 	if err := os.WriteFile(paths[0], content[1:], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(exitDone, "backup", "create", "--to", to) // nobody knows it yet, and it has the older copy
+	run(exitDone, "backup", "create", "--to", to) // no one knows it yet, and it has the older copy
 	run(exitFailed, "backup", "create", "--to", t.TempDir())
 	if got := known(); len(got.Damaged) != 1 || got.Damaged[0].SHA256 != filepath.Base(paths[0]) {
 		t.Fatalf("got %+v", got.Damaged)

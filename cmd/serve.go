@@ -31,15 +31,15 @@ func (s *shell) serveCommand() *cobra.Command {
 is finished first. In an empty data directory the vault is made: database,
 templates, order fields, folders, and the secret its links are signed with.
 
-With --existing, serve starts only on a vault that is there: use it for a service,
-whose data directory is empty while its disk is not mounted. Exit code 10: no vault.`,
+With --existing, serve starts only if the data directory has a vault. Use it for a
+service: the directory is empty while its disk is not mounted. Exit code 10: no vault.`,
 		Example: `  deedkeep serve
   deedkeep serve --existing --data /srv/deedkeep
   deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing) },
 	}
-	cmd.Flags().BoolVar(&existing, "existing", false, "start only on a vault that is there")
+	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory has a vault")
 	cmd.Flags().String("listen", config.Default().Listen, "address and port to answer on; port 0 picks one")
 	return cmd
 }

@@ -97,7 +97,7 @@ func damagedRow(list []wire.Damaged) string {
 	for _, d := range list {
 		files = append(files, d.File)
 	}
-	return fmt.Sprintf("%d DAMAGED: %s; upload the same bytes again, or restore them from a backup", len(list), damagedFiles(files))
+	return fmt.Sprintf("%d DAMAGED: %s; upload the same files again, or get them from a backup", len(list), damagedFiles(files))
 }
 
 // damagedFiles names the first of them.
@@ -119,7 +119,7 @@ func (s *shell) scrubRow(is wire.Scrub) string {
 		return "off (scrub.every: 0)"
 	}
 	if is.StartedAt == nil {
-		return "not started: a server reads every document"
+		return "not started: the server reads every document while it runs"
 	}
 	last := "no round completed yet"
 	if is.CompletedAt != nil {

@@ -22,7 +22,7 @@ server runs or not. A missing or differing byte, record or index is a finding: i
 is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
 are notes; a sweep takes them away. The search index is read too, and held against its
 checksums: damage in it is a finding, though nothing is lost with it; a running server
-makes it anew at once. Texts and previews that are damaged or from another version are
+rebuilds it immediately. Texts and previews that are damaged or from another version are
 notes: the server rebuilds them. Nothing else is changed.
 
 With --repair, indexes, counters and the queue of processing are first made anew

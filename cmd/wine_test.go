@@ -187,7 +187,7 @@ func TestWine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("killed: %v", <-again.ended)
-	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); !strings.Contains(got, "a server did not stop by itself") {
+	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); !strings.Contains(got, "a server did not stop cleanly") {
 		t.Errorf("doctor: %s", got)
 	}
 	last := w.serve(t)

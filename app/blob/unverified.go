@@ -14,7 +14,7 @@ const holdBack = 64 << 10
 
 // Unverified reads a blob from its beginning and verifies it on the way. It hands out
 // the last holdBack bytes only after all bytes have the blob's digest; else the read
-// fails with ErrDamaged. Nobody who reads all of it gets a damaged one complete. A
+// fails with ErrDamaged. No one who reads all of it gets a damaged one complete. A
 // part from elsewhere is read as it lies on the disk: Sound says what was verified.
 // It is for one goroutine.
 type Unverified struct {

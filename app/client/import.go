@@ -51,7 +51,7 @@ func (c *Client) LookForImport(ctx context.Context, d Import) (wire.Imported, er
 	return body, err
 }
 
-// ImportFile files a document, which is streamed, unless it is in the vault already;
+// ImportFile uploads a document, which is streamed, unless it is in the vault already;
 // with DryRun it returns only whether the document would be rejected.
 // An *Error of status 409 says that its bytes are not those of SHA256. Door only.
 func (c *Client) ImportFile(ctx context.Context, d Import, r io.Reader) (wire.Imported, error) {

@@ -14,5 +14,5 @@ func permissions(c config.Config) []wire.Diagnosis {
 // owners has nothing to look at: what an administrator creates in the data directory has
 // its access list, and with it the service's.
 func owners(config.Config) wire.Diagnosis {
-	return ok("owners", "the access list of the data directory holds for all files in it")
+	return ok("owners", "the access list of the data directory applies to all files in it")
 }

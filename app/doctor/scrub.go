@@ -25,7 +25,7 @@ func scrub(found *wire.Checkup) wire.Diagnosis {
 	case s.EverySeconds == 0:
 		return ok("scrub", "off: the server reads no documents to find damage (scrub.every)")
 	case s.StartedAt == nil:
-		return ok("scrub", "not started: a server reads every document")
+		return ok("scrub", "not started: the server reads every document while it runs")
 	case s.Overdue && s.CompletedAt == nil:
 		return warn("scrub", fmt.Sprintf("the first one started %s ago and isn't complete", days(age)), `keep the server running, or run "deedkeep verify", which reads every document`)
 	case s.Overdue:

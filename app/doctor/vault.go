@@ -49,12 +49,12 @@ func days(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d/day))
 }
 
-// past says when a server did not stop by itself.
+// past says when a server did not stop cleanly.
 func past(found *wire.Checkup, now time.Time) wire.Diagnosis {
 	if found.CutAt == nil {
 		return ok("stops", "every server stopped by itself")
 	}
-	says := fmt.Sprintf("a server did not stop by itself (known since %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04"))
+	says := fmt.Sprintf("a server did not stop cleanly (known since %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04"))
 	if now.Sub(found.CutAt.Time) > 30*day {
 		return ok("stops", says)
 	}
@@ -71,7 +71,7 @@ func database(found *wire.Checkup) wire.Diagnosis {
 			`check the disk and the system's log; to continue elsewhere, stop the server and copy the data directory to another disk`)
 	case found.Unchecked != "":
 		return warn(check, "the last stop was not clean, and vault.db can't be checked against the disk: "+found.Unchecked,
-			"if the disk had an error, restart the machine before the server; otherwise nothing")
+			"if the disk had an error, restart the machine before the server; otherwise, nothing to do")
 	case !found.Clean:
 		return ok(check, "vault.db was read from the disk again after a stop that was not clean")
 	}

@@ -87,7 +87,7 @@ func (x *Indexer) readCurrent() uint64 {
 	return n
 }
 
-// inForce is the folder that a server would answer from, where nobody has one open: what
+// inForce is the folder that a server would answer from, while no one has one open: what
 // currentFile names, or else the latest that is whole; damaged where currentFile is there
 // and names none.
 func (x *Indexer) inForce(list []uint64, current uint64) (number uint64, damaged error) {

@@ -21,8 +21,8 @@ var (
 	diskFree  = gauge("disk_free_bytes", "Room on the disk of the data directory.")
 	diskFloor = gauge("disk_reserve_bytes", "Room that stays free: below it nothing is stored (disk.reserve).")
 	damaged   = gauge("documents_damaged", "Stored documents whose bytes are known to be damaged or missing; deedkeep status names them.")
-	scrubAge  = gauge("scrub_age_seconds", "Time since the last scrub read every stored document, or, before the first did, since it started; 0 while it is off.")
-	scrubPart = gauge("scrub_progress_ratio", "Part of the stored documents that the scrub under way has read, 0 to 1.")
+	scrubAge  = gauge("scrub_age_seconds", "Time since the last complete scrub of all stored documents, or since the first one started if none is complete; 0 if scrub.every is 0.")
+	scrubPart = gauge("scrub_progress_ratio", "Part of the stored documents that the current scrub has read, 0 to 1.")
 	scrubDone = gauge("scrub_last_completion_timestamp_seconds", "When a scrub last completed reading every stored document; 0 if none has.")
 	readOnly  = gauge("read_only", "1 if the vault takes no more changes after a failure of its disk, until it is restarted.")
 

@@ -167,7 +167,7 @@ func (d *Document) pastLast(ctx context.Context, page, text uint32, span Span, r
 	return err
 }
 
-// doubles asks for so many numbers about a character; nil where PDFium has none.
+// doubles asks for n numbers about a character; nil where PDFium has none.
 func (d *Document) doubles(ctx context.Context, n int, name string, text uint32, at int) ([]float64, error) {
 	args := []uint32{text, uint32(at)} // #nosec G115 -- within the page
 	for i := range n {

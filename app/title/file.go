@@ -100,7 +100,7 @@ func (f File) Unsearchable() bool {
 	return *f.TextPages == 0
 }
 
-// UnsearchablePages is how many pages of a document with text have none; 0 where nobody
+// UnsearchablePages is how many pages of a document with text have none; 0 where no one
 // counted them.
 func (f File) UnsearchablePages() int {
 	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {

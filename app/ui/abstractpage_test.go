@@ -102,7 +102,7 @@ func TestEditAbstract(t *testing.T) {
 	h.fill(t, 404, cookie, path, url.Values{"group": {"nothing"}})
 }
 
-// A blank field that a colleague fills in stays filled in when the form of somebody who
+// A blank field that a colleague fills in stays filled in when the form of someone who
 // left it blank is saved, and its page says so.
 func TestBlankFieldOfColleague(t *testing.T) {
 	t.Parallel()

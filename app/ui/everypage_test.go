@@ -56,7 +56,7 @@ var notByReading = []string{
 	"GET /documents/{n}/thumbnail",
 	"GET /admin/trash/purge", // names no record
 	"GET /uploads/{id}",      // nothing is under way
-	"GET /join/{token}",      // nobody has that link
+	"GET /join/{token}",      // no one has that link
 	"GET /vault/{n}/zip",     // the folder is empty
 }
 

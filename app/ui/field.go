@@ -96,7 +96,7 @@ func (i *input) offer(values []string) {
 	}
 }
 
-// untouched is what a form sends of a field that nobody edits in it: a control holds
+// untouched is what a form sends of a field that no one edits in it: a control holds
 // only what fits its type, whatever the type was when the value was stored.
 func (i input) untouched() []string {
 	switch i.Type {

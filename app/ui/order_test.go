@@ -128,7 +128,7 @@ func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 	three := h.order(t, "26-3", 3, elm())
 	viewer := h.visit(t, title.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
-	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders of this property", h.orderPath(three), "No abstract has this parcel or address yet.")
+	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three), "No abstract has this parcel or address yet.")
 	page.lacks(t, "New abstract")
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
 	tray, err := h.vault.Files.NewTray(t.Context())

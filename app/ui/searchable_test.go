@@ -43,9 +43,9 @@ func TestDocumentsWithoutText(t *testing.T) {
 	h.user(t, "Owner", title.RoleAdmin)
 	g := h.visit(t, title.RoleStaff)
 	scan := h.put(t, "Scan.pdf", vaulttest.PDF(3, "none"))
-	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while nobody knows
+	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while no one knows
 	partly, all, picture := h.put(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.put(t, "All.pdf", vaulttest.PDF(3, "each")), h.put(t, "Plat.png", []byte(onePixel))
-	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // by reading, as of those that nobody counted
+	g.get(t, 200, path(scan, "/find?q=grant")).has(t, `"unread":3`) // by reading, as of those that no one counted
 	h.vault.Start(time.Hour)
 	h.processed(t)
 	for _, row := range []struct {

@@ -50,7 +50,7 @@ func (p *pages) purgeForm(r *http.Request, item string) (form purgeForm, err err
 		return form, err
 	}
 	form.Label, form.Who, form.UnderRetention = trashLabel(noun), actorWords(form.By), p.Now().Before(form.Retained)
-	// Nobody can type what is no word.
+	// A heading of spaces alone can't be typed.
 	if form.Asked = strings.Join(strings.Fields(form.Heading), " "); form.Asked == "" {
 		form.Asked = "delete"
 	}

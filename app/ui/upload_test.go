@@ -295,11 +295,11 @@ func TestPlainUpload(t *testing.T) {
 	bad, _ := multipart("x.exe", "MZ")
 	none, _ := multipart("", "")
 	for _, row := range []struct{ path, to, body, says string }{
-		{abstract + "/documents", abstract, both, "1 document was not filed: x.exe (" + inspect.NotSupported + "). Filed 2 documents: one.pdf, two.pdf."},
-		{abstract + "/documents", abstract, both, "Filed 2 documents: one.pdf, two.pdf."},
-		{"/vault/1/documents", "/vault/1", both, "Filed 2 documents: one.pdf, two.pdf."},
-		{"/vault/documents", "/vault", both, "Filed 2 documents: one.pdf, two.pdf."},
-		{"/vault/documents", "/vault", bad, "1 document was not filed: x.exe"},
+		{abstract + "/documents", abstract, both, "1 document was not uploaded: x.exe (" + inspect.NotSupported + "). Uploaded 2 documents: one.pdf, two.pdf."},
+		{abstract + "/documents", abstract, both, "Uploaded 2 documents: one.pdf, two.pdf."},
+		{"/vault/1/documents", "/vault/1", both, "Uploaded 2 documents: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", both, "Uploaded 2 documents: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", bad, "1 document was not uploaded: x.exe"},
 		{"/vault/documents", "/vault", none, "No document was chosen."},
 	} {
 		got := h.sent(t, 303, "POST", row.path, row.body, cookie, kind)

@@ -141,7 +141,7 @@ func filedNotice(filed vault.Filed) string {
 		for _, f := range filed.Files {
 			names = append(names, f.Filename)
 		}
-		lines = append(lines, fmt.Sprintf("Filed %s: %s.", plural(n, "document", "documents"), strings.Join(names, ", ")))
+		lines = append(lines, fmt.Sprintf("Uploaded %s: %s.", plural(n, "document", "documents"), strings.Join(names, ", ")))
 	}
 	refused, advice := make([]string, 0, len(filed.Failures)), []string(nil)
 	for _, f := range filed.Failures {
@@ -152,7 +152,7 @@ func filedNotice(filed vault.Filed) string {
 	}
 	if n := len(refused); n > 0 {
 		// First: a notice has a bound, and what is filed shows on the page.
-		first := fmt.Sprintf("%s not filed: %s.", wereNot(n), strings.Join(refused, "; "))
+		first := fmt.Sprintf("%s not uploaded: %s.", wereNot(n), strings.Join(refused, "; "))
 		lines = slices.Concat([]string{first}, advice, lines)
 	}
 	return strings.Join(lines, " ")

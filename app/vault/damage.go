@@ -153,7 +153,7 @@ func (v *Vault) logDamage(ctx context.Context, digest blob.Digest) {
 	})
 	if err != nil {
 		if !takesNoWrites(err) {
-			v.log.Error("the audit log has no entry about a damaged document", "file", known.File, "error", err)
+			v.log.Error("the audit log has no entry yet for a damaged document", "file", known.File, "error", err)
 		}
 		return
 	}
@@ -201,7 +201,7 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blob.Digest, file title
 }
 
 // stillHas calls fn with a document that has these bytes; where there is none any more,
-// nobody misses them.
+// no one misses them.
 func (v *Vault) stillHas(ctx context.Context, digest blob.Digest, fn func(title.File)) error {
 	if err := v.store.Present(); err != nil {
 		return err

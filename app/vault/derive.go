@@ -109,7 +109,7 @@ func (v *Vault) textPages(file title.File, failure string) *int {
 }
 
 // request opens a file's bytes for the reader; done closes them.
-// Somebody who looks at a document gets nothing of one that is known to be damaged; for
+// Someone who looks at a document gets nothing of one that is known to be damaged; for
 // the processing, which is tried again, its bytes are as good as the disk gives them.
 func (v *Vault) request(ctx context.Context, file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
 	doc, err := v.openFor(ctx, file, class)

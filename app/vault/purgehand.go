@@ -67,7 +67,7 @@ func (s *Trash) Empty(ctx context.Context, actor title.Actor) (Purged, error) {
 				detail[name] = strconv.Itoa(n)
 			}
 		}
-		// What was purged is purged, whoever has stopped waiting for it.
+		// What was purged is logged, even if the caller has stopped waiting for it.
 		err = errors.Join(err, s.v.freeing(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
 			return s.v.event(t, s.v.now(), actor, "trash.emptied", "", detail)
 		}))

@@ -97,7 +97,7 @@ func (v *Vault) fileRetained(t *store.Tx, f title.File) (time.Time, error) {
 	return retainedUntil(f.CreatedAt, keep), nil
 }
 
-// fromAbstract reports a document in the trash that the retention covers by itself: it
+// fromAbstract reports a document in the trash that the retention covers on its own: it
 // was on an abstract for longer than second thoughts take.
 func fromAbstract(f title.File) bool {
 	if f.AbstractID == 0 || f.Trashed == nil {

@@ -300,7 +300,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
-// A clock that leaps over the retention is not believed for a day, whoever asks; what no
+// A clock that leaps over the retention is not believed for a day, no matter who asks; what no
 // retention covers goes by hand all the same.
 func TestRetentionAndAClockFarAhead(t *testing.T) {
 	t.Parallel()

@@ -103,7 +103,7 @@ func (s *scrubber) load() {
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.v.log.Warn("the note of the scrub cannot be read: it starts over", "error", err)
+			s.v.log.Warn("scrub.json can't be read: the scrub starts over", "error", err)
 		}
 		s.note = scrubNote{}
 	}
@@ -134,7 +134,7 @@ func (s *scrubber) save() {
 		err = writeNote(s.v.dir, scrubFile, raw)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a test has removed the folder
-		s.v.log.Warn("the note of the scrub is not written", "error", err)
+		s.v.log.Warn("scrub.json can't be written", "error", err)
 	}
 }
 

@@ -206,7 +206,7 @@ func TestMissingBytesAreDamage(t *testing.T) {
 	}
 }
 
-// TestDamageOfPurgedDocumentIsForgotten once nobody misses its bytes.
+// TestDamageOfPurgedDocumentIsForgotten once no one misses its bytes.
 func TestDamageOfPurgedDocumentIsForgotten(t *testing.T) {
 	v, opts, clock := scrubbed(t, nil)
 	file := upload(t, v, pdf("a.pdf", "purged"))[0]

@@ -78,7 +78,7 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 				kind(t, "an upload", err, title.Full)
 			}
 			refused()
-			for range 20 { // each on a disk that is full anew
+			for range 20 { // each on a disk that is full again
 				done(t, v.Files.Trash(t.Context(), clerk, files[0].ID, vault.Match{}))
 				fill()
 				_, err = v.Files.Restore(t.Context(), clerk, files[0].ID, vault.Keep[title.File]{})

@@ -9,7 +9,7 @@ import (
 )
 
 // Find reads one record in the trash; NotFound when there is none there, or its time is
-// over. A document that went along with its abstract is not there by itself.
+// over. A document that went along with its abstract is not there on its own.
 func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed, err error) {
 	err = s.v.store.View(ctx, func(t *store.Tx) error {
 		if item, err = s.v.inTrash(t, noun, id); err != nil {
@@ -23,7 +23,7 @@ func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed,
 	return item, err
 }
 
-// inTrash reads one record that is in the trash by itself.
+// inTrash reads one record that is in the trash on its own.
 func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
 	var in *title.Trashed
 	var err error

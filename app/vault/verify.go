@@ -37,7 +37,7 @@ type Report struct {
 func (r Report) OK() bool { return len(r.Findings) == 0 }
 
 // Verify holds every record, index and byte of the vault against each other while
-// it goes on working: the records of one moment, copied aside. It changes nothing, but
+// it keeps working: the records of one moment, copied aside. It changes nothing, but
 // has texts that are of no use rebuilt by the server, now or when one starts, and a
 // server know of damage.
 // The error is about the verification, never about what it found.

@@ -7,7 +7,7 @@ import (
 )
 
 // CopyRecords copies a data directory as a restore brings it back: without what follows
-// from the records, which a server goes on changing while it is idle.
+// from the records, which a server keeps changing while it is idle.
 func CopyRecords(to, from string) error { return os.CopyFS(to, records{os.DirFS(from)}) }
 
 type records struct{ fs.FS }

@@ -153,13 +153,13 @@
     counts.filed = counts.refused = announced = 0;
     counts.folders.clear();
   };
-  const done = () => counts.filed + (counts.folders.size ? ' uploaded to ' + some(counts.folders.size, 'folder', 'folders') : ' filed');
+  const done = () => counts.filed + ' uploaded' + (counts.folders.size ? ' to ' + some(counts.folders.size, 'folder', 'folders') : '');
   const tell = () => {
     const left = items.filter(active).length;
     const parts = [];
     if (left) parts.push(some(left, 'document', 'documents') + ' on the way');
     if (counts.filed) parts.push(done());
-    if (counts.refused) parts.push(counts.refused + ' not filed');
+    if (counts.refused) parts.push(counts.refused + ' not uploaded');
     summary.textContent = parts.join(', ') + (parts.length ? '.' : '');
     summary.hidden = !parts.length;
   };
@@ -167,7 +167,7 @@
     const left = items.filter(active).length;
     if (left || announced === counts.filed + counts.refused) return;
     announced = counts.filed + counts.refused;
-    say('All done: ' + done() + (counts.refused ? ', ' + counts.refused + ' not filed.' : '.'));
+    say('All done: ' + done() + (counts.refused ? ', ' + counts.refused + ' not uploaded.' : '.'));
   };
 
   // ---- sending
@@ -293,8 +293,8 @@
   const refuse = (item, why) => {
     counts.refused++;
     complain(item, why);
-    show(item, 'Not filed');
-    say(item.file.name + ' was not filed: ' + why);
+    show(item, 'Not uploaded');
+    say(item.file.name + ' was not uploaded: ' + why);
     enter(item, 'refused');
     if (item.upload) forgetStored(item);
     pump();

@@ -212,7 +212,7 @@ func (f *file) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut)
 	return fuse.OK
 }
 
-// SetAttr is told of the times of a write.
+// SetAttr is called with the times of a write.
 func (f *file) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	f.attr(in.NodeId, &out.Attr)
 	return fuse.OK
