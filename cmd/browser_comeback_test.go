@@ -76,16 +76,20 @@ func (f *firm) signedOutWhileReading(b *tab) {
 	b.until(`document.querySelector(".viewer-paper img") && !document.querySelector(".viewer-paper:is(.absent, .waiting, .failed)")`)
 }
 
-// onAPhone looks at what a small window is told: a warning in one line, and nothing of
-// dropping.
+// onAPhone looks at what a small window shows: a complete warning in two lines at most,
+// and nothing about dropping.
 func (f *firm) onAPhone(t *testing.T, b *tab) {
 	b.goTo("/abstracts/" + f.bare)
 	b.sees(".drops")
 	b.size(360, 740)
 	b.goTo("/abstracts/" + f.bare)
 	b.sees("main > .warning | There is no backup")
-	if height := value[float64](b, `document.querySelector("main > .warning > span").getBoundingClientRect().height`); height > 30 {
-		t.Errorf("the warning is %v pixels high", height)
+	const warning = `document.querySelector("main > .warning > span")`
+	if height := value[float64](b, warning+".getBoundingClientRect().height"); height > 50 {
+		t.Errorf("the warning is %v pixels high, want two lines at most", height)
+	}
+	if value[bool](b, warning+".scrollWidth > "+warning+".clientWidth") {
+		t.Error("the warning is cut off")
 	}
 	if value[bool](b, "!!"+pick(".drops")) {
 		t.Error("a phone is told to drop")

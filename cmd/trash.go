@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -134,6 +135,9 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 				if err != nil {
 					return missing(err, "record in the trash", args[0])
 				}
+				if kept := item.RetainedUntil; !lift && kept != nil && time.Now().Before(kept.Time) {
+					return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.moment(kept))
+				}
 				if !yes {
 					if err := s.confirm(purgeQuestion(item), confirmWord(item)); err != nil {
 						return err
@@ -179,7 +183,7 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 				if err != nil {
 					return err
 				}
-				if !yes {
+				if !yes && counted.Records > 0 {
 					question := fmt.Sprintf("This permanently deletes %d records, abstracts with their documents. %d stay under retention.", counted.Records, counted.Kept)
 					if err := s.confirm(question, "empty trash"); err != nil {
 						return err
