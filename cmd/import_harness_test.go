@@ -177,7 +177,7 @@ func TestImportInterrupted(t *testing.T) {
 	begun := time.Now()
 	err := cmd.Wait()
 	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok || exit.ExitCode() != 130 || time.Since(begun) > 5*time.Second || !bytes.Contains(said.Bytes(), []byte("the same command goes on where it stopped")) {
+	if !ok || exit.ExitCode() != 130 || time.Since(begun) > 5*time.Second || !bytes.Contains(said.Bytes(), []byte("run the same command again to resume where it stopped")) {
 		t.Fatalf("%v after %v\n%s", err, time.Since(begun), said)
 	}
 	if report := h.verify(); !report.OK || report.Leftovers > 0 {
