@@ -199,7 +199,7 @@ func TestWine(t *testing.T) {
 func filed(t *testing.T, c *client.Client, document []byte) int64 {
 	t.Helper()
 	up, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Return.pdf", Reader: bytes.NewReader(document)}})
-	if err != nil || len(up.Files) != 1 || up.Files[0].PageCount == nil || *up.Files[0].PageCount != 2 {
+	if err != nil || len(up.Files) != 1 || up.Files[0].PageCount == nil || *up.Files[0].PageCount != 4 {
 		t.Fatalf("%+v, %v", up, err)
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
