@@ -5,7 +5,7 @@
 //
 //	go test -tags harness -run Storm -v ./app/reader
 //
-// DEEDKEEP_STORM is how many children are killed (200; a long run: 1000).
+// DEEDKEEP_TEST_STORM is how many children are killed (200; a long run: 1000).
 
 package reader_test
 
@@ -160,7 +160,7 @@ type storm struct {
 
 func TestStormOfKills(t *testing.T) {
 	kills := int64(200)
-	if s := os.Getenv("DEEDKEEP_STORM"); s != "" {
+	if s := os.Getenv("DEEDKEEP_TEST_STORM"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
 			t.Fatal(err)
