@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -47,12 +48,20 @@ func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (title.Abstr
 	f.Files = make([]title.File, 0, len(f.Abstract.Files))
 	for _, id := range f.Abstract.Files {
 		one, err := file(t, id)
+		if title.KindOf(err) == title.NotFound {
+			err = lostFile(id)
+		}
 		if err != nil {
 			return f, err
 		}
 		f.Files = append(f.Files, one)
 	}
 	return f, nil
+}
+
+// lostFile is the error of a record that names a document which has no record.
+func lostFile(id uint64) error {
+	return fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, id)
 }
 
 // Create makes an abstract and files the good documents of the tray with it. It

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"deedkeep/app/store"
@@ -64,7 +63,7 @@ func (v *Vault) abstractRetained(t *store.Tx, a title.Abstract) (time.Time, erro
 	}
 	f, err := t.AnyFile(newest)
 	if title.KindOf(err) == title.NotFound {
-		err = fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, newest)
+		err = lostFile(newest)
 	}
 	if err == nil && f.CreatedAt.After(from) {
 		from = f.CreatedAt

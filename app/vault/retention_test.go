@@ -352,23 +352,29 @@ func TestRetentionWithADamagedDocument(t *testing.T) {
 // there, and keeps none from its purge.
 func TestRetentionWithALostDocument(t *testing.T) {
 	t.Parallel()
-	clock := vaulttest.NewClock()
-	opts := vaulttest.Options(t)
-	opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Keep: keepYear}
-	v, err := vault.Open(t.Context(), opts)
-	done(t, err)
-	defer closed(t, v)
-	filed := create(t, v, pdf("1.pdf", "1"))
-	done(t, v.Abstracts.Trash(t.Context(), clerk, filed.Abstract.ID, vault.Match{}))
-	ordered(t, v, "A-1")
-	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(filed.Files[0].ID) }))
-	if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100}); err != nil || len(page.Items) != 2 {
-		t.Errorf("got %d records, %v, want 2", len(page.Items), err)
+	for lost, name := range []string{"the oldest", "the newest"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := vaulttest.NewClock()
+			opts := vaulttest.Options(t)
+			opts.Now, opts.Settings.Retention = clock.Now, vault.Retention{Keep: keepYear}
+			v, err := vault.Open(t.Context(), opts)
+			done(t, err)
+			defer closed(t, v)
+			filed := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
+			done(t, v.Abstracts.Trash(t.Context(), clerk, filed.Abstract.ID, vault.Match{}))
+			clock.Move(time.Second)
+			ordered(t, v, "A-1")
+			done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
+			done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(filed.Files[lost].ID) }))
+			if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100}); err != nil || len(page.Items) != 2 {
+				t.Errorf("got %d records, %v, want 2", len(page.Items), err)
+			}
+			clock.Move(366 * calendarDay) // past the retention too
+			if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("purge: got %v, want %v", err, store.ErrDamaged)
+			}
+			wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}))
+		})
 	}
-	clock.Move(31 * calendarDay)
-	if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("purge: got %v, want %v", err, store.ErrDamaged)
-	}
-	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}))
 }
