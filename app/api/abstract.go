@@ -28,6 +28,9 @@ type abstractHandler struct {
 // abstractFields are the fields of POST /abstracts (SPEC.md).
 var abstractFields = []string{"template_id", "custom_fields", "address", "city", "county", "state", "tax_map"}
 
+// abstractChanges are the fields of PATCH /abstracts/{id}.
+var abstractChanges = append([]string{"status", "files"}, abstractFields...)
+
 func (h abstractHandler) create(c *call) (answer, error) {
 	form, err := h.edge.readForm(c, h.trays, abstractFields, true)
 	if err != nil {
@@ -38,7 +41,7 @@ func (h abstractHandler) create(c *call) (answer, error) {
 	render := func(filed vault.Filed) answer { return h.edge.abstractCreated(c, filed) }
 	filed, err := h.verbs.Create(c.Context(), c.actor, title.AbstractDraft{
 		TemplateID: f.number("template_id"),
-		Custom:     f.custom("custom_fields"),
+		Custom:     c.custom(f.custom("custom_fields")),
 		PropertyDraft: title.PropertyDraft{
 			Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state"),
 		},
@@ -114,12 +117,12 @@ func (h abstractHandler) patch(c *call) (answer, error) {
 	if _, err := h.verbs.Get(c.Context(), id); err != nil {
 		return answer{}, err // before the body is read
 	}
-	m, err := h.edge.changes(c)
+	m, err := h.edge.changes(c, abstractChanges...)
 	if err != nil {
 		return answer{}, err
 	}
 	filed, err := h.verbs.Patch(c.Context(), c.actor, id, title.AbstractPatch{
-		TemplateID: m.number("template_id"), Status: m.input("status"), Custom: m.custom(), PropertyPatch: m.property(),
+		TemplateID: m.number("template_id"), Status: m.input("status"), Custom: m.custom(c), PropertyPatch: m.property(),
 		TaxMap: m.input("tax_map"), Files: m.numbers("files"),
 	}, h.edge.etags[abstractNoun].match(c.Header, id))
 	if err != nil {

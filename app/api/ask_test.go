@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3filter"
+
+	"deedkeep/app/wire"
 )
 
 // row is a request as it goes over the wire, and what is expected of the answer.
@@ -149,6 +151,13 @@ func (h *house) every(t testing.TB, r row, got reply) {
 	}
 	if got.StatusCode >= 500 && got.StatusCode != r.status {
 		t.Errorf("status %d: %s\n%s", got.StatusCode, got.body, h.log)
+	}
+	codes, err := errorCodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := got.Header.Get(wire.ErrorCode); codes[code] != (got.StatusCode >= 400) || got.StatusCode < 400 && code != "" {
+		t.Errorf("X-Error-Code of a %d is %q", got.StatusCode, code)
 	}
 	if r.method == http.MethodHead && len(got.body) > 0 {
 		t.Errorf("HEAD has a body: %s", got.body)

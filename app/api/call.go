@@ -30,6 +30,7 @@ type call struct {
 	memory  share    // of what the body takes
 	slot    slot     // of a request that is to happen once
 	content *content // what such a request said; nil for any other
+	ignored ignored  // what it sent and its operation does not take
 }
 
 // answer is what a handler says: a status with a JSON body, or a redirect. raw is a
@@ -82,7 +83,11 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params, memory: share{room: e.room}, reply: share{room: e.room}}
 		defer request.memory.release()
 		defer request.reply.release()
+		request.ignored.query(c.Request.URL.RawQuery)
 		a, err := h(request)
+		if text := request.ignored.header(); text != "" {
+			c.Header(wire.IgnoredFields, text)
+		}
 		if err != nil {
 			var big *http.MaxBytesError
 			if errors.As(err, &big) || isTooLarge(err) || !body.Leave(callersBytes, callersTime) {

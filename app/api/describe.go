@@ -90,6 +90,7 @@ func escaped(text string) []byte {
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {
+	w.Header().Set(wire.ErrorCode, ErrorCode(status))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(wire.Failure{Message: message}) // nor does this one
 }

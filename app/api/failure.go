@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -59,6 +60,37 @@ var kinds = map[title.Kind]int{
 	title.Locked:          http.StatusLocked,
 }
 
+// codes is the table of what X-Error-Code says, by status: for programs, which must not
+// match on sentences. A code stays what it is; a refusal may carry one of its own, which
+// stands below.
+var codes = map[int]string{
+	http.StatusBadRequest:            "malformed_request",
+	http.StatusUnauthorized:          "unauthenticated",
+	http.StatusForbidden:             "forbidden",
+	http.StatusNotFound:              "not_found",
+	http.StatusMethodNotAllowed:      "method_not_allowed",
+	http.StatusRequestTimeout:        "request_timeout",
+	http.StatusConflict:              "conflict",
+	http.StatusPreconditionFailed:    "precondition_failed",
+	http.StatusRequestEntityTooLarge: "request_too_large",
+	http.StatusUnsupportedMediaType:  "unsupported_media_type",
+	http.StatusUnprocessableEntity:   "validation_failed",
+	http.StatusLocked:                "locked",
+	http.StatusTooManyRequests:       "rate_limited",
+	http.StatusInternalServerError:   "server_error",
+	http.StatusServiceUnavailable:    "unavailable",
+	http.StatusInsufficientStorage:   "storage_full",
+}
+
+// CodeRunning is the code of a 409 about a request with the same Idempotency-Key that
+// is still running: unlike a conflict, it passes.
+const CodeRunning = "request_in_progress"
+
+// ErrorCode gives the code of a status; a status that has none is an error of the server.
+func ErrorCode(status int) string {
+	return cmp.Or(codes[status], codes[http.StatusInternalServerError])
+}
+
 // headers that belong to a status, whatever raised it.
 var statusHeaders = map[int]map[string]string{
 	http.StatusUnauthorized:       {"WWW-Authenticate": "Bearer"},
@@ -77,6 +109,7 @@ func (e *edge) fail(c *gin.Context, err error) {
 	case status >= http.StatusInternalServerError:
 		e.Log.ErrorContext(c.Request.Context(), "request failed", "error", err, "status", status, "request_id", requestID(c))
 	}
+	c.Header(wire.ErrorCode, ErrorCode(status))
 	for _, set := range []map[string]string{statusHeaders[status], header} {
 		for name, value := range set {
 			c.Header(name, value)

@@ -91,7 +91,7 @@ func (h fileHandler) patch(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	m, err := h.edge.changes(c)
+	m, err := h.edge.changes(c, "filename", "folder_id")
 	if err != nil {
 		return answer{}, err
 	}

@@ -33,7 +33,7 @@ func (h folderHandler) list(c *call) (answer, error) {
 }
 
 func (h folderHandler) create(c *call) (answer, error) {
-	sent, err := c.object(h.edge.Limits.JSON)
+	sent, err := c.object(h.edge.Limits.JSON, "name", "parent_id")
 	if err != nil {
 		return answer{}, err
 	}
@@ -68,7 +68,7 @@ func (h folderHandler) patch(c *call) (answer, error) {
 	if _, err := h.verbs.Get(c.Context(), id); err != nil {
 		return answer{}, err // before the body is read
 	}
-	m, err := h.edge.changes(c)
+	m, err := h.edge.changes(c, "name", "parent_id")
 	if err != nil {
 		return answer{}, err
 	}

@@ -80,8 +80,9 @@ func (c *call) whole(limit int64) ([]byte, error) {
 // unknownStep is how much memory a body of unknown length is given at a time.
 const unknownStep = 8 << 10
 
-// object reads a JSON body; one that is no object counts as empty.
-func (c *call) object(limit int64) (map[string]json.RawMessage, error) {
+// object reads a JSON body, of which the operation takes the members named; one that
+// is no object counts as empty.
+func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage, error) {
 	mediaType, _, err := c.mediaType(acceptsJSON, body.IsJSON)
 	if err != nil || mediaType == "" {
 		return nil, err
@@ -91,7 +92,9 @@ func (c *call) object(limit int64) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	c.content.json(raw)
-	return body.Object(raw)
+	sent, err := body.Object(raw)
+	c.ignored.object(sent, taken)
+	return sent, err
 }
 
 // nothing reads the body of a request that needs none: an object or nothing.
@@ -146,6 +149,12 @@ func custom(raw json.RawMessage) title.Custom {
 		}
 	}
 	return title.Custom{Form: title.CustomNotAMap}
+}
+
+// custom has the keys noted that no definition names.
+func (c *call) custom(in title.Custom) title.Custom {
+	in.Ignored = c.ignored.keys
+	return in
 }
 
 // fields are the values of a form, by name; the last of a name counts.

@@ -46,8 +46,9 @@ type asked struct {
 }
 
 // list reads the query of a list; Invalid with every refusal at once. Of a repeated
-// parameter the last counts, unknown ones are ignored, empty ones are absent.
+// parameter the last counts, unknown ones are noted as ignored, empty ones are absent.
 func (e *edge) list(c *call, l listing) (asked, error) {
+	c.ignored.query(c.URL.RawQuery, l.parameters()...)
 	pairs, err := queryPairs(c.URL.RawQuery)
 	if err != nil {
 		return asked{}, err
@@ -80,6 +81,18 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 		a.index, err = e.index(c.Context())
 	}
 	return a, err
+}
+
+// parameters are the names that the query of the list may have, or is refused for.
+func (l listing) parameters() []string {
+	taken := append([]string{"per_page", "cursor", "q"}, l.never...)
+	if len(l.sorts) > 0 {
+		taken = append(taken, "sort")
+	}
+	for _, f := range l.filters {
+		taken = append(taken, f.name)
+	}
+	return taken
 }
 
 // queryPairs are the parameters of a query, in order.

@@ -14,6 +14,7 @@ import (
 
 	"deedkeep/app/secret"
 	"deedkeep/app/title"
+	"deedkeep/app/wire"
 )
 
 const requestIDHeader = "X-Request-Id"
@@ -94,7 +95,7 @@ func (e *edge) cors(c *gin.Context) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"}, ", "))
+	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, wire.IgnoredFields, wire.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"}, ", "))
 	if c.Request.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id")

@@ -74,7 +74,7 @@ func TestCORS(t *testing.T) {
 		if got.Header.Get("Access-Control-Allow-Credentials") != "" || !slices.Contains(got.Header.Values("Vary"), "Origin") {
 			t.Errorf("headers %v", got.Header)
 		}
-		for _, name := range []string{"ETag", "Idempotent-Replayed", "X-Request-Id", "Retry-After"} {
+		for _, name := range []string{"ETag", "X-Ignored-Fields", "X-Error-Code", "Idempotent-Replayed", "X-Request-Id", "Retry-After"} {
 			if !slices.Contains(strings.Split(got.Header.Get("Access-Control-Expose-Headers"), ", "), name) {
 				t.Errorf("%s is not exposed: %v", name, got.Header)
 			}

@@ -23,7 +23,7 @@ const (
 
 var (
 	errRunning = &refusal{status: http.StatusConflict, message: "A request with this idempotency key is still running.",
-		header: map[string]string{"Retry-After": "1"}}
+		header: map[string]string{"Retry-After": "1", wire.ErrorCode: CodeRunning}}
 	errOtherRequest = title.Refusal(idempotencyField, "The idempotency key was used with another request.")
 )
 
@@ -144,6 +144,6 @@ func keep[T any](c *call, render func(T) answer) vault.Keep[T] {
 	return vault.Keep[T]{Slot: c.slot, Request: c.content.sum(), Render: func(made T) (int, map[string]string, []byte, error) {
 		a := render(made)
 		raw, err := wire.Marshal(a.body)
-		return a.status, a.header, raw, err
+		return a.status, c.ignored.withIgnored(a.header), raw, err
 	}}
 }

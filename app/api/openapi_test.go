@@ -68,6 +68,12 @@ func TestDescriptionIsStrict(t *testing.T) {
 				if answer.Value.Headers["X-Request-Id"] == nil {
 					t.Errorf("%s %s %s has no X-Request-Id", method, path, status)
 				}
+				if page := strings.HasPrefix(path, "/dl/"); !page && (answer.Value.Headers["X-Error-Code"] != nil) != (status[0] >= '4') {
+					t.Errorf("%s %s %s: X-Error-Code must be there from 400 on", method, path, status)
+				}
+				if v1 := len(item.Servers) == 0; v1 && status[0] < '4' && answer.Value.Headers["X-Ignored-Fields"] == nil {
+					t.Errorf("%s %s %s has no X-Ignored-Fields", method, path, status)
+				}
 				media := answer.Value.Content["application/json"]
 				if media == nil || status[0] < '4' {
 					continue
@@ -196,6 +202,7 @@ func TestDescriptionJudgesAnswers(t *testing.T) {
 		`"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":true,"behind":0,"texts":0}}}`
 	id := http.Header{"X-Request-Id": {"r-1"}, "Content-Type": {"application/json"}}
 	id.Set("ETag", `"AAAAAAAAAAAAAAAAAAAAAA"`)
+	id.Set("X-Error-Code", "not_found")
 	with := func(name, value string) http.Header {
 		h := id.Clone()
 		h.Set(name, value)
@@ -219,6 +226,7 @@ func TestDescriptionJudgesAnswers(t *testing.T) {
 		{"order without a request id", "POST", "/v1/orders", 201, http.Header{"Content-Type": {"application/json"}}, order, false},
 		{"page instead of an order", "POST", "/v1/orders", 201, with("Content-Type", "text/html"), order, false},
 		{"invalid", "POST", "/v1/orders", 422, id, `{"message":"m","errors":{"a":["b"]}}`, true},
+		{"invalid of an unknown code", "POST", "/v1/orders", 422, with("X-Error-Code", "oops"), `{"message":"m","errors":{"a":["b"]}}`, false},
 		{"invalid without errors", "POST", "/v1/orders", 422, id, `{"message":"m"}`, false},
 		{"failure with errors", "POST", "/v1/orders", 400, id, `{"message":"m","errors":{"a":["b"]}}`, false},
 		{"no key", "GET", "/v1/abstract-templates", 401, with("WWW-Authenticate", "Bearer"), `{"message":"Unauthenticated."}`, true},

@@ -40,8 +40,11 @@ func (h orderHandler) statuses(c *call) (answer, error) {
 	return ok(wire.OrderStatuses{Statuses: list})
 }
 
+// orderFields are the fields of POST /orders (SPEC.md).
+var orderFields = []string{"order_number", "due_date", "address", "city", "county", "state", "custom_fields"}
+
 func (h orderHandler) create(c *call) (answer, error) {
-	sent, err := c.object(h.edge.Limits.JSON)
+	sent, err := c.object(h.edge.Limits.JSON, orderFields...)
 	if err != nil {
 		return answer{}, err
 	}
@@ -51,7 +54,7 @@ func (h orderHandler) create(c *call) (answer, error) {
 		PropertyDraft: title.PropertyDraft{
 			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
 		},
-		Custom: custom(sent["custom_fields"]),
+		Custom: c.custom(custom(sent["custom_fields"])),
 	}, keep(c, render))
 	if err != nil {
 		return answer{}, err
@@ -101,12 +104,12 @@ func (h orderHandler) patch(c *call) (answer, error) {
 	if _, err := h.verbs.Get(c.Context(), id); err != nil {
 		return answer{}, err // before the body is read
 	}
-	m, err := h.edge.changes(c)
+	m, err := h.edge.changes(c, append([]string{"status"}, orderFields...)...)
 	if err != nil {
 		return answer{}, err
 	}
 	order, err := h.verbs.Patch(c.Context(), c.actor, id, title.OrderPatch{
-		Number: m.input("order_number"), Status: m.input("status"), DueDate: m.input("due_date"), PropertyPatch: m.property(), Custom: m.custom(),
+		Number: m.input("order_number"), Status: m.input("status"), DueDate: m.input("due_date"), PropertyPatch: m.property(), Custom: m.custom(c),
 	}, h.edge.etags[orderNoun].match(c.Header, id))
 	if err != nil {
 		return answer{}, err

@@ -52,7 +52,7 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 	f := &form{fields: fields{}, tray: tray}
 	switch mediaType {
 	case urlencoded:
-		err = e.readPairs(c, f)
+		err = e.readPairs(c, f, names)
 	case multipart:
 		err = e.eachPart(c, boundary, func(part *sentPart) error { return f.take(c, part, names, e.Limits.FormFields) })
 	}
@@ -74,14 +74,18 @@ func (e *edge) pairs(c *call) ([]body.Pair, error) {
 	return pairs, err
 }
 
-func (e *edge) readPairs(c *call, f *form) error {
+func (e *edge) readPairs(c *call, f *form, names []string) error {
 	pairs, err := e.pairs(c)
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
 		f.fields[p.Name] = p.Value
-		f.notFile = f.notFile || body.FileField(p.Name) && p.Value != ""
+		if body.FileField(p.Name) {
+			f.notFile = f.notFile || p.Value != ""
+			continue
+		}
+		c.ignored.note(p.Name, names)
 	}
 	return nil
 }
@@ -123,6 +127,8 @@ func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
 			return err
 		}
 		f.fields[part.Name] = value.String()
+	case body.Ignored:
+		c.ignored.sent.add(part.Name)
 	}
 	return nil
 }

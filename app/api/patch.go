@@ -11,9 +11,9 @@ import (
 // changes are the members of a PATCH, of which only those that were sent count.
 type changes map[string]json.RawMessage
 
-func (e *edge) changes(c *call) (changes, error) {
-	sent, err := c.object(e.Limits.JSON)
-	return sent, err
+// changes reads a PATCH, of which the operation takes the members named.
+func (e *edge) changes(c *call, taken ...string) (changes, error) {
+	return c.object(e.Limits.JSON, taken...)
 }
 
 func (m changes) input(name string) title.Sent[title.Input] {
@@ -27,9 +27,9 @@ func (m changes) number(name string) title.Sent[title.Number] {
 }
 
 // custom is the member custom_fields; null takes all values away.
-func (m changes) custom() title.Sent[title.Custom] {
+func (m changes) custom(of *call) title.Sent[title.Custom] {
 	raw, sent := m["custom_fields"]
-	c := title.Sent[title.Custom]{Present: sent, Value: custom(raw)}
+	c := title.Sent[title.Custom]{Present: sent, Value: of.custom(custom(raw))}
 	if sent && body.Kind(raw) == body.KindNull {
 		c.Value.Form = title.CustomNull
 	}

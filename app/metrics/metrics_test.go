@@ -59,6 +59,7 @@ func ask(t *testing.T, m *Metrics) {
 		switch r.URL.Path {
 		case "/orders/77":
 			r.Pattern = "POST /orders/{id}"
+			w.Header().Set("X-Ignored-Fields", "dueDate")
 			if _, err := io.Copy(w, r.Body); err != nil {
 				t.Error(err)
 			}
@@ -157,6 +158,7 @@ func TestText(t *testing.T) {
 		`deedkeep_http_request_duration_seconds_count{method="POST",route="/orders/{id}"} 2`,
 		`deedkeep_http_refusals_total{code="403"} 2`,
 		`deedkeep_http_refusals_total{code="507"} 0`,
+		`deedkeep_http_ignored_fields_total 2`,
 		`deedkeep_http_requests_in_flight 0`,
 		`deedkeep_http_request_body_bytes_total 5`,
 		`deedkeep_http_response_body_bytes_total 5`,
@@ -166,7 +168,7 @@ func TestText(t *testing.T) {
 			t.Errorf("no line %q", line)
 		}
 	}
-	for _, secret := range []string{"Mary", "deed.txt", "/77", "/panic"} {
+	for _, secret := range []string{"Mary", "dueDate", "deed.txt", "/77", "/panic"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("it tells %q", secret)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"deedkeep/app/wire"
 )
 
 // durations are from a page out of memory to a large upload over a poor line.
@@ -31,6 +33,7 @@ type traffic struct {
 	requests *prometheus.CounterVec   // route, method, status
 	seconds  *prometheus.HistogramVec // route, method
 	refused  *prometheus.CounterVec   // code
+	ignored  prometheus.Counter
 	in, out  prometheus.Counter
 }
 
@@ -47,6 +50,9 @@ func newTraffic() *traffic {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "deedkeep_http_refusals_total", Help: "Requests that were refused with a status by which a client or the machine is in trouble, whatever their route.",
 		}, []string{"code"}),
+		ignored: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "deedkeep_http_ignored_fields_total", Help: "Responses that name fields or parameters which the request sent and the server ignored.",
+		}),
 		in:  prometheus.NewCounter(prometheus.CounterOpts{Name: "deedkeep_http_request_body_bytes_total", Help: "Bytes of bodies that clients sent and the server read."}),
 		out: prometheus.NewCounter(prometheus.CounterOpts{Name: "deedkeep_http_response_body_bytes_total", Help: "Bytes of bodies that the server sent."}),
 	}
@@ -57,7 +63,7 @@ func newTraffic() *traffic {
 }
 
 func (t *traffic) all() []prometheus.Collector {
-	return []prometheus.Collector{t.inFlight, t.requests, t.seconds, t.refused, t.in, t.out}
+	return []prometheus.Collector{t.inFlight, t.requests, t.seconds, t.refused, t.ignored, t.in, t.out}
 }
 
 // Describe is of prometheus.Collector.
@@ -113,6 +119,9 @@ func (t *traffic) note(r *http.Request, told *answer, took time.Duration) {
 	t.seconds.WithLabelValues(route, method).Observe(took.Seconds())
 	if !told.gone && slices.Contains(refusals, status) {
 		t.refused.WithLabelValues(strconv.Itoa(status)).Inc()
+	}
+	if told.Header().Get(wire.IgnoredFields) != "" {
+		t.ignored.Inc()
 	}
 	t.out.Add(float64(told.bytes))
 }

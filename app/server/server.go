@@ -251,6 +251,9 @@ func answerJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
+	if status >= http.StatusBadRequest {
+		w.Header().Set(wire.ErrorCode, api.ErrorCode(status))
+	}
 	w.WriteHeader(status)
 	// Whoever has gone needs no answer.
 	_ = json.NewEncoder(w).Encode(body)

@@ -256,7 +256,7 @@ func TestNotReady(t *testing.T) {
 		if w.status != want {
 			t.Errorf("%s: %d %s", path, w.status, &w.body)
 		}
-		if want == 503 && (!strings.Contains(w.body.String(), "The disk is full.") || w.header.Get("Retry-After") == "") {
+		if want == 503 && (!strings.Contains(w.body.String(), "The disk is full.") || w.header.Get("Retry-After") == "" || w.header.Get("X-Error-Code") != "unavailable") {
 			t.Errorf("%s: %v %s", path, w.header, &w.body)
 		}
 	}
@@ -467,7 +467,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			return false
 		}
 		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" || !answer.Close ||
-			answer.Header.Get("X-Request-Id") == "" || !strings.Contains(body, "The service is stopping") {
+			answer.Header.Get("X-Request-Id") == "" || answer.Header.Get("X-Error-Code") != "unavailable" || !strings.Contains(body, "The service is stopping") {
 			t.Errorf("%v %s", answer, body)
 		}
 		return true

@@ -215,6 +215,9 @@ func TestPlainOnTheSamePort(t *testing.T) {
 				if row.status == 400 && row.method != "HEAD" && !strings.HasPrefix(text, "400 Bad Request") && strings.TrimSpace(text) != `{"message":"This address speaks https."}` {
 					t.Errorf("%q", text)
 				}
+				if code := answer.Header.Get("X-Error-Code"); row.status == 400 && code != "malformed_request" && answer.Header.Get("X-Request-Id") != "" {
+					t.Errorf("X-Error-Code is %q", code)
+				}
 				if answer.Header.Get("Strict-Transport-Security") != "" || !answer.Close {
 					t.Errorf("%v", answer.Header)
 				}

@@ -64,10 +64,12 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	f.customForm(d.Custom)
 	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLine)}
 	f.files(d.NotFile, true)
-	if template != nil {
-		a.TemplateID, a.Status = template.ID, template.FirstStatus()
-		a.Custom = f.checkCustom(d.Custom, template.Fields, rules)
+	if template == nil {
+		d.Custom.tellIgnored(nil)
+		return a, f
 	}
+	a.TemplateID, a.Status = template.ID, template.FirstStatus()
+	a.Custom = f.checkCustom(d.Custom, template.Fields, rules)
 	return a, f
 }
 

@@ -40,6 +40,7 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 // checkCustom applies a definition set to what was sent. Unknown keys are ignored
 // and keys without a value are left out (API.md, "Field definitions").
 func (f *Fields) checkCustom(in Custom, defs []Field, rules Rules) Values {
+	in.tellIgnored(defs)
 	values := Values{}
 	for _, def := range defs {
 		if value := f.custom(def, in.Sent[def.Key], rules); value != nil {

@@ -2,6 +2,7 @@ package title
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -60,6 +61,24 @@ const (
 type Custom struct {
 	Form CustomForm
 	Sent map[string]json.RawMessage
+	// Ignored, where it is set, gets the keys of Sent that no definition names, sorted.
+	// A change that is applied again calls it again.
+	Ignored func(keys []string)
+}
+
+// tellIgnored tells which keys no definition names.
+func (c Custom) tellIgnored(defs []Field) {
+	if c.Ignored == nil {
+		return
+	}
+	var keys []string
+	for key := range c.Sent {
+		if !slices.ContainsFunc(defs, func(def Field) bool { return def.Key == key }) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	c.Ignored(keys)
 }
 
 // line applies the rules of a one-line text: trimmed, no NUL, valid UTF-8, at

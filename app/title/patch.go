@@ -95,6 +95,7 @@ func (f *Fields) changedCustom(in Sent[Custom], old Values, defs []Field, rules 
 	if !in.Present || in.Value.Form != CustomMap && in.Value.Form != CustomNull {
 		return old
 	}
+	in.Value.tellIgnored(defs)
 	values := maps.Clone(old)
 	if in.Value.Form == CustomNull {
 		values = nil

@@ -1,0 +1,63 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"deedkeep/app/api"
+)
+
+// errorCodes are the codes that openapi.yaml lists.
+var errorCodes = sync.OnceValues(func() (map[string]bool, error) {
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	codes := map[string]bool{}
+	for _, code := range doc.Components.Headers["ErrorCode"].Value.Schema.Value.Enum {
+		codes[code.(string)] = true
+	}
+	return codes, nil
+})
+
+// The codes of openapi.yaml are those that the server gives, and none has two statuses.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	listed, err := errorCodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := maps.Clone(listed)
+	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 423, 429, 500, 503, 507} {
+		code := api.ErrorCode(status)
+		if status != 500 && code == api.ErrorCode(500) {
+			t.Errorf("status %d has no code", status)
+		}
+		if !known[code] {
+			t.Errorf("the description does not list %q", code)
+		}
+		delete(known, code)
+	}
+	delete(known, api.CodeRunning)
+	guide, err := os.ReadFile("../../cmd/help/integrating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code := range listed {
+		if !strings.Contains(string(guide), "`"+code+"`") {
+			t.Errorf("the guide does not list %q", code)
+		}
+	}
+	for code := range known {
+		t.Errorf("the description lists %q, which no status has", code)
+	}
+	if got := api.ErrorCode(http.StatusTeapot); got != "server_error" {
+		t.Errorf("a status without a code gets %q", got)
+	}
+}
