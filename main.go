@@ -3,9 +3,13 @@
 package main
 
 import (
+	_ "embed"
 	"os"
 
 	"deedkeep/cmd"
 )
 
-func main() { os.Exit(cmd.Main()) }
+//go:embed config.example.yaml
+var example string
+
+func main() { os.Exit(cmd.Main(example)) }

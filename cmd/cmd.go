@@ -32,8 +32,8 @@ import (
 
 // Main runs the command line of the process and gives its exit code. The hidden
 // word of a reading child comes before everything else: its standard output
-// carries frames only.
-func Main() int {
+// carries frames only. example is config.example.yaml, which lies above this package.
+func Main(example string) int {
 	if reader.IsChild(os.Args) {
 		return reader.Main(web.PDFium)
 	}
@@ -41,13 +41,18 @@ func Main() int {
 	defer stop()
 	// Whoever asks a second time does not want to wait for what is under way.
 	context.AfterFunc(ctx, stop)
-	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	s := newShell(os.Stdin, os.Stdout, os.Stderr)
+	s.example = example
+	return s.run(ctx, os.Args[1:])
 }
 
 // Run runs one command line and gives its exit code (exit.go).
 func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) int {
-	s := &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blob.Network, terminal: watched}
-	return s.run(ctx, args)
+	return newShell(in, out, messages).run(ctx, args)
+}
+
+func newShell(in io.Reader, out, messages io.Writer) *shell {
+	return &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blob.Network, terminal: watched}
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {
@@ -82,6 +87,8 @@ type shell struct {
 	zone          atomic.Pointer[time.Location] // set by load
 	parsed        bool                          // the command line was understood
 	as, operator  string                        // the user that root became, and who typed; "" where root became none
+
+	example string // the settings with their defaults, for config example
 
 	// What a test replaces: whether the assets are there, and where a directory lies.
 	assets  func() error
@@ -149,6 +156,16 @@ func group(use, short, example string, parts ...*cobra.Command) *cobra.Command {
 
 // load reads the settings: flag beats environment beats file beats default.
 func (s *shell) load() (config.Config, error) {
+	c, err := config.Load(s.source())
+	if err != nil {
+		return c, &usageError{err}
+	}
+	s.zone.Store(c.Location())
+	return c, nil
+}
+
+// source is where the settings of this command line come from.
+func (s *shell) source() config.Source {
 	set := map[string]any{}
 	for flag, key := range settings {
 		if f := s.flags.Lookup(flag); f != nil && f.Changed {
@@ -160,12 +177,7 @@ func (s *shell) load() (config.Config, error) {
 		beside = filepath.Dir(program)
 	}
 	dir, _ := set["data"].(string)
-	c, err := config.Load(config.Source{DataDir: dir, File: s.file, BesideBinary: beside, Env: os.Environ(), Flags: set})
-	if err != nil {
-		return c, &usageError{err}
-	}
-	s.zone.Store(c.Location())
-	return c, nil
+	return config.Source{DataDir: dir, File: s.file, BesideBinary: beside, Env: os.Environ(), Flags: set}
 }
 
 // logger writes to standard error, at least at the given level.

@@ -110,7 +110,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 	table := []struct{ path, args string }{
 		{"serve", none},
 		{"help", "installing"},
-		{"config check", ""}, {"config show", ""}, {"status", ""}, {"version", ""}, {"verify", ""}, {"verify", "--repair"}, {"reindex", ""}, {"doctor", ""},
+		{"config check", ""}, {"config show", ""}, {"config example", ""}, {"status", ""}, {"version", ""}, {"verify", ""}, {"verify", "--repair"}, {"reindex", ""}, {"doctor", ""},
 		{"keys create", "json"}, {"keys list", ""}, {"keys rotate", "2"}, {"keys revoke", "3"},
 		{"process list", ""}, {"process retry", ""},
 		{"users create", "Kim --role staff"}, {"users list", ""}, {"users role", "Kim viewer"}, {"users disable", "Kim"}, {"users enable", "Kim"}, {"users reset", "Kim"},

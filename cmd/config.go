@@ -1,13 +1,23 @@
 package cmd
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
 func (s *shell) configCommand() *cobra.Command {
-	return group("config", "Check and show the settings", "  deedkeep config check\n  deedkeep config show", &cobra.Command{
-		Use:     "check",
-		Short:   "Say what is wrong with the settings, without starting",
+	return group("config", "Check and show the settings", "  deedkeep config check\n  deedkeep config show\n  deedkeep config example",
+		s.configCheckCommand(), s.configShowCommand(), s.configExampleCommand())
+}
+
+func (s *shell) configCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Check the settings without starting the server",
+		Long: `Check the settings without starting the server. Every problem is reported with its
+file, line, and reason. The command also names the settings file that it read, or
+where it looked for one. Exit code 2: a setting is not valid.`,
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -18,12 +28,37 @@ func (s *shell) configCommand() *cobra.Command {
 			if err := workable(c); err != nil {
 				return err
 			}
-			if s.json {
-				return s.printJSON(map[string]bool{"ok": true})
-			}
-			return s.print("the settings are good\n")
+			return s.printChecked()
 		},
-	}, &cobra.Command{
+	}
+}
+
+// checked is what `config check --json` prints. Files holds the settings file that was
+// read; it is empty if none of LookedFor exists.
+type checked struct {
+	OK        bool     `json:"ok"`
+	Files     []string `json:"files"`
+	LookedFor []string `json:"looked_for"`
+}
+
+func (s *shell) printChecked() error {
+	read, looked, err := s.source().Files()
+	if err != nil {
+		return err
+	}
+	out := checked{OK: true, Files: []string{}, LookedFor: looked}
+	from := "no settings file was found; looked for " + strings.Join(looked, " and ")
+	if read != "" {
+		out.Files, from = append(out.Files, read), "read "+read
+	}
+	if s.json {
+		return s.printJSON(out)
+	}
+	return s.print("the settings are good\n%s\n", from)
+}
+
+func (s *shell) configShowCommand() *cobra.Command {
+	return &cobra.Command{
 		Use:     "show",
 		Short:   "Print the settings in force, and where each comes from",
 		Example: "  deedkeep config show --json",
@@ -42,5 +77,22 @@ func (s *shell) configCommand() *cobra.Command {
 			}
 			return s.printTable(rows)
 		},
-	})
+	}
+}
+
+func (s *shell) configExampleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "example",
+		Short: "Print all settings with their defaults and explanations",
+		Long: `Print all settings with their defaults and explanations, as a settings file. Keep
+the lines you want to change in config.yaml in the data directory; delete the rest.`,
+		Example: "  deedkeep config example > settings.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if s.json {
+				return s.printJSON(map[string]string{"text": s.example})
+			}
+			return s.print("%s", s.example)
+		},
+	}
 }

@@ -37,13 +37,16 @@ import (
 // process.
 const quickExit = "atexit_sleep_ms=0"
 
+// scriptExample is in the place of config.example.yaml, which only the program has inside.
+const scriptExample = "# The settings.\ndata: ./data\n"
+
 // The test binary is the program: scripts run it as deedkeep, and it runs itself to
 // open documents.
 func TestMain(m *testing.M) {
 	if reader.IsChild(os.Args) {
 		os.Exit(reader.Main(web.PDFium))
 	}
-	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main()) }})
+	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
 }
 
 // Every script of testdata/both runs with the server up and with it down, over a

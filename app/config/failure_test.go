@@ -16,9 +16,9 @@ func TestFileFailures(t *testing.T) {
 		{"misspelt key", "limits:\n  file_sise: 5\n", "config.yaml:2: limits.file_sise: is not a setting; did you mean limits.file_size?"},
 		{"misspelt section", "limit:\n  file_size: 5\n", "config.yaml:1: limit: is not a setting"},
 		{"key in capitals", "Listen: :1\n", "config.yaml:1: Listen: is not a setting; did you mean listen?"},
-		{"dotted key", "limits.file_size: 5\n", "config.yaml:1: limits.file_size: is not a key; write sections and keys as in config.example.yaml"},
+		{"dotted key", "limits.file_size: 5\n", "config.yaml:1: limits.file_size: is not a key; write sections and keys as \"deedkeep config example\" does"},
 		{"merge key", "<<: {listen: x}\n", "config.yaml:1: <<: is not a setting"},
-		{"key that is a list", "[a, b]: 1\n", "config.yaml:1: is not a key; write sections and keys as in config.example.yaml"},
+		{"key that is a list", "[a, b]: 1\n", "config.yaml:1: is not a key; write sections and keys as \"deedkeep config example\" does"},
 		{"repeated key", "listen: :1\nlisten: :1\n", "config.yaml:2: listen: is set twice, first in line 1"},
 		{"repeated key, deeper", "limits:\n  parts: 1\n  pdf_pages: 5\n  parts: 500\n", "config.yaml:4: limits.parts: is set twice, first in line 2\n" +
 			"config.yaml:2: limits.parts: must be between 2 and 100000, not 1"},

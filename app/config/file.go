@@ -119,7 +119,7 @@ func (w *walker) pair(name, value *yaml.Node, key string) {
 	isPart := func(known string) bool { return strings.HasPrefix(known, key+".") }
 	switch {
 	case name.Kind != yaml.ScalarNode || strings.Contains(name.Value, ".") || name.Value == "":
-		w.report(name, key, "is not a key; write sections and keys as in config.example.yaml")
+		w.report(name, key, "is not a key; write sections and keys as \"deedkeep config example\" does")
 	case slices.Contains(w.known, key):
 		w.leaf(value, key)
 	case slices.ContainsFunc(w.known, isPart):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -26,14 +27,7 @@ type Source struct {
 // beside the program), each beating the next, over Default. The error is Problems: all that is wrong with any of them.
 func Load(src Source) (Config, error) {
 	known := keys()
-	flags := maps.Clone(src.Flags)
-	if _, given := flags["data"]; !given && src.DataDir != "" {
-		if flags == nil {
-			flags = map[string]any{}
-		}
-		flags["data"] = src.DataDir
-	}
-	fromFlags, flagProblems := readFlags(flags, known)
+	fromFlags, flagProblems := readFlags(src.flags(), known)
 	fromEnv, envProblems := readEnv(src.Env, known)
 	dataDir := dataDirOf(fromFlags, fromEnv)
 	path, fromFile, problems := findFile(src, dataDir, known)
@@ -51,6 +45,46 @@ func Load(src Source) (Config, error) {
 		}
 	}
 	return config, problems.err()
+}
+
+// Files are the settings files that Load looks for, in this order, as absolute paths. The first that exists is read, and
+// no other: read is its path, "" if there is none.
+func (src Source) Files() (read string, looked []string, err error) {
+	fromFlags, _ := readFlags(src.flags(), keys()) // Load reports their problems
+	fromEnv, _ := readEnv(src.Env, keys())
+	for _, path := range src.candidates(dataDirOf(fromFlags, fromEnv)) {
+		if path, err = filepath.Abs(path); err != nil {
+			return "", nil, err
+		}
+		looked = append(looked, path)
+		if _, missing := os.Stat(path); read == "" && !errors.Is(missing, fs.ErrNotExist) {
+			read = path
+		}
+	}
+	return read, looked, nil
+}
+
+// flags are Flags, with DataDir as one of them.
+func (src Source) flags() map[string]any {
+	flags := maps.Clone(src.Flags)
+	if _, given := flags["data"]; !given && src.DataDir != "" {
+		if flags == nil {
+			flags = map[string]any{}
+		}
+		flags["data"] = src.DataDir
+	}
+	return flags
+}
+
+func (src Source) candidates(dataDir string) []string {
+	if src.File != "" {
+		return []string{src.File}
+	}
+	list := []string{filepath.Join(dataDir, FileName)}
+	if src.BesideBinary != "" {
+		list = append(list, filepath.Join(src.BesideBinary, FileName))
+	}
+	return list
 }
 
 // keys are all keys there are, in the order of Config.
@@ -75,14 +109,7 @@ func dataDirOf(layers ...[]entry) string {
 }
 
 func findFile(src Source, dataDir string, known []string) (path string, entries []entry, problems Problems) {
-	candidates := []string{filepath.Join(dataDir, FileName)}
-	if src.BesideBinary != "" {
-		candidates = append(candidates, filepath.Join(src.BesideBinary, FileName))
-	}
-	if src.File != "" {
-		candidates = []string{src.File}
-	}
-	for _, path := range candidates {
+	for _, path := range src.candidates(dataDir) {
 		entries, problems, err := readFile(path, known)
 		switch {
 		case err == nil:

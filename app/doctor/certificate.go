@@ -44,7 +44,7 @@ func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diag
 }
 
 func withoutTLS(c config.Config) wire.Diagnosis {
-	const do = "see the settings tls.* in config.example.yaml"
+	const do = `see the settings tls.* ("deedkeep config example" explains them)`
 	warnings := strings.Join(c.Warnings(), "; ")
 	switch {
 	case warnings == "":
