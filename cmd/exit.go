@@ -52,7 +52,7 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		return exitRejected
 	case errors.Is(err, vault.ErrNoVault):
 		s.say("%v", message(err))
-		s.say(`"deedkeep serve" makes one there; --data DIR (or DEEDKEEP_DATA) names another place`)
+		s.say(`"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`)
 		return exitNoVault
 	case errors.Is(err, archive.ErrKey):
 		s.say("%s", message(err))

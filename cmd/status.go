@@ -64,13 +64,10 @@ func (s *shell) statusRows(is wire.Status) [][]string {
 
 // writesRow says whether changes are accepted, and if not, why.
 func writesRow(is wire.Status) string {
-	switch {
-	case is.ReadOnly:
-		return "refused: the disk failed, restart it"
-	case is.DiskFree < is.DiskReserve:
-		return "uploads and other additions are denied until the disk has more than its reserve free (disk.reserve)"
+	if is.WritesDenied == nil {
+		return "taken"
 	}
-	return "taken"
+	return "DENIED: " + *is.WritesDenied
 }
 
 func (s *shell) certificateRow(c *wire.Certificate) string {

@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -127,6 +129,9 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	if !c.StartedAt.IsZero() {
 		out.StartedAt = new(wire.At(c.StartedAt))
 	}
+	if s.Denied != nil {
+		out.WritesDenied = new(writesDenied(s))
+	}
 	index, err := c.Vault.SearchState(r.Context())
 	if err != nil {
 		return out, err
@@ -135,6 +140,19 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 	c.damageStatus(&out, s)
 	err = c.backupStatus(&out)
 	return out, err
+}
+
+// writesDenied is the reason for people, with figures where it is the disk's free space.
+func writesDenied(s vault.Status) string {
+	named, ok := errors.AsType[*title.Error](s.Denied)
+	switch {
+	case ok && named.Kind == title.Full:
+		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free disk space to upload and add records again.",
+			wire.HumanSize(int64(s.DiskFree)), wire.HumanSize(int64(s.DiskReserve)))
+	case ok:
+		return named.Message
+	}
+	return s.Denied.Error()
 }
 
 func (c control) keys(r *http.Request) (any, error) {

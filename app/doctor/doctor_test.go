@@ -65,8 +65,12 @@ func TestEngineCacheNearTheReserve(t *testing.T) {
 	} {
 		c := config.Config{Data: row.data}
 		c.Disk.Reserve = config.Size(row.reserve)
-		if got := engineCache(c); (got != "") != row.want {
+		got, said := engineCache(c)
+		if (got != "") != row.want {
 			t.Errorf("%s: got %q, want one: %v", row.name, got, row.want)
+		}
+		if strings.Contains(said, " free and ") != (row.reserve > 0) {
+			t.Errorf("%s: got %q, want the free space and the reserve: %v", row.name, said, row.reserve > 0)
 		}
 	}
 }
@@ -204,6 +208,7 @@ func TestVaultFindings(t *testing.T) {
 	check(t, "not to be checked", database(&wire.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
 	check(t, "a failing disk", database(&wire.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad, "copy the data directory")
 	check(t, "read-only", writes(&wire.Checkup{Status: wire.Status{ReadOnly: true}}), Bad, "restart")
+	check(t, "denied", writes(&wire.Checkup{Status: wire.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
 	check(t, "writes", writes(&wire.Checkup{}), OK, "taken")
 	check(t, "failed", failures(&wire.Checkup{Status: wire.Status{Failed: 3}}), Warn, "3 have no picture")
 	check(t, "none failed", failures(&wire.Checkup{Status: wire.Status{Files: 7}}), OK, "7 stored")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"time"
@@ -25,9 +26,10 @@ func engine(ctx context.Context, opts Options) wire.Diagnosis {
 		return bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one")
 	}
 	c := opts.Config
+	cache, left := engineCache(c)
 	begun := time.Now()
 	pool := reader.Open(reader.Options{
-		CacheDir: engineCache(c), Processes: 1, MemoryLimit: int64(c.Reader.Memory),
+		CacheDir: cache, Processes: 1, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
 	sample := onePage()
@@ -40,19 +42,25 @@ func engine(ctx context.Context, opts Options) wire.Diagnosis {
 	if report.Pages == nil || *report.Pages != 1 {
 		return bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do)
 	}
-	return ok("engine", fmt.Sprintf("a document was opened in %s", time.Since(begun).Round(time.Millisecond)))
+	return ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left))
 }
 
-// engineCache is where the compiled engine goes; "" where it is not kept.
-func engineCache(c config.Config) string {
+// engineCache is where the compiled engine goes; "" where it is not kept, and then what
+// is to be said of that.
+func engineCache(c config.Config) (dir, left string) {
 	if _, err := os.Stat(c.Data); err != nil {
-		return "" // nothing is created where nothing is
+		return "", "" // nothing is created where nothing is
 	}
 	// A check must not take the space that uploads need.
-	if free, err := blob.DiskFree(c.Data); err != nil || free < roomForEngine || free-roomForEngine < uint64(c.Disk.Reserve) {
-		return ""
+	free, err := blob.DiskFree(c.Data)
+	if err != nil {
+		return "", "; it wasn't kept in the cache, since the free disk space is unknown: " + err.Error()
 	}
-	return c.ReaderCache()
+	if reserve := uint64(c.Disk.Reserve); free < roomForEngine || free-roomForEngine < reserve {
+		return "", fmt.Sprintf("; the compiled engine wasn't kept in the cache, since the disk has %s free and %s are kept in reserve",
+			wire.HumanSize(int64(min(free, math.MaxInt64))), wire.HumanSize(int64(min(reserve, math.MaxInt64))))
+	}
+	return c.ReaderCache(), ""
 }
 
 // onePage is the smallest PDF that every reader opens.

@@ -79,8 +79,11 @@ func database(found *wire.Checkup) wire.Diagnosis {
 }
 
 func writes(found *wire.Checkup) wire.Diagnosis {
-	if found.Status.ReadOnly {
+	switch denied := found.Status.WritesDenied; {
+	case found.Status.ReadOnly:
 		return bad("writes", "refused since the disk failed to keep something", "see the log and the disk's health, make a backup, then restart the server")
+	case denied != nil:
+		return bad("writes", "denied: "+*denied, "the server accepts uploads and new records again as soon as the cause is gone")
 	}
 	return ok("writes", "taken")
 }

@@ -37,6 +37,8 @@ func TestDeskWarnings(t *testing.T) {
 	full := vault.Status{DiskFree: 1, DiskReserve: 1 << 30}
 	stuck := roomy
 	stuck.ReadOnly = true
+	gone := roomy
+	gone.Denied = &title.Error{Kind: title.Closing, Message: "The data directory is gone."}
 	missing := vault.BackupHealth{Missing: true}
 	for _, row := range []struct {
 		name         string
@@ -48,6 +50,7 @@ func TestDeskWarnings(t *testing.T) {
 		{"little room", vault.Desk{Status: roomy, LowDisk: true}, 1, 0},
 		{"no room", vault.Desk{Status: full, LowDisk: true}, 1, 1},
 		{"read-only", vault.Desk{Status: stuck}, 1, 1},
+		{"data directory gone", vault.Desk{Status: gone}, 1, 1},
 		{"no room, no backup", vault.Desk{Status: full, Backup: missing}, 2, 1},
 	} {
 		if got := deskWarnings(row.desk, as(title.RoleAdmin), time.Now()); len(got) != row.admin {

@@ -2,11 +2,13 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
+	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -100,12 +102,22 @@ func diskWarning(h vault.Health) string {
 	switch {
 	case s.ReadOnly:
 		return "Nothing can be changed since the disk failed to keep something. Make a backup, see to the disk, then restart the service."
+	case s.Denied != nil && title.KindOf(s.Denied) != title.Full:
+		return deniedText(s.Denied)
 	case s.DiskFree <= s.DiskReserve:
 		return fmt.Sprintf("The disk is full: %s are free, which is less than the %s kept in reserve. Uploads are refused.", size(s.DiskFree), size(s.DiskReserve))
 	case h.LowDisk:
 		return fmt.Sprintf("The disk is nearly full: %s more can be stored.", size(s.DiskFree-s.DiskReserve))
 	}
 	return ""
+}
+
+// deniedText is why nothing can be added, in the words for people where there are any.
+func deniedText(err error) string {
+	if named, ok := errors.AsType[*title.Error](err); ok {
+		return named.Message
+	}
+	return "Nothing can be added now. See the server's log."
 }
 
 // age gives a span of time as people say it.

@@ -215,9 +215,11 @@ func TestDiskBelowTheReserve(t *testing.T) {
 		t.Errorf("revoke: %v", err)
 	}
 	opens(t, v, text, false)
-	if s := status(t, v); s.DiskReserve != math.MaxUint64 || s.ReadOnly || s.DiskFree == 0 {
+	s := status(t, v)
+	if s.DiskReserve != math.MaxUint64 || s.ReadOnly || s.DiskFree == 0 {
 		t.Errorf("%+v", s)
 	}
+	kind(t, "status", s.Denied, title.Full)
 }
 
 // A request of many documents outlasts the room there was when it began.

@@ -27,6 +27,7 @@ func TestDataDirectoryGone(t *testing.T) {
 			}
 			v.Start(time.Hour)
 			kind(t, "ready", v.Ready(t.Context()), title.Closing)
+			kind(t, "status", status(t, v).Denied, title.Closing)
 			_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, vault.Keep[title.Order]{})
 			kind(t, "an order", err, title.Closing)
 			_, err = v.Files.NewTray(t.Context())
@@ -46,6 +47,7 @@ func TestDataDirectoryGone(t *testing.T) {
 			}
 			done(t, os.Rename(away, opts.Dir))
 			done(t, v.Ready(t.Context()))
+			done(t, status(t, v).Denied)
 			upload(t, v, pdf("3.pdf", "3"))
 		})
 	}

@@ -16,6 +16,7 @@ type Status struct {
 	Failed                            uint64 // files whose processing failed
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
+	Denied                            error  // why no document or record can be added now (Ready); nil: they can
 	Damaged                           uint64 // documents whose stored bytes are known to be damaged, of equal ones one
 	Scrub                             ScrubState
 }
@@ -32,6 +33,9 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	s.DiskFree, err = blob.DiskFree(v.dir)
+	s.Denied = v.Ready(ctx)
+	if s.DiskFree, err = blob.DiskFree(v.dir); s.Denied != nil {
+		err = nil // the data directory is gone, which Denied says
+	}
 	return s, err
 }

@@ -29,6 +29,8 @@ type Status struct {
 	ReadOnly     bool  `json:"read_only"`
 	LastBackupAt *Time `json:"last_backup_at"`
 
+	WritesDenied *string `json:"writes_denied"` // why no document or record can be added now; nil: they can
+
 	LastBackup    *Backup        `json:"last_backup"`
 	BackupFailure *BackupFailure `json:"backup_failure"` // since the last good one
 	NextBackupAt  *Time          `json:"next_backup_at"` // by the plan in the settings

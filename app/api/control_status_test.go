@@ -1,0 +1,70 @@
+package api_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"deedkeep/app/api"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+	"deedkeep/app/wire"
+)
+
+// Why nothing can be added stands in the status, with the figures of the disk.
+func TestControlStatusOfDeniedWrites(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		set  func(*vault.Options)
+		then func(t *testing.T, dir string)
+		want []string // none: nothing is denied
+	}{
+		{"space enough", nil, nil, nil},
+		{"below the reserve", func(o *vault.Options) { o.Settings.DiskReserve = 1 << 62 }, nil, []string{"B free, less than the reserve of ", "disk.reserve"}},
+		{"data directory gone", nil, func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Rename(dir, dir+".away"); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"The data directory is gone"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			opts := vaulttest.Options(t)
+			if row.set != nil {
+				row.set(&opts)
+			}
+			v := vaulttest.Open(t, opts)
+			if row.then != nil {
+				row.then(t, opts.Dir)
+				t.Cleanup(func() {
+					if err := os.Rename(opts.Dir+".away", opts.Dir); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			door := api.Control(api.ControlOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
+			w := httptest.NewRecorder()
+			door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
+			var status wire.Status
+			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || w.Code != http.StatusOK {
+				t.Fatalf("%d %v: %s", w.Code, err, w.Body)
+			}
+			got := ""
+			if status.WritesDenied != nil {
+				got = *status.WritesDenied
+			}
+			for _, want := range row.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}
+			if (status.WritesDenied != nil) != (row.want != nil) {
+				t.Errorf("got %q, want a reason: %v", got, row.want != nil)
+			}
+		})
+	}
+}
