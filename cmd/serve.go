@@ -183,8 +183,10 @@ func vaultSettings(c config.Config) vault.Settings {
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
-		Backup:    backupSettings(c),
-		Users:     vault.UserRules{Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor},
+		Backup: backupSettings(c),
+		Users: vault.UserRules{
+			Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
+		},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: vault.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},

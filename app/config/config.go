@@ -105,6 +105,7 @@ type Users struct {
 	SessionIdle         time.Duration `mapstructure:"session_idle"`          // without use
 	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
 	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
+	KnownAddress        time.Duration `mapstructure:"known_address"`         // since a person signed in from it; 0: not at all
 }
 
 // Uploads are the documents that people drop onto a page: they go on after a break.
@@ -227,7 +228,7 @@ func Default() Config {
 		},
 		Rate:    Rate{FailingKeys: 60},
 		Links:   Links{TTL: 5 * time.Minute},
-		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day},
+		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day},
 		Uploads: Uploads{Keep: day, PerUser: 200},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,

@@ -44,6 +44,7 @@ func bounds() map[string]span {
 		"links.ttl":                 durations(time.Second, day),
 		"users.session_idle":        durations(time.Minute, 90*day),
 		"users.session_max":         durations(time.Minute, 365*day),
+		"users.known_address":       durations(0, 365*day),
 		"uploads.keep":              durations(time.Minute, 30*day),
 		"uploads.per_user":          {1, 10_000},
 		"timeouts.header":           durations(100*time.Millisecond, 10*time.Minute),

@@ -47,17 +47,18 @@ func (r Role) May(right Right) bool { return slices.Contains(rights[r], right) }
 // User is a person who may sign in, as kept. What opens something is kept as a hash
 // or sealed; see each field.
 type User struct {
-	ID         uint64     `json:"id"`
-	Version    uint64     `json:"version"` // counts changes; the last use is none
-	Name       string     `json:"name"`    // what one signs in with, unique by Fold
-	Role       Role       `json:"role"`
-	Password   string     `json:"password,omitempty"` // argon2id, in the PHC form of secret.Passwords; "" until it was chosen
-	Factor     *Factor    `json:"factor,omitempty"`
-	Begun      *Factor    `json:"begun,omitempty"` // a second factor that was not confirmed yet
-	Link       *Link      `json:"link,omitempty"`
-	CreatedAt  time.Time  `json:"created_at"`
-	LastSeenAt *time.Time `json:"last_seen_at,omitempty"` // to the minute
-	DisabledAt *time.Time `json:"disabled_at,omitempty"`
+	ID         uint64         `json:"id"`
+	Version    uint64         `json:"version"` // counts changes; the last use is none
+	Name       string         `json:"name"`    // what one signs in with, unique by Fold
+	Role       Role           `json:"role"`
+	Password   string         `json:"password,omitempty"` // argon2id, in the PHC form of secret.Passwords; "" until it was chosen
+	Factor     *Factor        `json:"factor,omitempty"`
+	Begun      *Factor        `json:"begun,omitempty"` // a second factor that was not confirmed yet
+	Link       *Link          `json:"link,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`
+	LastSeenAt *time.Time     `json:"last_seen_at,omitempty"` // to the minute
+	DisabledAt *time.Time     `json:"disabled_at,omitempty"`
+	Known      []KnownAddress `json:"known_addresses,omitempty"` // at most MostKnownAddresses, the latest first
 }
 
 // Factor is a second factor: a device that shows a code every 30 seconds (RFC 6238).

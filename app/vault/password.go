@@ -12,7 +12,8 @@ import (
 
 // again wants the password of the user who acts once more, before something that a
 // stolen session must not do. Tries count as those of signing in. Invalid for a
-// wrong one, *SignInError for too many.
+// wrong one, *SignInError for too many. Those of others at the address, or for other
+// names, hold up no one who is signed in.
 func (u *Users) again(ctx context.Context, actor title.Actor, password string) (user title.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = u.v.self(t, actor)
@@ -21,8 +22,8 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	if err != nil {
 		return user, err
 	}
-	now, mine, everybody := u.v.now(), byAccount(user.Name, actor.Address), byAddress(actor.Address)
-	if wait := u.tries.take(now, mine, everybody); wait > 0 {
+	now, mine := u.v.now(), byAccount(user.Name, actor.Address)
+	if wait := u.tries.take(now, mine); wait > 0 {
 		return user, &SignInError{Reason: TooManyTries, Wait: seconds(wait)}
 	}
 	if len(password) > title.MostPassword {
@@ -35,7 +36,7 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	case err == nil && !fits:
 		return user, title.Refusal("current_password", "The current password is wrong.")
 	}
-	u.tries.giveBack(now, mine, everybody)
+	u.tries.giveBack(now, mine)
 	return user, err
 }
 

@@ -94,30 +94,43 @@ func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 	case draft.Step != "":
 		return SignedIn{}, &SignInError{Reason: StepEnded}
 	}
-	mine, everybody := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
-	if wait := u.tries.take(now, mine, everybody); wait > 0 {
+	admitted, wait, err := u.admit(ctx, now, draft)
+	switch {
+	case err != nil:
+		return SignedIn{}, err
+	case wait == 0 && waits && admitted.crowd > 0 && !u.isKnown(waiting.user, draft.Address, now):
+		wait = admitted.crowd // the password was right before the address had its tries
+	}
+	if wait > 0 {
 		return SignedIn{}, u.refuse(ctx, draft, TooManyTries, wait)
 	}
-	var err error
 	if !waits {
-		waiting, err = u.check(ctx, draft)
+		waiting, err = u.check(ctx, draft, now, admitted.crowd > 0)
 	}
 	var in SignedIn
 	if err == nil {
 		in, err = u.enter(ctx, draft, waiting, now)
 	}
+	return in, u.settle(now, draft, admitted, err)
+}
+
+// settle counts what became of a try, and gives its error as the one who tried sees it.
+func (u *Users) settle(now time.Time, draft SignInDraft, admitted admission, err error) error {
 	var refused *SignInError
 	switch {
 	case err == nil:
-		u.tries.giveBack(now, everybody)
-		u.tries.forget(mine)
+		u.tries.giveBack(now, admitted.counted...)
+		u.tries.forget(byAccount(draft.Name, draft.Address))
 		u.steps.forget(draft.Step)
 	case !errors.As(err, &refused), refused.Reason == CodeNeeded, refused.Reason == TooBusy:
-		u.tries.giveBack(now, mine, everybody) // nothing was guessed
+		u.tries.giveBack(now, admitted.counted...) // nothing was guessed
 	case refused.Reason == WrongPassword:
 		u.steps.forget(draft.Step)
+		if admitted.crowd > 0 {
+			return &SignInError{Reason: TooManyTries, Wait: seconds(admitted.crowd)}
+		}
 	}
-	return in, err
+	return err
 }
 
 // refuse notes a refusal for the log of events and gives it.
@@ -130,14 +143,15 @@ func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wa
 	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
-// check is the first step of SignIn: the password.
-func (u *Users) check(ctx context.Context, draft SignInDraft) (step, error) {
+// check is the first step of SignIn: the password. From a crowded address only that of
+// a person known there fits.
+func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (step, error) {
 	user, err := u.Named(ctx, draft.Name)
 	if err != nil && title.KindOf(err) != title.NotFound {
 		return step{}, err
 	}
 	hash := ""
-	if err == nil && user.Enabled() {
+	if err == nil && user.Enabled() && (!crowded || u.isKnown(user, draft.Address, now)) {
 		hash = user.Password // "" when none was chosen yet
 	}
 	known := draft.Password
@@ -228,6 +242,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked title.User
 			user.Password = rehashed
 		}
 		user.LastSeenAt = &now
+		u.remember(&user, draft.Address, now)
 		in.Session = title.Session{
 			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: title.DeviceText(draft.Device),
 		}

@@ -16,8 +16,8 @@ import (
 
 // tries counts who tried to sign in, in memory and within bounds. Nobody is locked
 // out by what happens elsewhere: what one address may do to one account, and to all
-// together, ends at that address (PROMISES.md, row 15). What waits is told so at once
-// and holds nothing up.
+// together, ends at that address (PROMISES.md, row 15), and a person known there gets
+// in all the same (known.go). A try that has to wait is refused immediately and holds nothing up.
 type tries struct {
 	mu   sync.Mutex
 	seen map[string][]time.Time // oldest first
@@ -67,11 +67,13 @@ func byAddress(address string) attempt { return attempt{"address " + network(add
 
 func byCode(user uint64) attempt { return attempt{fmt.Sprintf("code %d", user), codeTries} }
 
+const unknownNetwork = "unknown"
+
 // network is shared by all whose address is unknown.
 func network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
-		return "unknown"
+		return unknownNetwork
 	}
 	return strings.TrimSuffix(title.Network(ip).String(), "/32")
 }

@@ -27,6 +27,7 @@ type Users struct {
 type UserRules struct {
 	Session             title.SessionLimits // 12 hours and 14 days where they are 0
 	RequireSecondFactor bool
+	KnownAddress        time.Duration // how long an address is known from which a user signed in; 0: not at all
 }
 
 func (r UserRules) limits() title.SessionLimits {

@@ -67,7 +67,7 @@ func (c *chance) Read(p []byte) (int, error) {
 // load takes for one.
 func Settings() vault.Settings {
 	return vault.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: inspect.DefaultLimits(),
-		TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}
+		Users: vault.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour, Search: vault.SearchSettings{Deadline: 20 * time.Second}}
 }
 
 // Options of a vault for tests in a directory of its own, with a clock, chance,
