@@ -28,24 +28,50 @@ func peer(r *http.Request) netip.Addr {
 	return ip.Unmap().WithZone("")
 }
 
+const forwardedFor = "X-Forwarded-For"
+
 // address is the client's: the last hop of X-Forwarded-For that is no trusted proxy,
 // if the connection comes from one, else the peer's.
 func (e *edge) address(r *http.Request) netip.Addr {
-	ip := peer(r)
-	if !ip.IsValid() || !e.trusts(ip) {
-		return ip
-	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			break
-		}
-		if ip = hop.Unmap(); !e.trusts(ip) {
-			break
-		}
-	}
+	ip, _ := e.client(r)
 	return ip
+}
+
+// client is address, and the hop that ended the search because it could not be read.
+func (e *edge) client(r *http.Request) (ip netip.Addr, unreadable string) {
+	ip = peer(r)
+	if !ip.IsValid() || !e.trusts(ip) {
+		return ip, ""
+	}
+	hops := strings.Split(strings.Join(r.Header.Values(forwardedFor), ","), ",")
+	for _, text := range slices.Backward(hops) {
+		if text = strings.TrimSpace(text); text == "" {
+			continue // as RFC 9110, section 5.6.1.2, has it
+		}
+		hop, err := readHop(text)
+		if err != nil {
+			return ip, text
+		}
+		if ip = hop; !e.trusts(ip) {
+			break
+		}
+	}
+	return ip, ""
+}
+
+// readHop reads an address as proxies write it: alone, or with the port of the
+// client behind it; one of IPv6 in brackets then, and perhaps without a port too.
+func readHop(text string) (netip.Addr, error) {
+	if both, err := netip.ParseAddrPort(text); err == nil {
+		return both.Addr().Unmap().WithZone(""), nil
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); ok && strings.Contains(inner, ":") {
+			text = inner
+		}
+	}
+	ip, err := netip.ParseAddr(text)
+	return ip.Unmap().WithZone(""), err
 }
 
 // text is "" for no address.

@@ -36,7 +36,8 @@ type ControlOptions struct {
 	Listen      string
 	Certificate func() *certificate.Facts // in use now; it gives nil without TLS
 	Probes      Probes
-	Origin      string // own address, which one-time links begin with
+	Forwarded   *Forwarded // nil when no server runs
+	Origin      string     // own address, which one-time links begin with
 	StartedAt   time.Time
 	Log         *slog.Logger
 	Chance      io.Reader // for the ids of requests

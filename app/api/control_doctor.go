@@ -30,6 +30,9 @@ func (c control) checkup(r *http.Request) (any, error) {
 	if !found.CutAt.IsZero() {
 		out.CutAt = new(wire.At(found.CutAt))
 	}
+	if c.Forwarded != nil {
+		out.Forwarded = c.Forwarded.List()
+	}
 	return out, err
 }
 

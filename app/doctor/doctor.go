@@ -78,7 +78,10 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	if checkup != nil {
 		add(room(checkup, c), backup(checkup, c, now), place(checkup, c), past(checkup, now), database(checkup), writes(checkup), failures(checkup), damage(checkup), scrub(checkup), searches(checkup))
 	}
-	add(port(ctx, c, checkup), certificates(c, checkup, now))
+	add(port(ctx, c, checkup), certificates(c, checkup, now), publicURL(c))
+	if checkup != nil {
+		add(forwarded(checkup)...)
+	}
 	add(memory(c), engine(ctx, opts))
 	if opts.Through != "" {
 		add(probe(ctx, opts)...)

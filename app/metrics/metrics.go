@@ -36,8 +36,12 @@ type Options struct {
 	Vault           *vault.Vault
 	Readers         func() reader.Stats // nil: there are none
 	Version, Commit string              // of this program
-	Now             func() time.Time
-	Log             *slog.Logger
+
+	// Forwarded counts requests whose forwarding headers could not be used; nil: no one does.
+	Forwarded func() (untrusted, unreadable uint64)
+
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Metrics gathers the numbers of one server. It is safe for many goroutines.
@@ -63,6 +67,9 @@ func New(opts Options) *Metrics {
 	)
 	if opts.Readers != nil {
 		m.registry.MustRegister(&readers{opts.Readers})
+	}
+	if opts.Forwarded != nil {
+		m.registry.MustRegister(&forwarded{opts.Forwarded})
 	}
 	return m
 }

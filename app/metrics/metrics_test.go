@@ -49,6 +49,7 @@ func house(t *testing.T) *Metrics {
 	return New(Options{
 		Vault: v, Readers: func() reader.Stats { return reader.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
 		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
+		Forwarded: func() (untrusted, unreadable uint64) { return 4, 2 },
 	})
 }
 
@@ -135,6 +136,8 @@ func TestText(t *testing.T) {
 		`deedkeep_processing_queue_length 1`,
 		`deedkeep_processing_documents_total{outcome="done"} 0`,
 		`deedkeep_sign_ins_total{outcome="code_needed"} 0`,
+		`deedkeep_forwarded_headers_unused_total{reason="unreadable"} 2`,
+		`deedkeep_forwarded_headers_unused_total{reason="untrusted"} 4`,
 		`deedkeep_backup_last_success_timestamp_seconds 0`,
 		`deedkeep_commit_changes_bucket{le="1"} 1`,
 		`deedkeep_commit_duration_seconds_count 1`,

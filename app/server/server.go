@@ -56,7 +56,8 @@ func (a Answering) URL() string {
 // then finishes what is under way within the grace time. The door closes last, so
 // that commands find the vault throughout.
 func Serve(ctx context.Context, opts Options) error {
-	public, err := Handler(opts)
+	forwarded := api.NewForwarded(opts.Config.TrustedProxies, opts.Now)
+	public, err := handler(opts, forwarded)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func Serve(ctx context.Context, opts Options) error {
 	answering := front.answering()
 	control := local.Guard(api.Control(api.ControlOptions{
 		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.facts,
-		Probes: probes, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
+		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.Started != nil {
@@ -168,10 +169,15 @@ const bodiesWait = 10 * time.Second
 // Handler mounts everything that is served on the public address. It is no
 // http.ServeMux: that one redirects paths which /v1 takes as they are.
 func Handler(opts Options) (http.Handler, error) {
+	return handler(opts, api.NewForwarded(opts.Config.TrustedProxies, opts.Now))
+}
+
+func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 	c := opts.Config
 	room := api.NewRoom(int64(c.Limits.BodiesInMemory), bodiesWait)
 	numbers := metrics.New(metrics.Options{
 		Vault: opts.Vault, Readers: opts.Readers, Version: opts.Build.Version, Commit: opts.Build.Commit, Now: opts.Now, Log: opts.Log,
+		Forwarded: forwarded.Counts,
 	})
 	v1, err := api.New(api.Options{
 		Vault: opts.Vault, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies, Origins: c.CORS.Origins,
@@ -220,7 +226,7 @@ func Handler(opts Options) (http.Handler, error) {
 			pages.ServeHTTP(w, r)
 		}
 	})
-	return numbers.Watch(api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader)), nil
+	return numbers.Watch(forwarded.Watch(api.Identify(api.Patient(mux, c.Timeouts.Stall), rand.Reader))), nil
 }
 
 // bodiless is for handlers that read no body: one that came along ends the connection.

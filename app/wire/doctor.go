@@ -13,6 +13,8 @@ type Checkup struct {
 	Clean         bool   `json:"clean"`
 	Unchecked     string `json:"unchecked"`
 	DiskError     string `json:"disk_error"`
+
+	Forwarded List[Forwarded] `json:"forwarded"` // the address with the most requests first; empty while no server runs
 }
 
 // Doctor is what `doctor --json` prints (COMMANDS.md). OK is false when a finding

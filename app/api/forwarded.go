@@ -1,0 +1,115 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deedkeep/app/wire"
+)
+
+// Forwarded counts the requests whose forwarding headers could not be used, by the address
+// at the other end of the connection, since it was made. It is safe for many goroutines.
+type Forwarded struct {
+	edge *edge
+	now  func() time.Time
+
+	mu                    sync.Mutex
+	seen                  map[netip.Addr]*wire.Forwarded
+	untrusted, unreadable uint64
+}
+
+const (
+	mostForwarded    = 64 // addresses; the one with the fewest requests makes room
+	mostForwardedFor = 64 // bytes of an example
+)
+
+// NewForwarded counts nothing yet.
+func NewForwarded(trustedProxies []netip.Prefix, now func() time.Time) *Forwarded {
+	return &Forwarded{edge: &edge{Options: Options{TrustedProxies: trustedProxies}}, now: now, seen: map[netip.Addr]*wire.Forwarded{}}
+}
+
+// Watch counts the requests that next gets.
+func (f *Forwarded) Watch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isForwarded(r) {
+			f.note(r)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isForwarded reports a request with one of the headers that are read of a trusted
+// proxy, or with that of RFC 7239, which is not.
+func isForwarded(r *http.Request) bool {
+	return slices.ContainsFunc([]string{forwardedFor, "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"}, func(name string) bool {
+		return len(r.Header[name]) > 0
+	})
+}
+
+func (f *Forwarded) note(r *http.Request) {
+	ip := peer(r)
+	untrusted, unreadable := !f.edge.trusts(ip), ""
+	if !untrusted {
+		_, unreadable = f.edge.client(r)
+		if len(r.Header[forwardedFor]) == 0 {
+			unreadable = strings.Join(r.Header["Forwarded"], ", ") // it alone does not say who calls
+		}
+	}
+	if !ip.IsValid() || !untrusted && unreadable == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	from := f.from(ip)
+	from.LastAt = wire.At(f.now())
+	if untrusted {
+		from.Untrusted++
+		f.untrusted++
+		return
+	}
+	from.Unreadable++
+	f.unreadable++
+	from.Example = strings.ToValidUTF8(unreadable[:min(len(unreadable), mostForwardedFor)], "")
+}
+
+// from is the entry of an address.
+func (f *Forwarded) from(ip netip.Addr) *wire.Forwarded {
+	if f.seen[ip] == nil {
+		if len(f.seen) >= mostForwarded {
+			list := f.list()
+			delete(f.seen, netip.MustParseAddr(list[len(list)-1].Peer))
+		}
+		f.seen[ip] = &wire.Forwarded{Peer: ip.String()}
+	}
+	return f.seen[ip]
+}
+
+// List gives the addresses, the one with the most requests first.
+func (f *Forwarded) List() wire.List[wire.Forwarded] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.list()
+}
+
+func (f *Forwarded) list() wire.List[wire.Forwarded] {
+	list := make(wire.List[wire.Forwarded], 0, len(f.seen))
+	for _, from := range f.seen {
+		list = append(list, *from)
+	}
+	slices.SortFunc(list, func(a, b wire.Forwarded) int {
+		return cmp.Or(cmp.Compare(b.Untrusted+b.Unreadable, a.Untrusted+a.Unreadable), b.LastAt.Compare(a.LastAt.Time), strings.Compare(a.Peer, b.Peer))
+	})
+	return list
+}
+
+// Counts are of all addresses together.
+func (f *Forwarded) Counts() (untrusted, unreadable uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.untrusted, f.unreadable
+}

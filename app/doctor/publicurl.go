@@ -1,0 +1,18 @@
+package doctor
+
+import (
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// publicURL looks at what links begin with where other machines reach the server.
+func publicURL(c config.Config) wire.Diagnosis {
+	switch {
+	case c.PublicURL != "":
+		return ok("public_url", c.PublicURL)
+	case c.OnLoopback():
+		return ok("public_url", "it is empty, and "+c.Listen+" is reached from this machine alone")
+	}
+	return warn("public_url", "it is empty, and other machines reach "+c.Listen+": links begin with whatever name a client calls the server by",
+		"set public_url to the address that people use, like https://vault.example.com:8443")
+}

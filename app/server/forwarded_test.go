@@ -1,0 +1,44 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"testing"
+
+	"deedkeep/app/client"
+	"deedkeep/app/config"
+	"deedkeep/app/local"
+)
+
+// The doctor learns at the control socket which address sent forwarding headers that the
+// server could not use; the metrics count them.
+func TestForwardedHeadersAreReported(t *testing.T) {
+	for _, row := range []struct {
+		name, trusted, header string
+		want                  string
+	}{
+		{"no trusted proxy", "10.0.0.1/32", "1.2.3.4", "127.0.0.1 1 0"},
+		{"unreadable", "127.0.0.1/32", "unknown", "127.0.0.1 0 1"},
+		{"with a port", "127.0.0.1/32", "[2001:db8::1]:4", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := serve(t, func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(row.trusted)} })
+			answer, _ := r.raw(t, http.MethodGet, "GET /healthz HTTP/1.1\r\nHost: vault.test\r\nX-Forwarded-For: "+row.header+"\r\nConnection: close\r\n\r\n")
+			if answer.StatusCode != http.StatusOK {
+				t.Fatal(answer.Status)
+			}
+			found, err := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())).Checkup(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, from := range found.Forwarded {
+				got += fmt.Sprint(from.Peer, " ", from.Untrusted, " ", from.Unreadable)
+			}
+			if got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
