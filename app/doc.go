@@ -50,6 +50,7 @@
 //	test   app/contract   the server against its description: a fuzzer             -
 //	test   app/powercut   the server through power failures                       -
 //	test   app/vaulttest  what several packages' tests stand on                   -
+//	test   app/vaulttest/description openapi.yaml for tests that check responses -
 //	test   app/vaulttest/blockdev disks that fail, and that record a power cut    github.com/hanwen/go-fuse/v2
 //
 // Nouns become wire shapes in api: wire imports nothing. Tests keep the floors too

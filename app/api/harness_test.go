@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
@@ -24,11 +23,12 @@ import (
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
+	closed "deedkeep/app/vaulttest/description"
 )
 
 // contract finds operations of openapi.yaml; it is read once.
 var contract = sync.OnceValues(func() (routers.Router, error) {
-	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	doc, err := closed.Closed("openapi.yaml")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"deedkeep/app/vaulttest/description"
 )
 
 // book is the description, ready to be used.
@@ -28,7 +30,7 @@ type operation struct {
 
 func readBook(t *testing.T) *book {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromFile("../api/openapi.yaml")
+	doc, err := description.Closed("../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
