@@ -93,6 +93,7 @@ func embraced(text string) string {
 
 // The document as it is served has no error and no warning; one with a fault has.
 func TestDescriptionIsLinted(t *testing.T) {
+	t.Parallel()
 	r := serve(t, nil)
 	for name, lint := range linters {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +119,7 @@ func TestDescriptionIsLinted(t *testing.T) {
 // A client that is generated from the served document, and a program that uses it, are
 // type-checked in strict mode and work.
 func TestGeneratedClient(t *testing.T) {
+	t.Parallel()
 	r := serve(t, nil)
 	room, file := served(t, r)
 	modules, err := filepath.Abs(tools)
@@ -152,5 +154,43 @@ func TestGeneratedClient(t *testing.T) {
 	said, err := c.CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(said), " Deed.pdf 1\n") {
 		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// A Go client that oapi-codegen generates from the served document compiles, and a
+// program that uses it works.
+func TestGeneratedGoClient(t *testing.T) {
+	t.Parallel()
+	r := serve(t, nil)
+	room, file := served(t, r)
+	if err := os.CopyFS(room, os.DirFS(filepath.Join("testdata", "goclient"))); err != nil {
+		t.Fatal(err)
+	}
+	// No tool takes it for a package of this module.
+	if err := os.Rename(filepath.Join(room, "main.go.txt"), filepath.Join(room, "main.go")); err != nil {
+		t.Fatal(err)
+	}
+	document := filepath.Join(room, "Deed.pdf")
+	if err := os.WriteFile(document, vaulttest.PDF(2, "generated"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client := filepath.Join(room, "vault")
+	if err := os.Mkdir(client, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		folder string
+		name   string
+		args   []string
+	}{
+		{"", "go", []string{"tool", "-modfile=" + filepath.Join(filepath.Dir(tools), "go.mod"), "oapi-codegen", "-generate=types,client", "-package=vault", "-o=" + filepath.Join(client, "vault.go"), file}},
+		{room, "go", []string{"build", "-o", "integrator", "."}},
+		{room, filepath.Join(room, "integrator"), []string{"http://" + r.address + "/v1", r.key, document}},
+	} {
+		c := exec.CommandContext(t.Context(), step.name, step.args...)
+		c.Dir = step.folder
+		if said, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", step.name, err, said)
+		}
 	}
 }
