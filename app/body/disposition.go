@@ -87,6 +87,7 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 		return disposition{}, false
 	}
 	var name, plain, extended given
+	continued := pieces{}
 	for rest := header[len(head):]; ; {
 		p, tail, ok := cutParameter(rest, escapes)
 		if !ok {
@@ -105,6 +106,8 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 			ok = plain.set(p.value)
 		case "filename*":
 			ok = extended.set(p.value)
+		default:
+			ok = continued.set(p.key, p.value)
 		}
 		if !ok {
 			return disposition{}, false
@@ -112,8 +115,8 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 	}
 	return disposition{
 		name:        name.value,
-		filename:    chooseFilename(plain, extended),
-		hasFilename: plain.is || extended.is,
+		filename:    chooseFilename(plain, extended, continued),
+		hasFilename: plain.is || extended.is || len(continued) > 0,
 	}, true
 }
 
@@ -131,23 +134,33 @@ func (g *given) set(value string) bool {
 	return true
 }
 
-// chooseFilename prefers filename*, unless it cannot be decoded and filename is there
-// (RFC 8187, section 3.2.1 ignores such a value).
-func chooseFilename(plain, extended given) string {
-	if extended.is {
-		if name, ok := decodeExtended(extended.value); ok {
-			return name
-		}
-		if !plain.is {
-			return fromWindows1252(extended.value)
-		}
+// chooseFilename prefers filename*, complete or continued, unless it cannot be decoded
+// and filename is there (RFC 8187, section 3.2.1 ignores such a value).
+func chooseFilename(plain, extended given, continued pieces) string {
+	if name, ok := decodeExtended(extended.value); ok && extended.is {
+		return name
 	}
-	return decodePlain(plain.value)
+	joined, whole := continued.join()
+	switch {
+	case whole:
+		return joined
+	case plain.is:
+		return decodePlain(plain.value)
+	case extended.is:
+		return fromWindows1252(extended.value)
+	}
+	return joined
 }
 
-// decodePlain undoes what browsers do to a filename: %22 is a quote, %0D and %0A are
+// decodePlain decodes encoded words. In a name without them, or with one that cannot be
+// decoded, it undoes what browsers do to a filename: %22 is a quote, %0D and %0A are
 // dropped, every other percent sign is one. Bytes that are not UTF-8 are Windows-1252.
 func decodePlain(s string) string {
+	if strings.Contains(s, "=?") {
+		if name, ok := decodeWords(s); ok {
+			return name
+		}
+	}
 	if strings.IndexByte(s, '%') >= 0 {
 		s = plainEscapes.Replace(s)
 	}

@@ -190,6 +190,8 @@ func FuzzDisposition(f *testing.F) {
 	for _, seed := range []string{
 		`form-data; name="a"; filename="b.pdf"`, `form-data; name=files[]; filename=my deed.pdf`, `form-data; name="a"; filename="C:\d\"`,
 		`form-data; name="a"; filename="a\"b\\.pdf"; filename*=UTF-8''%e2%82%ac`, `form-data; name="a"; filename*=ISO-8859-1'en'%e9`, `form-data;;name=a;`,
+		`form-data; name="a"; filename="=?UTF-8?B?TmHDr3Zl?= =?iso-8859-1?q?=e9_?=.pdf"`, `form-data; name="a"; filename="=?UTF-8?Q?=C3?= =?x?b?"`,
+		`form-data; name="a"; filename*0*=UTF-8''a%20; filename*1="b"; filename*2*=%c3%a9`, `form-data; name="a"; filename*0=a; filename*2=b; filename="c"`,
 		`form-data; name="a"; filename="%22%0d%0A%2"`, "form-data; name=\"a\"; filename=\"\xe9\"", `form-data; name="a`, `; =`, "",
 	} {
 		f.Add(seed)
@@ -206,7 +208,7 @@ func FuzzDisposition(f *testing.F) {
 			t.Fatalf("%+v", d)
 		}
 		// What is written as a browser does, without a character it escapes, reads back.
-		if !strings.ContainsAny(d.name+d.filename, "\"%\\\r\n") {
+		if !strings.ContainsAny(d.name+d.filename, "\"%\\\r\n") && !strings.Contains(d.filename, "=?") {
 			again, ok := parseDisposition(`form-data; name="` + d.name + `"; filename="` + d.filename + `"`)
 			if !ok || again.name != d.name || again.filename != d.filename {
 				t.Fatalf("%+v reads back as %+v, %t", d, again, ok)
