@@ -19,8 +19,9 @@ type eventHandler struct {
 }
 
 var eventListing = listing{
-	noun:  "events",
-	sorts: []sorting{{"created_at", vault.SortCreated}},
+	noun:   "events",
+	sorts:  []sorting{{"created_at", vault.SortCreated}},
+	follow: "after",
 	filters: append([]filter{
 		byText("actor", vault.ColumnActor, title.MaxName), byText("kind", vault.ColumnKind, title.MaxName), byRecord("record"),
 	}, byCreation()...),

@@ -28,6 +28,7 @@ type listing struct {
 	filters []filter
 	text    searching
 	never   []string // parameters of other lists that are refused here, not ignored
+	follow  string   // parameter that asks for the entries after a number, in sequence; "": none
 }
 
 // sorting is a name for an order of the store.
@@ -73,7 +74,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 	if text := values["per_page"]; text != "" {
 		a.Limit = perPage(text, &refused)
 	}
-	a.scope = l.order(values["sort"], &a, &refused)
+	a.scope = e.sequenced(l, values, &a, &refused)
 	if text := values["cursor"]; text != "" && len(refused) == 0 {
 		e.place(text, &a, &refused)
 	}
@@ -88,6 +89,9 @@ func (l listing) parameters() []string {
 	taken := append([]string{"per_page", "cursor", "q"}, l.never...)
 	if len(l.sorts) > 0 {
 		taken = append(taken, "sort")
+	}
+	if l.follow != "" {
+		taken = append(taken, l.follow)
 	}
 	for _, f := range l.filters {
 		taken = append(taken, f.name)
@@ -118,12 +122,40 @@ func perPage(text string, refused *title.Fields) int {
 	return int(n)
 }
 
-// order sets it and gives the scope of the list.
-func (l listing) order(text string, a *asked, refused *title.Fields) string {
+// sequenced sets the order of a list and gives its scope.
+func (e *edge) sequenced(l listing, values map[string]string, a *asked, refused *title.Fields) string {
+	text := values["sort"]
+	if l.follow != "" && e.follows(l, values, a, refused) {
+		return l.sequence(a.Query)
+	}
 	if a.text != "" || len(l.sorts) == 0 {
 		return scopeOf(l.noun, "relevance", a.Query) + fmt.Sprintf("&q=%q", a.text)
 	}
 	return scopeOf(l.noun, l.sort(text, &a.Query, refused), a.Query)
+}
+
+// sequence is the scope of the list in the sequence of its entries.
+func (l listing) sequence(q vault.Query) string { return scopeOf(l.noun, "sequence", q) }
+
+// follows says whether the entries after a number are asked for, or those after a cursor
+// of such a list, and sets where they begin.
+func (e *edge) follows(l listing, values map[string]string, a *asked, refused *title.Fields) bool {
+	text := strings.TrimSpace(values[l.follow])
+	sorted := strings.TrimSpace(values["sort"]) != ""
+	if _, open := e.cursors.Open(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
+		return false
+	}
+	n, _, ok := body.Integer(text)
+	switch {
+	case !ok:
+		refused.Add(l.follow, title.NotInteger(l.follow))
+	case n < 0, n == 0 && strings.Trim(text, "0") != "": // more digits than a number has
+		refused.Add(l.follow, title.NotSelectable(l.follow))
+	case sorted:
+		refused.Add("sort", title.NotWith("sort", l.follow))
+	}
+	a.Sort, a.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
+	return true
 }
 
 // sort sets the order and gives its name with its sign.
@@ -166,6 +198,9 @@ func pageOf[T, W any](e *edge, c *call, a asked, page vault.Page[T], shape func(
 	}
 	out.Meta.NextCursor, out.Links.Next = e.beside(c, a, forth, page.Next)
 	out.Meta.PrevCursor, out.Links.Prev = e.beside(c, a, back, page.Prev)
+	if page.Next == nil { // where a list in sequence continues once there is more
+		out.Meta.NextCursor, _ = e.beside(c, a, forth, page.End)
+	}
 	return out
 }
 

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 
 	"deedkeep/app/title"
@@ -30,8 +32,58 @@ func actorOf(e *title.Event) value {
 }
 
 // ListEvents gives a page of the log, in order of the events' times. It takes
-// ColumnActor, ColumnKind and ColumnRecord, and SortCreated.
-func (t *Tx) ListEvents(q Query) (Page[title.Event], error) { return events.list(t, q) }
+// ColumnActor, ColumnKind and ColumnRecord, SortCreated, and SortSequence upward.
+func (t *Tx) ListEvents(q Query) (Page[title.Event], error) {
+	if q.Sort == SortSequence {
+		return t.followEvents(q)
+	}
+	return events.list(t, q)
+}
+
+// followSteps is how many entries a page in sequence may look at: each is read, since no
+// index has them in that order.
+const followSteps = 2_000
+
+// followEvents gives a page of the log in the sequence in which it was written. Damaged
+// entries are passed over, Check reports them.
+func (t *Tx) followEvents(q Query) (page Page[title.Event], err error) {
+	if t.rebuilding() {
+		return page, errRebuilding
+	}
+	j, possible, err := events.judgeOf(t, q)
+	if err != nil {
+		return page, err
+	}
+	page.End = append([]byte{}, q.Position...)
+	c := t.bucket(bucketEvents).Cursor()
+	key, raw := c.Seek(page.End)
+	if bytes.Equal(key, page.End) {
+		key, raw = c.Next()
+	}
+	for steps := cmp.Or(q.Steps, followSteps); key != nil; key, raw = c.Next() {
+		if steps--; steps < 0 {
+			page.Next = page.End
+			return page, t.ended()
+		}
+		var e title.Event
+		if decode(bucketEvents, key, raw, &e) == nil && possible && events.follows(&e, &j) {
+			page.Cut = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.Bytes, 0), defaultBytes)
+			if page.Cut || len(page.Items) >= max(q.Limit, 1) {
+				page.Next = page.End
+				return page, t.ended()
+			}
+			page.Items, page.Bytes = append(page.Items, e), page.Bytes+len(raw)
+		}
+		page.End = append(page.End[:0:0], key...)
+	}
+	return page, t.ended()
+}
+
+// follows reports whether a record has what is asked of its columns and its time.
+func (l *listing[T]) follows(v *T, j *judge) bool {
+	at := l.card(v).created
+	return at >= j.from && at <= j.to && l.holds(v, j)
+}
 
 // AddEvent appends to the log, chained to the entry before it, whose head is read
 // in the same transaction. Seq, Prev and Hash are set here.

@@ -26,6 +26,9 @@ const (
 	SortFile    Sort = "file_number"
 	SortParcel  Sort = "parcel"
 	SortAddress Sort = "address"
+
+	// SortSequence is the sequence of the log, upward alone.
+	SortSequence Sort = "sequence"
 )
 
 // Where is one filter of a list: the column has the value, compared without case.
@@ -64,8 +67,9 @@ type Query struct {
 type Page[T any] struct {
 	Items      []T
 	Next, Prev []byte
-	Bytes      int  // of its records as they are stored, an abstract's with those of its files
-	Cut        bool // it is shorter than Limit, since more did not fit into Query.Bytes
+	End        []byte // of a list in sequence: after what was looked at, so also where there is no next page yet
+	Bytes      int    // of its records as they are stored, an abstract's with those of its files
+	Cut        bool   // it is shorter than Limit, since more did not fit into Query.Bytes
 }
 
 const (

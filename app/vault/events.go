@@ -50,7 +50,7 @@ func (e *Events) flush(ctx context.Context) error {
 	return nil
 }
 
-// List gives a page of the log (Query: sorted by creation; by actor, kind and record).
+// List gives a page of the log (Query: sorted by creation or in sequence; by actor, kind and record).
 func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[title.Event], err error) {
 	if err := e.flush(ctx); err != nil {
 		return page, err

@@ -42,4 +42,10 @@ const (
 	SortFile    = store.SortFile
 	SortParcel  = store.SortParcel
 	SortAddress = store.SortAddress
+
+	SortSequence = store.SortSequence // of events alone
 )
+
+// EventPosition is the position after an entry of the log, in a list by SortSequence; 0
+// is the beginning.
+func EventPosition(seq uint64) []byte { return store.NumberPlace(seq) }

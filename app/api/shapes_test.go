@@ -1,0 +1,195 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// shapes are the objects of SPEC.md, which have exactly these fields, in this sequence.
+var shapes = map[string]string{
+	"Abstract": "id template_id status address city county state tax_map custom_fields files created_at updated_at",
+	"File":     "id filename file_type mime_type page_count file_size file_size_human folder_id is_processing download_url created_at",
+	"Order":    "id order_number status due_date address city county state custom_fields created_at updated_at",
+	"Folder":   "id name parent_id",
+	"Template": "id name default custom_fields",
+	"Field":    "key label type required options",
+}
+
+// SPEC.md's objects keep exactly their fields in every response that carries them. An
+// operation whose response has one, by the description, and that has no row fails.
+func TestObjectsKeepTheirFields(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	filled := []string{field("county", "Essex"), field("custom_fields", `{"file_number":"A-1"}`), file("files", "a.pdf", pdf(1))}
+	made := h.id(t, abstract(201, "", filled...))
+	gone := h.id(t, abstract(201, "", filled...))
+	placed := h.id(t, order(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
+	dropped := h.id(t, order(`{"order_number":"T-2"}`, 201, ""))
+	h.ask(t, upload("full", 201, file("files", "b.pdf", pdf(1)), file("files", "c.pdf", pdf(2))))
+	for _, path := range []string{"/abstracts/" + gone, "/orders/" + dropped, "/file-vault/files/4"} {
+		h.ask(t, row{as: "full", method: "DELETE", path: "/v1" + path, status: 204})
+	}
+	const in = "data.Abstract data.files.*.File"
+	const listed = "data.*.Abstract data.*.files.*.File"
+	rows := map[string]struct {
+		path, media, body string
+		status            int
+		has               string // where in the body which object is; * is every item of an array
+	}{
+		"GET /abstract-templates":            {status: 200, has: "templates.*.Template templates.*.custom_fields.*.Field"},
+		"GET /abstract-templates/{n}":        {status: 200, has: "template.custom_fields.*.Field"},
+		"GET /abstracts":                     {status: 200, has: listed},
+		"POST /abstracts":                    {media: asForm, body: parts(filled...), status: 201, has: in},
+		"GET /abstracts/{id}":                {status: 200, has: in},
+		"PATCH /abstracts/{id}":              {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: in},
+		"POST /abstracts/{id}/restore":       {path: "/abstracts/" + gone + "/restore", status: 200, has: in},
+		"POST /abstracts/{id}/files":         {media: asForm, body: parts(file("files", "d.pdf", pdf(3))), status: 201, has: in},
+		"GET /order-fields":                  {status: 200, has: "core_fields.*.Field custom_fields.*.Field"},
+		"GET /orders":                        {status: 200, has: "data.*.Order"},
+		"POST /orders":                       {media: asJSON, body: `{"order_number":"T-3"}`, status: 201, has: "data.Order"},
+		"GET /orders/{id}":                   {status: 200, has: "data.Order"},
+		"PATCH /orders/{id}":                 {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: "data.Order"},
+		"POST /orders/{id}/restore":          {path: "/orders/" + dropped + "/restore", status: 200, has: "data.Order"},
+		"GET /file-vault/folders":            {status: 200, has: "folders.*.Folder"},
+		"POST /file-vault/folders":           {media: asJSON, body: `{"name":"Deeds","parent_id":1}`, status: 201, has: "folder.Folder"},
+		"GET /file-vault/folders/{n}":        {status: 200, has: "data.Folder"},
+		"PATCH /file-vault/folders/{n}":      {media: asJSON, body: `{"name":"Box 9"}`, status: 200, has: "data.Folder"},
+		"POST /file-vault/upload":            {media: asForm, body: parts(file("files", "e.pdf", pdf(4))), status: 201, has: "files.*.File"},
+		"GET /file-vault/files":              {status: 200, has: "data.*.File"},
+		"GET /file-vault/files/{n}":          {status: 200, has: "data.File"},
+		"PATCH /file-vault/files/{n}":        {media: asJSON, body: `{"filename":"z.pdf"}`, status: 200, has: "data.File"},
+		"POST /file-vault/files/{n}/restore": {path: "/file-vault/files/4/restore", status: 200, has: "data.File"},
+	}
+	for operation, kinds := range carriers(t) {
+		r, ok := rows[operation]
+		for _, kind := range kinds {
+			if !ok || !strings.Contains(" "+r.has+" ", "."+kind+" ") {
+				t.Errorf("%s carries %s, and no row looks at it", operation, kind)
+			}
+		}
+	}
+	for operation, r := range rows {
+		method, path, _ := strings.Cut(operation, " ")
+		id := made
+		if strings.HasPrefix(path, "/orders") {
+			id = placed
+		}
+		if r.path != "" {
+			path = r.path
+		}
+		asked := row{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), body: r.body, status: r.status}
+		if r.media != "" {
+			asked.header = []string{r.media}
+		}
+		body := h.ask(t, asked).body
+		for _, place := range strings.Fields(r.has) {
+			dot := strings.LastIndexByte(place, '.')
+			kind, found := place[dot+1:], keysAt(t, body, strings.Split(place[:dot], "."))
+			if len(found) == 0 {
+				t.Errorf("%s: no %s at %s: %s", operation, kind, place[:dot], body)
+			}
+			for _, keys := range found {
+				if got := strings.Join(keys, " "); got != shapes[kind] {
+					t.Errorf("%s: the %s at %s has\n%s, want\n%s", operation, kind, place[:dot], got, shapes[kind])
+				}
+			}
+		}
+	}
+}
+
+// carriers are the operations of the description whose response has objects of SPEC.md,
+// and which.
+func carriers(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for path, item := range description(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			for status, answer := range op.Responses.Map() {
+				media := answer.Value.Content["application/json"]
+				if status[0] != '2' || media == nil {
+					continue
+				}
+				kinds := map[string]bool{}
+				within(media.Schema, kinds, map[string]bool{})
+				for kind := range kinds {
+					out[method+" "+path] = append(out[method+" "+path], kind)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// within notes the objects of SPEC.md that a schema leads to.
+func within(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
+	if s == nil || s.Value == nil {
+		return
+	}
+	if name := strings.TrimPrefix(s.Ref, "#/components/schemas/"); s.Ref != "" {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		if shapes[name] != "" {
+			kinds[name] = true
+		}
+	}
+	next := slices.Concat(s.Value.OneOf, s.Value.AnyOf, s.Value.AllOf)
+	for _, p := range s.Value.Properties {
+		next = append(next, p)
+	}
+	for _, one := range append(next, s.Value.Items) {
+		within(one, kinds, seen)
+	}
+}
+
+// keysAt gives the keys of the objects at a place, in the sequence of the text.
+func keysAt(t *testing.T, raw []byte, place []string) (found [][]string) {
+	t.Helper()
+	keys, values, err := entries(raw)
+	if err != nil {
+		t.Fatalf("%s: %v", raw, err)
+	}
+	if len(place) == 0 {
+		return [][]string{keys}
+	}
+	for i, value := range values {
+		if place[0] == "*" || keys != nil && keys[i] == place[0] {
+			found = append(found, keysAt(t, value, place[1:])...)
+		}
+	}
+	return found
+}
+
+// entries reads an object or an array of JSON; the keys of an array are nil.
+func entries(raw []byte) (keys []string, values []json.RawMessage, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	open, err := d.Token()
+	if err != nil {
+		return nil, nil, err
+	}
+	if open != json.Delim('{') && open != json.Delim('[') {
+		return nil, nil, fmt.Errorf("%v is no object and no array", open)
+	}
+	for d.More() {
+		if open == json.Delim('{') {
+			key, err := d.Token()
+			if err != nil {
+				return nil, nil, err
+			}
+			keys = append(keys, fmt.Sprint(key))
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, nil, err
+		}
+		values = append(values, value)
+	}
+	return keys, values, nil
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"deedkeep/app/title"
+)
+
+// The log in sequence: what is asked for and nothing twice, by pages that end at their
+// limit, their bytes or their steps, whatever the times of the entries say.
+func TestFollowEvents(t *testing.T) {
+	s := openNew(t)
+	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	update(t, s, func(tx *Tx) error {
+		for i := range 60 {
+			// A clock that goes back makes no difference.
+			e := title.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: title.System(), Kind: "a.b", Record: "order:1"}
+			if i%20 == 19 {
+				e.Kind, e.Record = "c.d", "order:2"
+			}
+			if err := tx.AddEvent(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	// One entry is damaged, until the end: it is passed over.
+	var sound []byte
+	update(t, s, func(tx *Tx) error {
+		b := tx.bucket(bucketEvents)
+		sound = slices.Clone(b.Get(number(31)))
+		return b.Put(number(31), append(slices.Clone(sound), 'x'))
+	})
+	defer update(t, s, func(tx *Tx) error { return tx.bucket(bucketEvents).Put(number(31), sound) })
+	var all []uint64
+	for seq := uint64(1); seq <= 61; seq++ { // the first is that of the new vault
+		if seq != 31 {
+			all = append(all, seq)
+		}
+	}
+	rare := []Where{{ColumnKind, "C.D"}}
+	for _, row := range []struct {
+		name string
+		q    Query
+		want []uint64
+	}{
+		{"all", Query{Limit: 100}, all},
+		{"small pages", Query{Limit: 7}, all},
+		{"small pages of few bytes", Query{Limit: 100, Bytes: 1}, all},
+		{"few steps", Query{Limit: 100, Steps: 9}, all},
+		{"of a kind", Query{Limit: 2, Where: rare}, []uint64{21, 41, 61}},
+		{"of a kind, few steps", Query{Limit: 2, Where: rare, Steps: 5}, []uint64{21, 41, 61}},
+		{"of a time", Query{Limit: 2, From: at.Add(-3 * time.Second), To: at.Add(-time.Second)}, []uint64{3, 4, 5}},
+		{"of what cannot be", Query{Limit: 2, Where: []Where{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
+		{"from the middle", Query{Limit: 3, Position: number(59)}, []uint64{60, 61}},
+		{"from the end", Query{Limit: 3, Position: number(61)}, nil},
+		{"from beyond", Query{Limit: 3, Position: number(99)}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			q, got, end := row.q, []uint64(nil), []byte(nil)
+			q.Sort = SortSequence
+			for pages := 0; ; pages++ {
+				var page Page[title.Event]
+				view(t, s, func(tx *Tx) (err error) { page, err = tx.ListEvents(q); return err })
+				for _, e := range page.Items {
+					got = append(got, e.Seq)
+				}
+				if page.Prev != nil || page.End == nil || page.Next != nil && string(page.Next) != string(page.End) || pages > 100 {
+					t.Fatalf("page %d: next %x, end %x", pages, page.Next, page.End)
+				}
+				if end = page.End; page.Next == nil {
+					break
+				}
+				q.Position = page.Next
+			}
+			if !slices.Equal(got, row.want) {
+				t.Errorf("got %v, want %v", got, row.want)
+			}
+			if want := number(max(61, seqOf(row.q.Position))); fmt.Sprintf("%x", end) != fmt.Sprintf("%x", want) {
+				t.Errorf("the end is %x, want %x", end, want)
+			}
+		})
+	}
+}
+
+func seqOf(position []byte) uint64 {
+	n, _ := numberOf(position)
+	return n
+}
