@@ -37,7 +37,20 @@ func (a *Archive) lockWriting() (release func(), err error) {
 	if err := ownFolders(a.dir); err != nil {
 		return nil, err
 	}
-	return a.lock(lockName, (*flock.Flock).TryLock, a.lease)
+	release, err = a.lock(lockName, (*flock.Flock).TryLock, a.lease)
+	if err != nil {
+		return nil, err
+	}
+	// The file "reading" must belong to the one that writes, who locks it to remove. A
+	// reader may be root, whose file the server couldn't open.
+	switch done, err := a.LockReading(); {
+	case err == nil:
+		done()
+	case !errors.Is(err, ErrLocked): // then it exists
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
 // LockReading keeps those out who remove, until release. A directory that cannot be
