@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,25 @@ deedkeep() {
 }
 down() { kill -TERM $server; wait $server || return; server=; }
 trap 'if [[ -n ${server-} ]]; then kill -TERM $server 2>/dev/null || true; wait $server || true; fi' EXIT
-set -v
 `
+
+// What only root can do and only systemd has: the one account is the tester's, and the
+// service is the server of this shell (guides_root_test.go has both).
+const topicHost = `useradd() { :; }
+chown() { :; }
+systemctl() {
+	case $1 in
+	daemon-reload) ;;
+	start | enable) deedkeep serve --existing ;;
+	stop) down ;;
+	restart) down && deedkeep serve --existing ;;
+	*) return 1 ;;
+	esac
+}
+`
+
+// installed are the guides for a server that is already installed and runs.
+var installed = []string{"backups", "security", "upgrading"}
 
 // topicScript is every sh block of a guide; "sh down" stops the server before it.
 func topicScript(text string) (script string, blocks int) {
@@ -82,7 +100,7 @@ func TestTopics(t *testing.T) {
 			if blocks < 3 && name != "searching" || blocks < 1 { // that one is for people at a screen
 				t.Fatalf("%d blocks", blocks)
 			}
-			room := run(t, script, name != "installing")
+			room := run(t, name, script)
 			if name == "backups" {
 				nothingInClear(t, filepath.Join(room, "mnt", "cloud", "deedkeep"))
 			}
@@ -111,31 +129,34 @@ func nothingInClear(t *testing.T, dir string) {
 	}
 }
 
-// run runs a script beside a few documents; with filled, /srv/deedkeep is a vault that
-// holds a key, an order and a document already.
-func run(t *testing.T, script string, filled bool) (room string) {
+// run runs the script of a guide beside a few documents. But for "installing",
+// /srv/deedkeep is a vault already that holds a key, an order and a document.
+func run(t *testing.T, name, script string) (room string) {
 	t.Helper()
 	short := filepath.Dir(shortData(t))
-	if filled {
-		if _, err := seed(filepath.Join(short, "deedkeep")); err != nil {
+	room = t.TempDir()
+	data := filepath.Join(short, "deedkeep")
+	begin := ""
+	if name != "installing" {
+		if _, err := seed(data); err != nil {
 			t.Fatal(err)
 		}
 	}
-	room = t.TempDir()
-	for from, to := range map[string]string{
-		"title/warranty-deed-scan-100dpi.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
-		"title/open-end-mortgage.pdf": "closed-files/2019/Mortgage.pdf",
-	} {
-		content, err := os.ReadFile(sampleFile(t, from))
-		to = filepath.Join(room, filepath.FromSlash(to))
-		if err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)); err != nil {
+	if slices.Contains(installed, name) {
+		begin = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
+		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(room, "mnt", "nas", "deedkeep"))
+		if err := errors.Join(os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600), os.MkdirAll(filepath.Join(room, "mnt", "nas"), 0o700)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	documents(t, room)
+	if err := os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700); err != nil {
+		t.Fatal(err)
 	}
 	address := freeAddress(t)
-	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "127.0.0.1:8080", address).Replace(script)
+	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "127.0.0.1:8080", address).Replace(script)
 	cmd := exec.CommandContext(t.Context(), "bash")
-	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+script)
+	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+topicHost+begin+"set -v\n"+script)
 	cmd.Env = append(os.Environ(), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
@@ -146,6 +167,21 @@ func run(t *testing.T, script string, filled bool) (room string) {
 		fmt.Printf("%s\n", out)
 	}
 	return room
+}
+
+// documents puts those that the guides name into dir.
+func documents(t *testing.T, dir string) {
+	t.Helper()
+	for from, to := range map[string]string{
+		"title/warranty-deed-scan-100dpi.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
+		"title/open-end-mortgage.pdf": "closed-files/2019/Mortgage.pdf",
+	} {
+		content, err := os.ReadFile(sampleFile(t, from))
+		to = filepath.Join(dir, filepath.FromSlash(to))
+		if err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func sampleFile(t *testing.T, path string) string {
