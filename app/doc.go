@@ -24,7 +24,7 @@
 //	3      app/indexer    the index of words, kept behind the database            deedkeep/app/store
 //	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
 //	2      app/client     typed client of /v1 and of the control door             -
-//	2      app/reader     the child process that opens documents, and its pool    -
+//	2      app/reader     the child process that opens documents, and its pool    github.com/landlock-lsm/go-landlock
 //	2      app/search     what somebody types, and the documents it finds       -
 //	1      app/postings   the inverted index: its segments, and what is asked      -
 //	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb

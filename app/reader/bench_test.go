@@ -5,6 +5,7 @@ package reader_test
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"deedkeep/app/extract"
@@ -93,6 +94,19 @@ func BenchmarkExtract(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkStart is the inspection of one text by a child that is started for it.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		p := reader.Open(reader.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+		if _, err := p.Inspect(b.Context(), strings.NewReader("deed"), 4, "txt", limits); err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // BenchmarkFirst is the first PDF: the child starts, and PDFium is compiled or

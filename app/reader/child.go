@@ -70,6 +70,15 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	}
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
 	defer func() { err = errors.Join(err, e.close(ctx)) }()
+	if s.Engine {
+		// What is wrong with the engine is said of the first document that needs it.
+		_, _ = e.load(ctx)
+	}
+	// From here on there are no files, and so no cache.
+	e.cacheDir = ""
+	if err := writeMessage(w, frameReady, ready{enclose()}); err != nil {
+		return err
+	}
 	d := &dialogue{w: w, r: r, e: e}
 	for {
 		kind, content, err := readFrame(r, &buf)

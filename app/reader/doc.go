@@ -3,7 +3,7 @@
 //
 // It promises that the process that calls it never parses a document; that a
 // document which crashes, spins or swells costs no more than its deadline and
-// its child; that a child opens no file but the folder of compiled engines; and
+// its child; that a child opens no file once it has a document (see The sandbox); and
 // that no child outlives its parent.
 //
 // It refuses to trust a child: what comes back is checked like any bytes from
@@ -16,6 +16,19 @@
 // after it has failed over one or grown. It is stopped from outside only: an
 // engine that spins blocks the collector, and with it everything else in the
 // child. It ends by itself when its standard input closes.
+//
+// # The sandbox
+//
+// A child does what needs files before its first document: for a PDF it loads PDFium,
+// from the cache of compiled code or into it. Then it closes its sandbox and says that it
+// is ready. On Linux it has no_new_privs from here on, a seccomp filter on all threads
+// that allows the system calls of the Go runtime and of WebAssembly on memory and open
+// pipes only, and limits of open files and of what it may write. It can open no file, no
+// socket, and no process, and start none. What a system lacks of this costs no document:
+// the child reports it, and Pool.Gaps has it for the doctor.
+//
+// A child that was started for another type of document has no PDFium. It is replaced
+// when a PDF comes; from then on all have it.
 //
 // # Whose turn it is
 //
@@ -35,7 +48,8 @@
 //	+----------------+--------+------------------+
 //
 // Each type has a greatest length (frame.go). A child begins with hello; the
-// parent answers with setup once. Then, for each document:
+// parent answers with setup once, and the child says ready when its sandbox is closed.
+// Then, for each document:
 //
 //	parent              child
 //	task   JSON ------>        what to do, size, kind, limits

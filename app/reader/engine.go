@@ -14,15 +14,27 @@ import (
 // never shrinks.
 const wornMemory = 128 << 20
 
-// engine is PDFium, compiled when the first PDF comes: a child that sees none
-// never pays for it.
+// mimePDF is the type of what PDFium opens.
+const mimePDF = "application/pdf"
+
+// needsEngine reports whether PDFium may be asked for t.
+func needsEngine(t task) bool {
+	if t.Task == taskInspect {
+		return t.Ext == "pdf"
+	}
+	return t.MIME == mimePDF
+}
+
+// engine is PDFium, compiled before the first document: only then can the child open
+// files, and so the cache. A child that was started for another type of document has none.
 type engine struct {
 	assets   func() ([]byte, error)
-	cacheDir string
+	cacheDir string // "" once the sandbox is closed
 	pdf      *pdf.Engine
 }
 
-// load compiles PDFium, or takes it from the cache, the first time.
+// load compiles PDFium, or takes it from the cache, the first time. Without a cache that
+// works in a closed sandbox too.
 func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
 	if e.pdf != nil {
 		return e.pdf, nil

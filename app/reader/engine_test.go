@@ -50,7 +50,7 @@ func TestSamples(t *testing.T) {
 	}
 	s := p.Stats()
 	t.Logf("%+v", s)
-	if s.Alive > 1 || s.Started > 3 {
+	if s.Alive > 1 || s.Started > 4 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -87,7 +87,7 @@ func TestSamplesExtracted(t *testing.T) {
 			t.Logf("%d bytes of text, %d by %d", words.Len(), picture.Width, picture.Height)
 		})
 	}
-	if s := p.Stats(); s.Alive > 1 || s.Started > 3 {
+	if s := p.Stats(); s.Alive > 1 || s.Started > 4 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -61,7 +60,7 @@ const wornResident = 256 << 20
 // worn reports whether the child should be replaced. An inspection takes no
 // memory to speak of but PDFium's.
 func (d *dialogue) worn(t task) bool {
-	return d.e.worn() || t.Task != taskInspect && resident(os.Getpid()) > wornResident
+	return d.e.worn() || t.Task != taskInspect && ownMemory() > wornResident
 }
 
 // pipeError is a frame that could not be written.

@@ -21,9 +21,15 @@ import (
 // FakeArg is the word that makes the test binary a child of a bad kind.
 const FakeArg = "fake-child"
 
+// systemFakes are the children that only this system can have.
+var systemFakes = map[string]func(extra string) int{}
+
 // Fake is a child that behaves as the word after FakeArg says.
 func Fake(args []string) int {
 	mode, extra, _ := strings.Cut(args[2], "=")
+	if fake, special := systemFakes[mode]; special {
+		return fake(extra)
+	}
 	switch mode {
 	case "dies":
 		return 3
@@ -39,6 +45,10 @@ func Fake(args []string) int {
 			held = append(held, make([]byte, 16<<20))
 		}
 		must(os.WriteFile(extra, held[0][:1], 0o600))
+		return 0
+	case "small engine":
+		// The smallest WebAssembly module: it compiles, and opens no document.
+		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return []byte("\x00asm\x01\x00\x00\x00"), nil }))
 		return 0
 	case "silent":
 		spin()
@@ -56,6 +66,16 @@ func Fake(args []string) int {
 		if kind, _, err := readFrame(r, &buf); err != nil || kind != want {
 			return 4
 		}
+		if want != frameSetup {
+			continue
+		}
+		first, known := unready[mode]
+		if !known {
+			first = sealMessage(frameReady, ready{})
+		}
+		if _, err := os.Stdout.WriteString(first); err != nil {
+			return 4
+		}
 	}
 	if first, once := strings.CutSuffix(mode, " once"); once {
 		mode = "answers"
@@ -66,6 +86,21 @@ func Fake(args []string) int {
 	}
 	misbehave(mode, extra, r)
 	return 0
+}
+
+// unready are what a child says instead of ready.
+var unready = map[string]string{
+	"verdict instead of ready": frame(frameDone, "{}"),
+	"ready of no JSON":         frame(frameReady, "{"),
+	"unknown gap":              sealMessage(frameReady, ready{[]Gap{{"x", "y"}}}),
+	"gap with an escape":       sealMessage(frameReady, ready{[]Gap{{ProtectionCalls, "\x1b[2J"}}}),
+	"many gaps":                sealMessage(frameReady, ready{slices.Repeat([]Gap{{ProtectionCalls, "x"}}, mostGaps+1)}),
+}
+
+func sealMessage(kind byte, message any) string {
+	var b bytes.Buffer
+	must(writeMessage(&b, kind, message))
+	return b.String()
 }
 
 // badFrames are what a child writes that has been taken over, instead of a

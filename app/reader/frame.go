@@ -22,6 +22,7 @@ const (
 const (
 	frameHello = 'h' // child: build id
 	frameSetup = 's' // parent: what the child runs with
+	frameReady = 'r' // child: its sandbox is closed
 	frameTask  = 't' // parent: a document
 	frameAsk   = 'a' // child: wants parts of the document
 	frameBlock = 'b' // parent: the parts, one after another
@@ -40,6 +41,7 @@ const (
 var longest = map[byte]int{
 	frameHello: 1 << 10,
 	frameSetup: 8 << 10,
+	frameReady: 8 << 10,
 	frameTask:  8 << 10,
 	frameAsk:   partSize * mostParts,
 	frameBlock: blockSize,

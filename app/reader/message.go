@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,6 +21,12 @@ type hello struct {
 type setup struct {
 	CacheDir    string `json:"cache_dir"`
 	MemoryLimit int64  `json:"memory_limit"`
+	Engine      bool   `json:"engine"` // load PDFium before the sandbox closes
+}
+
+// ready says that the sandbox is closed, and what it lacks.
+type ready struct {
+	Gaps []Gap `json:"gaps"`
 }
 
 // Tasks.
@@ -95,6 +102,18 @@ func (f fault) check() error {
 	}
 	if f.Text == "" || !plain(f.Text) {
 		return breach("text that is not plain")
+	}
+	return nil
+}
+
+func (r ready) check() error {
+	if len(r.Gaps) > mostGaps {
+		return breach("%d gaps", len(r.Gaps))
+	}
+	for _, g := range r.Gaps {
+		if !slices.Contains(Protections, g.Lacks) || !plain(g.Reason) {
+			return breach("gap %q", g.Lacks)
+		}
 	}
 	return nil
 }

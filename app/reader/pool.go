@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -102,7 +103,7 @@ func (p *Pool) enter() error {
 // the error is ErrKilled.
 func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer) error {
 	for attempt, kills := 1, 0; ; attempt++ {
-		child, used, err := p.child(ctx, attempt+kills > 1)
+		child, used, err := p.child(ctx, t, attempt+kills > 1)
 		if err != nil {
 			return fmt.Errorf("start document process: %w", err)
 		}
@@ -171,18 +172,19 @@ func again(death error, t task, used bool) bool {
 	return true
 }
 
-// child returns an idle child, which has been used, or a new one.
-func (p *Pool) child(ctx context.Context, fresh bool) (c *process, used bool, err error) {
+// child returns an idle child that can do t, which has been used, or a new one.
+func (p *Pool) child(ctx context.Context, t task, fresh bool) (c *process, used bool, err error) {
+	engine := needsEngine(t)
 	for !fresh {
-		if c = p.pop(); c == nil {
+		if c = p.pop(engine); c == nil {
 			break
 		}
-		if !c.gone() {
+		if !c.gone() && (c.engine || !engine) {
 			return c, true, nil
 		}
 		p.end(c)
 	}
-	if c, err = p.starter.start(ctx, p.options); err != nil {
+	if c, err = p.starter.start(ctx, p.options, engine); err != nil {
 		return nil, false, err
 	}
 	p.mu.Lock()
@@ -192,15 +194,23 @@ func (p *Pool) child(ctx context.Context, fresh bool) (c *process, used bool, er
 	return c, false, nil
 }
 
-func (p *Pool) pop() *process {
+// pop takes the idle child that was used last, if possible one with PDFium where engine
+// says so.
+func (p *Pool) pop(engine bool) *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.idle)
-	if n == 0 {
+	at := len(p.idle) - 1
+	if at < 0 {
 		return nil
 	}
-	c := p.idle[n-1]
-	p.idle = p.idle[:n-1]
+	for i := at; engine && i >= 0; i-- {
+		if p.idle[i].engine {
+			at = i
+			break
+		}
+	}
+	c := p.idle[at]
+	p.idle = slices.Delete(p.idle, at, at+1)
 	return c
 }
 
@@ -244,7 +254,7 @@ func (p *Pool) Close() error {
 		p.mu.Unlock()
 		p.cancel()
 		p.busy.Wait()
-		for c := p.pop(); c != nil; c = p.pop() {
+		for c := p.pop(false); c != nil; c = p.pop(false) {
 			p.end(c)
 		}
 		p.starter.close()

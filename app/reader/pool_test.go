@@ -158,7 +158,8 @@ func TestIdleChildLeaves(t *testing.T) {
 func TestChildrenThatDoNotStart(t *testing.T) {
 	for kind, want := range map[string]string{
 		"dies": "hear child", "silent": "said nothing", "other build": "another build", "wrong first word": "breach",
-		"no program": "no such file",
+		"no program": "no such file", "verdict instead of ready": "instead of ready", "ready of no JSON": "breach",
+		"unknown gap": "gap", "gap with an escape": "gap", "many gaps": "9 gaps",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -300,6 +301,41 @@ func TestRealChildExtracts(t *testing.T) {
 	}
 	if s := p.Stats(); s != (reader.Stats{Alive: 1, Started: 1, Served: 4}) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// What PDFium needs of files is done before the first document: a child that was started
+// for another type is not given a PDF, and the cache is filled when the PDF is opened.
+func TestEngineBeforeDocuments(t *testing.T) {
+	t.Parallel()
+	o := fake(t, "small engine")
+	o.Processes, o.CacheDir = 1, t.TempDir()
+	p := open(t, o)
+	compiled := func() int {
+		files, err := filepath.Glob(filepath.Join(o.CacheDir, "wazero-*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	for i, row := range []struct {
+		ext, content      string
+		started, compiled int
+	}{
+		{"txt", "WARRANTY DEED", 1, 0},
+		{"txt", "MORTGAGE", 1, 0},
+		{"pdf", "%PDF-1.4", 2, 1},
+		{"txt", "PLAT", 2, 1},
+		{"pdf", "%PDF-1.4", 2, 1},
+	} {
+		doc, size := text(row.content)
+		_, err := p.Inspect(t.Context(), doc, size, row.ext, limits)
+		if (err != nil) != (row.ext == "pdf") || reader.Final(err) {
+			t.Errorf("document %d, %s: %v", i, row.ext, err)
+		}
+		if got := p.Stats().Started; got != row.started || compiled() != row.compiled {
+			t.Errorf("document %d, %s: got %d children and %d files in the cache, want %d and %d", i, row.ext, got, compiled(), row.started, row.compiled)
+		}
 	}
 }
 

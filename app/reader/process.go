@@ -22,6 +22,8 @@ type process struct {
 	out    *os.File // its standard output
 	r      *bufio.Reader
 	bound  io.Closer     // what binds its life and memory to ours besides; may be nil
+	engine bool          // it has loaded PDFium
+	gaps   []Gap         // of its sandbox
 	exited chan struct{} // closed once it is gone and reaped
 	once   sync.Once
 }
@@ -72,17 +74,47 @@ func (p *process) reap() {
 	close(p.exited)
 }
 
-// greet hears the child's hello and tells it what it runs with.
-func (p *process) greet(o Options) error {
-	g := p.guard(context.Background(), o.greeting, errSilent, 0)
-	err := p.exchange(o)
+// greet hears the child's hello, tells it what it runs with, and waits until it is ready.
+func (p *process) greet(ctx context.Context, o Options, engine bool) error {
+	g := p.guard(ctx, o.greeting, errSilent, 0)
+	err := p.exchange(o, engine)
 	if cause := g.release(); cause != nil {
 		return cause
 	}
+	if err == nil {
+		// Compiling PDFium takes a slow machine a while, and no document waits in the child.
+		g = p.guard(ctx, loading, errSilent, 0)
+		err = p.hearReady()
+		if cause := g.release(); cause != nil {
+			return cause
+		}
+	}
+	p.engine = engine
 	return p.fate(err)
 }
 
-func (p *process) exchange(o Options) error {
+// loading is how long a child may take to load PDFium and to close its sandbox.
+const loading = 2 * time.Minute
+
+// hearReady hears what the sandbox of the child lacks.
+func (p *process) hearReady() error {
+	var buf []byte
+	kind, content, err := readFrame(p.r, &buf)
+	if err != nil {
+		return fmt.Errorf("hear child: %w", err)
+	}
+	if kind != frameReady {
+		return breach("frame %q instead of ready", kind)
+	}
+	var r ready
+	if err := decode(content, &r); err != nil {
+		return err
+	}
+	p.gaps = r.Gaps
+	return r.check()
+}
+
+func (p *process) exchange(o Options, engine bool) error {
 	var buf []byte
 	kind, content, err := readFrame(p.r, &buf)
 	if err != nil {
@@ -98,7 +130,7 @@ func (p *process) exchange(o Options) error {
 	if h.Build != buildID() {
 		return errors.New("the program file is of another build than this process: restart it")
 	}
-	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit})
+	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Engine: engine})
 }
 
 // work has one task done. A child for which err is no *documentError and no

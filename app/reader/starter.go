@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,9 +23,11 @@ type starter struct {
 	jobs chan func()
 	done chan struct{}
 	once sync.Once
+	gaps atomic.Pointer[[]Gap] // of the child that started last
 
 	turn  chan struct{} // held by the one who starts, and guards what follows
 	delay time.Duration // 0 after a success
+	pdf   bool          // one child needed PDFium: the next ones may too
 	ready time.Time     // no start before
 }
 
@@ -41,9 +44,10 @@ func (s *starter) run() {
 	}
 }
 
-// start returns a child that has greeted. It waits while children keep dying
-// at the start, and tries again by itself while the wait is short.
-func (s *starter) start(ctx context.Context, o Options) (*process, error) {
+// start returns a child that has greeted, with PDFium loaded where engine says so. It
+// waits while children keep dying at the start, and tries again by itself while the
+// wait is short.
+func (s *starter) start(ctx context.Context, o Options, engine bool) (*process, error) {
 	s.once.Do(func() { go s.run() })
 	select {
 	case s.turn <- struct{}{}:
@@ -51,14 +55,19 @@ func (s *starter) start(ctx context.Context, o Options) (*process, error) {
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.turn }()
+	s.pdf = s.pdf || engine
 	for {
 		if err := s.wait(ctx); err != nil {
 			return nil, err
 		}
-		p, err := s.try(o)
+		p, err := s.try(ctx, o, s.pdf)
 		if err == nil {
 			s.delay = 0
+			s.gaps.Store(&p.gaps)
 			return p, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		s.delay = min(max(2*s.delay, firstDelay), mostDelay)
 		s.ready = time.Now().Add(s.delay)
@@ -85,7 +94,7 @@ func (s *starter) wait(ctx context.Context) error {
 }
 
 // try starts one child on the thread and greets it.
-func (s *starter) try(o Options) (*process, error) {
+func (s *starter) try(ctx context.Context, o Options, engine bool) (*process, error) {
 	var p *process
 	var err error
 	launched := make(chan struct{})
@@ -97,7 +106,7 @@ func (s *starter) try(o Options) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.greet(o); err != nil {
+	if err := p.greet(ctx, o, engine); err != nil {
 		p.kill()
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -22,9 +23,28 @@ func bind(*os.Process, int64) (io.Closer, error) { return nil, nil }
 
 // resident returns the bytes of memory a process holds, 0 when it is gone.
 func resident(pid int) int64 {
-	const residentColumn = 1
 	return statm(strconv.Itoa(pid), residentColumn)
 }
+
+// ownMemory returns the bytes of memory that this process holds, 0 when it cannot tell.
+// It works in a closed sandbox.
+func ownMemory() int64 {
+	if ownStatm == nil {
+		return resident(os.Getpid())
+	}
+	var content [256]byte
+	n, err := ownStatm.ReadAt(content[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0
+	}
+	return pages(content[:n], residentColumn)
+}
+
+// ownStatm is /proc/self/statm, opened before the sandbox was closed.
+var ownStatm *os.File
+
+// residentColumn is where /proc/PID/statm says how many pages are resident.
+const residentColumn = 1
 
 // statm returns one number of /proc/PID/statm, which counts pages (proc(5)), in
 // bytes; 0 when it cannot be had.
@@ -33,15 +53,20 @@ func statm(pid string, column int) int64 {
 	if err != nil {
 		return 0
 	}
+	return pages(content, column)
+}
+
+// pages returns one number of the content of a statm file, in bytes.
+func pages(content []byte, column int) int64 {
 	numbers := bytes.Fields(content)
 	if len(numbers) <= column {
 		return 0
 	}
-	pages, err := strconv.ParseInt(string(numbers[column]), 10, 64)
+	n, err := strconv.ParseInt(string(numbers[column]), 10, 64)
 	if err != nil {
 		return 0
 	}
-	return pages * int64(os.Getpagesize())
+	return n * int64(os.Getpagesize())
 }
 
 // confine is what a child does to itself before the first document: no core

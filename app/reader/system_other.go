@@ -25,3 +25,6 @@ func resident(int) int64 { return 0 }
 func confine(int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }
+
+// ownMemory is not looked at either.
+func ownMemory() int64 { return 0 }

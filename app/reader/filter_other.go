@@ -1,0 +1,10 @@
+//go:build linux && !amd64 && !arm64
+
+package reader
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func filterCalls() error { return fmt.Errorf("there is no filter for %s", runtime.GOARCH) }
