@@ -46,6 +46,8 @@ type Limits struct {
 	Stall       time.Duration // without a byte
 	MinRate     int64         // bytes a second, over any Stall
 	Page        int64         // of the records on a page of a list, in bytes; 0: 4 MB
+
+	StallInMemory time.Duration // Stall of a body that holds memory of the Room; 0: no other
 }
 
 // New gives the handler of everything under /v1 and /api/v1, and of /metrics. The

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -80,7 +81,9 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		origin, _ := c.Value(originKey).(string)
 		body := newPacedBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
-		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params, memory: share{room: e.room}, reply: share{room: e.room}}
+		request := &call{Request: c.Request, w: c.Writer, actor: actor, origin: origin, params: c.Params}
+		request.memory = share{room: e.room, owner: actor.Record(), granted: func(time.Duration) { body.Hurry(e.Limits.StallInMemory) }}
+		request.reply = share{room: e.room, owner: actor.Record()}
 		defer request.memory.release()
 		defer request.reply.release()
 		request.ignored.query(c.Request.URL.RawQuery)
@@ -120,10 +123,10 @@ func (e *edge) weigh(c *call, a *answer) (err error) {
 		a.body = nil
 	}
 	size := int64(len(a.raw))
-	if size <= largeAnswer || c.memory.large > 0 {
+	if size <= largeAnswer || c.memory.large.held > 0 {
 		return nil
 	}
-	if err := c.reply.take(c.Context(), size, size); err != nil && looks(c.Method) {
+	if err := c.reply.take(c.Context(), size); err != nil && looks(c.Method) {
 		return err
 	}
 	return nil

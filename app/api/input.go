@@ -55,30 +55,35 @@ func (c *call) whole(limit int64) ([]byte, error) {
 	if c.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	var buffer bytes.Buffer
-	from := http.MaxBytesReader(c.w, c.Body, limit)
+	most, known := limit, false
 	if c.ContentLength >= 0 {
-		if err := c.memory.take(c.Context(), c.ContentLength, c.ContentLength); err != nil {
-			return nil, err
-		}
-		buffer.Grow(int(c.ContentLength) + bytes.MinRead)
-		_, err := buffer.ReadFrom(from)
-		return buffer.Bytes(), err
+		most, known = c.ContentLength, true
 	}
+	from := http.MaxBytesReader(c.w, c.Body, limit)
+	raw := make([]byte, 0, min(most, freeBody))
 	for {
-		if err := c.memory.take(c.Context(), unknownStep, limit); err != nil {
-			return nil, err
+		free := raw[len(raw):cap(raw)]
+		switch size := min(2*int64(cap(raw)), most); {
+		case len(free) > 0:
+		case size == int64(cap(raw)):
+			free = make([]byte, 1) // nothing but its end can come
+		default:
+			if err := c.memory.cover(c.Context(), size, most, known); err != nil {
+				return nil, err
+			}
+			raw = append(make([]byte, 0, size), raw...)
+			continue
 		}
-		if _, err := io.CopyN(&buffer, from, unknownStep); errors.Is(err, io.EOF) {
-			return buffer.Bytes(), nil
+		n, err := from.Read(free)
+		raw = raw[:min(len(raw)+n, cap(raw))]
+		if errors.Is(err, io.EOF) {
+			c.memory.settle()
+			return raw, nil
 		} else if err != nil {
 			return nil, err
 		}
 	}
 }
-
-// unknownStep is how much memory a body of unknown length is given at a time.
-const unknownStep = 8 << 10
 
 // object reads a JSON body, of which the operation takes the members named; one that
 // is no object counts as empty.

@@ -221,7 +221,7 @@ func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context,
 	}
 	size := int64(max(most, page.Bytes))
 	page = vault.Page[T]{}
-	if err := c.reply.take(c.Context(), pageCost*size, pageCost*size); err != nil {
+	if err := c.reply.take(c.Context(), pageCost*size); err != nil {
 		return page, err
 	}
 	q.Bytes = most

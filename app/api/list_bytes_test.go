@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/api"
 	"deedkeep/app/title"
 )
 
@@ -51,25 +52,28 @@ func TestLargePages(t *testing.T) {
 }
 
 // refuseLarge opens the same vault once more, so that no request before holds memory yet.
-// Large bodies under way leave none for the answers of large pages and of the abstract.
+// A large body under way leaves its key none for the answers of large pages and of the abstract.
 func (h *house) refuseLarge(t *testing.T, heavy string) {
 	t.Helper()
 	filled, keys := h.dir, h.keys
+	var room *api.Room
 	h = open(t, heavyPages, tight(100*time.Millisecond), func(s *setup) {
+		room = s.api.Room
 		h.must(os.CopyFS(s.vault.Dir, os.DirFS(filled)))
 		s.keys = keys
 	})
-	one, _, _ := h.begin(t, large("T-1", 1<<20-100))
-	two, _, _ := h.begin(t, large("T-2", 700<<10))
+	conn, _, body := h.begin(t, large("T-1", 1<<20-100))
+	say(t, conn, body[:len(body)-1])
+	fills(t, room, 0, 7<<17)
 	for _, path := range []string{"/v1/abstracts", "/v1/abstracts?per_page=1", "/v1/abstracts/" + heavy} {
 		r := list(path)
-		r.status, r.want, r.headers = 503, tooBusy, map[string]string{"Retry-After": "10"}
+		r.as, r.status, r.want, r.headers = "full", 503, tooBusy, map[string]string{"Retry-After": "10"}
 		h.ask(t, r)
+		h.ask(t, list(path)) // another key has its own half
 	}
 	h.ask(t, list("/v1/abstracts?per_page=1&sort=created_at"))
-	h.must(one.Close())
-	h.must(two.Close())
-	// Their bodies are given back once the server has seen that they have gone.
+	h.must(conn.Close())
+	// Its memory is given back once the server has seen that the client has gone.
 	for end := time.Now().Add(10 * time.Second); ; {
 		conn := h.dial(t)
 		_, err := conn.Write([]byte(h.text(list("/v1/abstracts/" + heavy))))

@@ -141,7 +141,7 @@ type fieldText struct {
 }
 
 func (t *fieldText) Write(p []byte) (int, error) {
-	if err := t.c.memory.take(t.c.Context(), int64(len(p)), t.most); err != nil {
+	if err := t.c.memory.count(t.c.Context(), int64(len(p)), t.most); err != nil {
 		return 0, err
 	}
 	return t.Buffer.Write(p)

@@ -3,10 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"deedkeep/app/title"
 )
@@ -16,15 +15,21 @@ import (
 //
 //	|  small: 1/8  |  large: 7/8                                    |
 //
-// Who needs more than is left waits, and is then told to come back.
+// Bodies take memory as their bytes arrive. An owner (an API key, a user, or an address)
+// has at most half of each part, so there is always some for another one. A body that
+// needs more than there is waits, and is then told to come back.
 type Room struct {
-	small, large *semaphore.Weighted
-	most         int64 // of large
+	small, large *pool
 	wait         time.Duration
 }
 
-// smallBody is the most a request takes of the room for small bodies, in bytes.
-const smallBody = 64 << 10
+const (
+	// freeBody is how many bytes of a body are not counted: as many as net/http has for
+	// the head of any request, so that short bodies never wait.
+	freeBody = 4 << 10
+	// smallBody is the most a request takes of the room for small bodies, in bytes.
+	smallBody = 64 << 10
+)
 
 // NewRoom makes room for so many bytes, for which a request waits so long; none or less
 // is no limit, and a nil Room.
@@ -33,7 +38,7 @@ func NewRoom(bytes int64, wait time.Duration) *Room {
 		return nil
 	}
 	small := bytes / 8
-	return &Room{small: semaphore.NewWeighted(max(small, smallBody)), large: semaphore.NewWeighted(bytes - small), most: bytes - small, wait: wait}
+	return &Room{small: newPool(max(small, 2*smallBody)), large: newPool(bytes - small), wait: wait}
 }
 
 var errBusy = &refusal{status: http.StatusServiceUnavailable, message: "Too many large requests at once; try again in a moment."}
@@ -41,50 +46,108 @@ var errBusy = &refusal{status: http.StatusServiceUnavailable, message: "Too many
 // share is what one request has taken of the room, which it must release.
 type share struct {
 	room         *Room // nil: no limit
-	small, large int64
+	owner        string
+	small, large hold
+	arrived      int64 // bytes, where they are counted one by one
+	covered      int64 // bytes that it has memory for
+
+	granted func(waited time.Duration) // is called whenever it got memory; or nil
 }
 
-// take asks for n bytes more, of a body that is known to have most in the end: a
-// body that outgrows the small room takes all of that at once, so that no two wait
-// for each other.
-func (s *share) take(ctx context.Context, n, most int64) error {
-	if s.room == nil || s.large > 0 || n <= 0 {
+// count is told of n bytes more of a body that has at most most in the end.
+func (s *share) count(ctx context.Context, n, most int64) error {
+	if s.arrived += n; s.arrived <= s.covered {
 		return nil
 	}
-	of, held := s.room.small, &s.small
-	if s.small+n > smallBody {
-		of, held, n = s.room.large, &s.large, min(max(n, most), s.room.most)
+	return s.cover(ctx, min(max(s.arrived, 2*s.covered), most), most, false)
+}
+
+// cover sees to memory for n bytes in all, of a body that has at most most in the end. A
+// body whose length is not known begins among the small ones.
+func (s *share) cover(ctx context.Context, n, most int64, known bool) error {
+	if s.room == nil || n <= max(freeBody, s.covered) {
+		return nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, s.room.wait)
-	defer cancel()
-	if err := of.Acquire(waiting, n); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	var err error
+	if n <= smallBody && (most <= smallBody || !known) {
+		err = s.grow(ctx, s.room.small, &s.small, n, min(most, smallBody))
+	} else {
+		s.room.small.settle(&s.small)
+		err = s.grow(ctx, s.room.large, &s.large, n-s.small.held, most-s.small.held)
+	}
+	if err == nil {
+		s.covered = n
+	}
+	return err
+}
+
+func (s *share) grow(ctx context.Context, of *pool, h *hold, bytes, claim int64) error {
+	if h.held == 0 {
+		of.claim(h, s.owner, claim)
+	}
+	since := time.Now()
+	err := of.grow(h, bytes, func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, s.room.wait) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
 		return errBusy
+	case s.granted != nil:
+		s.granted(time.Since(since))
 	}
-	*held += n
 	return nil
+}
+
+// take takes n bytes of the large part, at once.
+func (s *share) take(ctx context.Context, n int64) error {
+	if s.room == nil || s.large.held > 0 {
+		return nil
+	}
+	return s.grow(ctx, s.room.large, &s.large, n, n)
+}
+
+// settle says that the body has ended, and takes no more.
+func (s *share) settle() {
+	if s.room != nil {
+		s.room.small.settle(&s.small)
+		s.room.large.settle(&s.large)
+	}
 }
 
 func (s *share) release() {
 	if s.room == nil {
 		return
 	}
-	s.room.small.Release(s.small)
-	s.room.large.Release(s.large)
-	s.small, s.large = 0, 0
+	s.room.small.release(&s.small)
+	s.room.large.release(&s.large)
+	s.covered = 0
 }
 
-// Take takes n bytes for the body of a request that is not of /v1, until release is
-// called. It is ctx's error when that ends first, and title.Closing when nothing was
-// free in time.
-func (r *Room) Take(ctx context.Context, n int64) (release func(), err error) {
-	s := &share{room: r}
-	if err := s.take(ctx, n, n); errors.Is(err, errBusy) {
-		return nil, &title.Error{Kind: title.Closing, Message: errBusy.message, Err: err}
-	} else if err != nil {
-		return nil, err
+// Count gives a body of a request that is not of /v1, which takes memory for its owner as
+// it is read, until release is called. Where there is none in time, reading it ends with
+// title.Closing. most is its length, or the most that is read of it; granted is
+// told of memory that it got, and how long it waited for that.
+func (r *Room) Count(ctx context.Context, owner string, body io.ReadCloser, most int64, granted func(waited time.Duration)) (counted io.ReadCloser, release func()) {
+	c := &countedBody{ReadCloser: body, ctx: ctx, most: most, share: share{room: r, owner: owner, granted: granted}}
+	return c, c.share.release
+}
+
+type countedBody struct {
+	io.ReadCloser
+	ctx   context.Context
+	most  int64
+	share share
+}
+
+func (c *countedBody) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if busy := c.share.count(c.ctx, int64(n), c.most); errors.Is(busy, errBusy) {
+		return n, &title.Error{Kind: title.Closing, Message: errBusy.message, Err: busy}
+	} else if busy != nil {
+		return n, busy
 	}
-	return s.release, nil
+	if errors.Is(err, io.EOF) {
+		c.share.settle()
+	}
+	return n, err
 }

@@ -46,15 +46,32 @@ func (h *house) begin(t *testing.T, r row) (net.Conn, *bufio.Reader, string) {
 	return conn, from, body
 }
 
-// While one large body holds the room, another is told to come back, whatever it is
-// made of; small ones go on.
+// fills waits until the bodies of a room's requests hold so many bytes.
+func fills(t *testing.T, room *api.Room, small, large int64) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		hasSmall, hasLarge := room.Held()
+		if hasSmall >= small && hasLarge >= large {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d and %d bytes are held, want %d and %d", hasSmall, hasLarge, small, large)
+		}
+	}
+}
+
+// While one large body holds a key's half of the room, another of that key is told to come
+// back, whatever it is made of; small ones go on, and those of another key.
 func TestRoomForBodies(t *testing.T) {
 	t.Parallel()
-	h := open(t, tight(10*time.Millisecond))
+	var room *api.Room
+	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Room })
 	first := large("T-1", 1<<19)
 	first.body += strings.Repeat(" ", 1<<20-len(first.body))
 	conn, from, body := h.begin(t, first)
 	defer conn.Close()
+	say(t, conn, body[:len(body)-1])
+	fills(t, room, 0, 7<<17)
 	for name, r := range map[string]row{
 		"JSON":    large("T-2", 1<<19+1<<18),
 		"chunked": {as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: chunked(large("T-2", 70<<10).body, 8000)},
@@ -65,16 +82,76 @@ func TestRoomForBodies(t *testing.T) {
 		r.status, r.want, r.headers = 503, tooBusy, map[string]string{"Retry-After": "10"}
 		t.Run(name, func(t *testing.T) { h.ask(t, r) })
 	}
+	others := large("T-2", 1<<19+1<<18)
+	others.as = "other"
+	h.ask(t, others)
 	h.ask(t, order(`{"order_number":"T-3"}`, 201, ""))
 	h.ask(t, row{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: chunked(`{"order_number":"T-3"}`, 3), status: 201})
 	h.ask(t, abstract(201, "", field("city", "Salem"), file("files", "a.pdf", strings.Repeat(pdf(1), 50_000)))) // a file takes none
-	if _, err := io.WriteString(conn, body); err != nil {
-		t.Fatal(err)
-	}
+	say(t, conn, body[len(body)-1:])
 	h.hear(t, first, from)
 	h.ask(t, large("T-4", 1<<19+1<<18)) // it is given back
 	h.ask(t, abstract(422, "", field("custom_fields", strings.Repeat("x", 1<<20-100))))
 	h.ask(t, large("T-5", 1<<19+1<<18))
+}
+
+// A key whose bodies stop in the middle holds no more than its half, however often it
+// comes again: another key's request finds memory at once.
+func TestRoomOfOneKey(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name           string
+		connections    int
+		declared, sent int
+		small, large   int64 // what they hold then, at least
+		probe          int
+	}{
+		{"small bodies", 150, 64_000, 60_000, 4<<20 - 64_000, 0, 60_000},
+		{"large bodies of which little came", 10, 8_300_000, 70_000, 0, 10 * 70_000, 200_000},
+		{"large bodies", 10, 8_300_000, 8_000_000, 0, 20 << 20, 200_000},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			room := api.NewRoom(64<<20, time.Minute)
+			h := open(t, func(s *setup) { s.api.Room = room })
+			stalled := order(strings.Repeat(" ", row.declared), 0, "")
+			half := h.text(stalled)[:len(h.text(stalled))-row.declared+row.sent]
+			probe := large("T-1", row.probe)
+			probe.as = "other"
+			for range 2 {
+				var all sync.WaitGroup
+				for range row.connections {
+					conn := h.dial(t)
+					defer conn.Close()
+					all.Go(func() { _, _ = io.WriteString(conn, half) }) // those that wait take not all of it
+				}
+				fills(t, room, row.small, row.large)
+				h.ask(t, probe)
+				h.server.CloseClientConnections()
+				all.Wait()
+			}
+		})
+	}
+}
+
+// A body that holds memory may stall for less time than another.
+func TestStallInMemory(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(s *setup) { s.api.Limits.Stall, s.api.Limits.StallInMemory = time.Minute, 50*time.Millisecond })
+	for name, r := range map[string]row{
+		"JSON":    {path: "/v1/orders", header: []string{asJSON, "Content-Length: 9000"}, body: strings.Repeat(" ", 5000)},
+		"chunked": {path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n"},
+		"fields":  {path: "/v1/abstracts", header: []string{asForm, "Content-Length: 900000"}, body: strings.TrimSuffix(parts(field("custom_fields", strings.Repeat(" ", 80<<10))), "\r\n--XX--\r\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r.as, r.method, r.status, r.want = "full", "POST", 408, tooSlow
+			conn := h.dial(t)
+			defer conn.Close()
+			say(t, conn, h.text(r))
+			h.hear(t, r, bufio.NewReader(conn))
+		})
+	}
 }
 
 // Large bodies that find no room wait for their turn.
@@ -115,24 +192,42 @@ func TestRoomIsGivenBack(t *testing.T) {
 	}
 }
 
-// What is not of /v1 takes from the same room.
+// The bodies of pages take from the same room, for their own owner.
 func TestRoomIsTakenByOthers(t *testing.T) {
 	t.Parallel()
 	room := api.NewRoom(2<<20, 10*time.Millisecond)
-	release, err := room.Take(t.Context(), 1<<20)
+	read := func(owner string, bytes int) (func(), error) {
+		granted := 0
+		body, release := room.Count(t.Context(), owner, io.NopCloser(strings.NewReader(strings.Repeat("x", bytes))), int64(bytes), func(time.Duration) { granted++ })
+		text, err := io.ReadAll(body)
+		if err == nil && (len(text) != bytes || granted == 0) {
+			t.Errorf("%d bytes were read, and %d times memory was got", len(text), granted)
+		}
+		return release, err
+	}
+	done, err := read("user:1", 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := room.Take(t.Context(), 1<<20); title.KindOf(err) != title.Closing {
-		t.Errorf("with the room taken: %v", err)
+	refused, err := read("user:1", 1<<20)
+	if title.KindOf(err) != title.Closing {
+		t.Errorf("with its half taken: %v", err)
 	}
-	release()
-	if release, err = room.Take(t.Context(), 1<<20); err != nil {
+	refused()
+	other, err := read("user:2", 1<<19)
+	if err != nil {
+		t.Errorf("another: %v", err)
+	}
+	other()
+	done()
+	if done, err = read("user:1", 1<<20); err != nil {
 		t.Fatalf("with the room released: %v", err)
 	}
-	release()
-	if release, err = (*api.Room)(nil).Take(t.Context(), 1<<40); err != nil {
-		t.Errorf("without a limit: %v", err)
+	done()
+	if small, large := room.Held(); small != 0 || large != 0 {
+		t.Errorf("%d and %d bytes are kept", small, large)
 	}
-	release()
+	var unlimited *api.Room
+	_, done = unlimited.Count(t.Context(), "user:1", nil, 1<<40, nil)
+	done()
 }

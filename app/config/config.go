@@ -116,11 +116,12 @@ type Uploads struct {
 
 // Timeouts are the server's patience.
 type Timeouts struct {
-	Header  time.Duration `mapstructure:"header"`
-	Stall   time.Duration `mapstructure:"stall"`
-	Idle    time.Duration `mapstructure:"idle"`
-	Grace   time.Duration `mapstructure:"grace"`
-	MinRate Size          `mapstructure:"min_rate"` // bytes per second; 0: no floor
+	Header        time.Duration `mapstructure:"header"`
+	Stall         time.Duration `mapstructure:"stall"`
+	StallInMemory time.Duration `mapstructure:"stall_in_memory"` // of a body that holds memory; Stall where that is less
+	Idle          time.Duration `mapstructure:"idle"`
+	Grace         time.Duration `mapstructure:"grace"`
+	MinRate       Size          `mapstructure:"min_rate"` // bytes per second; 0: no floor
 }
 
 // Validation are the stricter rules of API.md.
@@ -231,7 +232,7 @@ func Default() Config {
 		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day},
 		Uploads: Uploads{Keep: day, PerUser: 200},
 		Timeouts: Timeouts{
-			Header: 10 * time.Second, Stall: 30 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
+			Header: 10 * time.Second, Stall: 30 * time.Second, StallInMemory: 10 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},
 		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
 		Previews:    Previews{Size: 2 * GB},

@@ -49,6 +49,7 @@ func bounds() map[string]span {
 		"uploads.per_user":          {1, 10_000},
 		"timeouts.header":           durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.stall":            durations(100*time.Millisecond, 10*time.Minute),
+		"timeouts.stall_in_memory":  durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.idle":             durations(100*time.Millisecond, time.Hour),
 		"timeouts.grace":            durations(0, time.Hour),
 		"timeouts.min_rate":         sizes(0, 32*KB), // 256 kbit/s is an honest client

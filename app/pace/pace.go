@@ -108,6 +108,16 @@ func (b *Body) deadline(at time.Time) {
 	_ = b.control.SetReadDeadline(at)
 }
 
+// Hurry is for a body that holds memory: from here on it may stall no longer than this, if
+// that is less; 0 changes nothing. The time since the last read counts for nothing, as the
+// client may have waited for that memory.
+func (b *Body) Hurry(stall time.Duration) {
+	if stall > 0 {
+		b.limits.Stall = min(b.limits.Stall, stall)
+	}
+	b.armed, b.since, b.count = time.Time{}, time.Time{}, 0
+}
+
 // Leave is what is done about a body that was refused: so much of it is read in so
 // long, that a client which is still sending gets to read why. It reports whether
 // the body came to its end; a connection on which it did not must be closed.

@@ -184,7 +184,7 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 		Limits: api.Limits{
 			JSON: int64(c.Limits.JSONBody), FormFields: int64(c.Limits.FormFields), Parts: c.Limits.Parts,
 			RequestBody: int64(c.Limits.RequestBodyMax()), Stall: c.Timeouts.Stall, MinRate: int64(c.Timeouts.MinRate),
-			Page: int64(c.Limits.Page),
+			Page: int64(c.Limits.Page), StallInMemory: c.Timeouts.StallInMemory,
 		},
 		Room: room, FailingKeys: c.Rate.FailingKeys, Requests: c.Rate.Requests, LinkTTL: c.Links.TTL,
 		Metrics: numbers.Text, MetricsMedia: metrics.MediaType, MetricsLocal: c.Metrics.Loopback, Now: opts.Now, Log: opts.Log,
@@ -196,7 +196,7 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
 		Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor,
-		FormBytes: int64(c.Limits.FormFields), Room: room.Take, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
+		FormBytes: int64(c.Limits.FormFields), Room: room.Count, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,
 	})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"mime"
 	"net/http"
 	"time"
+
+	"deedkeep/app/title"
 )
 
 // formTime is how long a form may take to arrive once its head is there, and more
@@ -17,26 +19,37 @@ const (
 	answerTime = 2 * time.Minute
 )
 
-// form reads a form for a page of that need, and takes the memory for a large one
-// until done is called. Those of whom nobody knows whether they may do anything here
-// have little to fill in.
-func (p *pages) form(w http.ResponseWriter, r *http.Request, of need) (done func(), err error) {
+// form reads a form for a page of that need. A large one takes memory, as it arrives, of
+// what its sender may have, until done is called. Those of whom nobody knows whether they
+// may do anything here have little to fill in.
+func (p *pages) form(w http.ResponseWriter, r *http.Request, who visitor, of need) (done func(), err error) {
 	if of == anyone || of == signedIn {
 		return func() {}, readForm(w, r, mostForm)
 	}
-	n := r.ContentLength
-	if n < 0 || n > p.FormBytes {
-		n = p.FormBytes
+	return p.countedForm(w, r, who.Record(), p.FormBytes)
+}
+
+// countedForm reads a form of at most that many bytes in the memory of its owner.
+func (p *pages) countedForm(w http.ResponseWriter, r *http.Request, owner string, most int64) (done func(), err error) {
+	length := r.ContentLength
+	if length < 0 || length > most {
+		length = most
 	}
-	if done, err = p.Room(r.Context(), n); err != nil {
-		leaveForm(w, r)
-		return nil, err
-	}
-	if err := readForm(w, r, p.FormBytes); err != nil {
+	end := formEnd(r, most)
+	r.Body, done = p.Room(r.Context(), owner, r.Body, length, func(waited time.Duration) {
+		end = end.Add(waited)
+		_ = http.NewResponseController(w).SetReadDeadline(end) // as in readForm
+	})
+	if err := readForm(w, r, most); err != nil {
 		done()
 		return nil, err
 	}
 	return done, nil
+}
+
+// formEnd is when a form must be there.
+func formEnd(r *http.Request, most int64) time.Time {
+	return time.Now().Add(formTime + time.Duration(min(max(r.ContentLength, 0), most)/formRate)*time.Second)
 }
 
 // readForm reads a form of at most that many bytes into r.PostForm.
@@ -47,10 +60,13 @@ func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	}
 	control := http.NewResponseController(w)
 	// Where deadlines are not supported there is no network that could stall.
-	_ = control.SetReadDeadline(time.Now().Add(formTime + time.Duration(min(max(r.ContentLength, 0), most)/formRate)*time.Second))
+	_ = control.SetReadDeadline(formEnd(r, most))
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		leaveForm(w, r)
+		if title.KindOf(err) == title.Closing {
+			return err
+		}
 		if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return &formError{http.StatusRequestEntityTooLarge, "This cannot be read", fmt.Sprintf("The form holds more than %s. Go back and shorten it.", size(long.Limit))}
 		}

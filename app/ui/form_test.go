@@ -1,28 +1,37 @@
 package ui_test
 
 import (
+	"context"
+	"io"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"deedkeep/app/title"
 )
 
-// Nobody fills the memory with forms: those of whom nobody knows whether they may do
-// anything send short ones, all others take theirs from the room of all requests.
+// No one fills the memory with forms. Those of whom it is not known whether they may do
+// anything send short ones. All others take theirs from the room of all requests, as users
+// or, signed out, as addresses.
 func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	var held, asked atomic.Int64
+	var owners sync.Map
 	full := &title.Error{Kind: title.Closing, Message: "Too many."}
-	h.room = func(bytes int64) (func(), error) {
-		if asked.Store(bytes); held.Add(bytes) > 1<<20 {
-			held.Add(-bytes)
-			return nil, full
+	h.room = func(_ context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
+		owners.Store(owner, true)
+		asked.Store(length)
+		granted(time.Millisecond)
+		if held.Add(length) > 1<<20 {
+			body = io.NopCloser(iotest.ErrReader(full))
 		}
-		return func() { held.Add(-bytes) }, nil
+		return body, func() { held.Add(-length) }
 	}
 	form := func(bytes int) url.Values { return url.Values{"notes": {strings.Repeat("x", bytes-len("notes="))}} }
 	h.post(t, 413, "/sign-in", form(16<<10+1))
@@ -40,6 +49,28 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	givesBack(t, &held)
 	h.post(t, 503, "/abstracts", form(1<<20+1), owner)
 	givesBack(t, &held)
+
+	kim := h.visit(t, title.RoleStaff)
+	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
+		t.Fatal(err)
+	}
+	kim.post(t, 401, "/abstracts", form(1<<20), "From", "7")
+	givesBack(t, &held)
+	kim.post(t, 303, "/abstracts", url.Values{}, "From", "7")
+	givesBack(t, &held)
+	held.Add(1)
+	kim.post(t, 503, "/abstracts", form(1<<20), "From", "7")
+	held.Add(-1)
+	givesBack(t, &held)
+	var list []string
+	owners.Range(func(owner, _ any) bool {
+		list = append(list, owner.(string))
+		return true
+	})
+	slices.Sort(list)
+	if want := []string{"address:192.0.2.7/32", "user:1"}; !slices.Equal(list, want) {
+		t.Errorf("owners are %q, want %q", list, want)
+	}
 }
 
 // givesBack waits until nothing is held: an answer may be read before its handler has returned.

@@ -37,7 +37,7 @@ type house struct {
 	server *httptest.Server
 	log    bytes.Buffer // read after the server has closed
 	never  []string     // what it must not hold then
-	room   func(bytes int64) (release func(), err error)
+	room   ui.Room
 }
 
 // open makes a vault with an administrator, whose name is Owner.
@@ -55,7 +55,7 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	if adjust != nil {
 		adjust(&opts)
 	}
-	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir, scheme: "http://", room: func(int64) (func(), error) { return func() {}, nil }}
+	h := &house{clock: vaulttest.NewClock(), dir: opts.Dir, scheme: "http://"}
 	opts.Now = h.clock.Now
 	h.vault = vaulttest.Open(t, opts)
 	h.links = h.vault.Secrets.Links()
@@ -64,7 +64,12 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
 		Event:  api.EventShape(h.vault.Secrets), Settings: config.Default().Show(), Version: "9.9.9", Doctor: h.doctor,
-		Room:    func(_ context.Context, bytes int64) (func(), error) { return h.room(bytes) },
+		Room: func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
+			if h.room == nil {
+				return body, func() {}
+			}
+			return h.room(ctx, owner, body, length, granted)
+		},
 		MinRate: 1 << 10, Now: h.clock.Now, Log: log,
 	})
 	if err != nil {

@@ -226,9 +226,12 @@ func (v *verdict) WriteHeader(status int)      { v.status = status }
 func (p *pages) admit(to route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := p.let(to, w, r)
+		if back, ok := errors.AsType[*unsent](err); ok {
+			defer back.done()
+		}
 		if err == nil && to.form(r) {
 			var done func()
-			if done, err = p.form(w, r, to.need); err == nil {
+			if done, err = p.form(w, r, who, to.need); err == nil {
 				defer done()
 			}
 		}

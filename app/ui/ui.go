@@ -29,23 +29,28 @@ import (
 // Options of New. Sizes are bytes.
 type Options struct {
 	Vault     *vault.Vault
-	Links     *secret.Links                                                      // of downloads
-	Address   func(*http.Request) string                                         // of the client
-	Origin    func(*http.Request) (string, error)                                // the service's own address, as the request has it
-	Event     func(title.Event) wire.Event                                       // an entry of the log as programs see it
-	Settings  []config.Setting                                                   // in force, secrets masked
-	Version   string                                                             // of this program
-	Doctor    func(context.Context) (wire.Doctor, error)                         // looks at the installation; nil: nobody does
-	FormBytes int64                                                              // the largest form; 0: 8 MB
-	Room      func(ctx context.Context, bytes int64) (release func(), err error) // memory for large forms; nil: without a limit
-	BodyBytes int64                                                              // the largest request with documents; 0: 10 GB
-	Parts     int                                                                // of a request with documents; 0: 1,000
-	Stall     time.Duration                                                      // without a byte of one; 0: 30 seconds
-	MinRate   int64                                                              // bytes a second that a client must send or take at least
+	Links     *secret.Links                              // of downloads
+	Address   func(*http.Request) string                 // of the client
+	Origin    func(*http.Request) (string, error)        // the service's own address, as the request has it
+	Event     func(title.Event) wire.Event               // an entry of the log as programs see it
+	Settings  []config.Setting                           // in force, secrets masked
+	Version   string                                     // of this program
+	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: nobody does
+	FormBytes int64                                      // the largest form; 0: 8 MB
+	Room      Room                                       // memory for large forms; nil: without a limit
+	BodyBytes int64                                      // the largest request with documents; 0: 10 GB
+	Parts     int                                        // of a request with documents; 0: 1,000
+	Stall     time.Duration                              // without a byte of one; 0: 30 seconds
+	MinRate   int64                                      // bytes a second that a client must send or take at least
 	Now       func() time.Time
 	Zone      *time.Location // of days and times on pages; nil: that of this machine
 	Log       *slog.Logger
 }
+
+// Room counts the memory of a body, of at most that length, for its owner as it is read;
+// where there is none, reading it ends with title.Closing. granted is told of memory that it
+// got, and how long it waited for that.
+type Room = func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(waited time.Duration)) (counted io.ReadCloser, release func())
 
 // documents opens the bytes of a file; NotFound when there is none.
 type documents interface {
@@ -92,7 +97,9 @@ func New(opts Options) (http.Handler, error) {
 func open(opts Options) (*pages, error) {
 	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
 	if opts.Room == nil {
-		opts.Room = func(context.Context, int64) (func(), error) { return func() {}, nil }
+		opts.Room = func(_ context.Context, _ string, body io.ReadCloser, _ int64, _ func(time.Duration)) (io.ReadCloser, func()) {
+			return body, func() {}
+		}
 	}
 	opts.Stall = cmp.Or(opts.Stall, 30*time.Second)
 	assets, err := web.OpenAssets()

@@ -2,9 +2,12 @@ package ui
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"deedkeep/app/title"
 )
 
 // mostUnsent is the largest form that is handed back to somebody who was signed out.
@@ -12,7 +15,10 @@ const mostUnsent = 1 << 20
 
 // unsent is a form whose sender was signed out while filling it in. It changes nothing;
 // its page hands back what it held, to be sent once more by whoever has signed in.
-type unsent struct{ form url.Values }
+type unsent struct {
+	form url.Values
+	done func() // gives its memory back
+}
 
 func (*unsent) Error() string { return errSignIn.Error() }
 func (*unsent) Unwrap() error { return errSignIn }
@@ -24,10 +30,18 @@ func (p *pages) held(to route, w http.ResponseWriter, r *http.Request) error {
 	if to.raw || to.need != mayWrite || r.Method != http.MethodPost || isPart(r) || p.token(r) == "" {
 		return nil
 	}
-	if err := readForm(w, r, min(p.FormBytes, mostUnsent)); err != nil || len(r.PostForm) == 0 {
+	ip, _ := netip.ParseAddr(p.Address(r)) // those without an address are one owner
+	done, err := p.countedForm(w, r, "address:"+title.Network(ip).String(), min(p.FormBytes, mostUnsent))
+	switch {
+	case title.KindOf(err) == title.Closing:
+		return err
+	case err != nil:
 		return nil //nolint:nilerr // a form that cannot be read is lost, as it was sent
+	case len(r.PostForm) == 0:
+		done()
+		return nil
 	}
-	return &unsent{r.PostForm}
+	return &unsent{r.PostForm, done}
 }
 
 // sentField is a field of a form as it was sent.
