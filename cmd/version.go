@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -13,27 +16,41 @@ import (
 	"deedkeep/web"
 )
 
-// release is set by the linker in a release; a build of one's own has none.
-var release = "dev"
+// release can be set by the linker, for source that has no repository:
+//
+//	go build -ldflags "-X deedkeep/cmd.release=v1.4.0"
+var release string
 
-func build() api.Build {
-	b := api.Build{Version: release, Commit: "unknown"}
+var build = sync.OnceValue(func() api.Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return b
+		info = &debug.BuildInfo{}
 	}
-	changed := ""
+	return buildOf(release, info, web.Generated())
+})
+
+// buildOf says what program this is: by what the linker was given, else by what "go
+// build" noted of version control, else by what "go generate" did. The note of "go
+// generate" has the version that git describes, but may be of an earlier commit.
+func buildOf(release string, info *debug.BuildInfo, made web.Source) api.Build {
+	noted := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				changed = "+changes"
-			}
-		}
+		noted[s.Key] = s.Value
 	}
-	b.Commit += changed
+	b := api.Build{Version: made.Version, Commit: made.Commit, Date: made.Date}
+	if commit := noted["vcs.revision"]; commit != "" && commit != made.Commit {
+		b = api.Build{Commit: commit, Date: noted["vcs.time"]}
+	}
+	if b.Version == "" && info.Main.Version != "(devel)" {
+		b.Version = info.Main.Version
+	}
+	if release != "" {
+		b.Version = release
+	}
+	if b.Commit != "" && noted["vcs.modified"] == "true" {
+		b.Commit += "+changes"
+	}
+	b.Version, b.Commit = cmp.Or(b.Version, "dev"), cmp.Or(b.Commit, "unknown")
 	return b
 }
 
@@ -41,8 +58,9 @@ func (s *shell) versionCommand() *cobra.Command {
 	var licenses bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Say what this program is made of",
-		Example: "  deedkeep version --licenses",
+		Short:   "Print the version, and what is inside",
+		Long:    "Print the version, and what is inside: the commit with its date, Go, the platform,\nand the engines that open documents.",
+		Example: "  deedkeep version\n  deedkeep version --licenses",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if licenses {
@@ -53,12 +71,16 @@ func (s *shell) versionCommand() *cobra.Command {
 			if s.assets() == nil {
 				engines = "PDFium"
 			}
-			out := map[string]string{"version": b.Version, "commit": b.Commit, "go": runtime.Version(),
+			out := map[string]string{"version": b.Version, "commit": b.Commit, "date": b.Date, "go": runtime.Version(),
 				"platform": runtime.GOOS + "/" + runtime.GOARCH, "engines": engines}
 			if s.json {
 				return s.printJSON(out)
 			}
-			return s.print("deedkeep %s (%s), %s, %s, engines: %s\n", out["version"], out["commit"], out["go"], out["platform"], engines)
+			commit := b.Commit
+			if day, _, ok := strings.Cut(b.Date, "T"); ok {
+				commit += " of " + day
+			}
+			return s.print("deedkeep %s (%s), %s, %s, engines: %s\n", b.Version, commit, out["go"], out["platform"], engines)
 		},
 	}
 	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licences of everything inside")

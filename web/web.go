@@ -18,6 +18,7 @@
 //	engine/LICENSE.<name>       licence text of <name>
 //	engine/modules.json.gz      licence texts of the Go modules inside, and Go's,
 //	                            gzip of {"<module> <version>": "<text>", …}
+//	engine/version.json         the version of the source (Generated)
 //
 // It promises that a binary built without them says so, and never works with
 // an engine that is only partly there.

@@ -17,8 +17,9 @@ import (
 	"deedkeep/app/wire"
 )
 
-// Build says what program this is.
-type Build struct{ Version, Commit string }
+// Build says what program this is. Date is that of the commit, in RFC 3339; "" if
+// nothing tells.
+type Build struct{ Version, Commit, Date string }
 
 // String is both in one line.
 func (b Build) String() string {

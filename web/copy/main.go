@@ -1,6 +1,6 @@
 // Command copy takes what the binary embeds out of node_modules: engines are
 // packed with gzip, licences are copied as they are. The licences of the Go modules
-// come from where Go keeps them. It runs in web/, after "npm ci"; the same packages
+// come from where Go keeps them, the version of the source from git. It runs in web/, after "npm ci"; the same packages
 // give the same bytes.
 package main
 
@@ -48,6 +48,9 @@ func main() {
 		log.Fatal(err)
 	}
 	if err := writeModules(context.Background(), "deedkeep", "engine"); err != nil {
+		log.Fatal(err)
+	}
+	if err := writeVersion(context.Background(), ".", "engine"); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const versionFile = "version.json"
+
+// version is what web.Source reads.
+type version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Date    string `json:"date"`
+}
+
+// writeVersion notes in folder which source this is, for builds that carry nothing of
+// version control: "go run" never does, nor does a build with -buildvcs=false. Source
+// without its repository has no such note; then none is left from before.
+func writeVersion(ctx context.Context, source, folder string) error {
+	path := filepath.Join(folder, versionFile)
+	s, err := describe(ctx, source)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "the source has no version: %v\n", err) //nolint:errcheck // it is only a note
+		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	}
+	content, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(content, '\n'), 0o644) // #nosec G306 -- whoever builds may read it
+}
+
+// describe asks git. Before the first tag the version counts the commits from v0.0.0,
+// as git does from a tag, so that a later build has the higher number.
+func describe(ctx context.Context, source string) (s version, err error) {
+	head, err := git(ctx, source, "log", "-1", "--format=%H %cI")
+	if err != nil {
+		return s, err
+	}
+	s.Commit, s.Date, _ = strings.Cut(head, " ")
+	if s.Version, err = git(ctx, source, "describe", "--tags", "--match", "v[0-9]*", "--dirty"); err == nil {
+		return s, nil
+	}
+	count, err := git(ctx, source, "rev-list", "--count", "HEAD")
+	if err != nil {
+		return s, err
+	}
+	short, err := git(ctx, source, "describe", "--always", "--exclude", "*", "--dirty")
+	s.Version = "v0.0.0-" + count + "-g" + short
+	return s, err
+}
+
+func git(ctx context.Context, source string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...) // #nosec G204 -- the arguments are ours
+	cmd.Dir = source
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,28 @@
+package web
+
+import (
+	"encoding/json"
+	"io/fs"
+)
+
+// Source says which source a binary was built from. Version is that of "git describe",
+// such as v1.4.0, or v1.4.0-3-g12dcac5 three commits later; Date is the commit's.
+type Source struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Date    string `json:"date"` // RFC 3339
+}
+
+const sourceFile = "engine/version.json"
+
+// Generated is the source at the last "go generate ./..."; zero where that knew none.
+func Generated() Source { return generated(assets) }
+
+func generated(files fs.FS) Source {
+	var s Source
+	content, err := fs.ReadFile(files, sourceFile)
+	if err != nil || json.Unmarshal(content, &s) != nil {
+		return Source{}
+	}
+	return s
+}
