@@ -26,8 +26,10 @@ backup, the search index, the engines and memory, while the server runs or not.
 Each finding is ok, warn or bad, with what to do; the exit code is 1 when one is
 bad. Nothing is changed.
 
-With --through an upload of 100 MB is sent to that address, through whatever stands
-in front of the server (a reverse proxy, a firewall), and kept nowhere.`,
+If public_url is set and the server runs, 2 MB are sent to that address, through
+whatever stands in front of the server (a reverse proxy, a firewall). With --through,
+it is 100 MB, to the address you name. Nothing of it is kept. Exit code 1: a finding
+is bad.`,
 		Example: "  deedkeep doctor\n  deedkeep doctor --through https://vault.example.com\n  deedkeep doctor --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

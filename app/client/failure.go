@@ -45,5 +45,8 @@ func refusal(answer *http.Response) *Error {
 	if words := http.StatusText(answer.StatusCode); words != "" {
 		e.Message += " " + words
 	}
+	if to := answer.Header.Get("Location"); to != "" && e.Status/100 == 3 {
+		e.Message += " to " + to
+	}
 	return e
 }

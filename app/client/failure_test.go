@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 		{"cut", 404, http.Header{}, `{"message":"Not fo`, client.Error{Status: 404, Message: "404 Not Found"}, "404 Not Found"},
 		{"errors of a list", 422, http.Header{}, `{"message":"m","errors":[]}`, client.Error{Status: 422, Message: "422 Unprocessable Entity"}, "422 Unprocessable Entity"},
 		{"unknown status", 599, http.Header{}, ``, client.Error{Status: 599, Message: "599"}, "599"},
-		{"redirect", 301, http.Header{"Location": {"https://elsewhere.test/"}}, ``, client.Error{Status: 301, Message: "301 Moved Permanently"}, "301 Moved Permanently"},
+		{"redirect", 301, http.Header{"Location": {"https://elsewhere.test/"}}, ``, client.Error{Status: 301, Message: "301 Moved Permanently to https://elsewhere.test/"}, "301 Moved Permanently to https://elsewhere.test/"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := refuse(t, row.status, row.header, strings.NewReader(row.body))

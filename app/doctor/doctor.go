@@ -31,11 +31,12 @@ type Options struct {
 	// Explain makes a sentence for people of an error of Ask.
 	Explain func(error) string
 
-	Through   string            // the address to probe; "" for none
+	Through   string            // the address to probe; "": public_url, while a server runs
 	Key       string            // an API key to try there; "" for none
 	Transport http.RoundTripper // of the probe; nil: the usual one
-	Pause     time.Duration     // in the middle of the probe; 0: two seconds
-	Size      int64             // of the probe, in bytes; 0: 100 MB
+	Pause     time.Duration     // in the middle of the probe; 0: two seconds, half a second for public_url
+	Size      int64             // of the probe, in bytes; 0: 100 MB, 2 MB for public_url
+	Patience  time.Duration     // with the whole probe; 0: ten minutes, ten seconds for public_url
 }
 
 // The states of a finding.
@@ -83,9 +84,7 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 		add(forwarded(checkup)...)
 	}
 	add(memory(c), engine(ctx, opts))
-	if opts.Through != "" {
-		add(probe(ctx, opts)...)
-	}
+	add(through(ctx, opts, checkup)...)
 	report := wire.Doctor{OK: true, Findings: all}
 	for _, f := range all {
 		report.OK = report.OK && f.State != Bad

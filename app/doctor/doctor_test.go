@@ -1,7 +1,12 @@
 package doctor
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -259,10 +264,30 @@ func TestBrokenProbes(t *testing.T) {
 		{"http to https", status(400, "This address speaks https."), 5, "https"},
 		{"another service", status(404, "404"), 5, "another service"},
 		{"another answer", status(403, "403 Forbidden"), 5, "log"},
+		{"redirected", status(308, "308 Permanent Redirect to https://vault.example.com/"), 5, "set public_url"},
+		{"never answered", fmt.Errorf("POST: %w", context.DeadlineExceeded), 5, "2 MB did not get through https://vault.example.com within 1s; 5 B were sent"},
+		{"a certificate of others", fmt.Errorf("POST: %w", x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.example.com"}}, Host: "vault.example.com"}), 0, "is for other names"},
+		{"an old certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew it"},
+		{"http where https should be", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "does not speak https"},
 		{"cut", errors.New("connection reset by peer"), 5, "client_max_body_size"},
 		{"not reached", errors.New("no such host"), 0, "DNS"},
 	} {
-		check(t, row.name, judgeBroken(row.err, row.sent, time.Second), Bad, row.words)
+		check(t, row.name, judgeBroken(row.err, Options{Through: "https://vault.example.com", Size: 2 << 20, Patience: time.Second}, row.sent, time.Second), Bad, row.words)
+	}
+}
+
+// What this machine can't do may work for others, and is not bad.
+func TestUnreachedProbes(t *testing.T) {
+	for name, row := range map[string]struct {
+		err   error
+		words string
+	}{
+		"no such name":          {&net.DNSError{Err: "no such host", Name: "vault.example.com"}, "doesn't find"},
+		"nobody there":          {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "doesn't reach"},
+		"an unknown authority":  {x509.UnknownAuthorityError{}, "complete chain"},
+		"an unknown one, inner": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
+	} {
+		check(t, name, judgeBroken(fmt.Errorf("POST: %w", row.err), Options{Through: "https://vault.example.com"}, 0, time.Second), Warn, row.words)
 	}
 }
 
@@ -291,6 +316,8 @@ func TestProbeFindings(t *testing.T) {
 		{"no caller", https, wire.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
 		{"another host", https, wire.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "proxy_set_header Host"},
 		{"another host, told", https, wire.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+		{"links of other settings", named, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
+		{"links of these settings", named, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "https://vault.example.com"}, OK, ""},
 		{"good", https, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
 	} {
 		check(t, row.name, judgeForwarding(row.got, row.opts), row.state, row.words)

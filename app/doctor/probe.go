@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -22,9 +23,34 @@ import (
 	"deedkeep/app/wire"
 )
 
-const probeSize = 100 << 20 // bytes: the largest file that SPEC.md allows
+const (
+	probeSize     = 100 << 20 // bytes: the largest file that SPEC.md allows
+	probePause    = 2 * time.Second
+	probePatience = 10 * time.Minute
 
-// probe sends 100 MB through whatever stands in front of the service, as a program
+	// The same of public_url, which is always tried: more than a proxy takes that nobody
+	// has told of uploads, and over in a second.
+	publicSize     = 2 << 20
+	publicPause    = 500 * time.Millisecond
+	publicPatience = 10 * time.Second
+)
+
+// through tries the address that was asked for, or else public_url.
+func through(ctx context.Context, opts Options, found *wire.Checkup) []wire.Diagnosis {
+	size, pause, patience := int64(probeSize), probePause, probePatience
+	if opts.Through == "" {
+		if opts.Config.PublicURL == "" || found == nil || !found.Status.Running {
+			return nil
+		}
+		opts.Through, size, pause, patience = opts.Config.PublicURL, publicSize, publicPause, publicPatience
+	}
+	opts.Size, opts.Pause, opts.Patience = cmp.Or(opts.Size, size), cmp.Or(opts.Pause, pause), cmp.Or(opts.Patience, patience)
+	ctx, cancel := context.WithTimeout(ctx, opts.Patience)
+	defer cancel()
+	return probe(ctx, opts)
+}
+
+// probe sends a body through whatever stands in front of the service, as a program
 // would send a document, and judges what arrived.
 func probe(ctx context.Context, opts Options) []wire.Diagnosis {
 	path := ""
@@ -44,17 +70,15 @@ func probe(ctx context.Context, opts Options) []wire.Diagnosis {
 		defer own.CloseIdleConnections()
 		transport = own
 	}
-	pause := cmp.Or(opts.Pause, 2*time.Second)
-	size := cmp.Or(opts.Size, probeSize)
-	body := &paused{Reader: io.LimitReader(rand.NewChaCha8([32]byte{}), size), at: size / 2, pause: pause}
+	body := &paused{Reader: io.LimitReader(rand.NewChaCha8([32]byte{}), opts.Size), at: opts.Size / 2, pause: opts.Pause}
 	begun := time.Now()
 	c := client.New(opts.Through, opts.Key, transport)
 	got, err := c.SendProbe(ctx, path, body)
 	took := time.Since(begun)
 	if err != nil {
-		return []wire.Diagnosis{judgeBroken(err, body.sent.Load(), took)}
+		return []wire.Diagnosis{judgeBroken(err, opts, body.sent.Load(), took)}
 	}
-	all := []wire.Diagnosis{judgeProbe(got, size, took, pause)}
+	all := []wire.Diagnosis{judgeProbe(got, opts.Size, took, opts.Pause)}
 	all = append(all, judgeForwarding(got, opts))
 	if opts.Key != "" {
 		_, err := c.OrderFields(ctx)
@@ -95,8 +119,12 @@ func (p *paused) Read(b []byte) (int, error) {
 }
 
 // judgeBroken says what a refusal on the way means.
-func judgeBroken(err error, sent int64, took time.Duration) wire.Diagnosis {
-	says := fmt.Sprintf("100 MB did not get through: after %s and %s: %v", wire.HumanSize(sent), took.Round(100*time.Millisecond), err)
+func judgeBroken(err error, opts Options, sent int64, took time.Duration) wire.Diagnosis {
+	says := fmt.Sprintf("%s did not get through %s: after %s and %s: %v",
+		wire.HumanSize(opts.Size), opts.Through, wire.HumanSize(sent), took.Round(100*time.Millisecond), err)
+	if found, ok := judgeConnection(err, opts.Through); ok {
+		return found
+	}
 	const room = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
 	const patience = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
 	refused, isAnswer := errors.AsType[*client.Error](err)
@@ -109,14 +137,50 @@ func judgeBroken(err error, sent int64, took time.Duration) wire.Diagnosis {
 		return bad("through", says, "the proxy does not reach the service: compare its upstream with the setting listen, http or https too")
 	case isAnswer && refused.Status == http.StatusBadRequest && strings.Contains(refused.Message, "speaks https"):
 		return bad("through", says, "the proxy speaks http to a service that speaks https: make its upstream https, or switch tls.* off and listen on 127.0.0.1")
+	case isAnswer && refused.Status/100 == 3:
+		return bad("through", says, "set public_url to the address that it leads to, and have clients use that: most lose the body of an upload when they are redirected")
 	case isAnswer && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound):
 		return bad("through", says, "another service answers there, or an old one of ours: compare the address, and pass every path on as it is")
 	case isAnswer:
 		return bad("through", says, "see the proxy's log for this answer")
+	case errors.Is(err, context.DeadlineExceeded):
+		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", wire.HumanSize(opts.Size), opts.Through, opts.Patience, wire.HumanSize(sent)),
+			"see whether the proxy reaches the server (its upstream), and its log; "+patience)
 	case sent > 0:
 		return bad("through", says, room+"; and "+patience)
 	}
 	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
+}
+
+// judgeConnection says why no request was made at all; false where one may have been.
+// What this machine can't reach or doesn't trust may work for others: a name of the
+// public DNS leads outside and not back in, or the office has an authority of its own.
+func judgeConnection(err error, address string) (wire.Diagnosis, bool) {
+	var (
+		name    *net.DNSError
+		dial    *net.OpError
+		unknown x509.UnknownAuthorityError
+		host    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		plain   tls.RecordHeaderError
+	)
+	const elsewhere = "start the proxy, and see public_url, the DNS and the firewall; if it works from other machines, nothing to do"
+	switch {
+	case errors.As(err, &name):
+		return warn("through", fmt.Sprintf("this machine doesn't find %s: %v", address, name), elsewhere), true
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return warn("through", fmt.Sprintf("this machine doesn't reach %s: %v", address, dial), elsewhere), true
+	case errors.As(err, &unknown):
+		return warn("through", fmt.Sprintf("this machine doesn't trust the certificate of %s: %v", address, unknown),
+			"let the proxy send the complete chain (nginx: fullchain.pem); if your office has its own certificate authority, add it to those that this machine and your API clients trust"), true
+	case errors.As(err, &host):
+		return bad("through", fmt.Sprintf("the certificate of %s is for other names: %v", address, host), "get one with that name, or correct public_url"), true
+	case errors.As(err, &invalid):
+		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid), "renew it, and see that the proxy loads the new one; see also the clock"), true
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
+		return bad("through", address+" does not speak https: the response is not encrypted", "set up TLS in the proxy, or correct the port or the scheme of public_url"), true
+	}
+	return wire.Diagnosis{}, false
 }
 
 func judgeProbe(got wire.Probe, size int64, took, pause time.Duration) wire.Diagnosis {
@@ -138,11 +202,14 @@ func judgeForwarding(got wire.Probe, opts Options) wire.Diagnosis {
 	secure := err == nil && through.Scheme == "https"
 	forwarded := got.ForwardedFor != "" || got.Proto != "" || got.ForwardedHost != ""
 	hidden := secure && !got.TLS // somebody took the encryption off
+	own := strings.TrimSuffix(opts.Config.PublicURL, "/")
 	switch {
+	case own != "" && got.Link != "" && got.Link != own:
+		return warn("proxy", fmt.Sprintf("download_url and other links begin with %s, and public_url is %s: the server that runs has other settings", got.Link, own), "restart the server")
 	case (forwarded || hidden) && !got.Trusted:
 		return warn("proxy", fmt.Sprintf("there is one at %s, and it is not believed: all callers count as one, and links may begin with http://", got.Peer), "trusted_proxies: ["+got.Peer+"]")
 	case hidden && got.Proto != "https" && opts.Config.PublicURL == "":
-		return warn("proxy", "it does not say that its callers speak https: links in answers begin with http://", "nginx: proxy_set_header X-Forwarded-Proto $scheme; or set public_url")
+		return warn("proxy", "it does not say that its callers speak https: download_url and other links begin with http://", "nginx: proxy_set_header X-Forwarded-Proto $scheme; or set public_url")
 	case got.Trusted && got.ForwardedFor == "":
 		return warn("proxy", "it does not say who calls: all callers count as one", "nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for")
 	case opts.Config.PublicURL == "" && err == nil && got.Host != through.Host && got.ForwardedHost != through.Host:

@@ -24,6 +24,7 @@ type probes struct {
 	now     func() time.Time
 	trusted []netip.Prefix
 	stall   time.Duration
+	origin  func(*http.Request) (string, error) // what links begin with
 
 	mu   sync.Mutex
 	open map[string]time.Time // token → its end
@@ -37,8 +38,10 @@ const (
 )
 
 func newProbes(opts Options) *probes {
+	c := opts.Config
 	return &probes{
-		chance: rand.Reader, now: opts.Now, trusted: opts.Config.TrustedProxies, stall: opts.Config.Timeouts.Stall, open: map[string]time.Time{},
+		chance: rand.Reader, now: opts.Now, trusted: c.TrustedProxies, stall: c.Timeouts.Stall, open: map[string]time.Time{},
+		origin: api.Origin(c.PublicURL, c.TrustedProxies),
 	}
 }
 
@@ -90,6 +93,11 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result := wire.Probe{
 		Host: r.Host, TLS: r.TLS != nil, ForwardedFor: r.Header.Get("X-Forwarded-For"), ForwardedHost: r.Header.Get("X-Forwarded-Host"),
 		Proto: r.Header.Get("X-Forwarded-Proto"), Authorization: r.Header.Get("Authorization") != "",
+	}
+	var err error
+	if result.Link, err = p.origin(r); err != nil {
+		answerJSON(w, http.StatusBadRequest, wire.Failure{Message: "The Host header of the request is not valid."})
+		return
 	}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		ip := peer.Addr().Unmap().WithZone("")

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,6 +123,11 @@ func look(t *testing.T, r *running, through string, transport http.RoundTripper)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return byCheck(t, report)
+}
+
+func byCheck(t *testing.T, report wire.Doctor) map[string]wire.Diagnosis {
+	t.Helper()
 	found := map[string]wire.Diagnosis{}
 	for _, f := range report.Findings {
 		found[f.Check] = f
@@ -167,3 +174,93 @@ func TestProbePaths(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// The doctor tries public_url on its own: with 2 MB, within a bounded time, and it says
+// which setting of the proxy is wrong.
+func TestDoctorTriesPublicURL(t *testing.T) {
+	var proxy atomic.Pointer[http.Handler]
+	front := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { (*proxy.Load()).ServeHTTP(w, req) }))
+	front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	front.StartTLS()
+	defer front.Close()
+	r := serve(t, func(c *config.Config) {
+		c.PublicURL, c.TrustedProxies = front.URL, []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	})
+	behind, err := url.Parse("http://" + r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := func(drop ...string) http.Handler {
+		return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(behind)
+			p.SetXForwarded()
+			for _, name := range drop {
+				p.Out.Header.Del(name)
+			}
+		}}
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	trust := front.Client().Transport
+	for _, row := range []struct {
+		name      string
+		proxy     http.Handler
+		transport http.RoundTripper
+		public    string // "": that of the server
+		patience  time.Duration
+		want      map[string]string // by check, its state and words; "": it is not there
+	}{
+		{"good", forward(), trust, "", 0, map[string]string{"through": "ok 2 MB got through", "proxy": "ok is believed"}},
+		{"bodies of 1 MB at most", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			_, _ = io.CopyN(io.Discard, req.Body, 1<<20) // It refuses whatever came.
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}), trust, "", 0, map[string]string{"through": "bad client_max_body_size", "proxy": ""}},
+		{"hangs", http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+			select {
+			case <-req.Context().Done():
+			case <-ended:
+			}
+		}), trust, "", 300 * time.Millisecond, map[string]string{"through": "bad within 300ms", "proxy": ""}},
+		{"doesn't say who calls", forward("X-Forwarded-For"), trust, "", 0, map[string]string{"through": "ok", "proxy": "warn X-Forwarded-For"}},
+		{"says no scheme, which public_url makes up for", forward("X-Forwarded-Proto"), trust, "", 0, map[string]string{"proxy": "ok"}},
+		{"redirects", http.RedirectHandler("https://vault.example.com/", http.StatusMovedPermanently), trust, "", 0, map[string]string{"through": "bad to https://vault.example.com/"}},
+		{"a certificate of its own", forward(), nil, "", 0, map[string]string{"through": "warn complete chain"}},
+		{"https where http is", forward(), nil, "https://" + r.address, 0, map[string]string{"through": "bad does not speak https"}},
+		{"nobody there", forward(), trust, "https://127.0.0.1:1", 0, map[string]string{"through": "warn doesn't reach https://127.0.0.1:1"}},
+		{"a server with other settings", forward(), trust, strings.Replace(front.URL, "127.0.0.1", "localhost", 1), 0, map[string]string{"proxy": "warn restart the server"}},
+		{"no public_url", forward(), trust, "-", 0, map[string]string{"through": "", "proxy": ""}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			proxy.Store(&row.proxy)
+			c := config.Default()
+			c.Data, c.Listen, c.PublicURL = r.vault.Dir(), r.address, strings.TrimSuffix(cmp.Or(row.public, front.URL), "-")
+			transport := row.transport
+			if own, ok := transport.(*http.Transport); ok { // the certificate of the test is for another name
+				own = own.Clone()
+				own.TLSClientConfig.ServerName = "example.com"
+				defer own.CloseIdleConnections()
+				transport = own
+			}
+			report, err := doctor.Look(t.Context(), doctor.Options{
+				Config: c, Now: time.Now, Log: slog.New(slog.DiscardHandler), Explain: func(err error) string { return err.Error() },
+				Assets:  func() error { return errors.New("not in this test") },
+				Network: func(string) (string, bool, error) { return "disk", false, nil },
+				Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
+					return fn(ctx, client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())))
+				},
+				Transport: transport, Pause: 1, Patience: row.patience,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := byCheck(t, report)
+			for check, want := range row.want {
+				f, there := found[check]
+				state, words, _ := strings.Cut(want, " ")
+				if there != (want != "") || f.State != state || !strings.Contains(f.Says+" -> "+f.Do, words) {
+					t.Errorf("%s: got %+v, want %q", check, f, want)
+				}
+			}
+		})
+	}
+}

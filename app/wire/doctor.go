@@ -53,4 +53,5 @@ type Probe struct {
 	ForwardedHost string `json:"forwarded_host"`
 	Proto         string `json:"forwarded_proto"`
 	Authorization bool   `json:"authorization"` // one was there; it is not looked at
+	Link          string `json:"link"`          // what links in the response to such a request begin with
 }
