@@ -83,7 +83,8 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	if checkup != nil {
 		add(forwarded(checkup)...)
 	}
-	add(memory(c), engine(ctx, opts))
+	add(memory(c))
+	add(engine(ctx, opts)...)
 	add(through(ctx, opts, checkup)...)
 	report := wire.Doctor{OK: true, Findings: all}
 	for _, f := range all {

@@ -20,10 +20,11 @@ import (
 // roomForEngine is more than the compiled engine takes in the cache.
 const roomForEngine = 64 << 20
 
-// engine opens a document of one page, in a process of its own as the server does.
-func engine(ctx context.Context, opts Options) wire.Diagnosis {
+// engine opens a document of one page, in a process of its own as the server does, and
+// looks at the sandbox of that process.
+func engine(ctx context.Context, opts Options) []wire.Diagnosis {
 	if err := opts.Assets(); err != nil {
-		return bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one")
+		return rows(bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one"))
 	}
 	c := opts.Config
 	cache, left := engineCache(c)
@@ -37,13 +38,16 @@ func engine(ctx context.Context, opts Options) wire.Diagnosis {
 	err = errors.Join(err, pool.Close())
 	const do = "see that the folder of reader.cache can be written, and that nothing (antivirus, memory limits) ends the program's child processes"
 	if err != nil {
-		return bad("engine", "a document cannot be opened: "+err.Error(), do)
+		return rows(bad("engine", "a document cannot be opened: "+err.Error(), do))
 	}
 	if report.Pages == nil || *report.Pages != 1 {
-		return bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do)
+		return rows(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
 	}
-	return ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left))
+	gaps, _ := pool.Gaps()
+	return rows(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), sandbox(gaps))
 }
+
+func rows(found ...wire.Diagnosis) []wire.Diagnosis { return found }
 
 // engineCache is where the compiled engine goes; "" where it is not kept, and then what
 // is to be said of that.

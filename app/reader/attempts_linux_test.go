@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 )
 
@@ -168,8 +169,9 @@ func Attempts() (names []string) {
 
 // What encloses the fake that makes the attempts.
 var enclosures = map[string]func() []Gap{
-	"nothing": func() []Gap { return nil },
-	"all":     enclose,
+	"nothing":  func() []Gap { return nil },
+	"all":      enclose,
+	"Landlock": func() []Gap { return gap(ProtectionFiles, denyFiles()) },
 }
 
 func init() {
@@ -203,6 +205,20 @@ func outcome(err error) string {
 		return unix.ErrnoName(errno)
 	}
 	return err.Error()
+}
+
+// LandlockVersion is what the kernel has, 0 for none. Version 6 counts from the repair of
+// its scope of signals on.
+func LandlockVersion() int {
+	const repaired = 2
+	version, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	if errata, err := ll.LandlockGetErrata(); version >= 6 && (err != nil || errata&repaired == 0) {
+		return 5
+	}
+	return version
 }
 
 // Idle are the process numbers of the children that wait for a document.

@@ -21,9 +21,10 @@
 //
 // A child does what needs files before its first document: for a PDF it loads PDFium,
 // from the cache of compiled code or into it. Then it closes its sandbox and says that it
-// is ready. On Linux it has no_new_privs from here on, a seccomp filter on all threads
-// that allows the system calls of the Go runtime and of WebAssembly on memory and open
-// pipes only, and limits of open files and of what it may write. It can open no file, no
+// is ready. On Linux it has no_new_privs from here on, a Landlock domain that allows
+// nothing, a seccomp filter on all threads that allows the system calls of the Go runtime
+// and of WebAssembly on memory and open pipes only, and limits of open files and of what
+// it may write. It can open no file, no
 // socket, and no process, and start none. What a system lacks of this costs no document:
 // the child reports it, and Pool.Gaps has it for the doctor.
 //

@@ -79,9 +79,12 @@ func callFilter(pid int) []bpf.Instruction {
 	)
 }
 
-// filterCalls applies callFilter to all threads. no_new_privs comes before it.
-func filterCalls() error {
-	raw, err := bpf.Assemble(callFilter(os.Getpid()))
+// filterCalls applies callFilter.
+func filterCalls() error { return applyFilter(callFilter(os.Getpid())) }
+
+// applyFilter has all threads judged by a program. no_new_privs comes before it.
+func applyFilter(instructions []bpf.Instruction) error {
+	raw, err := bpf.Assemble(instructions)
 	if err != nil {
 		return err
 	}

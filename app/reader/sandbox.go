@@ -4,6 +4,9 @@ package reader
 const (
 	// ProtectionPrivileges keeps a child from gaining privileges by starting a program.
 	ProtectionPrivileges = "no_new_privs"
+	// ProtectionFiles denies a child all files, and where the kernel can do more, TCP and
+	// signals to other processes.
+	ProtectionFiles = "landlock"
 	// ProtectionCalls lets a child make only the system calls it needs.
 	ProtectionCalls = "seccomp"
 	// ProtectionLimits bounds the files a child may have open, and what it may write.
@@ -13,7 +16,7 @@ const (
 )
 
 // Protections are all that a Gap may lack.
-var Protections = []string{ProtectionPrivileges, ProtectionCalls, ProtectionLimits, ProtectionSystem}
+var Protections = []string{ProtectionPrivileges, ProtectionFiles, ProtectionCalls, ProtectionLimits, ProtectionSystem}
 
 // Gap is a protection that the system did not give a child. The child works without it.
 type Gap struct {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 )
@@ -26,9 +27,21 @@ func enclose() (gaps []Gap) {
 	privileges := ll.AllThreadsPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	return slices.Concat(
 		gap(ProtectionPrivileges, privileges),
+		gap(ProtectionFiles, denyFiles()),
 		gap(ProtectionLimits, limitFiles()),
 		gap(ProtectionCalls, filterCalls()),
 	)
+}
+
+// denyFiles allows nothing of what Landlock can deny. This does not rely on the filter of
+// system calls, which sees no paths and could miss a call that a later kernel has.
+func denyFiles() error {
+	if _, err := ll.LandlockGetABIVersion(); err != nil {
+		return err
+	}
+	// On all threads, and with the rights that this kernel knows. The scope of signals is
+	// left out where the kernel would deny a process its own threads.
+	return landlock.V11.BestEffort().Restrict()
 }
 
 // limitFiles has no file written to, and few open. RLIMIT_NPROC is not for this: it counts

@@ -147,6 +147,68 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// Landlock denies files, and with later versions TCP, abstract sockets, signals, and Unix
+// sockets, without the filter of system calls. What this kernel does not deny is as
+// without a sandbox, and a kernel without Landlock is a gap.
+func TestLandlock(t *testing.T) {
+	t.Parallel()
+	free, _ := attempt(t, "nothing")
+	came, gaps := attempt(t, "Landlock")
+	version := reader.LandlockVersion()
+	t.Logf("Landlock %d, gaps %q", version, gaps)
+	if lacks := len(gaps) > 0; lacks != (version == 0) {
+		t.Errorf("Landlock %d: got gaps %q", version, gaps)
+	}
+	rows := map[string]struct {
+		since int
+		want  string
+	}{
+		"read /etc/passwd":              {1, "EACCES"},
+		"read a vault file":             {1, "EACCES"},
+		"list a directory":              {1, "EACCES"},
+		"read a file in the cache":      {1, "EACCES"},
+		"write a file in the cache":     {1, "EACCES"},
+		"replace a file in the cache":   {1, "EACCES"},
+		"remove a file from the cache":  {1, "EACCES"},
+		"start a program":               {1, "EACCES"},
+		"connect to a TCP port":         {4, "EACCES"},
+		"connect to an abstract socket": {6, "EPERM"},
+		"signal the parent":             {6, "EPERM"},
+		"signal a thread of the parent": {6, "EPERM"},
+		"connect to a Unix socket":      {9, "EACCES"},
+	}
+	for _, name := range reader.Attempts() {
+		want := free[name]
+		if row, denied := rows[name]; denied && version >= row.since {
+			want = row.want
+		}
+		if came[name] != want {
+			t.Errorf("Landlock %d, %s: got %s, want %s", version, name, came[name], want)
+		}
+	}
+}
+
+// A system that has nothing of the sandbox costs no document: the child reports what it
+// lacks.
+func TestSandboxIsLacking(t *testing.T) {
+	t.Parallel()
+	for kind, why := range map[string]string{"on an old kernel": "function not implemented", "in a strict container": "operation not permitted"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, fake(t, kind))
+			doc, size := text("WARRANTY DEED")
+			if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+				t.Errorf("got %+v, %v; want the document read", report, err)
+			}
+			gaps, _ := p.Gaps()
+			want := []reader.Gap{{Lacks: reader.ProtectionPrivileges, Reason: why}, {Lacks: reader.ProtectionFiles, Reason: why}, {Lacks: reader.ProtectionCalls, Reason: why}}
+			if !slices.Equal(gaps, want) {
+				t.Errorf("got gaps %v, want %v", gaps, want)
+			}
+		})
+	}
+}
+
 // status returns the fields of a /proc/.../status file.
 func status(t *testing.T, path string) map[string]string {
 	t.Helper()

@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"deedkeep/app/reader"
+	"deedkeep/app/wire"
+)
+
+// lacking says what it means that the sandbox of the processes that open documents lacks
+// a protection, and what to do.
+var lacking = map[string]struct{ means, do string }{
+	reader.ProtectionPrivileges: {"it could gain privileges by starting a program", "allow the system call prctl to the service or its container"},
+	reader.ProtectionFiles:      {"only the filter of system calls keeps it from files", "use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
+	reader.ProtectionCalls:      {"it could reach the network and start programs", "allow the system call seccomp to the service or its container"},
+	reader.ProtectionLimits:     {"it could open many files", "allow the system call prlimit64 to the service or its container"},
+	reader.ProtectionSystem:     {"it could do all that the service's user can", "run deedkeep on Linux where documents come from people you don't know"},
+}
+
+// enclosed is what a sandbox without a gap denies.
+func enclosed() string {
+	const says = "a process that opens documents can't open files, reach the network, or start programs"
+	if runtime.GOOS == "windows" {
+		return "a process that opens documents can't write files or start programs; unlike on Linux, it can read files and reach the network"
+	}
+	return says
+}
+
+// sandbox judges what a document could do that took the process over in which it was opened.
+func sandbox(gaps []reader.Gap) wire.Diagnosis {
+	const check = "sandbox"
+	if len(gaps) == 0 {
+		return ok(check, enclosed())
+	}
+	var lacks, means, do []string
+	files, calls := false, false
+	for _, g := range gaps {
+		files, calls = files || g.Lacks == reader.ProtectionFiles, calls || g.Lacks == reader.ProtectionCalls
+		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Lacks, cmp.Or(g.Reason, "not available")))
+		means = append(means, lacking[g.Lacks].means)
+		do = append(do, lacking[g.Lacks].do)
+	}
+	if files && calls {
+		means = []string{"it could read the vault's files, reach the network, and start programs"}
+	}
+	return warn(check, fmt.Sprintf("the system lacks %s. If a document takes over the process that opens it, %s", strings.Join(lacks, " and "), strings.Join(means, ", and ")),
+		strings.Join(do, "; "))
+}
