@@ -1,0 +1,190 @@
+//go:build root && linux
+
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/vaulttest"
+)
+
+// What every proxy must let through, asked from another address than its own.
+const proxyCheck = `
+ask() { curl -sS --interface 192.0.2.10 --cacert "$CA" "$@"; }
+for _ in $(seq 600); do ask -o health https://vault.example.com/healthz 2>/dev/null && break; sleep 0.05; done
+cat health
+printf '\nREDIRECT '
+ask -o /dev/null -w '%{http_code} %{redirect_url}\n' http://vault.example.com/orders?q=a%20b
+for size in 2 60; do
+	printf 'UPLOAD %s ' $size
+	ask -H "Authorization: Bearer $KEY" -F "files[]=@scan$size.tiff" -o upload.json -w '%{http_code} ' https://vault.example.com/v1/file-vault/upload
+	link=$(grep -o '"download_url":"[^"]*"' upload.json | cut -d'"' -f4)
+	ask -L -H "Authorization: Bearer $KEY" "$link" -o back.tiff
+	cmp scan$size.tiff back.tiff
+	echo "${link%/v1/*}"
+done
+printf 'COOKIE '
+ask -o /dev/null -D - --data-urlencode name=owner --data-urlencode 'password@password' https://vault.example.com/sign-in | tr -d '\r' | grep -i '^set-cookie'
+printf 'ADDRESSES '
+deedkeep events list --limit 20 --json | grep -oE '"(kind|address)": *"[^"]*"' | tr -d ' \n'
+printf '\n'
+SSL_CERT_FILE=$CA deedkeep doctor --through https://vault.example.com --key "$KEY" | sed 's/^/DOCTOR /' || true # there is no backup
+`
+
+// The recipes of the guide work as they are written, with nginx and Caddy of Debian on
+// the ports 80 and 443 of a network of their own.
+func TestProxyRecipes(t *testing.T) {
+	text, err := topic("proxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := t.TempDir()
+	tiff, err := os.ReadFile(sampleFile(t, "title/warranty-deed-g4-300dpi.tiff"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, _ := topicScript(text)
+	cert, key := proxyCertificate(t)
+	for name, content := range map[string][]byte{
+		"vault.pem": cert, "vault.key": key, "password": []byte("wexcombe county deeds since 1911"),
+		"nginx": []byte(fenced(t, text, "nginx")), "caddy": []byte(fenced(t, text, "caddyfile")),
+		// Nothing reads what follows the last image of a TIFF.
+		"scan2.tiff": append(bytes.Clone(tiff), make([]byte, 2<<20)...), "scan60.tiff": append(bytes.Clone(tiff), make([]byte, 60<<20)...),
+	} {
+		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct{ name, begin string }{
+		{"nginx", `export CA=$PWD/vault.pem
+cp nginx /etc/nginx/conf.d/deedkeep.conf
+nginx -t
+nginx -g 'daemon off;' &
+`},
+		// A certificate authority of its own, instead of one in the internet, is all that is added.
+		{"caddy", `export CA=/mnt/caddy/caddy/pki/authorities/local/root.crt XDG_DATA_HOME=/mnt/caddy XDG_CONFIG_HOME=/mnt/caddy
+{ printf '{\n\tlocal_certs\n\tskip_install_trust\n\tadmin off\n}\n'; cat caddy; } > /etc/caddy/Caddyfile
+caddy run --config /etc/caddy/Caddyfile 2>caddy.err &
+`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			script := guideMachine + `mount -t tmpfs guide /run
+mkdir -p /etc/ssl /etc/nginx/conf.d /etc/caddy /srv/deedkeep
+ip addr add 192.0.2.1/24 dev lo
+ip addr add 192.0.2.10/24 dev lo
+echo '192.0.2.1 vault.example.com' >> /etc/hosts
+cp vault.pem vault.key /etc/ssl
+systemctl() { deedkeep serve; }
+` + blocks + `
+KEY=$(deedkeep keys create proxy --quiet)
+deedkeep users create owner --role admin --password-stdin < password
+` + row.begin + proxyCheck
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash")
+			cmd.Dir, cmd.Stdin = room, strings.NewReader(script)
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.Cache())
+			content, err := cmd.CombinedOutput()
+			out := string(content)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if testing.Verbose() {
+				fmt.Printf("%s\n", out)
+			}
+			for _, want := range []string{
+				"REDIRECT 308 https://vault.example.com/orders?q=a%20b\n",
+				"UPLOAD 2 201 https://vault.example.com\n", "UPLOAD 60 201 https://vault.example.com\n",
+				"; Secure; ", `"address":"192.0.2.10""kind":"file.filed"`, `"address":"192.0.2.10""kind":"session.started"`,
+				"DOCTOR ok    through", "DOCTOR ok    proxy", "DOCTOR ok    key",
+			} {
+				if !strings.Contains(out, want) {
+					t.Errorf("the output lacks %q", want)
+				}
+			}
+			if strings.Contains(out, `"address":"127.0.0.1"`) {
+				t.Error("the audit log has the address of the proxy")
+			}
+			for line := range strings.Lines(out) {
+				found, is := strings.CutPrefix(line, "DOCTOR ")
+				if is && (strings.HasPrefix(found, "warn") || strings.HasPrefix(found, "bad")) && !strings.Contains(found, "speed of sync") && !strings.Contains(found, "backup") {
+					t.Errorf("doctor says %q", found)
+				}
+			}
+			if t.Failed() {
+				t.Log(out)
+			}
+		})
+	}
+}
+
+// fenced is the one block of a language in a guide.
+func fenced(t *testing.T, text, language string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, "\n```"+language+"\n")
+	block, rest, closed := strings.Cut(rest, "\n```\n")
+	if !found || !closed || strings.Contains(rest, "\n```"+language+"\n") {
+		t.Fatalf("the guide has no block %q, or two", language)
+	}
+	return block + "\n"
+}
+
+// The recipe for IIS, which no test runs, is at least well-formed.
+func TestProxyRecipeForIIS(t *testing.T) {
+	text, err := topic("proxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := xml.NewDecoder(strings.NewReader(fenced(t, text, "xml")))
+	for {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// proxyCertificate is a certificate for vault.example.com that signs itself, and its key.
+func proxyCertificate(t *testing.T) (cert, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "vault.example.com"}, DNSNames: []string{"vault.example.com"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+}
