@@ -50,7 +50,7 @@ func openFront(ctx context.Context, opts Options, public http.Handler) (f front,
 		return f, nil
 	}
 	both := newSplit(listener, tlsConfig(f.live))
-	elsewhere := redirect(c, f.address)
+	elsewhere := redirect(c, f.address, f.isOwn)
 	f.add(opts, both.plain, elsewhere) // stopped before the port that it hangs on
 	f.add(opts, both, strict(public, c.TLS))
 	if c.TLS.RedirectListen != "" {

@@ -13,16 +13,18 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/wire"
 )
 
 const speaksHTTPS = "This address speaks https."
 
-// redirect answers plain HTTP where https is spoken: whoever reads a page is sent
-// there, a program is told (API.md, "TLS"): a redirected POST would lose its body, and
-// a redirected key has been read on the way already.
-func redirect(c config.Config, address string) http.Handler {
+// redirect answers plain HTTP where https is spoken: a browser is sent there, a program
+// gets an error (API.md, "TLS"): a redirected POST would lose its body, and a redirected
+// key has been read on the way already. Without public_url a browser is sent to names
+// that are own alone, and gets a page for any other.
+func redirect(c config.Config, address string, own func(host string) bool) http.Handler {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		port = ""
@@ -36,9 +38,60 @@ func redirect(c config.Config, address string) http.Handler {
 			answerJSON(w, http.StatusBadRequest, wire.Failure{Message: speaksHTTPS})
 			return
 		}
-		// #nosec G710 -- to the name that was asked, or the setting's: a caller sends nobody but himself elsewhere
+		if c.PublicURL == "" && !own(bareHost(r.Host)) {
+			drain(w, r)
+			answerPage(w, http.StatusBadRequest, unknownName)
+			return
+		}
+		// #nosec G710 -- to public_url, or a name of this machine
 		http.Redirect(w, r, target, http.StatusPermanentRedirect)
 	}), rand.Reader)
+}
+
+// bareHost is what a Host header names: no port, no brackets, no dot at the end.
+func bareHost(host string) string {
+	return strings.TrimSuffix(strings.Trim(withoutPort.ReplaceAllString(host, ""), "[]"), ".")
+}
+
+// isOwn reports a name in the certificate, or a name or an address of this machine.
+func (f *front) isOwn(host string) bool {
+	return f.live.Facts().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
+		if ip, err := netip.ParseAddr(host); err == nil {
+			return name == ip.Unmap().String()
+		}
+		return strings.EqualFold(name, host)
+	})
+}
+
+// unknownName is shown where plain HTTP came for a name that nothing here has. It stands
+// alone: what a page needs besides would have to be loaded from that name.
+const unknownName = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Unknown server name – deedkeep</title>
+</head>
+<body>
+<main>
+<h1>Unknown server name</h1>
+<p>This server doesn’t know the name in the address that you opened, so it can’t send you to its secure page. Open the address that your administrator gave you, with https:// in front.</p>
+<p>Administrators: if the name is right, set <code>public_url</code> to it in config.yaml and restart the server.</p>
+</main>
+</body>
+</html>
+`
+
+func answerPage(w http.ResponseWriter, status int, page string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	// A client that has gone needs no answer.
+	_, _ = io.WriteString(w, page)
 }
 
 // secureURL is public_url, or the host that was asked with the port of https.

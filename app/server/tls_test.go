@@ -175,30 +175,44 @@ func TestPlainOnTheSamePort(t *testing.T) {
 		selfSigned(c)
 		c.PublicURL = "https://vault.example.com"
 	})
+	office, err := os.Hostname() // of this machine
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unknown = "a page"
 	for _, row := range []struct {
 		name, method, target, host, more string
 		status                           int
 		location                         string
 	}{
-		{"page", "GET", "/", "office.example:1", "", 308, "https://office.example:" + port + "/"},
-		{"page without a port", "GET", "/", "office.example", "", 308, "https://office.example:" + port + "/"},
-		{"page, head", "HEAD", "/a?b=c%20d", "office", "", 308, "https://office:" + port + "/a?b=c%20d"},
-		{"page by address", "GET", "/", "10.0.0.7:80", "", 308, "https://10.0.0.7:" + port + "/"},
-		{"page by IPv6", "GET", "/", "[fd00::7]", "", 308, "https://[fd00::7]:" + port + "/"},
-		{"page of two slashes", "GET", "//evil.example/x", "office", "", 308, "https://office:" + port + "//evil.example/x"},
-		{"link", "GET", "/dl/x?s=1", "office", "", 308, "https://office:" + port + "/dl/x?s=1"},
-		{"form", "POST", "/sign-in", "office", "Content-Length: 3\r\n", 400, ""},
-		{"v1", "GET", "/v1/orders", "office", "Authorization: Bearer x\r\n", 400, ""},
-		{"v1, head", "HEAD", "/v1/orders", "office", "", 400, ""},
-		{"v1, post", "POST", "/v1/orders", "office", "Content-Type: application/json\r\nContent-Length: 3\r\n", 400, ""},
-		{"v1 under its other name", "GET", "/api/v1/orders", "office", "", 400, ""},
-		{"v1 with more slashes", "GET", "//v1//orders", "office", "", 400, ""},
-		{"v1, upload that waits", "POST", "/v1/file-vault/upload", "office", "Content-Length: 3\r\nExpect: 100-continue\r\n", 400, ""},
+		{"page", "GET", "/", "localhost:1", "", 308, "https://localhost:" + port + "/"},
+		{"page without a port", "GET", "/", "localhost", "", 308, "https://localhost:" + port + "/"},
+		{"page, other letters, a dot behind it", "GET", "/", "LocalHost.", "", 308, "https://LocalHost.:" + port + "/"},
+		{"page, head", "HEAD", "/a?b=c%20d", office, "", 308, "https://" + office + ":" + port + "/a?b=c%20d"},
+		{"page by address", "GET", "/", "127.0.0.1:80", "", 308, "https://127.0.0.1:" + port + "/"},
+		{"page by IPv6", "GET", "/", "[::1]", "", 308, "https://[::1]:" + port + "/"},
+		{"page by IPv6 in another spelling", "GET", "/", "[0:0:0:0:0:0:0:1]:80", "", 308, "https://[0:0:0:0:0:0:0:1]:" + port + "/"},
+		{"page by another name", "GET", "/", "evil.example", "", 400, unknown},
+		{"page by another name, head", "HEAD", "/", "evil.example:80", "", 400, unknown},
+		{"page by a name under an own one", "GET", "/", "evil.localhost", "", 400, unknown},
+		{"page by a name that begins like an own one", "GET", "/", "localhost.evil.example", "", 400, unknown},
+		{"page by another address", "GET", "/", "198.51.100.7", "", 400, unknown},
+		{"page by another IPv6", "GET", "/", "[2001:db8::7]", "", 400, unknown},
+		{"v1 by another name", "GET", "/v1/orders", "evil.example", "", 400, ""},
+		{"page of two slashes", "GET", "//evil.example/x", office, "", 308, "https://" + office + ":" + port + "//evil.example/x"},
+		{"link", "GET", "/dl/x?s=1", office, "", 308, "https://" + office + ":" + port + "/dl/x?s=1"},
+		{"form", "POST", "/sign-in", office, "Content-Length: 3\r\n", 400, ""},
+		{"v1", "GET", "/v1/orders", office, "Authorization: Bearer x\r\n", 400, ""},
+		{"v1, head", "HEAD", "/v1/orders", office, "", 400, ""},
+		{"v1, post", "POST", "/v1/orders", office, "Content-Type: application/json\r\nContent-Length: 3\r\n", 400, ""},
+		{"v1 under its other name", "GET", "/api/v1/orders", office, "", 400, ""},
+		{"v1 with more slashes", "GET", "//v1//orders", office, "", 400, ""},
+		{"v1, upload that waits", "POST", "/v1/file-vault/upload", office, "Content-Length: 3\r\nExpect: 100-continue\r\n", 400, ""},
 		{"no host", "GET", "/", "a b", "", 400, ""},
 		{"host with a path", "GET", "/", "evil.example/x", "", 400, ""},
-		{"options of all", "OPTIONS", "*", "office", "", 400, ""},
-		{"proxy that took it off", "GET", "/", "office", "X-Forwarded-Proto: https\r\n", 400, ""},
-		{"proxy that was asked plainly", "GET", "/", "office", "X-Forwarded-Proto: http\r\n", 308, "https://office:" + port + "/"},
+		{"options of all", "OPTIONS", "*", office, "", 400, ""},
+		{"proxy that took it off", "GET", "/", office, "X-Forwarded-Proto: https\r\n", 400, ""},
+		{"proxy that was asked plainly", "GET", "/", office, "X-Forwarded-Proto: http\r\n", 308, "https://" + office + ":" + port + "/"},
 	} {
 		for where, address := range map[string]string{"same port": r.address, "redirect_listen": r.answering.Redirect} {
 			t.Run(row.name+", "+where, func(t *testing.T) {
@@ -208,8 +222,15 @@ func TestPlainOnTheSamePort(t *testing.T) {
 				}
 				at := &running{address: address}
 				answer, text := at.raw(t, row.method, row.method+" "+row.target+" HTTP/1.1\r\nHost: "+row.host+"\r\n"+row.more+"\r\n"+body)
+				if row.location == unknown {
+					shown := row.method == "HEAD" || strings.Contains(text, "<h1>Unknown server name</h1>") && strings.Contains(text, "<code>public_url</code>")
+					if answer.StatusCode != row.status || !shown || answer.Header.Get("Content-Type") != "text/html; charset=utf-8" || answer.Header.Get("Location") != "" {
+						t.Errorf("got %d %v %q, want %d and a page that names public_url", answer.StatusCode, answer.Header, text, row.status)
+					}
+					return
+				}
 				if answer.StatusCode != row.status || answer.Header.Get("Location") != row.location {
-					t.Errorf("%d %q", answer.StatusCode, answer.Header.Get("Location"))
+					t.Errorf("got %d %q, want %d %q", answer.StatusCode, answer.Header.Get("Location"), row.status, row.location)
 				}
 				// net/http refuses what is no host itself.
 				if row.status == 400 && row.method != "HEAD" && !strings.HasPrefix(text, "400 Bad Request") && strings.TrimSpace(text) != `{"message":"This address speaks https."}` {
@@ -277,7 +298,7 @@ func TestFirstBytes(t *testing.T) {
 	}
 	t.Run("plain, a byte at a time", func(t *testing.T) {
 		conn := r.dial(t)
-		for _, b := range []byte("GET /x HTTP/1.1\r\nHost: a\r\n\r\n") {
+		for _, b := range []byte("GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n") {
 			if _, err := conn.Write([]byte{b}); err != nil {
 				t.Fatal(err)
 			}
