@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/inspect"
 	"deedkeep/app/local"
 	"deedkeep/app/reader"
+	"deedkeep/app/secret"
 	"deedkeep/app/server"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -186,6 +187,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		Backup: backupSettings(c),
 		Users: vault.UserRules{
 			Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
+			Queue: secret.Queue{Length: c.Users.SignInQueue, Wait: c.Users.SignInWait},
 		},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,

@@ -106,6 +106,8 @@ type Users struct {
 	SessionMax          time.Duration `mapstructure:"session_max"`           // at all
 	RequireSecondFactor bool          `mapstructure:"require_second_factor"` // of everybody
 	KnownAddress        time.Duration `mapstructure:"known_address"`         // since a person signed in from it; 0: not at all
+	SignInQueue         int           `mapstructure:"sign_in_queue"`         // sign-ins that wait for the check of their password
+	SignInWait          time.Duration `mapstructure:"sign_in_wait"`          // for it
 }
 
 // Uploads are the documents that people drop onto a page: they go on after a break.
@@ -229,7 +231,7 @@ func Default() Config {
 		},
 		Rate:    Rate{FailingKeys: 60},
 		Links:   Links{TTL: 5 * time.Minute},
-		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day},
+		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day, SignInQueue: 512, SignInWait: 30 * time.Second},
 		Uploads: Uploads{Keep: day, PerUser: 200},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, StallInMemory: 10 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,

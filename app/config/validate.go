@@ -45,6 +45,8 @@ func bounds() map[string]span {
 		"users.session_idle":        durations(time.Minute, 90*day),
 		"users.session_max":         durations(time.Minute, 365*day),
 		"users.known_address":       durations(0, 365*day),
+		"users.sign_in_queue":       {1, 100_000},
+		"users.sign_in_wait":        durations(100*time.Millisecond, 5*time.Minute),
 		"uploads.keep":              durations(time.Minute, 30*day),
 		"uploads.per_user":          {1, 10_000},
 		"timeouts.header":           durations(100*time.Millisecond, 10*time.Minute),

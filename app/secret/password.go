@@ -48,34 +48,33 @@ const (
 )
 
 const (
-	phcHead      = "$argon2id$v=19$"
-	mostMemory   = 64 * 1024 // KiB that a record may ask for
-	mostPasses   = 10
-	mostLanes    = 4
-	passwordWait = 64 // callers that may wait for their turn
+	phcHead    = "$argon2id$v=19$"
+	mostMemory = 64 * 1024 // KiB that a record may ask for
+	mostPasses = 10
+	mostLanes  = 4
+	mostRuns   = 2 // of argon2 at a time
 )
 
 var phcCoding = base64.RawStdEncoding.Strict()
 
 var errNoPHC = errors.New("the hash of the password is not argon2id in its PHC form")
 
-// ErrBusy is Hash's and Verify's when so many wait already that another would not
-// get its turn in time.
+// ErrBusy is Hash's and Verify's when the queue is full, or the turn did not come in time.
 var ErrBusy = errors.New("too many passwords are being checked")
 
 // Passwords hashes and verifies, two at a time: at PasswordCost each takes 19 MiB and the
-// better part of 100 ms. It is safe for concurrent use.
+// better part of 100 ms. The others wait in a queue, in which owners take turns: an owner
+// is an address that people sign in from. It is safe for concurrent use.
 type Passwords struct {
-	chance  io.Reader
-	cost    Cost
-	turns   chan struct{}
-	waiting atomic.Int64
-	runs    atomic.Uint64
+	chance io.Reader
+	cost   Cost
+	turns  *turns
+	runs   atomic.Uint64
 }
 
 // NewPasswords draws salts from chance; what it hashes has the cost.
-func NewPasswords(chance io.Reader, cost Cost) *Passwords {
-	return &Passwords{chance: chance, cost: cost, turns: make(chan struct{}, 2)}
+func NewPasswords(chance io.Reader, cost Cost, queue Queue) *Passwords {
+	return &Passwords{chance: chance, cost: cost, turns: newTurns(mostRuns, queue)}
 }
 
 // fresh is a hash of today's cost before it is made.
@@ -87,12 +86,12 @@ func (p *Passwords) fresh() phc {
 func (p *Passwords) Runs() uint64 { return p.runs.Load() }
 
 // Hash gives the PHC form of a password. Its errors are those of chance and ctx, and ErrBusy.
-func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, error) {
 	h := p.fresh()
 	if _, err := io.ReadFull(p.chance, h.salt); err != nil {
 		return "", fmt.Errorf("draw a salt: %w", err)
 	}
-	hash, err := p.run(ctx, h, password)
+	hash, err := p.run(ctx, owner, h, password)
 	if err != nil {
 		return "", err
 	}
@@ -104,14 +103,14 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 // hash should be made anew because the cost has moved since. An empty hash stands for
 // a user who has none or does not exist: it costs the same and never fits. A hash
 // that cannot be read is an error.
-func (p *Passwords) Verify(ctx context.Context, hash, password string) (fits, stale bool, err error) {
+func (p *Passwords) Verify(ctx context.Context, owner, hash, password string) (fits, stale bool, err error) {
 	h := p.fresh()
 	if hash != "" {
 		if h, err = parsePHC(hash); err != nil {
 			return false, false, err
 		}
 	}
-	got, err := p.run(ctx, h, password)
+	got, err := p.run(ctx, owner, h, password)
 	if err != nil {
 		return false, false, err
 	}
@@ -120,18 +119,11 @@ func (p *Passwords) Verify(ctx context.Context, hash, password string) (fits, st
 }
 
 // run gives the hash of a password as h asks for it: as long as its own.
-func (p *Passwords) run(ctx context.Context, h phc, password string) ([]byte, error) {
-	if p.waiting.Add(1) > passwordWait {
-		p.waiting.Add(-1)
-		return nil, ErrBusy
+func (p *Passwords) run(ctx context.Context, owner string, h phc, password string) ([]byte, error) {
+	if err := p.turns.take(ctx, owner); err != nil {
+		return nil, err
 	}
-	defer p.waiting.Add(-1)
-	select {
-	case p.turns <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-p.turns }()
+	defer p.turns.give(owner)
 	p.runs.Add(1)
 	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.lanes, uint32(len(h.hash))), nil
 }

@@ -6,18 +6,17 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/argon2"
 )
 
 func TestPassword(t *testing.T) {
-	p := NewPasswords(chance(1), PasswordCost())
-	hash, err := p.Hash(t.Context(), "correct horse")
+	p := NewPasswords(chance(1), PasswordCost(), Queue{})
+	hash, err := p.Hash(t.Context(), "", "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
 		t.Fatalf("%q, %v", hash, err)
 	}
-	again, err := p.Hash(t.Context(), "correct horse")
+	again, err := p.Hash(t.Context(), "", "correct horse")
 	if err != nil || again == hash {
 		t.Errorf("the salt is the same: %v", err)
 	}
@@ -38,47 +37,50 @@ func TestPassword(t *testing.T) {
 		"cheap and wrong":   {cheap.String(), "x", false, false},
 	} {
 		before := p.Runs()
-		fits, stale, err := p.Verify(t.Context(), row.hash, row.password)
+		fits, stale, err := p.Verify(t.Context(), "", row.hash, row.password)
 		if err != nil || fits != row.fits || stale != row.stale || p.Runs() != before+1 {
 			t.Errorf("%s: fits %v, stale %v, %v, %d runs", name, fits, stale, err, p.Runs()-before)
 		}
 	}
-	if _, _, err := p.Verify(t.Context(), "secret", "secret"); !errors.Is(err, errNoPHC) || strings.Contains(err.Error(), "secret") {
+	if _, _, err := p.Verify(t.Context(), "", "secret", "secret"); !errors.Is(err, errNoPHC) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("no hash: %v", err)
 	}
-	if _, err := NewPasswords(noChance{}, PasswordCost()).Hash(t.Context(), "x"); err == nil {
+	if _, err := NewPasswords(noChance{}, PasswordCost(), Queue{}).Hash(t.Context(), "", "x"); err == nil {
 		t.Error("a salt without chance")
 	}
 }
 
-// Two at a time; the others wait for their turn, leave when they are told to, and are
-// sent away when there are too many.
+// Two at a time; the others wait for their turn, leave when the client does, and get
+// ErrBusy when there are too many.
 func TestPasswordsTakeTurns(t *testing.T) {
-	p := NewPasswords(chance(1), PasswordCost())
-	p.turns <- struct{}{}
-	p.turns <- struct{}{}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if _, err := p.Hash(ctx, "x"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("while both work: %v", err)
+	p := NewPasswords(chance(1), PasswordCost(), Queue{Length: 1})
+	for _, owner := range []string{"a", "b"} {
+		if err := p.turns.take(t.Context(), owner); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if n := p.waiting.Load(); n != 0 {
-		t.Errorf("%d wait", n)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Hash(ctx, "c", "x"); !errors.Is(err, context.Canceled) {
+		t.Errorf("while both work: got %v, want %v", err, context.Canceled)
 	}
-	p.waiting.Store(passwordWait)
-	if _, _, err := p.Verify(t.Context(), "", "x"); !errors.Is(err, ErrBusy) {
-		t.Errorf("when many wait: %v", err)
+	if _, err := p.turns.join("c"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Verify(t.Context(), "d", "", "x"); !errors.Is(err, ErrBusy) {
+		t.Errorf("when the queue is full: got %v, want %v", err, ErrBusy)
 	}
 	if p.Runs() != 0 {
-		t.Errorf("%d runs", p.Runs())
+		t.Errorf("%d runs, want 0", p.Runs())
 	}
-	p.waiting.Store(0)
-	<-p.turns
-	if _, err := p.Hash(t.Context(), "x"); err != nil {
+	p.turns.give("a") // c's turn
+	p.turns.give("b")
+	if _, err := p.Hash(t.Context(), "d", "x"); err != nil {
 		t.Error(err)
 	}
-	if len(p.turns) != 1 {
-		t.Error("a turn is not given back")
+	p.turns.give("c")
+	if p.turns.free != mostRuns {
+		t.Errorf("%d turns are free, want %d", p.turns.free, mostRuns)
 	}
 }
 

@@ -146,7 +146,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	if err := refused.Err(); err != nil {
 		return user, err
 	}
-	password, err := u.hash(ctx, draft.Password)
+	password, err := u.hash(ctx, draft.Address, draft.Password)
 	if err != nil {
 		return user, err
 	}

@@ -29,7 +29,7 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	if len(password) > title.MostPassword {
 		password = ""
 	}
-	fits, _, err := u.passwords.Verify(ctx, user.Password, password)
+	fits, _, err := u.passwords.Verify(ctx, network(actor.Address), user.Password, password)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
 		err = &SignInError{Reason: TooBusy, Wait: busyWait}
@@ -76,7 +76,7 @@ func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, 
 	if err := title.CheckPassword(user.Name, fresh).Err(); err != nil {
 		return err
 	}
-	hash, err := u.hash(ctx, fresh)
+	hash, err := u.hash(ctx, actor.Address, fresh)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, 
 }
 
 // hash is Passwords.Hash with a refusal for people when everything is busy.
-func (u *Users) hash(ctx context.Context, password string) (string, error) {
-	hash, err := u.passwords.Hash(ctx, password)
+func (u *Users) hash(ctx context.Context, address, password string) (string, error) {
+	hash, err := u.passwords.Hash(ctx, network(address), password)
 	if errors.Is(err, secret.ErrBusy) {
 		err = &SignInError{Reason: TooBusy, Wait: busyWait}
 	}

@@ -158,7 +158,7 @@ func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, cro
 	if len(known) > title.MostPassword {
 		known, hash = "", ""
 	}
-	fits, stale, err := u.passwords.Verify(ctx, hash, known)
+	fits, stale, err := u.passwords.Verify(ctx, network(draft.Address), hash, known)
 	switch {
 	case errors.Is(err, secret.ErrBusy):
 		return step{}, &SignInError{Reason: TooBusy, Wait: busyWait}
@@ -169,7 +169,7 @@ func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, cro
 	}
 	checked := step{user: user}
 	if stale {
-		checked.rehashed, err = u.rehash(ctx, draft.Password)
+		checked.rehashed, err = u.rehash(ctx, draft.Address, draft.Password)
 	}
 	return checked, err
 }
@@ -186,8 +186,8 @@ func (u *Users) enter(ctx context.Context, draft SignInDraft, checked step, now 
 
 // rehash is the form that passwords have now; "" when everything is busy: the old one
 // has just let somebody in, and does so next time.
-func (u *Users) rehash(ctx context.Context, password string) (string, error) {
-	hash, err := u.passwords.Hash(ctx, password)
+func (u *Users) rehash(ctx context.Context, address, password string) (string, error) {
+	hash, err := u.passwords.Hash(ctx, network(address), password)
 	if errors.Is(err, secret.ErrBusy) {
 		return "", nil
 	}

@@ -346,7 +346,7 @@ func TestRehash(t *testing.T) {
 	if err != nil || now.Password == cheapHash || !strings.Contains(now.Password, "m=19456,t=2,p=1") {
 		t.Errorf("%s, %v", now.Password, err)
 	}
-	if _, stale, err := secret.NewPasswords(nil, secret.PasswordCost()).Verify(t.Context(), now.Password, goodPassword); stale || err != nil {
+	if _, stale, err := secret.NewPasswords(nil, secret.PasswordCost(), secret.Queue{}).Verify(t.Context(), "", now.Password, goodPassword); stale || err != nil {
 		t.Errorf("%v %v", stale, err)
 	}
 }
@@ -355,15 +355,17 @@ func TestRehash(t *testing.T) {
 // a user is refused in words.
 func TestEverythingIsBusy(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.PasswordCost() })
+	p := peopled(t, func(o *vault.Options) {
+		o.Passwords, o.Settings.Users.Queue = secret.PasswordCost(), secret.Queue{Length: 8}
+	})
 	ctx, leave := context.WithCancel(t.Context())
 	var crowd sync.WaitGroup
 	defer crowd.Wait()
 	defer leave()
-	for range 80 {
+	for i := range 20 {
 		crowd.Go(func() {
 			for ctx.Err() == nil {
-				if p.Checks(ctx) != nil {
+				if p.Checks(ctx, fmt.Sprint(i)) != nil {
 					time.Sleep(time.Millisecond) // it is busy: the others hold it so
 				}
 			}
@@ -387,4 +389,25 @@ func TestEverythingIsBusy(t *testing.T) {
 		}
 		return hash == ""
 	})
+}
+
+// While 200 addresses sign in at the same time, a person's own sign-in waits for its
+// turn and succeeds.
+func TestSignInAmongACrowd(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.Cost{Memory: 1024, Passes: 2, Lanes: 1} })
+	p.user(t, "owner", title.RoleAdmin)
+	var crowd sync.WaitGroup
+	before := p.Runs()
+	for i := range 200 {
+		crowd.Go(func() {
+			_, err := p.Users.SignIn(context.Background(), vault.SignInDraft{Name: "x", Password: "wrong password", Address: fmt.Sprintf("198.51.100.%d", i)})
+			refused(t, "one of the crowd", err, vault.WrongPassword)
+		})
+	}
+	eventually(t, "the crowd is there", func() bool { return p.Runs() > before })
+	if _, err := p.try(t, "owner", goodPassword, "", "192.0.2.1"); err != nil {
+		t.Errorf("the owner: %v", err)
+	}
+	crowd.Wait()
 }

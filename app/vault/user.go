@@ -28,6 +28,7 @@ type UserRules struct {
 	Session             title.SessionLimits // 12 hours and 14 days where they are 0
 	RequireSecondFactor bool
 	KnownAddress        time.Duration // how long an address is known from which a user signed in; 0: not at all
+	Queue               secret.Queue  // of sign-ins whose password has to be checked
 }
 
 func (r UserRules) limits() title.SessionLimits {
@@ -128,7 +129,7 @@ func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserD
 		return "", user, err
 	}
 	if draft.Password != nil {
-		user.Password, err = u.hash(ctx, *draft.Password)
+		user.Password, err = u.hash(ctx, actor.Address, *draft.Password)
 	} else {
 		token, user.Link, err = u.mint(false)
 	}

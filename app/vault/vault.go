@@ -283,7 +283,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.jobs = newJobs()
 	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
-	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance, passwords), tries: &tries{seen: map[string][]time.Time{}},
+	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance, passwords, v.set.Users.Queue), tries: &tries{seen: map[string][]time.Time{}},
 		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
 	v.Events = &Events{v: v, verified: job[LogReport]{v: v}}
