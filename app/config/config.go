@@ -85,7 +85,9 @@ type Limits struct {
 	FilesPerAbstract int  `mapstructure:"files_per_abstract"`
 	Connections      int  `mapstructure:"connections"`
 	// PerAddress counts those without a request under way; not of trusted proxies, nor of this machine.
-	PerAddress  int  `mapstructure:"connections_per_address"`
+	PerAddress int `mapstructure:"connections_per_address"`
+	// Trusted are those of trusted proxies and of this machine together; 0: three quarters of Connections.
+	Trusted     int  `mapstructure:"connections_trusted"`
 	HeaderBytes Size `mapstructure:"header_bytes"`
 }
 

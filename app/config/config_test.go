@@ -111,6 +111,7 @@ limits:
   request_body: 264MB
   connections: 10
   connections_per_address: 9
+  connections_trusted: 6
   header_bytes: 32 KB
 rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
@@ -139,7 +140,7 @@ func everyConfig() Config {
 		TLS:            TLS{Cert: "/etc/dk/cert.pem", Key: "/etc/dk/key.pem", RedirectListen: ":80", HSTS: 30 * day},
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
-			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, PerAddress: 9, HeaderBytes: 32 * KB},
+			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, PerAddress: 9, Trusted: 6, HeaderBytes: 32 * KB},
 		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second}, Uploads: Uploads{2 * time.Hour, 7},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 8 * time.Second, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},

@@ -81,6 +81,7 @@ func bounds() map[string]span {
 		"backup.keep_monthly":       {0, 10_000},
 
 		"limits.connections_per_address": {1, 100_000},
+		"limits.connections_trusted":     {0, 100_000},
 		"tls.hsts":                       durations(0, 730*day),
 	}
 }
@@ -283,6 +284,9 @@ func (c Config) unsafe() (problems Problems) {
 	}
 	if l := c.Limits; l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields) {
 		refuse("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)
+	}
+	if l := c.Limits; l.Trusted >= l.Connections {
+		refuse("limits.connections_trusted", "must be 0 or less than limits.connections (%d), not %d", l.Connections, l.Trusted)
 	}
 	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
 		refuse("reader.cache", "must not be the data directory itself")

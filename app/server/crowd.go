@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"container/list"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -8,126 +10,195 @@ import (
 	"slices"
 	"sync"
 
+	"deedkeep/app/config"
 	"deedkeep/app/title"
 )
 
-// crowd knows the connections of each address, and those that bring no request: new
-// ones, of which no head has been read, and idle ones. Above the limit of these the
-// oldest is closed, so that nobody holds all slots by saying nothing, and whoever
-// comes with a request gets in. Above the limit of all, for which requests that never
-// end count too, a new one is closed, so that no address holds all slots at all.
+// crowd knows all connections, and those that bring no request: new ones, of which no
+// head has been read, and idle ones. No connection that brings no request keeps another
+// out:
+//
+//   - An address has few of them; above that its oldest is closed.
+//   - An address has a part of all connections, with requests or without. This machine and
+//     the proxies, whose connections are many people's, have a larger part together. Above
+//     it the oldest without a request is closed, or else the new one.
+//   - When all connections are taken, the oldest without a request is closed, of the
+//     address that has the most of these. Where each one has a request, the new one waits
+//     for the first of them to end.
 type crowd struct {
-	most     int            // of those that bring no request
-	all      int            // of one address
-	trusted  []netip.Prefix // whose connections are many people's
-	loopback bool           // count this machine's too
+	most     int            // of one address, without a request
+	each     int            // of one address
+	near     int            // of this machine and of proxies together
+	trusted  []netip.Prefix // the proxies
+	loopback bool           // count this machine as any address
+	slots    chan struct{}  // one for each connection
 
 	mu      sync.Mutex
-	waiting map[netip.Prefix][]*limitedConn // oldest first
-	open    map[netip.Prefix]int
+	places  map[netip.Prefix]*place // those that have connections
+	pending int                     // new connections that wait for a slot
+	turn    uint64                  // of the last that came to wait for a request
 }
 
-// newCrowd lets one address have a quarter of all connections, of which most may
-// bring no request.
-func newCrowd(most, connections int, trusted []netip.Prefix) *crowd {
-	return &crowd{most: most, all: max(1, connections/4), trusted: trusted, waiting: map[netip.Prefix][]*limitedConn{}, open: map[netip.Prefix]int{}}
+// place is what counts as one address.
+type place struct {
+	open    int
+	waiting list.List // of *limitedConn that bring no request, the oldest first
 }
 
-// enter is told of a new connection, and says whether it may stay. To make it room,
-// the address's oldest one that brings no request is closed.
-func (c *crowd) enter(conn *limitedConn) bool {
-	place, counts := c.place(conn)
-	if !counts {
-		return true
+// near is the place of this machine and of proxies.
+var near netip.Prefix
+
+func newCrowd(l config.Limits, trusted []netip.Prefix) *crowd {
+	return &crowd{
+		most: l.PerAddress, each: max(1, l.Connections/4), near: cmp.Or(l.Trusted, max(1, l.Connections*3/4)), trusted: trusted,
+		slots: make(chan struct{}, l.Connections), places: map[netip.Prefix]*place{},
 	}
-	c.mu.Lock()
-	full := c.open[place] >= c.all
-	var oldest *limitedConn
-	if list := c.waiting[place]; full && len(list) > 0 {
-		oldest = list[0]
-	}
-	c.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.Close() // It leaves by that; its other end may have gone.
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open[place] >= c.all {
+}
+
+// enter is told of a new connection, and says whether it may stay: it has a slot then. It
+// waits for one until done.
+func (c *crowd) enter(conn *limitedConn, done <-chan struct{}) bool {
+	if !c.join(conn) {
 		return false
 	}
-	c.open[place]++
+	for {
+		select {
+		case c.slots <- struct{}{}:
+			conn.slot = true
+			return true
+		default:
+		}
+		c.mu.Lock()
+		oldest := c.oldest()
+		if oldest == nil {
+			c.pending++
+		}
+		c.mu.Unlock()
+		if oldest != nil {
+			_ = oldest.Close() // It leaves by that; its other end may have gone.
+			continue
+		}
+		select {
+		case c.slots <- struct{}{}:
+			conn.slot = true
+		case <-done:
+		}
+		c.mu.Lock()
+		c.pending--
+		c.mu.Unlock()
+		return conn.slot
+	}
+}
+
+// join counts a connection among those of its address, if that has not too many.
+func (c *crowd) join(conn *limitedConn) bool {
+	conn.from = c.place(conn)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at, most := c.places[conn.from], c.share(conn.from); at != nil && at.open >= most; at = c.places[conn.from] {
+		first := at.waiting.Front()
+		if first == nil {
+			return false
+		}
+		c.mu.Unlock()
+		_ = first.Value.(*limitedConn).Close() // as in enter
+		c.mu.Lock()
+	}
+	at := c.places[conn.from]
+	if at == nil {
+		at = &place{}
+		c.places[conn.from] = at
+	}
+	at.open++
 	conn.counted = true
 	return true
 }
 
+// share is how many connections a place may have.
+func (c *crowd) share(from netip.Prefix) int {
+	if from == near {
+		return c.near
+	}
+	return c.each
+}
+
+// oldest is the oldest connection without a request, of the places that have the most of
+// them; nil where there is none.
+func (c *crowd) oldest() (oldest *limitedConn) {
+	most := 1
+	for _, at := range c.places {
+		if at.waiting.Len() < most {
+			continue
+		}
+		first := at.waiting.Front().Value.(*limitedConn)
+		if at.waiting.Len() > most || oldest == nil || first.turn < oldest.turn {
+			most, oldest = at.waiting.Len(), first
+		}
+	}
+	return oldest
+}
+
 // wait is told when a connection is new or idle.
 func (c *crowd) wait(conn *limitedConn) {
-	place, counts := c.place(conn)
-	if !counts {
-		return
-	}
-	if oldest := c.add(place, conn); oldest != nil {
-		_ = oldest.Close() // It leaves by that; its other end may have gone.
+	if surplus := c.add(conn); surplus != nil {
+		_ = surplus.Close() // as in enter
 	}
 }
 
 // add gives the connection that is one too many.
-func (c *crowd) add(place netip.Prefix, conn *limitedConn) *limitedConn {
+func (c *crowd) add(conn *limitedConn) *limitedConn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := c.waiting[place]
-	if conn.left || slices.Contains(list, conn) {
+	if !conn.counted || conn.waits != nil {
 		return nil
 	}
-	list = append(list, conn)
-	c.waiting[place] = list
-	if len(list) <= c.most {
-		return nil
+	at := c.places[conn.from]
+	c.turn++
+	conn.turn, conn.waits = c.turn, at.waiting.PushBack(conn)
+	switch {
+	case c.pending > 0:
+		return c.oldest()
+	case conn.from != near && at.waiting.Len() > c.most:
+		return at.waiting.Front().Value.(*limitedConn)
 	}
-	return list[0]
+	return nil
 }
 
 // leave is told when a connection has a request, or, for good, when it is closed.
 func (c *crowd) leave(conn *limitedConn, forGood bool) {
-	place, counts := c.place(conn)
-	if !counts {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	conn.left = conn.left || forGood
-	if forGood && conn.counted {
-		conn.counted = false
-		if c.open[place]--; c.open[place] == 0 {
-			delete(c.open, place)
-		}
+	if !conn.counted {
+		return
 	}
-	list := c.waiting[place]
-	if i := slices.Index(list, conn); i >= 0 {
-		list = slices.Delete(list, i, i+1)
+	at := c.places[conn.from]
+	if conn.waits != nil {
+		at.waiting.Remove(conn.waits)
+		conn.waits = nil
 	}
-	if c.waiting[place] = list; len(list) == 0 {
-		delete(c.waiting, place)
+	if !forGood {
+		return
+	}
+	conn.counted = false
+	if at.open--; at.open == 0 {
+		delete(c.places, conn.from)
 	}
 }
 
-func (c *crowd) place(conn *limitedConn) (netip.Prefix, bool) {
-	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}, false
+func (c *crowd) place(conn *limitedConn) netip.Prefix {
+	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		return c.placeOf(tcp.AddrPort().Addr())
 	}
-	return c.placeOf(tcp.AddrPort().Addr())
+	return near
 }
 
-// placeOf is what counts as one address. This machine, and proxies, may have as many
-// connections as they like.
-func (c *crowd) placeOf(ip netip.Addr) (netip.Prefix, bool) {
+func (c *crowd) placeOf(ip netip.Addr) netip.Prefix {
 	ip = ip.Unmap().WithZone("")
 	if !ip.IsValid() || ip.IsLoopback() && !c.loopback ||
 		slices.ContainsFunc(c.trusted, func(p netip.Prefix) bool { return p.Contains(ip) }) {
-		return netip.Prefix{}, false
+		return near
 	}
-	return title.Network(ip), true
+	return title.Network(ip)
 }
 
 // watch is the http.Server.ConnState of servers whose listener is limited. A

@@ -15,25 +15,23 @@ import (
 	"deedkeep/app/config"
 )
 
-// from is a connection whose other end is said to be elsewhere.
-func from(t *testing.T, l *limited, address string) (near net.Conn, conn *limitedConn, place netip.Prefix, counts bool) {
+// from is a connection, with its other end.
+func from(t *testing.T, l *limited) (other net.Conn, conn *limitedConn) {
 	t.Helper()
-	near, err := net.Dial("tcp", l.Addr().String())
+	other, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = near.Close() })
+	t.Cleanup(func() { _ = other.Close() })
 	accepted, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn = accepted.(*limitedConn)
-	place, counts = l.crowd.placeOf(netip.MustParseAddr(address))
-	return near, conn, place, counts
+	return other, accepted.(*limitedConn)
 }
 
 func TestPlaces(t *testing.T) {
-	c := newCrowd(1, 1000, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
+	c := newCrowd(config.Default().Limits, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
 	for _, row := range []struct{ address, place string }{
 		{"127.0.0.1", ""},
 		{"::1", ""},
@@ -46,23 +44,22 @@ func TestPlaces(t *testing.T) {
 		{"2001:db8:1:2:3::4", "2001:db8:1:2::/64"},
 		{"fe80::1%eth0", "fe80::/64"},
 	} {
-		place, counts := c.placeOf(netip.MustParseAddr(row.address))
-		if counts != (row.place != "") || counts && place.String() != row.place {
-			t.Errorf("%s: %s, %v", row.address, place, counts)
+		place := c.placeOf(netip.MustParseAddr(row.address))
+		if place == near != (row.place == "") || place != near && place.String() != row.place {
+			t.Errorf("%s: %s", row.address, place)
 		}
 	}
-	if _, counts := c.placeOf(netip.Addr{}); counts {
-		t.Error("no address counts")
+	if place := c.placeOf(netip.Addr{}); place != near {
+		t.Errorf("no address is %s", place)
 	}
 }
 
-// Everybody counts in these tests, this machine too; one address has its part of so
-// many connections.
-func crowded(t *testing.T, most, connections int) (*limited, func() net.Conn) {
+// crowded is a server of so many connections. As an address, this machine has its part of
+// them, and so many without a request; else it has three quarters.
+func crowded(t *testing.T, most, connections int, address bool) (*limited, func() net.Conn) {
 	t.Helper()
-	l := limitedTCP(t, 64)
-	l.crowd = newCrowd(most, connections, nil)
-	l.crowd.loopback = true
+	l := limitedTCP(t, connections)
+	l.crowd.most, l.crowd.loopback = most, address
 	opts := Options{Config: config.Default(), Log: slog.New(slog.DiscardHandler)}
 	opts.Config.Timeouts.Header = 20 * time.Second
 	server := newServer(opts, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,11 +74,8 @@ func crowded(t *testing.T, most, connections int) (*limited, func() net.Conn) {
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 			t.Error(err)
 		}
-		if n := len(l.crowd.waiting); n != 0 {
-			t.Errorf("%d addresses are still counted", n)
-		}
-		if n := len(l.crowd.open); n != 0 {
-			t.Errorf("connections of %d addresses are still counted", n)
+		if n := len(l.crowd.places); n != 0 || len(l.crowd.slots) != 0 || l.crowd.pending != 0 {
+			t.Errorf("connections of %d addresses are still counted, %d slots are taken, %d wait", n, len(l.crowd.slots), l.crowd.pending)
 		}
 	})
 	return l, func() net.Conn {
@@ -122,20 +116,41 @@ func isClosed(t *testing.T, conn net.Conn, now bool) bool {
 		t.Fatal(err)
 	}
 	_, err := conn.Read(make([]byte, 1))
+	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-func TestCrowd(t *testing.T) {
-	l, dial := crowded(t, 3, 1000)
-	accepted := func(n int) {
-		t.Helper()
-		n++ // the slot of the next one
-		for end := time.Now().Add(10 * time.Second); len(l.slots) != n; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%d connections, want %d", len(l.slots), n)
-			}
+// accepted waits until the listener has so many connections.
+func (l *limited) accepted(t *testing.T, n int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); len(l.crowd.slots) != n; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections, want %d", len(l.crowd.slots), n)
 		}
 	}
+}
+
+// waits returns once a connection waits for a slot.
+func (l *limited) waits(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		l.crowd.mu.Lock()
+		waits := l.crowd.pending == 1
+		l.crowd.mu.Unlock()
+		if waits {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("none waits for a slot")
+		}
+	}
+}
+
+func TestCrowd(t *testing.T) {
+	l, dial := crowded(t, 3, 1000, true)
+	accepted := func(n int) { l.accepted(t, n) }
 	silent, idle, busy := dial(), dial(), dial()
 	accepted(3)
 	if err := ask(idle, short); err != nil {
@@ -173,22 +188,26 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// endless begins a request whose body does not come.
+func endless(t *testing.T, conn net.Conn) net.Conn {
+	t.Helper()
+	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 100 {
+		t.Fatal(answer, err)
+	}
+	return conn
+}
+
 // Requests that never end hold no more than their address's part of all connections;
 // one that says nothing makes room first.
 func TestCrowdOfRequests(t *testing.T) {
-	_, dial := crowded(t, 3, 4*4)
-	const endless = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+	_, dial := crowded(t, 3, 4*4, true)
 	var busy []net.Conn
 	begin := func() {
 		t.Helper()
-		conn := dial()
-		if _, err := io.WriteString(conn, endless); err != nil {
-			t.Fatal(err)
-		}
-		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 100 {
-			t.Fatal(answer, err)
-		}
-		busy = append(busy, conn)
+		busy = append(busy, endless(t, dial()))
 	}
 	begin()
 	begin()
@@ -220,20 +239,90 @@ func TestCrowdOfRequests(t *testing.T) {
 	}
 }
 
+// More idle connections of this machine than there are slots keep no one out: it has its
+// part, of which the oldest without a request are closed, and the rest is free for others.
+func TestCrowdOfThisMachine(t *testing.T) {
+	const connections, idle = 1024, 1100
+	l, dial := crowded(t, 128, connections, false)
+	busy := endless(t, dial())
+	var silent []net.Conn
+	for range idle {
+		silent = append(silent, dial())
+	}
+	l.accepted(t, connections*3/4)
+	if err := ask(dial(), short); err != nil {
+		t.Errorf("a request beside them: %v", err)
+	}
+	gone := idle + 2 - connections*3/4 // the busy one and the new one stay
+	for _, at := range []int{0, gone - 1} {
+		if !isClosed(t, silent[at], true) {
+			t.Errorf("number %d stays", at)
+		}
+	}
+	for _, at := range []int{gone, idle - 1} {
+		if isClosed(t, silent[at], false) {
+			t.Errorf("number %d was closed", at)
+		}
+	}
+	if err := ask(busy, "ok"); err != nil {
+		t.Errorf("the one at work: %v", err)
+	}
+}
+
+// When all slots are taken, the oldest connection without a request makes way, of the
+// address that has the most of them. Where there is none, the first one whose request ends.
+func TestCrowdMakesWay(t *testing.T) {
+	l, dial := crowded(t, 3, 5, false)
+	l.crowd.near = 6 // more than there are, so that it's never closed for its part
+	// One of another address, idle and older than all others.
+	elsewhere, _ := from(t, limitedTCP(t, 1))
+	other := &limitedConn{TCPConn: elsewhere.(*net.TCPConn), crowd: l.crowd, slot: true, from: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
+	l.crowd.places[other.from] = &place{open: 1}
+	l.crowd.slots <- struct{}{}
+	l.crowd.wait(other)
+
+	first, second, third := endless(t, dial()), dial(), dial()
+	l.accepted(t, 4)
+	fourth := endless(t, dial())
+	fifth := endless(t, dial())
+	if !isClosed(t, second, true) {
+		t.Error("the oldest of the fullest address stays")
+	}
+	sixth := endless(t, dial())
+	if _, err := other.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the oldest of all stays: %v", err)
+	}
+	endless(t, third) // now each one has a request
+	last, answered := dial(), make(chan error)
+	go func() { answered <- ask(last, short) }()
+	l.waits(t)
+	if err := ask(first, "ok"); err != nil {
+		t.Error(err)
+	}
+	if err := <-answered; err != nil {
+		t.Errorf("the one that waited: %v", err)
+	}
+	for _, conn := range []net.Conn{third, fourth, fifth, sixth} {
+		if err := ask(conn, "ok"); err != nil {
+			t.Errorf("one at work: %v", err)
+		}
+	}
+}
+
 // A connection that was closed is counted no more, whatever is told of it later.
 func TestCrowdForgetsTheClosed(t *testing.T) {
 	l := limitedTCP(t, 4)
 	defer l.Close()
 	l.crowd.loopback = true
-	near, conn, _, _ := from(t, l, "127.0.0.1")
-	if len(l.crowd.waiting) != 1 {
-		t.Fatal(l.crowd.waiting)
+	other, conn := from(t, l)
+	if conn.waits == nil || len(l.crowd.places) != 1 {
+		t.Fatal(l.crowd.places)
 	}
-	if err := errors.Join(conn.Close(), near.Close()); err != nil {
+	if err := errors.Join(conn.Close(), other.Close()); err != nil {
 		t.Fatal(err)
 	}
 	watch(conn, http.StateIdle)
-	if len(l.crowd.waiting) != 0 {
-		t.Error(l.crowd.waiting)
+	if len(l.crowd.places) != 0 {
+		t.Error(l.crowd.places)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 
 	"deedkeep/app/certificate"
-	"deedkeep/app/config"
 )
 
 // front is what the network sees: the public address, and with TLS what tells those
@@ -39,8 +38,8 @@ func openFront(ctx context.Context, opts Options, public http.Handler) (f front,
 			return f, err
 		}
 	}
-	crowd := newCrowd(c.Limits.PerAddress, c.Limits.Connections, c.TrustedProxies)
-	listener, err := listen(ctx, c, c.Listen, "listen (--listen)", crowd)
+	crowd := newCrowd(c.Limits, c.TrustedProxies)
+	listener, err := listen(ctx, c.Listen, "listen (--listen)", crowd)
 	if err != nil {
 		return f, err
 	}
@@ -54,7 +53,7 @@ func openFront(ctx context.Context, opts Options, public http.Handler) (f front,
 	f.add(opts, both.plain, elsewhere) // stopped before the port that it hangs on
 	f.add(opts, both, strict(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
-		plain, err := listen(ctx, c, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
+		plain, err := listen(ctx, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
 		if err != nil {
 			return f, err
 		}
@@ -111,7 +110,7 @@ func tlsConfig(live *certificate.Live) *tls.Config {
 }
 
 // listen opens a public address, and names its setting when it cannot.
-func listen(ctx context.Context, c config.Config, address, setting string, crowd *crowd) (*limited, error) {
+func listen(ctx context.Context, address, setting string, crowd *crowd) (*limited, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("%w; the setting %s chooses another address", err, setting)
@@ -120,5 +119,5 @@ func listen(ctx context.Context, c config.Config, address, setting string, crowd
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("listen on %s: it is no TCP address", address), listener.Close())
 	}
-	return limit(tcp, c.Limits.Connections, crowd), nil
+	return limit(tcp, crowd), nil
 }

@@ -1,43 +1,39 @@
 package server
 
 import (
+	"container/list"
 	"net"
+	"net/netip"
 	"sync"
 )
 
-// limited is a TCP listener that has at most so many connections open; whoever
-// comes then waits in the kernel's queue. Unlike netutil.LimitListener it leaves
-// them their ReadFrom, without which net/http sends no file by sendfile.
+// limited is a TCP listener whose connections share the slots of a crowd. Unlike
+// netutil.LimitListener it takes a new connection before it has a slot for it, so that an
+// idle one can make way, and it leaves connections their ReadFrom, without which net/http
+// sends no file by sendfile.
 type limited struct {
 	*net.TCPListener
 	crowd  *crowd
-	slots  chan struct{}
 	done   chan struct{}
 	closed sync.Once
 }
 
-func limit(listener *net.TCPListener, connections int, c *crowd) *limited {
-	return &limited{TCPListener: listener, crowd: c, slots: make(chan struct{}, connections), done: make(chan struct{})}
+func limit(listener *net.TCPListener, c *crowd) *limited {
+	return &limited{TCPListener: listener, crowd: c, done: make(chan struct{})}
 }
 
 func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
 	for {
 		conn, err := l.AcceptTCP()
 		if err != nil {
-			<-l.slots
 			return nil, err
 		}
-		limited := &limitedConn{TCPConn: conn, crowd: l.crowd, slots: l.slots}
-		if l.crowd.enter(limited) {
+		limited := &limitedConn{TCPConn: conn, crowd: l.crowd}
+		if l.crowd.enter(limited, l.done) {
 			l.crowd.wait(limited)
 			return limited, nil
 		}
-		_ = conn.Close() // Its address has enough; the slot is the next one's.
+		_ = limited.Close() // Its address has enough, or the listener is closed.
 	}
 }
 
@@ -50,18 +46,22 @@ func (l *limited) Close() error {
 type limitedConn struct {
 	*net.TCPConn
 	crowd  *crowd
-	slots  chan struct{}
+	from   netip.Prefix // its place
+	slot   bool         // it has one
 	closed sync.Once
 	// Of the crowd, whose lock guards them.
-	left    bool // for good
-	counted bool // among those of its address
+	counted bool          // among those of its place
+	turn    uint64        // when it came to wait
+	waits   *list.Element // of its place's list; nil while it has a request
 }
 
 func (c *limitedConn) Close() error {
 	err := c.TCPConn.Close()
 	c.closed.Do(func() {
 		c.crowd.leave(c, true)
-		<-c.slots
+		if c.slot {
+			<-c.crowd.slots
+		}
 	})
 	return err
 }

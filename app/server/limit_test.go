@@ -6,6 +6,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"deedkeep/app/config"
 )
 
 func limitedTCP(t *testing.T, connections int) *limited {
@@ -14,7 +16,7 @@ func limitedTCP(t *testing.T, connections int) *limited {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return limit(tcp, connections, newCrowd(1, 1000, nil))
+	return limit(tcp, newCrowd(config.Limits{PerAddress: 1, Connections: connections}, nil))
 }
 
 // net/http sends by sendfile only through a connection that has a ReadFrom.
@@ -36,20 +38,26 @@ func TestLimitKeepsReadFrom(t *testing.T) {
 	if err := errors.Join(conn.Close(), near.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Close(); err == nil || len(l.slots) != 0 {
-		t.Errorf("closed again: %v, %d slots taken", err, len(l.slots))
+	if err := conn.Close(); err == nil || len(l.crowd.slots) != 0 {
+		t.Errorf("closed again: %v, %d slots taken", err, len(l.crowd.slots))
 	}
 }
 
 // Close ends an Accept that waits for a slot.
 func TestLimitEnds(t *testing.T) {
 	l := limitedTCP(t, 1)
-	l.slots <- struct{}{}
+	l.crowd.slots <- struct{}{}
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
 	ended := make(chan error, 1)
 	go func() {
 		_, err := l.Accept()
 		ended <- err
 	}()
+	l.waits(t)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
