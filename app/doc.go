@@ -33,6 +33,7 @@
 //	0      app/wire       JSON shapes of /v1 to the letter                        -
 //	0      app/body       reading of request bodies: JSON, forms, multipart       -
 //	0      app/tally      counts of what happens, for whoever asks                -
+//	0      app/tus        the headers of resumable uploads                         -
 //	0      app/pace       bodies at the pace of honest clients, and no slower     -
 //	0      app/blob       files named by their SHA-256, written once              -
 //	0      app/derived    pictures and text that can be made again                -

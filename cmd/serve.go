@@ -189,7 +189,7 @@ func vaultSettings(c config.Config) vault.Settings {
 			Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
 			Queue: secret.Queue{Length: c.Users.SignInQueue, Wait: c.Users.SignInWait},
 		},
-		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser},
+		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: vault.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
 		Search: vault.SearchSettings{

@@ -76,7 +76,7 @@ func New(opts Options) (http.Handler, error) {
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, err
 	}
-	engine.Use(edge.log, edge.recover, edge.cors, gate.admit)
+	engine.Use(edge.log, edge.recover, edge.cors, edge.tus, gate.admit)
 	engine.NoRoute(edge.handle(func(*call) (answer, error) { return answer{}, errNoRoute }))
 	engine.NoMethod(edge.handle(func(*call) (answer, error) { return answer{}, errNoMethod }))
 	mount(engine, edge)
@@ -101,6 +101,7 @@ func routes(e *edge) []route {
 	trash := trashHandler{e, v.Trash}
 	events := eventHandler{e, v.Events}
 	search := searchHandler{e, v}
+	uploads := uploadHandler{e, v.Uploads}
 	return []route{
 		{"GET", "/abstract-templates", templates.list},
 		{"GET", "/abstract-templates/:n", templates.get},
@@ -132,6 +133,10 @@ func routes(e *edge) []route {
 		{"DELETE", "/file-vault/files/:n", files.trash},
 		{"POST", "/file-vault/files/:n/restore", files.restore},
 		{"GET", "/file-vault/files/:n/download", files.download},
+		{"POST", uploadsPath, uploads.begin},
+		{"GET", uploadsPath + "/:id", uploads.show},
+		{"PATCH", uploadsPath + "/:id", uploads.write},
+		{"DELETE", uploadsPath + "/:id", uploads.cancel},
 		{"GET", "/search", search.search},
 		{"GET", "/trash", trash.list},
 		{"GET", eventsPath, events.list},
@@ -143,7 +148,7 @@ func mount(engine *gin.Engine, e *edge) {
 	allowed := map[string][]string{}
 	for _, r := range routes(e) {
 		path, h := "/v1"+r.path, r.handler
-		if r.method == http.MethodPost {
+		if r.method == http.MethodPost && r.path != uploadsPath { // an upload that is begun twice stores nothing twice
 			h = e.once(h)
 		}
 		engine.Handle(r.method, path, e.handle(h))
@@ -179,7 +184,7 @@ func straighten(next http.Handler) http.Handler {
 		own := *r.URL
 		own.Path, own.RawPath = path, ""
 		r2 := *r
-		r2.URL = &own
+		r2.URL, r2.Method = &own, meant(r, path)
 		defer func() { r.Pattern = r2.Pattern }() // for whoever counts routes
 		next.ServeHTTP(w, &r2)
 	})

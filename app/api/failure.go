@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/body"
 	"deedkeep/app/pace"
 	"deedkeep/app/title"
+	"deedkeep/app/tus"
 	"deedkeep/app/vault"
 	"deedkeep/app/wire"
 )
@@ -128,8 +129,11 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 		limit     *body.LimitError
 		long      *http.MaxBytesError
 		busy      *vault.SignInError
+		protocol  *tus.Error
 	)
 	switch {
+	case errors.As(err, &protocol):
+		return translateProtocol(protocol)
 	case errors.Is(err, pace.ErrTooSlow):
 		return errTooSlow.status, wire.Failure{Message: errTooSlow.message}, nil
 	case errors.Is(err, pace.ErrBrokeOff):
@@ -147,9 +151,27 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 			"Retry-After": strconv.Itoa(int(busy.Wait / time.Second)),
 		}
 	case errors.As(err, &named) && kinds[named.Kind] != 0:
-		return kinds[named.Kind], wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
+		return statusOf(named), wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}
 	return http.StatusInternalServerError, wire.Failure{Message: "Server error."}, nil
+}
+
+// statusOf is that of the table; an upload that another request writes is locked, which
+// passes, while a conflict stays.
+func statusOf(named *title.Error) int {
+	if errors.Is(named, vault.ErrUploadBusy) {
+		return http.StatusLocked
+	}
+	return kinds[named.Kind]
+}
+
+// translateProtocol is the answer to a request that is not as tus has it.
+func translateProtocol(err *tus.Error) (int, wire.Failure, map[string]string) {
+	var header map[string]string
+	if err.Status == http.StatusPreconditionFailed {
+		header = map[string]string{"Tus-Version": tus.Version}
+	}
+	return err.Status, wire.Failure{Message: err.Message}, header
 }
 
 func fieldErrors(fields title.Fields) wire.FieldErrors {

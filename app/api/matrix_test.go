@@ -18,6 +18,8 @@ func TestMatrix(t *testing.T) {
 	placed := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	dropped := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	h.settle(t)
+	arriving := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
+	cancelled := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
 	requests := map[string]row{
 		"GET /abstracts":                     {status: 200},
 		"PATCH /abstracts/{id}":              {status: 200, header: []string{asJSON}, body: `{"city":"Salem"}`},
@@ -38,6 +40,11 @@ func TestMatrix(t *testing.T) {
 		"DELETE /file-vault/folders/{n}":     {status: 204, path: "/file-vault/folders/4"},
 		"GET /search":                        {status: 200, path: "/search?q=T-1"},
 		"GET /trash":                         {status: 200},
+		"POST /uploads":                      {status: 201, header: []string{tus, length(20), meta("filename", "a.pdf")}},
+		"GET /uploads/{id}":                  {status: 200, path: arriving},
+		"HEAD /uploads/{id}":                 {status: 200, path: arriving, header: []string{tus}},
+		"PATCH /uploads/{id}":                {status: 204, path: arriving, header: []string{tus, asChunk, offset(0), "Content-Length: 0"}},
+		"DELETE /uploads/{id}":               {status: 204, path: cancelled, header: []string{tus}},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},
 		"GET /abstract-templates/{n}":        {status: 200},
@@ -91,12 +98,15 @@ const (
 // cross asks one operation under every sort of credential; the one that works comes last.
 func (h *house) cross(t *testing.T, r row) {
 	reads := r.method == http.MethodGet || r.method == http.MethodHead
+	own := strings.HasPrefix(r.path, "/v1/uploads/")
 	good, log := r.status, r.path == "/v1/events"
 	for _, as := range []string{"", "bad", "expired", "revoked", "events", "metrics", "read", "full"} {
 		r.name, r.as, r.want, r.headers = r.method+" "+r.path+" as "+as, as, "", nil
 		switch {
-		case !log && (as == "full" || as == "read" && reads), log && as == "events":
+		case !log && (as == "full" || as == "read" && reads && !own), log && as == "events":
 			r.status = good
+		case as == "read" && reads && own: // of another key
+			r.status = http.StatusNotFound
 		case as == "read" || as == "events" || as == "metrics" || as == "full":
 			r.status, r.want = 403, forbidden
 		default:

@@ -95,10 +95,11 @@ func (e *edge) cors(c *gin.Context) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, wire.IgnoredFields, wire.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining"}, ", "))
+	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, wire.IgnoredFields, wire.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining",
+		"Location", "Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Upload-Offset", "Upload-Length", "Upload-Metadata", "Upload-Expires"}, ", "))
 	if c.Request.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, Idempotency-Key, X-Request-Id, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 }

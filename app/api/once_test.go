@@ -63,6 +63,9 @@ func TestOnceEveryPOST(t *testing.T) {
 	}
 	order := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore", "/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore"}
 	for path, item := range description(t).Paths.Map() {
+		if path == "/uploads" {
+			continue // it takes no such key: beginning stores nothing
+		}
 		if _, known := rows[path]; item.Post != nil && !known {
 			t.Errorf("POST %s is missing here", path)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/tus"
 )
 
 // Sample is one request of the contract as a person types it: made of the examples that
@@ -70,6 +72,7 @@ func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, 
 	if err != nil {
 		return "", err
 	}
+	headers := s.headers(item, operation)
 	begin := "curl"
 	if security := member(operation, "security"); security == nil || len(security.Content) > 0 {
 		begin += ` -H "Authorization: Bearer $KEY"`
@@ -85,7 +88,7 @@ func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, 
 	if member(responses, "302") != nil {
 		end = "-L " + end
 	}
-	lines := append(append([]string{begin}, body...), end)
+	lines := slices.Concat([]string{begin}, headers, body, []string{end})
 	if one := strings.Join(lines, " "); len(one) <= 110 {
 		return one, nil
 	}
@@ -124,6 +127,21 @@ func (s sampler) address(path string, item, operation *yaml.Node) (string, error
 	return anyOrigin + "/v1" + path, nil
 }
 
+// headers writes those that an operation cannot do without.
+func (s sampler) headers(item, operation *yaml.Node) (words []string) {
+	for _, of := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
+		if of == nil {
+			continue
+		}
+		for _, given := range of.Content {
+			if p := s.resolve(given); scalar(member(p, "in")) == "header" && scalar(member(p, "required")) == "true" {
+				words = append(words, "-H "+quoted(scalar(member(p, "name"))+": "+scalar(member(p, "example"))))
+			}
+		}
+	}
+	return words
+}
+
 // body writes what is sent: the first example of the first media type, and a document
 // for each field that takes some.
 func (s sampler) body(operation *yaml.Node) (words []string, err error) {
@@ -139,6 +157,9 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 				return nil, err
 			}
 			return []string{"-H 'Content-Type: application/json'", "-d " + quoted(b.String())}, nil
+		}
+		if media == tus.Media {
+			return []string{"-H " + quoted("Content-Type: "+media), "--data-binary @Deed.pdf"}, nil
 		}
 		for name, value := range members(example) {
 			words = append(words, "-F "+quoted(name+"="+value.Value))

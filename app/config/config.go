@@ -112,10 +112,11 @@ type Users struct {
 	SignInWait          time.Duration `mapstructure:"sign_in_wait"`          // for it
 }
 
-// Uploads are the documents that people drop onto a page: they go on after a break.
+// Uploads are the documents that resume after a break: of pages, and of API clients.
 type Uploads struct {
-	Keep    time.Duration `mapstructure:"keep"`     // since the last byte
-	PerUser int           `mapstructure:"per_user"` // open at once
+	Keep         time.Duration `mapstructure:"keep"`           // since the last byte
+	PerUser      int           `mapstructure:"per_user"`       // open at once, of a person or an API key
+	BytesPerUser Size          `mapstructure:"bytes_per_user"` // of those together
 }
 
 // Timeouts are the server's patience.
@@ -234,7 +235,7 @@ func Default() Config {
 		Rate:    Rate{FailingKeys: 60},
 		Links:   Links{TTL: 5 * time.Minute},
 		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day, SignInQueue: 512, SignInWait: 30 * time.Second},
-		Uploads: Uploads{Keep: day, PerUser: 200},
+		Uploads: Uploads{Keep: day, PerUser: 200, BytesPerUser: 20 * GB},
 		Timeouts: Timeouts{
 			Header: 10 * time.Second, Stall: 30 * time.Second, StallInMemory: 10 * time.Second, Idle: 2 * time.Minute, Grace: 30 * time.Second, MinRate: KB,
 		},

@@ -116,7 +116,7 @@ limits:
 rate: {failing_keys: 5, requests: 600}
 links: {ttl: 90s}
 users: {session_idle: 2h, session_max: 3d, require_second_factor: true, known_address: 9d, sign_in_queue: 77, sign_in_wait: 4s}
-uploads: {keep: 2h, per_user: 7}
+uploads: {keep: 2h, per_user: 7, bytes_per_user: 3 GB}
 timeouts: {header: 5s, stall: 1m, stall_in_memory: 8s, idle: 1m30s, grace: 0s, min_rate: 0}
 validation: {enforce_required: true, unique_order_number: true}
 reader: {processes: 2, memory: 1 GB, deadline: 1m, picture: 7s, text: 3m, cache: /var/cache/deedkeep}
@@ -141,7 +141,7 @@ func everyConfig() Config {
 		Log:            Log{"json", "debug"},
 		Limits: Limits{FileSize: 20 * MB, FilesPerRequest: 10, PDFPages: 50, ImageHeavySize: 5 * MB, ImageHeavyPages: 30, PicturePixels: 1_000_000, PictureWidth: 900, Text: 2 * MB, JSONBody: MB,
 			FormFields: 2 * MB, BodiesInMemory: 8 * MB, Parts: 11, RequestBody: 264 * MB, Page: MB, FilesPerAbstract: 50, Connections: 10, PerAddress: 9, Trusted: 6, HeaderBytes: 32 * KB},
-		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second}, Uploads: Uploads{2 * time.Hour, 7},
+		Rate: Rate{5, 600}, Links: Links{90 * time.Second}, Users: Users{2 * time.Hour, 3 * day, true, 9 * day, 77, 4 * time.Second}, Uploads: Uploads{2 * time.Hour, 7, 3 * GB},
 		Timeouts:   Timeouts{5 * time.Second, time.Minute, 8 * time.Second, 90 * time.Second, 0, 0},
 		Validation: Validation{true, true},
 		Reader:     Reader{2, GB, time.Minute, 7 * time.Second, 3 * time.Minute, "/var/cache/deedkeep"},

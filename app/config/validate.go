@@ -49,6 +49,7 @@ func bounds() map[string]span {
 		"users.sign_in_wait":        durations(100*time.Millisecond, 5*time.Minute),
 		"uploads.keep":              durations(time.Minute, 30*day),
 		"uploads.per_user":          {1, 10_000},
+		"uploads.bytes_per_user":    sizes(1, 64*TB),
 		"timeouts.header":           durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.stall":            durations(100*time.Millisecond, 10*time.Minute),
 		"timeouts.stall_in_memory":  durations(100*time.Millisecond, 10*time.Minute),

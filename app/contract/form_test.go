@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -69,6 +70,27 @@ func (f *fuzzer) document(name string) part {
 		filename, content = "picture.pdf", []byte("\x89PNG\r\n\x1a\n"+salt)
 	}
 	return f.file(name, filename, content)
+}
+
+// toArrive chooses the document of an upload, and says how many bytes it has.
+func (f *fuzzer) toArrive(r *request) string {
+	r.document = pick(f.rng, [][]byte{
+		vaulttest.PDF(1+f.rng.IntN(4), fmt.Sprint(f.rng.IntN(400))), append(vaulttest.PDF(1, "x"), "/Encrypt"...), []byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("l"), mostFile),
+	})
+	sum := sha256.Sum256(r.document)
+	f.world.sent[hex.EncodeToString(sum[:])] = true
+	return fmt.Sprint(len(r.document))
+}
+
+// metadata are those of an upload.
+func (f *fuzzer) metadata() string {
+	coded := func(name, value string) string { return name + " " + base64.StdEncoding.EncodeToString([]byte(value)) }
+	list := []string{coded("filename", pick(f.rng, []string{"Deed.pdf", "家屋.PDF", "Legal description.txt", "setup.exe"}))}
+	noun := pick(f.rng, []string{"abstract", "folder", ""})
+	if t := f.world.some(f.rng, noun, f.chance(10)); t != nil {
+		list = append(list, coded(noun+"_id", t.id))
+	}
+	return strings.Join(list, ",")
 }
 
 func (f *fuzzer) file(name, filename string, content []byte) part {

@@ -28,6 +28,7 @@ type request struct {
 	about    *thing   // what the path names, where it names one
 	once     string   // its Idempotency-Key, if it is a good one
 	answered *reply   // what it was answered the first time
+	document []byte   // that an upload is begun for
 }
 
 // make gives a request of an operation that is right, as far as the world knows.
@@ -59,8 +60,8 @@ func (f *fuzzer) path(r *request) string {
 		id := "1"
 		if t != nil {
 			id, above = t.id, t
-		} else if p.Value.Name == "id" {
-			id = "k3Jd82Qz"
+		} else if p.Value.Example != nil {
+			id = fmt.Sprint(p.Value.Example)
 		}
 		r.about = t
 		path = strings.Replace(path, "{"+p.Value.Name+"}", id, 1)
@@ -86,6 +87,14 @@ func (f *fuzzer) named(o *operation, before string, above *thing) *thing {
 		}
 		if len(own) > 0 && f.chance(85) {
 			return pick(f.rng, own)
+		}
+	}
+	if o.id == "detachFile" && above == nil && f.chance(85) {
+		// An abstract that has something to take away.
+		for _, t := range f.world.things["file"] {
+			if t.of != nil && !t.gone && !t.of.gone {
+				return t.of
+			}
 		}
 	}
 	gone := f.chance(12)
@@ -149,7 +158,7 @@ func plain(v any) string {
 
 func (f *fuzzer) headers(r *request) {
 	for _, p := range r.op.params {
-		if p.Value.In != openapi3.ParameterInHeader || !f.chance(30) {
+		if p.Value.In != openapi3.ParameterInHeader || !p.Value.Required && !f.chance(30) {
 			continue
 		}
 		var value string
@@ -167,6 +176,15 @@ func (f *fuzzer) headers(r *request) {
 			value = `"0"`
 			if len(f.world.tags) > 0 {
 				value = pick(f.rng, f.world.tags)
+			}
+		case "Upload-Length":
+			value = f.toArrive(r)
+		case "Upload-Metadata":
+			value = f.metadata()
+		case "Upload-Offset":
+			value = "0"
+			if r.about != nil {
+				value = fmt.Sprint(r.about.offset)
 			}
 		case "Range":
 			value = pick(f.rng, []string{"bytes=0-3", "bytes=5-", "bytes=-2", "bytes=0-0,2-3"})
@@ -189,6 +207,14 @@ func (f *fuzzer) headers(r *request) {
 // body makes a body of one of the media types.
 func (f *fuzzer) body(r *request) {
 	if r.op.body == nil || !r.op.body.Required && f.chance(15) {
+		return
+	}
+	if r.op.id == "writeUpload" {
+		r.media = "application/offset+octet-stream"
+		if r.about != nil {
+			rest := r.about.document[min(r.about.offset, len(r.about.document)):]
+			r.body = rest[:len(rest)-pick(f.rng, []int{0, 0, len(rest) / 2})]
+		}
 		return
 	}
 	var medias []string

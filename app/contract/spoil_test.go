@@ -21,6 +21,8 @@ func (f *fuzzer) spoil(r *request) {
 		kinds = append(kinds, f.spoilForm, f.spoilForm, f.spoilForm, f.spoilForm, f.spoilMedia)
 	case r.tree != nil:
 		kinds = append(kinds, f.spoilTree, f.spoilTree, f.spoilTree, f.spoilText, f.spoilMedia)
+	case r.op.id == "writeUpload":
+		kinds = append(kinds, f.spoilMedia, f.spoilUpload, f.spoilUpload)
 	case len(r.body) > 0:
 		kinds = append(kinds, f.spoilPairs, f.spoilPairs, f.spoilMedia)
 	default:
@@ -41,7 +43,7 @@ func (f *fuzzer) spoilHeader(r *request) string {
 		{"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("k", 256)}, {"Idempotency-Key", "two words"}, {"Idempotency-Key", "é"}, {"Idempotency-Key", "one"},
 		{"If-Match", `"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", "*"}, {"If-Match", "nonsense"}, {"If-Match", ""}, {"If-Match", `W/"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", `"a", "b", *`},
 		{"If-None-Match", "*"}, {"Range", "bytes=0-1"}, {"Range", "bytes=99999999-"}, {"Range", "pages=1"}, {"Accept", "application/xml"}, {"Accept-Encoding", "gzip;q=x, *"},
-		{"X-Request-Id", "mine-1"}, {"X-Request-Id", strings.Repeat("i", 200)}, {"X-Http-Method-Override", "DELETE"}, {"X-Forwarded-For", "127.0.0.1"}, {"X-Forwarded-Host", "evil.example"},
+		{"X-Request-Id", "mine-1"}, {"X-Request-Id", strings.Repeat("i", 200)}, {"X-Http-Method-Override", "PUT"}, {"X-Forwarded-For", "127.0.0.1"}, {"X-Forwarded-Host", "evil.example"},
 		{"Origin", "https://evil.example"}, {"Cookie", "session=x"}, {"Host", "evil.example"}, {"Host", "a,b"}, {"Host", "[::1"}, {"Content-Encoding", "gzip"}, {"Expect", "100-continue"},
 		{"Authorization", "Bearer"}, {"Authorization", "Basic eDp5"}, {"X-Api-Key", "x"}, {"Connection", "close"}, {"Content-Type", "text/plain"}, {"Upgrade", "websocket"},
 	})
@@ -123,6 +125,19 @@ func (f *fuzzer) spoilEmpty(r *request) string {
 	r.media = pick(f.rng, []string{"", "application/json", "text/plain"})
 	r.chunked = f.chance(50)
 	return "a body where there is none"
+}
+
+// spoilUpload changes what tus asks for.
+func (f *fuzzer) spoilUpload(r *request) string {
+	odd := pick(f.rng, [][2]string{
+		{"Upload-Offset", "1"}, {"Upload-Offset", "-1"}, {"Upload-Offset", "9223372036854775808"}, {"Upload-Offset", ""}, {"Tus-Resumable", "2.0.0"}, {"Tus-Resumable", ""},
+	})
+	for i := range r.header {
+		if r.header[i][0] == odd[0] {
+			r.header[i][1] = odd[1]
+		}
+	}
+	return odd[0] + " " + quoted(odd[1])
 }
 
 func (f *fuzzer) spoilPairs(r *request) string {

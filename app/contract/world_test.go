@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,6 +38,9 @@ type thing struct {
 	of       *thing // the abstract of a file
 	tag      string // its last ETag
 	digest   string // of a file
+
+	document []byte // of an upload: all that is to arrive
+	offset   int    // how much of it did
 }
 
 // field is one of a template or of the orders.
@@ -94,6 +98,7 @@ func (f *fuzzer) learn(r *request, got *reply) {
 	if route == nil || route.Path == "/openapi.json" {
 		return
 	}
+	f.arrived(r, got)
 	named := f.world.named(route.Path, params)
 	if named != nil && !r.replayed(got) {
 		f.moved(named, route)
@@ -110,6 +115,18 @@ func (f *fuzzer) learn(r *request, got *reply) {
 	if r.once != "" && r.answered == nil && len(r.wrong) == 0 && !r.replayed(got) {
 		r.answered = got
 		w.again = r
+	}
+}
+
+// arrived takes down how far an upload is.
+func (f *fuzzer) arrived(r *request, got *reply) {
+	t := r.about
+	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil && strings.HasPrefix(where.Path, nouns["upload"]) {
+		t = f.world.thing("upload", strings.TrimPrefix(where.Path, nouns["upload"]+"/"))
+		t.document = r.document
+	}
+	if n, err := strconv.Atoi(got.header.Get("Upload-Offset")); err == nil && t != nil && t.noun == "upload" {
+		t.offset = n
 	}
 }
 
@@ -239,6 +256,10 @@ func (f *fuzzer) end() {
 			}
 		}
 	}
+	for _, t := range f.world.things["upload"] {
+		f.outcome(t, byNoun["upload"])
+	}
+	delete(byNoun, "upload")
 	for noun, o := range byNoun {
 		for _, t := range f.world.things[noun] {
 			want := http.StatusOK
@@ -256,6 +277,21 @@ func (f *fuzzer) end() {
 		f.Error(err)
 	}
 	f.disk(f.T)
+}
+
+// outcome learns what came of an upload, and cancels what has not arrived.
+func (f *fuzzer) outcome(t *thing, o *operation) {
+	r := &request{op: o, as: "full", method: http.MethodGet, target: nouns["upload"] + "/" + t.id}
+	got, err := f.send(r)
+	if err != nil || t.gone && t.offset < len(t.document) != (got.status == http.StatusNotFound) {
+		f.Errorf("at the end upload %s, cancelled: %v, %d of %d bytes: got %+v, %v", t.id, t.gone, t.offset, len(t.document), got, err)
+		return
+	}
+	f.learn(r, got)
+	r.method, r.header = http.MethodDelete, [][2]string{{"Tus-Resumable", "1.0.0"}}
+	if got, err := f.send(r); err != nil || got.status >= http.StatusInternalServerError {
+		f.Errorf("at the end upload %s is not cancelled: %+v, %v", t.id, got, err)
+	}
 }
 
 func (f *fuzzer) disk(t *testing.T) {
@@ -280,5 +316,5 @@ func (f *fuzzer) disk(t *testing.T) {
 
 // nouns are the paths of records.
 var nouns = map[string]string{
-	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders", "template": "/v1/abstract-templates",
+	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders", "template": "/v1/abstract-templates", "upload": "/v1/uploads",
 }

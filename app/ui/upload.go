@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"deedkeep/app/inspect"
 	"deedkeep/app/pace"
 	"deedkeep/app/title"
+	"deedkeep/app/tus"
 	"deedkeep/app/vault"
 )
 
@@ -30,12 +30,7 @@ import (
 //
 // Nobody is led to the page of signing in: a script asks, and 401 is its answer.
 // A refusal is JSON with a message for people.
-const (
-	tusVersion    = "1.0.0"
-	tusExtensions = "creation,termination,expiration"
-	tusContent    = "application/offset+octet-stream"
-	uploadsPath   = "/uploads"
-)
+const uploadsPath = "/uploads"
 
 // uploadAnswer is what became of an upload.
 type uploadAnswer struct {
@@ -73,7 +68,7 @@ var tusStatuses = map[title.Kind]int{
 func (p *pages) tus(next handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, who visitor) error {
 		h := w.Header()
-		h.Set("Tus-Resumable", tusVersion)
+		h.Set("Tus-Resumable", tus.Version)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		sent := pace.New(w, r, pace.Limits{Stall: p.Stall, MinRate: p.MinRate})
@@ -102,10 +97,10 @@ func (p *pages) mayUpload(r *http.Request, who visitor) error {
 	case err != nil:
 		return err
 	}
-	if r.Method != http.MethodOptions && r.Method != http.MethodGet && r.Header.Get("Tus-Resumable") != tusVersion {
-		return &formError{http.StatusPreconditionFailed, "", "This service speaks tus " + tusVersion + "."}
+	if r.Method == http.MethodOptions {
+		return nil
 	}
-	return nil
+	return tus.Spoken(r.Method, r.Header)
 }
 
 // failUpload answers in JSON.
@@ -113,7 +108,10 @@ func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
 	var named *title.Error
 	var form *formError
+	var protocol *tus.Error
 	switch {
+	case errors.As(err, &protocol):
+		status, message = protocol.Status, protocol.Message
 	case errors.As(err, &form):
 		status, message = form.status, form.text
 	case errors.Is(err, vault.ErrUploadBusy):
@@ -133,7 +131,7 @@ func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "10")
 	case http.StatusPreconditionFailed:
-		w.Header().Set("Tus-Version", tusVersion)
+		w.Header().Set("Tus-Version", tus.Version)
 	}
 	p.sayJSON(w, status, map[string]string{"message": message})
 }
@@ -154,21 +152,17 @@ func (p *pages) sayJSON(w http.ResponseWriter, status int, what any) {
 
 // uploadOptions says what is spoken here.
 func (p *pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ visitor) error {
-	h := w.Header()
-	h.Set("Tus-Resumable", tusVersion)
-	h.Set("Tus-Version", tusVersion)
-	h.Set("Tus-Extension", tusExtensions)
-	h.Set("Tus-Max-Size", strconv.FormatInt(p.Vault.Uploads.Most(), 10))
+	tus.Options(w.Header(), p.Vault.Uploads.Most())
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor) error {
-	length, err := strconv.ParseInt(r.Header.Get("Upload-Length"), 10, 64)
-	if err != nil || length < 0 {
-		return &formError{http.StatusBadRequest, "", "The Upload-Length header must say how many bytes there are."}
+	length, err := tus.Length(r.Header)
+	if err != nil {
+		return err
 	}
-	meta, err := metadata(r.Header.Get("Upload-Metadata"))
+	meta, err := tus.Metadata(r.Header)
 	if err != nil {
 		return err
 	}
@@ -212,24 +206,10 @@ func sentence(err error) string {
 	return ""
 }
 
-// metadata reads Upload-Metadata: "name base64,name base64,…".
-func metadata(header string) (map[string]string, error) {
-	meta := map[string]string{}
-	for pair := range strings.SplitSeq(header, ",") {
-		name, coded, _ := strings.Cut(strings.TrimSpace(pair), " ")
-		value, err := base64.StdEncoding.DecodeString(coded)
-		if err != nil {
-			return nil, &formError{http.StatusBadRequest, "", "The Upload-Metadata header cannot be read."}
-		}
-		meta[name] = string(value)
-	}
-	return meta, nil
-}
-
 func tellUpload(w http.ResponseWriter, up vault.Upload) {
-	h := w.Header()
-	h.Set("Upload-Offset", strconv.FormatInt(up.Offset, 10))
-	h.Set("Upload-Expires", up.Until.UTC().Format(http.TimeFormat))
+	for name, value := range tus.Progress(up.Offset, up.Until) {
+		w.Header().Set(name, value)
+	}
 }
 
 // uploadShow answers GET and HEAD.
@@ -289,14 +269,11 @@ func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file title.
 }
 
 func (p *pages) uploadWrite(w http.ResponseWriter, r *http.Request, who visitor) error {
-	if r.Header.Get("Content-Type") != tusContent {
-		return &formError{http.StatusUnsupportedMediaType, "", "The Content-Type must be " + tusContent + "."}
+	offset, err := tus.Offset(r.Header)
+	if err != nil {
+		return err
 	}
-	offset, err := strconv.ParseInt(r.Header.Get("Upload-Offset"), 10, 64)
-	if err != nil || offset < 0 {
-		return &formError{http.StatusBadRequest, "", "The Upload-Offset header must say where the bytes begin."}
-	}
-	stop := p.interrupted(w)
+	stop := tus.Interrupted(w, p.Vault.Uploads.Pausing())
 	up, err := p.Vault.Uploads.Write(r.Context(), who.Actor, r.PathValue("id"), offset, r.Body)
 	stop()
 	if err != nil {
@@ -305,33 +282,6 @@ func (p *pages) uploadWrite(w http.ResponseWriter, r *http.Request, who visitor)
 	tellUpload(w, up)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-// interrupted lets the reading of a body end when the server stops, until stop is
-// called; the deadline may be moved on once by a read that began just then.
-func (p *pages) interrupted(w http.ResponseWriter) (stop func()) {
-	control := http.NewResponseController(w)
-	ended, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-ended:
-			return
-		case <-p.Vault.Uploads.Pausing():
-		}
-		again := time.NewTicker(100 * time.Millisecond)
-		defer again.Stop()
-		for {
-			// Where deadlines are not supported there is no network.
-			_ = control.SetReadDeadline(time.Unix(1, 0))
-			select {
-			case <-ended:
-				return
-			case <-again.C:
-			}
-		}
-	}()
-	return func() { close(ended); <-done }
 }
 
 func (p *pages) uploadCancel(w http.ResponseWriter, r *http.Request, who visitor) error {

@@ -157,7 +157,7 @@ func TestTusRefuses(t *testing.T) {
 		{"another user asks", 404, "GET", path, []string{other}, ""},
 		{"another user cancels", 404, "DELETE", path, []string{other, tus}, ""},
 		{"elsewhere", 403, "PATCH", path, []string{admin, tus, offset(0), chunk, "Sec-Fetch-Site: cross-site"}, ""},
-		{"another version", 412, "POST", "/uploads", []string{admin, ten}, "tus 1.0.0"},
+		{"another version", 412, "POST", "/uploads", []string{admin, ten}, "Tus-Resumable header must be 1.0.0"},
 		{"no length", 400, "POST", "/uploads", []string{admin, tus, meta("a.pdf", "none")}, "Upload-Length"},
 		{"no metadata that is any", 400, "POST", "/uploads", []string{admin, tus, ten, "Upload-Metadata: filename %"}, "Upload-Metadata"},
 		{"a kind", 422, "POST", "/uploads", []string{admin, tus, ten, meta("a.exe", "none")}, "Accepted types"},

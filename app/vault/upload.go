@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,6 +59,7 @@ type uploadNote struct {
 	Size     int64     `json:"size"`
 	Batch    string    `json:"batch,omitempty"`
 	Turn     int       `json:"turn,omitempty"`
+	Metadata string    `json:"metadata,omitempty"`
 	At       time.Time `json:"at"`
 }
 
@@ -72,6 +74,8 @@ type UploadPlan struct {
 	// their turns among an abstract's, whichever is there first.
 	Batch string
 	Turn  int
+	// Metadata is what the client said about it, for the client alone.
+	Metadata string
 }
 
 // Upload is how far one is, and, at its end, what became of it.
@@ -81,22 +85,26 @@ type Upload struct {
 	Offset  int64     // bytes that are there and durable
 	Arrived bool      // all bytes are there, durable or not
 	Until   time.Time // when it is over unless more bytes come
-	Filed   *title.File
-	Refusal string // why it was refused; "" unless it was
+	// Metadata is that of the plan; "" once it has ended.
+	Metadata string
+	Filed    *title.File
+	Refusal  string // why it was refused; "" unless it was
 }
 
 // Ended reports whether it was filed or refused.
 func (u Upload) Ended() bool { return u.Filed != nil || u.Refusal != "" }
 
-// UploadSettings are the settings uploads.* of config.example.yaml; 24 hours and 200
-// where they are 0.
+// UploadSettings are the settings uploads.* of config.example.yaml; 24 hours, 200, and
+// 20 GB where they are 0.
 type UploadSettings struct {
-	Keep    time.Duration // since the last byte
-	PerUser int           // open at once
+	Keep         time.Duration // since the last byte
+	PerUser      int           // open at once, of a person or an API key
+	BytesPerUser int64         // of those together
 }
 
 func (s UploadSettings) keep() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
 func (s UploadSettings) perUser() int        { return cmp.Or(s.PerUser, 200) }
+func (s UploadSettings) bytesPerUser() int64 { return cmp.Or(s.BytesPerUser, 20<<30) }
 
 // idleUpload is how long an upload must have stood still to make room for another of
 // the same user.
@@ -140,6 +148,9 @@ func (u *Uploads) load() error {
 // Most is how many bytes a document may have.
 func (u *Uploads) Most() int64 { return u.v.set.FileSize }
 
+// TooLarge is the reason for which one with more is refused.
+func (u *Uploads) TooLarge() string { return inspect.TooLarge(u.v.set.FileSize) }
+
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
 // Full, or Conflict with too many open at once.
@@ -155,7 +166,7 @@ func (u *Uploads) Begin(ctx context.Context, actor title.Actor, plan UploadPlan)
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, At: u.v.now()}
+	note := uploadNote{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename, Size: plan.Size, Batch: plan.Batch, Turn: plan.Turn, Metadata: plan.Metadata, At: u.v.now()}
 	raw, err := json.Marshal(note)
 	if err != nil {
 		return Upload{}, err
@@ -225,8 +236,8 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 }
 
 // makeRoom refuses one more where the disk cannot take it besides what is on its way,
-// or the user has too many, or too much of the room; one that stood still long makes
-// room.
+// or its owner has too many, too many bytes, or too much of the room. Those that stood
+// still long make room.
 func (u *Uploads) makeRoom(note uploadNote) error {
 	var promised, share int64
 	var own []*arriving
@@ -250,19 +261,39 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 	if err := u.fits(free, uint64(promised), uint64(share), uint64(note.Size)); err != nil { // #nosec G115 -- sizes are above 0
 		return err
 	}
-	if len(own) < u.v.set.Uploads.perUser() {
-		return nil
-	}
-	var oldest *arriving
+	return u.within(own, note.Size)
+}
+
+// within keeps the uploads that an owner has open, with another one of that size, within
+// the settings: it forgets the oldest that stood still long, and is Conflict where that
+// isn't enough. A document alone is always within them.
+func (u *Uploads) within(own []*arriving, size int64) error {
+	slices.SortFunc(own, func(a, b *arriving) int { return a.Touched().Compare(b.Touched()) })
+	count, bytes := len(own), size
 	for _, one := range own {
-		if !one.busy && (oldest == nil || one.Touched().Before(oldest.Touched())) {
-			oldest = one
+		bytes += one.Size
+	}
+	var idle []*arriving
+	for _, one := range own {
+		if count < u.v.set.Uploads.perUser() && bytes <= u.v.set.Uploads.bytesPerUser() {
+			break
+		}
+		if !one.busy && u.v.now().Sub(one.Touched()) >= idleUpload {
+			idle = append(idle, one)
+			count, bytes = count-1, bytes-one.Size
 		}
 	}
-	if oldest == nil || u.v.now().Sub(oldest.Touched()) < idleUpload {
+	switch {
+	case count >= u.v.set.Uploads.perUser():
 		return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
+	case count > 0 && bytes > u.v.set.Uploads.bytesPerUser():
+		return &title.Error{Kind: title.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
 	}
-	return u.forget(oldest)
+	var err error
+	for _, one := range idle {
+		err = errors.Join(err, u.forget(one))
+	}
+	return err
 }
 
 // promiseUpload is how long the room for an upload is kept free from others while
@@ -296,7 +327,7 @@ func (u *Uploads) forget(one *arriving) error {
 
 // told is what is told of one that has not ended.
 func (u *Uploads) told(id string, one *arriving) Upload {
-	return Upload{ID: id, Size: one.Size, Offset: one.Settled(), Arrived: one.Offset() == one.Size, Until: one.Touched().Add(u.v.set.Uploads.keep())}
+	return Upload{ID: id, Size: one.Size, Offset: one.Settled(), Arrived: one.Offset() == one.Size, Until: one.Touched().Add(u.v.set.Uploads.keep()), Metadata: one.Metadata}
 }
 
 // Get tells how far an upload is; one whose bytes are all there is filed first, where
@@ -368,7 +399,7 @@ func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offse
 	}
 	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) {
 		if at := one.Offset(); at != offset {
-			return u.told(id, one), &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The upload goes on at byte %d.", at), Err: ErrOffset}
+			return u.told(id, one), &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
 		}
 		if err := u.take(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
 			return u.told(id, one), err

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"deedkeep/app/blob"
+	"deedkeep/app/body"
+	"deedkeep/app/title"
+	"deedkeep/app/tus"
+	"deedkeep/app/vault"
+	"deedkeep/app/wire"
+)
+
+const uploadsPath = "/uploads"
+
+// uploadHandler is for documents that resume after a lost connection, by tus 1.0.0:
+// the same uploads as those of the pages, each of the key that began it.
+type uploadHandler struct {
+	edge  *edge
+	verbs *vault.Uploads
+}
+
+// metadataNames are those of Upload-Metadata that mean something.
+var metadataNames = []string{"filename", "abstract_id", "folder_id"}
+
+// trashedUpload is the error of an upload whose document was deleted since.
+const trashedUpload = "The document was deleted."
+
+// begin takes no bytes: the creation alone.
+func (h uploadHandler) begin(c *call) (answer, error) {
+	if err := speaksTus(c); err != nil {
+		return answer{}, err
+	}
+	length, err := tus.Length(c.Header)
+	if err != nil {
+		return answer{}, err
+	}
+	meta, err := tus.Metadata(c.Header)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(meta)) {
+		c.ignored.note(name, metadataNames)
+	}
+	if length > h.verbs.Most() {
+		return answer{}, &refusal{status: http.StatusRequestEntityTooLarge, message: h.verbs.TooLarge(), header: map[string]string{"Tus-Max-Size": strconv.FormatInt(h.verbs.Most(), 10)}}
+	}
+	plan, err := h.plan(meta)
+	if err != nil {
+		return answer{}, err
+	}
+	plan.Size, plan.Metadata = length, strings.Join(c.Header.Values("Upload-Metadata"), ",")
+	up, err := h.verbs.Begin(c.Context(), c.actor, plan)
+	if err != nil {
+		return answer{}, beginError(err, plan)
+	}
+	a := h.told(c, http.StatusCreated, up)
+	a.header["Location"] = c.origin + "/v1" + uploadsPath + "/" + up.ID
+	return a, nil
+}
+
+// plan reads what the metadata say.
+func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err error) {
+	sent := fields(meta)
+	draft := title.ResumableDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
+	abstract, known := h.edge.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
+	if !known {
+		abstract = 0
+	}
+	folder, refused := draft.Check(abstract)
+	return vault.UploadPlan{Filename: body.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
+}
+
+// beginError has the field with a refusal that names none: what the document would be
+// refused for, or its place, which is not there.
+func beginError(err error, plan vault.UploadPlan) error {
+	named, is := errors.AsType[*title.Error](err)
+	switch {
+	case !is || len(named.Fields) > 0:
+		return err
+	case named.Kind == title.NotFound && plan.Abstract != 0:
+		return title.Refusal("abstract_id", title.NotSelectable("abstract_id"))
+	case named.Kind == title.NotFound:
+		return title.Refusal("folder_id", title.NotSelectable("folder_id"))
+	case named.Kind == title.Invalid:
+		return title.Refusal("file", named.Message)
+	}
+	return err
+}
+
+// show answers GET, and HEAD with where to resume.
+func (h uploadHandler) show(c *call) (answer, error) {
+	id := c.params.ByName("id")
+	if c.Method == http.MethodGet {
+		up, err := h.verbs.Get(c.Context(), c.actor, id)
+		if err != nil {
+			return answer{}, err
+		}
+		return h.told(c, http.StatusOK, up), nil
+	}
+	if c.Header.Get("Tus-Resumable") != "" { // HEAD works wherever GET does
+		if err := speaksTus(c); err != nil {
+			return answer{}, err
+		}
+	}
+	up, err := h.verbs.Offset(c.Context(), c.actor, id)
+	if err != nil {
+		return answer{}, err
+	}
+	return h.told(c, http.StatusOK, up), nil
+}
+
+// write takes the bytes from an offset on.
+func (h uploadHandler) write(c *call) (answer, error) {
+	if err := speaksTus(c); err != nil {
+		return answer{}, err
+	}
+	id := c.params.ByName("id")
+	if _, err := h.verbs.Offset(c.Context(), c.actor, id); err != nil && !errors.Is(err, vault.ErrUploadBusy) {
+		return answer{}, err // before the body is read
+	}
+	offset, err := tus.Offset(c.Header)
+	if err != nil {
+		return answer{}, err
+	}
+	stop := tus.Interrupted(c.w, h.verbs.Pausing())
+	up, err := h.verbs.Write(c.Context(), c.actor, id, offset, c.Body)
+	stop()
+	switch {
+	case errors.Is(err, blob.ErrTooLarge):
+		return answer{}, &refusal{status: http.StatusRequestEntityTooLarge, message: "More bytes arrived than the Upload-Length said."}
+	case err != nil:
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent, header: tus.Progress(up.Offset, up.Until)}, nil
+}
+
+func (h uploadHandler) cancel(c *call) (answer, error) {
+	if err := speaksTus(c); err != nil {
+		return answer{}, err
+	}
+	if err := h.verbs.Cancel(c.Context(), c.actor, c.params.ByName("id")); err != nil {
+		return answer{}, err
+	}
+	return gone()
+}
+
+func speaksTus(c *call) error { return tus.Spoken(c.Method, c.Header) }
+
+func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
+	data := wire.Upload{Offset: up.Offset, Length: up.Size, Error: optional(up.Refusal)}
+	switch {
+	case up.Filed == nil:
+	case up.Filed.Digest == "":
+		data.Error = optional(trashedUpload)
+	default:
+		file := h.edge.file(c, *up.Filed)
+		data.File = &file
+	}
+	a := answer{status: status, header: tus.Progress(up.Offset, up.Until), body: wire.UploadBody{Data: data}}
+	a.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
+	if up.Metadata != "" {
+		a.header["Upload-Metadata"] = up.Metadata
+	}
+	return a
+}
+
+// tus puts the version on every response about uploads, refusals too, and on OPTIONS
+// what the server supports.
+func (e *edge) tus(c *gin.Context) {
+	if !strings.HasPrefix(c.Request.URL.Path+"/", "/v1"+uploadsPath+"/") {
+		return
+	}
+	if c.Request.Method == http.MethodOptions {
+		tus.Options(c.Writer.Header(), e.Vault.Uploads.Most())
+	}
+	c.Header("Tus-Resumable", tus.Version)
+}
+
+// meant is the method of a request: tus lets a client that can send neither PATCH nor
+// DELETE send POST in their place.
+func meant(r *http.Request, path string) string {
+	if r.Method == http.MethodPost && strings.HasPrefix(path, "/v1"+uploadsPath+"/") {
+		switch method := r.Header.Get("X-Http-Method-Override"); method {
+		case http.MethodPatch, http.MethodDelete:
+			return method
+		}
+	}
+	return r.Method
+}

@@ -1,0 +1,119 @@
+// Package tus reads and writes the headers of tus 1.0.0, the protocol of resumable
+// uploads (https://tus.io/protocols/resumable-upload): core, creation, termination, and
+// expiration. Both voices speak it: pages with the session's cookie, API clients with
+// their key. What is done with the bytes is in vault.Uploads.
+package tus
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What tus names.
+const (
+	Version    = "1.0.0"
+	Extensions = "creation,termination,expiration"
+	Media      = "application/offset+octet-stream" // of the bytes of a PATCH
+)
+
+// Error is a request that does not follow the protocol.
+type Error struct {
+	Status  int
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Options are the headers that say what the server supports.
+func Options(h http.Header, largest int64) {
+	h.Set("Tus-Resumable", Version)
+	h.Set("Tus-Version", Version)
+	h.Set("Tus-Extension", Extensions)
+	h.Set("Tus-Max-Size", strconv.FormatInt(largest, 10))
+}
+
+// Spoken wants a request of this version. GET is no method of tus.
+func Spoken(method string, h http.Header) error {
+	if method != http.MethodGet && h.Get("Tus-Resumable") != Version {
+		return &Error{http.StatusPreconditionFailed, "The Tus-Resumable header must be " + Version + ", the version of tus that the server supports."}
+	}
+	return nil
+}
+
+// Length is how many bytes a document has.
+func Length(h http.Header) (int64, error) {
+	n, ok := number(h, "Upload-Length")
+	if !ok {
+		return 0, &Error{http.StatusBadRequest, "The Upload-Length header must be the number of bytes in the document."}
+	}
+	return n, nil
+}
+
+// Offset is where the bytes of a PATCH begin.
+func Offset(h http.Header) (int64, error) {
+	if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), Media) {
+		return 0, &Error{http.StatusUnsupportedMediaType, "The Content-Type must be " + Media + "."}
+	}
+	n, ok := number(h, "Upload-Offset")
+	if !ok {
+		return 0, &Error{http.StatusBadRequest, "The Upload-Offset header must be the number of bytes before the ones in this request."}
+	}
+	return n, nil
+}
+
+func number(h http.Header, name string) (int64, bool) {
+	n, err := strconv.ParseUint(h.Get(name), 10, 63)
+	return int64(n), err == nil
+}
+
+// Metadata reads Upload-Metadata: "name base64,name base64,…".
+func Metadata(h http.Header) (map[string]string, error) {
+	meta := map[string]string{}
+	for pair := range strings.SplitSeq(strings.Join(h.Values("Upload-Metadata"), ","), ",") {
+		name, coded, _ := strings.Cut(strings.TrimSpace(pair), " ")
+		value, err := base64.StdEncoding.DecodeString(coded)
+		if err != nil {
+			return nil, &Error{http.StatusBadRequest, "The Upload-Metadata header must be pairs of a name and a value in base64, separated by commas."}
+		}
+		if name != "" {
+			meta[name] = string(value)
+		}
+	}
+	return meta, nil
+}
+
+// Progress are the headers that say how many bytes are there, and until when more may
+// come.
+func Progress(offset int64, until time.Time) map[string]string {
+	return map[string]string{"Upload-Offset": strconv.FormatInt(offset, 10), "Upload-Expires": until.UTC().Format(http.TimeFormat)}
+}
+
+// Interrupted lets the reading of a body end when the server stops, until stop is
+// called; the deadline may be moved on once by a read that began just then.
+func Interrupted(w http.ResponseWriter, stopping <-chan struct{}) (stop func()) {
+	control := http.NewResponseController(w)
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ended:
+			return
+		case <-stopping:
+		}
+		again := time.NewTicker(100 * time.Millisecond)
+		defer again.Stop()
+		for {
+			// Where deadlines are not supported there is no network.
+			_ = control.SetReadDeadline(time.Unix(1, 0))
+			select {
+			case <-ended:
+				return
+			case <-again.C:
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
