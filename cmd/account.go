@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"regexp"
 	"strings"
 
 	"deedkeep/app/config"
@@ -55,13 +56,19 @@ func (s *shell) sayAccount(err error) {
 	}
 }
 
-// operatorName is who types: under sudo, the user who called it.
+// operatorName is who types, for the audit log: the user of this process and, under
+// sudo, who called it, as in "root (sudo: jane)". Anyone may set that variable, so it
+// is a label and gives no access; what is no username is left out.
 func operatorName() string {
-	if name := os.Getenv("SUDO_USER"); name != "" {
-		return name
-	}
+	name := ""
 	if u, err := user.Current(); err == nil {
-		return u.Username
+		name = u.Username
 	}
-	return ""
+	if by := os.Getenv("SUDO_USER"); username.MatchString(by) && by != name {
+		name = strings.TrimSpace(name + " (sudo: " + by + ")")
+	}
+	return name
 }
+
+// username is one of Linux, macOS, or a domain.
+var username = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@+\\-]{0,63}$`)

@@ -36,15 +36,21 @@ func TestSwitchesToTheOwner(t *testing.T) {
 	}
 }
 
-// The log names who typed, not the service that sudo made of them.
+// The log names who typed beside the user of the process, not the service that sudo made of them.
 func TestOperatorUnderSudo(t *testing.T) {
 	t.Setenv("SUDO_USER", "")
-	if got := operatorName(); got == "" {
+	own := operatorName()
+	if own == "" {
 		t.Error("without sudo: got no name")
 	}
-	t.Setenv("SUDO_USER", "kim")
-	if got := operatorName(); got != "kim" {
-		t.Errorf("under sudo: got %q, want kim", got)
+	for by, want := range map[string]string{
+		"kim": own + " (sudo: kim)", `FIRM\kim`: own + ` (sudo: FIRM\kim)`, "kim@firm.example": own + " (sudo: kim@firm.example)", own: own,
+		"kim\r\nX-Other: 1": own, "kim), admin (": own, strings.Repeat("k", 65): own,
+	} {
+		t.Setenv("SUDO_USER", by)
+		if got := operatorName(); got != want {
+			t.Errorf("SUDO_USER %q: got %q, want %q", by, got, want)
+		}
 	}
 }
 

@@ -78,8 +78,8 @@ be mounted. With --new the backup is made there all the same.`,
 				if s.json {
 					return s.printJSON(made)
 				}
-				return s.print("%s: %d files, %s of documents, %s written in %.1f s to %s, %s\n",
-					made.Snapshot, made.Files, wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To, sealedWord(made.Sealed))
+				return s.print("%s: %s, %s of documents, %s written in %.1f s to %s, %s\n",
+					made.Snapshot, wire.Count(made.Files, "file", "files"), wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To, sealedWord(made.Sealed))
 			})
 		},
 	}
@@ -363,8 +363,9 @@ func (s *shell) printBackupFindings(r wire.BackupVerify) error {
 	case r.Sealed:
 		word = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
 	}
-	return s.print("%s: %d backups, %d documents, %s read; %d orphans, %d leftovers, %d findings\n",
-		word, r.Snapshots, r.Blobs, wire.HumanSize(r.Bytes), r.Orphans, r.Leftovers, len(r.Findings))
+	return s.print("%s: %s, %s, %s read; %s, %s, %s\n",
+		word, wire.Count(r.Snapshots, "backup", "backups"), wire.Count(r.Blobs, "document", "documents"), wire.HumanSize(r.Bytes),
+		wire.Count(r.Orphans, "orphan", "orphans"), wire.Count(r.Leftovers, "leftover", "leftovers"), wire.Count(len(r.Findings), "finding", "findings"))
 }
 
 func (s *shell) backupPrune() *cobra.Command {
@@ -446,14 +447,15 @@ func (s *shell) printPruned(p archive.Pruned, try bool) error {
 			return err
 		}
 	}
-	return s.print("%d backups stay, %d %s; %d documents (%s) freed\n", len(p.Kept), len(p.Removed), verb, p.Blobs, wire.HumanSize(p.Bytes))
+	return s.print("%s, %d %s; %s (%s) freed\n", wire.Count(len(p.Kept), "backup stays", "backups stay"), len(p.Removed), verb,
+		wire.Count(p.Blobs, "document", "documents"), wire.HumanSize(p.Bytes))
 }
 
 // backupRows are the lines of status about backups.
 func (s *shell) backupRows(is wire.Status) [][]string {
 	last := s.moment(is.LastBackupAt)
 	if b := is.LastBackup; b != nil {
-		last = fmt.Sprintf("%s, %d files, to %s", last, b.Files, b.To)
+		last = fmt.Sprintf("%s, %s, to %s", last, wire.Count(b.Files, "file", "files"), b.To)
 	}
 	rows := [][]string{{"backup", last}}
 	if f := is.BackupFailure; f != nil {

@@ -113,7 +113,7 @@ func (s *shell) root() *cobra.Command {
 		Long: `The title-abstract, order and document vault of a small title firm: programs push
 to it over HTTP, and these commands run it. "deedkeep serve" begins. There are guides:
 
-` + topicTable(),
+` + topicTable() + "\n\n" + exitCodes,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {

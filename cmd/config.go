@@ -17,7 +17,8 @@ func (s *shell) configCheckCommand() *cobra.Command {
 		Short: "Check the settings without starting the server",
 		Long: `Check the settings without starting the server. Every problem is reported with its
 file, line, and reason. The command also names the settings file that it read, or
-where it looked for one. Exit code 2: a setting is not valid.`,
+where it looked for one, and warns about settings that are valid and may do harm. Exit
+code 2: a setting is not valid.`,
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -28,7 +29,7 @@ where it looked for one. Exit code 2: a setting is not valid.`,
 			if err := workable(c); err != nil {
 				return err
 			}
-			return s.printChecked()
+			return s.printChecked(cautions(c))
 		},
 	}
 }
@@ -39,14 +40,18 @@ type checked struct {
 	OK        bool     `json:"ok"`
 	Files     []string `json:"files"`
 	LookedFor []string `json:"looked_for"`
+	Warnings  []string `json:"warnings"`
 }
 
-func (s *shell) printChecked() error {
+func (s *shell) printChecked(warnings []string) error {
 	read, looked, err := s.source().Files()
 	if err != nil {
 		return err
 	}
-	out := checked{OK: true, Files: []string{}, LookedFor: looked}
+	for _, warning := range warnings {
+		s.say("WARNING: %s", warning)
+	}
+	out := checked{OK: true, Files: []string{}, LookedFor: looked, Warnings: append([]string{}, warnings...)}
 	from := "no settings file was found; looked for " + strings.Join(looked, " and ")
 	if read != "" {
 		out.Files, from = append(out.Files, read), "read "+read

@@ -84,7 +84,7 @@ func (s *shell) printEvents(events []wire.Event) error {
 	}
 	rows := [][]string{{"ENTRY", "WHEN", "WHO", "FROM", "WHAT", "RECORD", "MORE"}}
 	for _, e := range events {
-		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.In(s.here()).Format(time.DateTime), who(e.Actor), given(e.Actor.Address), e.Kind, given(e.Record), more(e)})
+		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.In(s.here()).Format(time.DateTime + " MST"), who(e.Actor), given(e.Actor.Address), e.Kind, given(e.Record), more(e)})
 	}
 	return s.printTable(rows)
 }
@@ -199,9 +199,9 @@ func (s *shell) printFlaws(r wire.EventVerify) error {
 		word = "THE LOG DOES NOT HOLD"
 	}
 	if r.Agree != nil {
-		if err := s.print("%d entries of the export agree with the log\n", *r.Agree); err != nil {
+		if err := s.print("%s with the log\n", wire.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
 			return err
 		}
 	}
-	return s.print("%s: %d entries, the last is %d with the hash %s\n", word, r.Entries, r.Last, r.Head)
+	return s.print("%s: %s, the last is %d with the hash %s\n", word, wire.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
 }

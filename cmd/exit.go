@@ -27,6 +27,11 @@ const (
 	exitInterrupted = 130 // a command by Ctrl-C or SIGTERM; serve, which ends no other way, ends with 0
 )
 
+// exitCodes is the contract as the help has it.
+const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 damage found, 4 import
+finished with some files rejected, 10 no vault here, 11 locked by another process,
+130 interrupted.`
+
 // keyHint says how a command gets what opens encrypted backups.
 const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
 

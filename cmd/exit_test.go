@@ -6,11 +6,25 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"deedkeep/app/wire"
 )
+
+// The help names every exit code.
+func TestHelpHasTheExitCodes(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"help"}} {
+		got := ran(t.Context(), t, nil, args...)
+		for _, code := range []int{exitDone, exitFailed, exitUsage, exitDamage, exitRejected, exitNoVault, exitLocked, exitInterrupted} {
+			if !regexp.MustCompile(`[\s:]` + strconv.Itoa(code) + ` [a-z]`).MatchString(got.out) {
+				t.Errorf("%v: got no exit code %d:\n%s", args, code, got.out)
+			}
+		}
+	}
+}
 
 // With --json a refusal is one document too, and still a sentence and an exit code.
 func TestRefusalsHaveJSON(t *testing.T) {

@@ -167,14 +167,15 @@ func summary(r wire.ImportReport) string {
 	}
 	text := fmt.Sprintf("%d %s (%s)", r.Filed, verb, wire.HumanSize(r.Bytes))
 	for _, part := range []struct {
-		n    int64
-		what string
+		n         int64
+		one, many string
 	}{
-		{r.There, "there already"}, {r.Refused, "refused"}, {r.Unreadable, "unreadable"}, {r.Links, "links and the like, not followed"},
-		{r.Skipped, "hidden, left out"}, {r.Folders, "folders made"},
+		{r.There, "there already", "there already"}, {r.Refused, "refused", "refused"}, {r.Unreadable, "unreadable", "unreadable"},
+		{r.Links, "link or the like, not followed", "links and the like, not followed"},
+		{r.Skipped, "hidden, left out", "hidden, left out"}, {r.Folders, "folder made", "folders made"},
 	} {
 		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.what)
+			text += ", " + wire.Count(part.n, part.one, part.many)
 		}
 	}
 	return text

@@ -46,7 +46,7 @@ func (s *shell) moment(t *wire.Time) string {
 	if t == nil {
 		return "never"
 	}
-	return t.In(s.here()).Format("2006-01-02 15:04")
+	return t.In(s.here()).Format("2006-01-02 15:04 MST")
 }
 
 // here is the office's time zone: the setting, once it was read, or that of this machine.

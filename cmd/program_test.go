@@ -160,7 +160,7 @@ func TestTermFinishesAnUpload(t *testing.T) {
 	if code := p.code(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.messages)
 	}
-	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != 0 || !strings.Contains(got.out, "1 documents (38 B)") {
+	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != 0 || !strings.Contains(got.out, "1 document (38 B)") {
 		t.Errorf("%+v", got)
 	}
 }

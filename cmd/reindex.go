@@ -35,9 +35,9 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 					return s.printJSON(index)
 				}
 				if index.Texts > 0 {
-					return s.print("all records are in the search index; the texts of %d documents are still to be made again: a server does that\n", index.Texts)
+					return s.print("all records are in the search index; %s without text, which a server rebuilds\n", wire.Count(index.Texts, "document is", "documents are"))
 				}
-				return s.print("the search index is whole: %d records, %s\n", index.Records, wire.HumanSize(index.Bytes))
+				return s.print("the search index is whole: %s, %s\n", wire.Count(index.Records, "record", "records"), wire.HumanSize(index.Bytes))
 			})
 		},
 	}
@@ -45,7 +45,7 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 
 // searchRow says how the search index is.
 func searchRow(i wire.SearchIndex) string {
-	size := fmt.Sprintf("%d records (%s)", i.Records, wire.HumanSize(i.Bytes))
+	size := fmt.Sprintf("%s (%s)", wire.Count(i.Records, "record", "records"), wire.HumanSize(i.Bytes))
 	making := "being made"
 	if i.Done != nil && i.Total != nil && *i.Total > 0 {
 		making += fmt.Sprintf(", %d %%", *i.Done*100 / *i.Total)

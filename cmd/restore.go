@@ -122,8 +122,8 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 		return s.printJSON(done)
 	}
 	s.say("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.moment(&done.CreatedAt))
-	return s.print("restored and verified: snapshot %s, %d files, %s of documents in %.1f s, in %s\n",
-		done.Snapshot, done.Files, wire.HumanSize(done.Bytes), done.Seconds, done.Data)
+	return s.print("restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
+		done.Snapshot, wire.Count(done.Files, "file", "files"), wire.HumanSize(done.Bytes), done.Seconds, done.Data)
 }
 
 func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, out string) error {
@@ -221,6 +221,7 @@ func drilled(d vault.Drilled) string {
 	if !d.OK() {
 		return "This backup would NOT save the firm: " + d.Problem
 	}
-	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all %d files (%d documents, %s) and %d events, each checked, in %s.",
-		d.Info.Snapshot, d.Report.Files, d.Report.Blobs, wire.HumanSize(d.Report.Bytes), d.Info.Events, d.Took.Round(time.Second/10))
+	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all of %s (%s, %s) and %s, each checked, in %s.",
+		d.Info.Snapshot, wire.Count(d.Report.Files, "file", "files"), wire.Count(d.Report.Blobs, "document", "documents"), wire.HumanSize(d.Report.Bytes),
+		wire.Count(d.Info.Events, "event", "events"), d.Took.Round(time.Second/10))
 }

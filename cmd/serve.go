@@ -65,7 +65,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if err := vacant(ctx, c); err != nil {
 		return err
 	}
-	for _, warning := range c.Warnings() {
+	for _, warning := range cautions(c) {
 		s.say("WARNING: %s", warning)
 	}
 	log := s.logger(c, slog.LevelDebug)

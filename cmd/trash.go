@@ -184,7 +184,8 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 					return err
 				}
 				if !yes && counted.Records > 0 {
-					question := fmt.Sprintf("This permanently deletes %d records, abstracts with their documents. %d stay under retention.", counted.Records, counted.Kept)
+					question := fmt.Sprintf("This permanently deletes %s, abstracts with their documents. %s under retention.",
+						wire.Count(counted.Records, "record", "records"), wire.Count(counted.Kept, "stays", "stay"))
 					if err := s.confirm(question, "empty trash"); err != nil {
 						return err
 					}
@@ -262,9 +263,14 @@ func (s *shell) printPurged(done wire.TrashPurged) error {
 	if done.Kept > 0 {
 		kept = fmt.Sprintf("; %d kept by the retention setting", done.Kept)
 	}
+	documents := "documents"
+	if done.Documents == 1 {
+		documents = "a document"
+	}
 	when := ""
 	if done.Waits {
 		when = "; the rest of the space is freed after the backup"
 	}
-	return s.print("permanently deleted %d records, %d of them documents; %s freed%s%s\n", done.Records, done.Documents, wire.HumanSize(done.FreedBytes), when, kept)
+	return s.print("permanently deleted %s, %d of them %s; %s freed%s%s\n",
+		wire.Count(done.Records, "record", "records"), done.Documents, documents, wire.HumanSize(done.FreedBytes), when, kept)
 }

@@ -69,8 +69,9 @@ func (s *shell) printVerify(r wire.Verify) error {
 
 func (s *shell) printFindings(r wire.Verify) error {
 	if did := r.Repaired; did != nil && did.Done {
-		if err := s.print("repaired: indexes and counters rebuilt (%d findings in records and indexes before), %d tasks added, %d removed, %d orphans and %d leftovers removed\n",
-			did.Findings, did.TasksAdded, did.TasksRemoved, did.Orphans, did.Leftovers); err != nil {
+		if err := s.print("repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
+			wire.Count(did.Findings, "finding", "findings"), wire.Count(did.TasksAdded, "task", "tasks"), did.TasksRemoved,
+			wire.Count(did.Orphans, "orphan", "orphans"), wire.Count(did.Leftovers, "leftover", "leftovers")); err != nil {
 			return err
 		}
 	}
@@ -87,17 +88,17 @@ func (s *shell) printFindings(r wire.Verify) error {
 		return err
 	}
 	if r.Texts > 0 {
-		if err := s.print("the texts of %d documents, for searches, are still to be made again: a server does that\n", r.Texts); err != nil {
+		if err := s.print("%s without text for searches; a server rebuilds it\n", wire.Count(r.Texts, "document is", "documents are")); err != nil {
 			return err
 		}
 	}
 	if r.Other > 0 {
-		if err := s.print("%d texts and previews are from another version of deedkeep: the server rebuilds them\n", r.Other); err != nil {
+		if err := s.print("%s from another version of deedkeep: the server rebuilds them\n", wire.Count(r.Other, "text or preview is", "texts and previews are")); err != nil {
 			return err
 		}
 	}
 	if r.Damaged > 0 {
-		if err := s.print("%d texts and previews are damaged: no document is lost, the server rebuilds them\n", r.Damaged); err != nil {
+		if err := s.print("%s damaged: no document is lost, the server rebuilds them\n", wire.Count(r.Damaged, "text or preview is", "texts and previews are")); err != nil {
 			return err
 		}
 	}
@@ -105,8 +106,10 @@ func (s *shell) printFindings(r wire.Verify) error {
 	if r.SearchBytes > 0 {
 		index = fmt.Sprintf("the search index (%s)", wire.HumanSize(r.SearchBytes))
 	}
-	return s.print("%s: %d records, %d documents (%s), %d events, %s; %d orphans, %d leftovers, %d findings\n",
-		word, r.Records, r.Blobs, wire.HumanSize(r.Bytes), r.Events, index, r.Orphans, r.Leftovers, len(r.Findings))
+	return s.print("%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
+		word, wire.Count(r.Records, "record", "records"), wire.Count(r.Blobs, "document", "documents"), wire.HumanSize(r.Bytes),
+		wire.Count(r.Events, "event", "events"), index,
+		wire.Count(r.Orphans, "orphan", "orphans"), wire.Count(r.Leftovers, "leftover", "leftovers"), wire.Count(len(r.Findings), "finding", "findings"))
 }
 
 // whatHelps says what to do about findings, a line each; nothing when there are none.

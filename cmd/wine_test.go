@@ -165,7 +165,7 @@ func TestWine(t *testing.T) {
 	same(t, c, id, document)
 	w.run(t, exitLocked, "serve", "--data", vaultThere, "--listen", "127.0.0.1:0")
 	w.run(t, exitDone, "backup", "create", "--to", backupThere, "--data", vaultThere)
-	if got := w.run(t, exitDone, "verify", "--data", vaultThere); !strings.HasPrefix(got, "all is well: ") || !strings.Contains(got, "1 documents") {
+	if got := w.run(t, exitDone, "verify", "--data", vaultThere); !strings.HasPrefix(got, "all is well: ") || !strings.Contains(got, "1 document ") {
 		t.Errorf("verify: %s", got)
 	}
 	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); strings.Contains(got, "bad ") {

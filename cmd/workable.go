@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"deedkeep/app/archive"
@@ -44,6 +45,15 @@ func workable(c config.Config) error {
 		return &usageError{problems}
 	}
 	return nil
+}
+
+// cautions are what works and may not be what is meant, each with what to do.
+func cautions(c config.Config) []string {
+	list := c.Warnings()
+	if to := c.Backup.To; to != "" && !filepath.IsAbs(to) {
+		list = append(list, fmt.Sprintf("backup.to is %s, a relative path: it counts from where the program is started (for a service, often /); write the complete path", to))
+	}
+	return list
 }
 
 func readable(path string) error {

@@ -24,7 +24,7 @@ func TestTimeZoneOfCommands(t *testing.T) {
 	at := events[0].At
 	there := at.Add(14 * time.Hour).UTC()
 	table := ran(t.Context(), t, nil, "events", "list", "--data", data).out
-	if want := there.Format(time.DateTime); !strings.Contains(table, want) {
+	if want := there.Format(time.DateTime) + " +14"; !strings.Contains(table, want) {
 		t.Errorf("the table lacks %s of %s:\n%s", want, at, table)
 	}
 	after := there.AddDate(0, 0, 1).Format(time.DateOnly)

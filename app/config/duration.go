@@ -15,6 +15,9 @@ const (
 // mostYears keeps a duration within what time.Duration can say.
 const mostYears = 200
 
+// mostDays is what ParseDuration reads.
+const mostDays = 1<<16 - 1
+
 var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h, 7d or 20y")
 
 // ParseDuration reads Go's durations (`1h30m`, `500ms`), and whole years of 365 days and whole days in front of one
@@ -64,11 +67,14 @@ func parseDays(text string) (time.Duration, error) {
 	return total + plain, nil
 }
 
-// FormatDuration is the shortest text that ParseDuration reads as d: `5m`, not `5m0s`; hours stay hours, but for whole
-// years.
+// FormatDuration is the shortest text that ParseDuration reads as d: `5m`, not `5m0s`; whole years are `20y`, two or more
+// whole days `30d`, and a single day stays `24h`.
 func FormatDuration(d time.Duration) string {
 	if d >= year && d%year == 0 && d/year <= mostYears {
 		return strconv.FormatInt(int64(d/year), 10) + "y"
+	}
+	if d >= 2*day && d%day == 0 && d/day <= mostDays {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -127,7 +127,7 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 		{"unknown and empty", Source{Env: []string{"DEEDKEEP_COLOUR="}}, "DEEDKEEP_COLOUR: is not a setting"},
 		{"variable of a section", Source{Env: []string{"DEEDKEEP_LIMITS=5"}}, "DEEDKEEP_LIMITS: is not a setting"},
 		{"bad variable", Source{Env: []string{"DEEDKEEP_LIMITS_FILE_SIZE=big"}}, `DEEDKEEP_LIMITS_FILE_SIZE: limits.file_size: "big" is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes`},
-		{"variable out of bounds", Source{Env: []string{"DEEDKEEP_LINKS_TTL=2d"}}, "DEEDKEEP_LINKS_TTL: links.ttl: must be between 1s and 24h, not 48h"},
+		{"variable out of bounds", Source{Env: []string{"DEEDKEEP_LINKS_TTL=2d"}}, "DEEDKEEP_LINKS_TTL: links.ttl: must be between 1s and 24h, not 2d"},
 		{"variable in two cases", Source{Env: []string{"DEEDKEEP_LISTEN=:1", "deedkeep_listen=:2"}}, "deedkeep_listen: listen: is set twice in the environment"},
 		{"unknown flag", Source{Flags: map[string]any{"colour": "red"}}, "--colour: colour: is not a setting"},
 		{"bad flag", Source{Flags: map[string]any{"limits.pdf_pages": "many"}}, `--limits-pdf-pages: limits.pdf_pages: "many" is not a whole number`},

@@ -58,7 +58,7 @@ func TestDurations(t *testing.T) {
 		}
 	}
 	for want, d := range map[string]time.Duration{"0s": 0, "5m": 5 * time.Minute, "24h": day, "1h30m": 90 * time.Minute, "1m30s": 90 * time.Second, "10s": 10 * time.Second, "1h0m1s": time.Hour + time.Second, "500ms": 500 * time.Millisecond,
-		"1y": 365 * day, "20y": 20 * 365 * day, "8784h": 366 * day} {
+		"1y": 365 * day, "20y": 20 * 365 * day, "366d": 366 * day, "2d": 2 * day, "180d": 180 * day, "36h": 36 * time.Hour, "1608000h": 67_000 * day} {
 		if got := FormatDuration(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}

@@ -36,7 +36,7 @@ func judgeClock(now, newest time.Time) wire.Diagnosis {
 	case now.Year() < firstYear || now.Year() > lastYear:
 		return bad("clock", says+": links, keys and certificates begin and end at the wrong time", do)
 	case newest.Sub(now) > 2*time.Minute:
-		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: one of the two was wrong", says, newest.In(now.Location()).Format("2006-01-02 15:04:05")), do)
+		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: one of the two was wrong", says, newest.In(now.Location()).Format("2006-01-02 15:04:05 MST")), do)
 	}
 	return ok("clock", says)
 }

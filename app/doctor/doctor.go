@@ -9,8 +9,12 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	"deedkeep/app/client"
@@ -103,6 +107,15 @@ func (o Options) checkup(ctx context.Context) (*wire.Checkup, *wire.Diagnosis) {
 	if err == nil {
 		return &found, nil
 	}
-	trouble := bad("vault", "the vault cannot be asked: "+o.Explain(err), `"deedkeep verify" looks at the records; a new installation gets its vault from "deedkeep serve"`)
+	do := `"deedkeep verify" looks at the records; a new installation gets its vault from "deedkeep serve"`
+	if lacks(o.Config.Data, "secret.key") && !lacks(o.Config.Data, "vault.db") {
+		do = "copy secret.key from a backup that is restored into another folder; nothing else helps, and nothing else is lost"
+	}
+	trouble := bad("vault", "the vault cannot be asked: "+o.Explain(err), do)
 	return nil, &trouble
+}
+
+func lacks(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return errors.Is(err, fs.ErrNotExist)
 }

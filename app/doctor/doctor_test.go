@@ -190,7 +190,7 @@ func TestBackupAge(t *testing.T) {
 	}{
 		{"none, nothing stored", wire.Status{}, config.Default(), Warn, "backup create"},
 		{"none", wire.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
-		{"of today", wire.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hours"},
+		{"of today", wire.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hour old"},
 		{"of tomorrow", wire.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
 		{"of last month", wire.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
 		{"of last year", wire.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
@@ -325,6 +325,36 @@ func TestProbeFindings(t *testing.T) {
 	check(t, "key", judgeKey(wire.Probe{Authorization: true}, nil), OK, "")
 	check(t, "key refused", judgeKey(wire.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
 	check(t, "key taken off", judgeKey(wire.Probe{}, nil), Bad, "Authorization")
+}
+
+// Without its secret a vault can't be opened, and only a backup has it.
+func TestLostSecret(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		files []string
+		words string
+	}{
+		{"lost secret", []string{"vault.db"}, "copy secret.key from a backup"},
+		{"nothing there", nil, "deedkeep serve"},
+		{"another trouble", []string{"vault.db", "secret.key"}, "deedkeep verify"},
+	} {
+		c := config.Default()
+		c.Data = t.TempDir()
+		for _, name := range row.files {
+			if err := os.WriteFile(filepath.Join(c.Data, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		failed := errors.New("no answer")
+		_, trouble := Options{
+			Config: c, Explain: error.Error,
+			Ask: func(context.Context, func(context.Context, *client.Client) error) error { return failed },
+		}.checkup(t.Context())
+		if trouble == nil {
+			t.Fatalf("%s: got nothing, want a finding", row.name)
+		}
+		check(t, row.name, *trouble, Bad, row.words)
+	}
 }
 
 func TestSearch(t *testing.T) {

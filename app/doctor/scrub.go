@@ -13,7 +13,7 @@ func damage(found *wire.Checkup) wire.Diagnosis {
 	if len(list) == 0 {
 		return ok("damage", "no stored document is known to be damaged")
 	}
-	return bad("damage", fmt.Sprintf("%d stored documents are damaged and aren't sent, file %d among them", len(list), list[0].File),
+	return bad("damage", fmt.Sprintf("%s, file %d among them", wire.Count(len(list), "stored document is damaged and isn't sent", "stored documents are damaged and aren't sent"), list[0].File),
 		`upload the same files again, or get them from a backup with "deedkeep restore latest --file N" and upload them; check the disk's health`)
 }
 

@@ -15,7 +15,7 @@ func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis 
 	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
-		return bad("backup", fmt.Sprintf("the one of %s was not made: %s", f.At.In(now.Location()).Format("2006-01-02 15:04"), f.Reason), "see to the place it goes to, then: deedkeep backup create")
+		return bad("backup", fmt.Sprintf("the one of %s was not made: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"), f.Reason), "see to the place it goes to, then: deedkeep backup create")
 	}
 	if s.LastBackupAt == nil {
 		if s.Files+s.Abstracts+s.Orders == 0 {
@@ -25,7 +25,7 @@ func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis 
 	}
 	age := now.Sub(s.LastBackupAt.Time)
 	if age < -time.Hour {
-		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told", s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04")),
+		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told", s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
 			"set the clock of this machine right, then: deedkeep backup create")
 	}
 	says := fmt.Sprintf("the last good one is %s old", days(age))
@@ -44,9 +44,9 @@ func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis 
 
 func days(d time.Duration) string {
 	if d < 2*day {
-		return fmt.Sprintf("%d hours", int(d.Hours()))
+		return wire.Count(int(d.Hours()), "hour", "hours")
 	}
-	return fmt.Sprintf("%d days", int(d/day))
+	return wire.Count(int(d/day), "day", "days")
 }
 
 // past says when a server did not stop cleanly.
@@ -54,7 +54,7 @@ func past(found *wire.Checkup, now time.Time) wire.Diagnosis {
 	if found.CutAt == nil {
 		return ok("stops", "every server stopped by itself")
 	}
-	says := fmt.Sprintf("a server did not stop cleanly (known since %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04"))
+	says := fmt.Sprintf("a server did not stop cleanly (known since %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04 MST"))
 	if now.Sub(found.CutAt.Time) > 30*day {
 		return ok("stops", says)
 	}
@@ -90,7 +90,7 @@ func writes(found *wire.Checkup) wire.Diagnosis {
 
 func failures(found *wire.Checkup) wire.Diagnosis {
 	if n := found.Status.Failed; n > 0 {
-		return warn("documents", fmt.Sprintf("%d have no picture or text; they can be downloaded all the same", n), `"deedkeep process list" says why, "deedkeep process retry" tries again`)
+		return warn("documents", wire.Count(n, "has no picture or text; it", "have no picture or text; they")+" can be downloaded all the same", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
 	}
 	return ok("documents", fmt.Sprintf("%d stored, %d wait for picture and text", found.Status.Files, found.Status.Queue))
 }

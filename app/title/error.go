@@ -35,7 +35,11 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return e.Message + ": " + e.Err.Error()
+		cause := e.Err.Error()
+		if cause == e.Message { // the message was made of it
+			return cause
+		}
+		return e.Message + ": " + cause
 	}
 	return e.Message
 }

@@ -32,7 +32,6 @@ func (p *pages) functions() template.FuncMap {
 		"last":         last,
 		"countAny":     countAny,
 		"pluralAny":    pluralAny,
-		"inDays":       inDays,
 		"kindLabel":    kindLabel,
 		"roleName":     roleName,
 		"roleText":     roleText,

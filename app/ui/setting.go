@@ -63,15 +63,6 @@ func groups(all []config.Setting) (list []settingGroup) {
 	return list
 }
 
-// inDays says of a setting that is a long time, such as 720h, how many days that is; ""
-// of any other.
-func inDays(value string) string {
-	if d, err := time.ParseDuration(value); err == nil && d >= 48*time.Hour && d%(24*time.Hour) == 0 {
-		return plural(int(d/(24*time.Hour)), "day", "days")
-	}
-	return ""
-}
-
 func (p *pages) settings(w http.ResponseWriter, r *http.Request, who visitor) error {
 	return p.showSettings(w, r, who, nil)
 }

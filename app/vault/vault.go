@@ -259,7 +259,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 	path := filepath.Join(dir, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(database); err == nil {
-			return nil, fmt.Errorf("%s is missing: put it back from a backup, every id and link depends on it", path)
+			return nil, fmt.Errorf(`%s is missing, and every ID and link depends on it; "deedkeep restore latest --from DIR --data FOLDER" restores a backup into another folder: copy secret.key from there`, path)
 		}
 	}
 	ring, _, err := secret.Load(path, chance)

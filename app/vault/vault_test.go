@@ -300,3 +300,24 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 		t.Errorf("order: %v", err)
 	}
 }
+
+// A lost secret is not replaced, and the error names the command that brings it back.
+func TestOpenWithoutItsSecret(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	v, err := vault.Open(t.Context(), opts)
+	done(t, err)
+	closed(t, v)
+	path := filepath.Join(opts.Dir, "secret.key")
+	done(t, os.Remove(path))
+	again, err := vault.Open(t.Context(), opts)
+	if err == nil {
+		closed(t, again)
+	}
+	if want := "deedkeep restore latest --from DIR"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q in it", err, want)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("secret.key: got %v, want none", err)
+	}
+}

@@ -99,7 +99,7 @@ func TestGolden(t *testing.T) {
 		{"key create", wire.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", wire.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"status of nothing", wire.Status{}, `{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
-			`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`},
+			`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`},
 		{"health", wire.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", wire.Line[wire.Verify]{Progress: &wire.Progress{Done: 1, Total: 2, Unit: "bytes"}}, `{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
 		{"repair", wire.Verify{OK: true, Repaired: &wire.Repaired{Done: true, Findings: 1, TasksAdded: 2, TasksRemoved: 3, Leftovers: 4, Orphans: 5}},
