@@ -246,7 +246,7 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 			}
 			os.Exit(5)
 		}
-		say("page page page done")
+		say("page page page retire") // it serves one document
 		waitForEnd(r)
 	case "never listens":
 		for {
@@ -280,6 +280,8 @@ func say(words string) {
 			s = page(pages, fmt.Sprintf("text of page %d\n", pages))
 		case "done":
 			s = frame(frameDone, "{}")
+		case "retire":
+			s = frame(frameDone, `{"retire":true}`)
 		case "crash":
 			os.Exit(5)
 		case "spin":

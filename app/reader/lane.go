@@ -1,6 +1,10 @@
 package reader
 
-import "container/list"
+import (
+	"container/list"
+	"context"
+	"time"
+)
 
 // lane is what waits of one class.
 type lane struct {
@@ -15,23 +19,36 @@ type line struct {
 	tickets *list.List // of *ticket
 }
 
-// ticket is one call that waits.
+// ticket is one call that waits, or has a slot.
 type ticket struct {
 	class  Class
 	owner  string
-	place  *list.Element // in its line
-	called chan struct{} // closed when granted or turned away
-	err    error         // ErrBusy: turned away
+	stop   context.CancelFunc // stops the work that goes on with its slot
+	place  *list.Element      // in its line
+	called chan struct{}      // closed when granted or turned away
+	err    error              // ErrBusy: turned away
+
+	since    time.Time     // when it got the slot that it has
+	took     time.Duration // with slots that it has given back
+	began    time.Time     // when a child got the document
+	timer    *time.Timer   // runs out when it is late; nil: no child has the document
+	late     bool          // a child has had it for slowWork, now or before it gave way
+	yielding bool          // it has been stopped and is about to give its slot back
+	yields   int           // how often it has given way
 }
 
-// add puts t at the end of its owner's line.
+// add puts t at the end of its owner's line, or at its head when it has given way.
 func (l *lane) add(t *ticket) {
 	e := l.byOwner[t.owner]
 	if e == nil {
 		e = l.ring.PushBack(&line{owner: t.owner, tickets: list.New()})
 		l.byOwner[t.owner] = e
 	}
-	t.place = e.Value.(*line).tickets.PushBack(t)
+	if t.yields > 0 {
+		t.place = e.Value.(*line).tickets.PushFront(t)
+	} else {
+		t.place = e.Value.(*line).tickets.PushBack(t)
+	}
 	l.waiting++
 }
 
@@ -47,20 +64,34 @@ func (l *lane) remove(t *ticket) {
 	}
 }
 
-// next takes the oldest ticket of the first owner who may have a slot, who then
-// is the last of the owners; nil when there is none.
-func (l *lane) next(may func(owner string) bool) *ticket {
+// next takes the oldest ticket of the owner who has used the least of those who may
+// have a slot, and of several such owners of the one whose turn is the longest ago;
+// nil when there is none.
+func (l *lane) next(may func(owner string) bool, used map[string]time.Duration) *ticket {
+	var first *list.Element
 	for e := l.ring.Front(); e != nil; e = e.Next() {
-		line := e.Value.(*line)
-		if !may(line.owner) {
-			continue
+		owner := e.Value.(*line).owner
+		if may(owner) && (first == nil || used[owner] < used[first.Value.(*line).owner]) {
+			first = e
 		}
-		t := line.tickets.Front().Value.(*ticket)
-		l.ring.MoveToBack(e)
-		l.remove(t)
-		return t
 	}
-	return nil
+	if first == nil {
+		return nil
+	}
+	t := first.Value.(*line).tickets.Front().Value.(*ticket)
+	l.ring.MoveToBack(first)
+	l.remove(t)
+	return t
+}
+
+// has reports whether one of the owners who wait is so.
+func (l *lane) has(so func(owner string) bool) bool {
+	for e := l.ring.Front(); e != nil; e = e.Next() {
+		if so(e.Value.(*line).owner) {
+			return true
+		}
+	}
+	return false
 }
 
 // makeRoom turns the youngest ticket of the longest line away when that line is

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 )
 
 // ErrClosed says that the pool has been closed.
@@ -65,23 +64,38 @@ func (p *Pool) do(ctx context.Context, r Request, t task, a answer) error {
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
-	err := p.queue.acquire(ctx, r.Class, r.Owner)
-	if err == nil {
-		began := time.Now()
-		// Deferred: what the caller handed in may panic.
-		defer func() { p.queue.release(r.Class, r.Owner, time.Since(began)) }()
-		if r.Whole {
-			var done context.CancelFunc
-			ctx, done = context.WithCancel(context.WithoutCancel(ctx))
-			defer done()
-			defer context.AfterFunc(p.ctx, done)()
-		}
-		err = p.attempts(ctx, r.Doc, t, a)
+	place := &ticket{class: r.Class, owner: r.Owner}
+	var err error
+	for again := true; again; {
+		again, err = p.turn(ctx, r, place, t, a)
 	}
 	if err != nil && p.ctx.Err() != nil {
 		return ErrClosed
 	}
 	return err
+}
+
+// turn waits for a slot and has a task done with it. again says that the slot was needed
+// for another owner before the end, and that the task waits for the next one.
+func (p *Pool) turn(ctx context.Context, r Request, place *ticket, t task, a answer) (again bool, err error) {
+	work := ctx
+	if r.Whole {
+		work = context.WithoutCancel(ctx)
+	}
+	work, place.stop = context.WithCancel(work)
+	defer place.stop()
+	if r.Whole {
+		defer context.AfterFunc(p.ctx, place.stop)()
+	}
+	if err := p.queue.acquire(ctx, place); err != nil {
+		return false, err
+	}
+	// Deferred: what the caller handed in may panic.
+	defer func() {
+		stopped := errors.Is(err, context.Canceled) && ctx.Err() == nil && p.ctx.Err() == nil
+		again = p.queue.release(place, stopped)
+	}()
+	return false, p.attempts(work, r.Doc, t, a, func() { p.queue.begin(place) })
 }
 
 // enter counts a call that Close waits for.
@@ -100,13 +114,14 @@ func (p *Pool) enter() error {
 // attempts has a task done, a second time by a fresh child when the first one
 // died and that may have been its own fault or that of a document before. A child
 // that was killed from outside says nothing about the document; after a second one
-// the error is ErrKilled.
-func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer) error {
+// the error is ErrKilled. begun is called when a child has the document.
+func (p *Pool) attempts(ctx context.Context, doc io.ReaderAt, t task, a answer, begun func()) error {
 	for attempt, kills := 1, 0; ; attempt++ {
 		child, used, err := p.child(ctx, t, attempt+kills > 1)
 		if err != nil {
 			return fmt.Errorf("start document process: %w", err)
 		}
+		begun()
 		a.begin()
 		err = p.attempt(ctx, child, doc, t, a)
 		if whole(err) {

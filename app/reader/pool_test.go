@@ -380,3 +380,40 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestGivesWay: the work on a slow document is stopped for another owner's and done
+// later, and whoever waits for its text gets each page once.
+func TestGivesWay(t *testing.T) {
+	o := fake(t, "says a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
+	o.Processes = 1
+	p := open(t, o)
+	read := func(owner string, emit func(int, string) error) error {
+		doc, size := text("0123456789")
+		return p.Text(t.Context(), reader.Request{Doc: doc, Size: size, MIME: "text/plain", Owner: owner}, extract.Limits{}, emit)
+	}
+	var slow, quick []string
+	begun, ended := make(chan struct{}), make(chan error)
+	go func() {
+		add := collect(&slow)
+		ended <- read("slow", func(page int, text string) error {
+			if page == 2 {
+				close(begun)
+			}
+			return add(page, text)
+		})
+	}()
+	<-begun
+	if err := read("quick", collect(&quick)); err != nil {
+		t.Errorf("quick: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("slow: %v", err)
+	}
+	want := fmt.Sprint([]string{"1 text of page 1\n", "2 text of page 2\n", "3 text of page 3\n"})
+	if fmt.Sprint(slow) != want || fmt.Sprint(quick) != want {
+		t.Errorf("got %q and %q, want %q of both", slow, quick, want)
+	}
+	if s := p.Stats(); s != (reader.Stats{Started: 3, Killed: 3, Served: 2}) {
+		t.Errorf("%+v", s)
+	}
+}

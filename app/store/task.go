@@ -22,8 +22,14 @@ func (t *Tx) AddTask(task title.Task) error {
 }
 
 // Tasks reads at most limit tasks, the oldest first, without those that are damaged.
-func (t *Tx) Tasks(limit int) (list []title.Task, err error) {
-	tasks.each(t, 0, func(_ uint64, task title.Task, e error) bool {
+func (t *Tx) Tasks(limit int) ([]title.Task, error) { return t.TasksAfter(0, limit) }
+
+// TasksAfter is Tasks for those with a greater number; 0 is before all.
+func (t *Tx) TasksAfter(seq uint64, limit int) (list []title.Task, err error) {
+	if seq > 0 {
+		seq++
+	}
+	tasks.each(t, seq, func(_ uint64, task title.Task, e error) bool {
 		if e != nil {
 			return true // those behind a damaged one need not wait; Check reports it
 		}
@@ -32,6 +38,9 @@ func (t *Tx) Tasks(limit int) (list []title.Task, err error) {
 	})
 	return list, err
 }
+
+// Task reads one task: NotFound when it has ended, ErrDamaged when it can't be read.
+func (t *Tx) Task(seq uint64) (title.Task, error) { return tasks.get(t, seq) }
 
 // RemoveTask takes a task out of the queue; one that is gone already is no error.
 func (t *Tx) RemoveTask(seq uint64) error {

@@ -1,10 +1,8 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -20,19 +18,18 @@ type processor struct {
 	v    *Vault
 	wake chan struct{}
 
-	mu      sync.Mutex
-	working map[uint64]string    // the owners of the tasks in hand, by their numbers
-	resting map[uint64]time.Time // until when tasks rest whose end could not be written
-	stuck   uint64               // tasks that cannot be read, as last told
+	turns turns
+	stuck uint64 // tasks that cannot be read, as last told
 }
 
 const (
-	// processLook is how many tasks are looked at in one turn: a window wide enough
-	// that one owner's many, or those that wait for another attempt, hide nobody.
+	// processLook is how many tasks are read at once.
 	processLook = 4096
-	// processHands is how many tasks are in hand at once. The reader works at fewer;
-	// the others wait there, where owners take turns.
-	processHands = 8
+	// processHands is how many tasks are in hand at once, and processShare how many of
+	// them one owner has at most: other owners find a hand free however long his take.
+	// The reader works at fewer; the others wait there, where owners take turns again.
+	processHands = 128
+	processShare = 8
 	// processRetry is how long the queue rests after an error of the disk, and a
 	// file after an error that may pass; the latter grows with each attempt.
 	processRetry = 10 * time.Second
@@ -51,104 +48,48 @@ func (p *processor) poke() {
 func (p *processor) run(ctx context.Context) {
 	var hands sync.WaitGroup
 	defer hands.Wait()
-	free := make(chan struct{}, processHands)
 	for {
-		tasks, next, err := p.due(ctx)
+		next, err := p.look(ctx)
 		if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
 			p.v.log.Error("processing", "error", err)
 			next = processRetry
 		}
-		for _, task := range tasks {
-			select {
-			case free <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			p.take(task)
+		for one, ok := p.turns.take(); ok && ctx.Err() == nil; one, ok = p.turns.take() {
 			hands.Go(func() {
 				p.v.arrivals.wait(ctx)
-				p.give(task, p.work(ctx, task))
-				<-free
+				ended := p.work(ctx, one.seq)
+				p.turns.give(one, ended, p.v.now().Add(processRetry))
 				p.poke()
 			})
 		}
-		if len(tasks) == 0 && !p.rest(ctx, next) {
+		if !p.rest(ctx, next) {
 			return
 		}
 	}
 }
 
-func (p *processor) take(task title.Task) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.working[task.Seq] = task.Owner
-}
-
-// give puts a task out of hand. One that did not end is still in the queue: it
-// rests, or it would be due again at once.
-func (p *processor) give(task title.Task, ended bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.working, task.Seq)
-	delete(p.resting, task.Seq)
-	if !ended {
-		p.resting[task.Seq] = p.v.now().Add(processRetry)
-	}
-}
-
-// due reads tasks that are due and in nobody's hands, in the turns of their owners,
-// and after which time the next one is; 0 when a poke will say.
-func (p *processor) due(ctx context.Context) (tasks []title.Task, next time.Duration, err error) {
-	var queued uint64
-	var all []title.Task
-	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
-		queued = t.Count(store.CountTasks)
-		all, err = t.Tasks(processLook)
-		return err
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	now := p.v.now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, task := range all {
-		at := task.At
-		if until, rests := p.resting[task.Seq]; rests && until.After(at) {
-			at = until
+// look reads the tasks that have come since the last look, and gives after which time
+// one that has come before is due; 0 when a poke will say.
+func (p *processor) look(ctx context.Context) (next time.Duration, err error) {
+	idle := p.turns.idle()
+	for more := true; more && err == nil; {
+		var list []title.Task
+		var queued uint64
+		err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
+			queued = t.Count(store.CountTasks)
+			list, err = t.TasksAfter(p.turns.seen, processLook)
+			return err
+		})
+		for _, task := range list {
+			p.turns.add(task)
 		}
-		wait := at.Sub(now)
-		_, working := p.working[task.Seq]
-		switch {
-		case working:
-		case wait <= 0:
-			tasks = append(tasks, task)
-		case next == 0 || wait < next:
-			next = wait
+		next = p.turns.due(p.v.now())
+		if err == nil && idle && len(list) == 0 {
+			p.tell(queued)
 		}
+		idle, more = false, len(list) == processLook
 	}
-	if len(all) == 0 {
-		p.tell(queued)
-	}
-	return p.inTurns(tasks), next, nil
-}
-
-// inTurns gives the first of the tasks when owners take turns, those with the
-// fewest in hand first: one owner's hundred documents cost another's one the time
-// of one.
-func (p *processor) inTurns(tasks []title.Task) []title.Task {
-	ahead := map[string]int{}
-	for _, owner := range p.working {
-		ahead[owner]++
-	}
-	turn := make(map[uint64]int, len(tasks))
-	for _, task := range tasks {
-		turn[task.Seq] = ahead[task.Owner]
-		ahead[task.Owner]++
-	}
-	slices.SortStableFunc(tasks, func(a, b title.Task) int { return cmp.Compare(turn[a.Seq], turn[b.Seq]) })
-	// A look at many must pay: a sixty-fourth of them is soon done, too.
-	return tasks[:min(len(tasks), max(processHands, len(tasks)/64))]
+	return next, err
 }
 
 // tell says once how many damaged tasks are left when nothing else is. They stay
@@ -177,9 +118,13 @@ func (p *processor) rest(ctx context.Context, next time.Duration) bool {
 
 // work does one task and writes what came of it. It reports whether the task has
 // left the queue, or its place in it.
-func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
+func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	// In the trash too: what comes back out of it must have had its processing.
-	file, err := p.file(ctx, task.FileID)
+	task, file, err := p.task(ctx, seq)
+	if task.Seq == 0 {
+		// Its file has gone with it, or a verification names it. Other errors pass.
+		return title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
+	}
 	var failure string
 	var text *int
 	if err == nil {
@@ -211,12 +156,17 @@ func (p *processor) work(ctx context.Context, task title.Task) (ended bool) {
 	return err == nil
 }
 
-func (p *processor) file(ctx context.Context, id uint64) (file title.File, err error) {
+// task reads a task, whose number is 0 when it can't be read, and its file.
+func (p *processor) task(ctx context.Context, seq uint64) (task title.Task, file title.File, err error) {
 	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
-		file, err = t.AnyFile(id)
+		if task, err = t.Task(seq); err != nil {
+			task.Seq = 0
+			return err
+		}
+		file, err = t.AnyFile(task.FileID)
 		return err
 	})
-	return file, err
+	return task, file, err
 }
 
 // postpone puts the task behind all others, due later with each attempt; that of a

@@ -1,10 +1,14 @@
 package vault_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"deedkeep/app/extract"
+	"deedkeep/app/reader"
 	"deedkeep/app/store"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -126,4 +130,41 @@ func TestProcessingOfNoFile(t *testing.T) {
 	}
 	v.Start(time.Hour)
 	eventually(t, "an empty queue", func() bool { return status(t, v).Queue == 0 })
+}
+
+// spinning is a reader that gets no further over one owner's documents until the vault
+// closes.
+type spinning struct {
+	vaulttest.Reader
+	owner string
+}
+
+func (s spinning) Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(int, string) error) error {
+	if r.Owner == s.owner {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Reader.Text(ctx, r, lim, emit)
+}
+
+// One owner's documents, however many and however slow, do not keep another's from being
+// processed: there are more of them than are read in one look.
+func TestProcessingBesideSlowDocuments(t *testing.T) {
+	t.Parallel()
+	v, _ := opened(t, func(o *vault.Options) { o.Reader = spinning{owner: "key:7"} })
+	slow := upload(t, v, doc{"slow.txt", []byte("slow")})[0]
+	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) (err error) {
+		for range 5000 {
+			err = errors.Join(err, tx.AddTask(title.Task{FileID: slow.ID, Owner: "key:7"}))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := upload(t, v, doc{"quick.txt", []byte("quick")})[0]
+	v.Start(time.Hour)
+	eventually(t, "the processing of the quick document", func() bool { return processed(t, v, file.ID) })
+	later := upload(t, v, doc{"later.txt", []byte("later")})[0]
+	eventually(t, "the processing of a later one", func() bool { return processed(t, v, later.ID) })
 }

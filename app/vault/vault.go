@@ -269,8 +269,7 @@ func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
 func (v *Vault) furnish(passwords secret.Cost) {
 	v.usage, v.notes, v.counts = &usage{seen: map[uint64]use{}}, newNotes(v), newCounts()
 	v.gatherer = &gatherer{v: v}
-	v.processor = &processor{v: v, wake: make(chan struct{}, 1), working: map[uint64]string{},
-		resting: map[uint64]time.Time{}}
+	v.processor = &processor{v: v, wake: make(chan struct{}, 1), turns: turns{lines: map[string][]uint64{}, hands: map[string]int{}}}
 	v.sweeper = &sweeper{v: v, wake: make(chan struct{}, 1)}
 	v.purger = &purger{v: v}
 	v.spare = &spare{path: filepath.Join(v.dir, spareFile), size: v.set.Spare, chance: v.chance}
