@@ -31,7 +31,10 @@ mkdir /mnt/bin /mnt/etc /mnt/nas /mnt/cloud
 cp -a /etc/. /mnt/etc
 mkdir -p /mnt/etc/systemd/system
 mount --bind /mnt/etc /etc
-cp "$PROGRAM" /mnt/bin/deedkeep
+mkdir /mnt/test
+install -m 755 "$PROGRAM" /mnt/test/deedkeep # which works under this name alone
+printf '#!/bin/sh\nexec /mnt/test/deedkeep "$@"\n' >deedkeep
+install -m 755 deedkeep /mnt/bin/deedkeep
 mount --bind /mnt/bin /usr/local/bin
 if [[ -d $ENGINES ]]; then cp -r "$ENGINES" /mnt/engines; else mkdir /mnt/engines; fi
 chmod -R a+rwX /mnt/engines

@@ -150,14 +150,14 @@ func run(t *testing.T, name, script string) (room string) {
 		}
 	}
 	documents(t, room)
-	if err := os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700), programs(room)); err != nil {
 		t.Fatal(err)
 	}
 	address := freeAddress(t)
-	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "127.0.0.1:8080", address).Replace(script)
+	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "/usr/local/bin/", filepath.Join(room, "bin")+"/", "127.0.0.1:8080", address).Replace(script)
 	cmd := exec.CommandContext(t.Context(), "bash")
 	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+topicHost+begin+"set -v\n"+script)
-	cmd.Env = append(os.Environ(), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(room, "bin"), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.Cache(), "GORACE="+quickExit)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -167,6 +167,13 @@ func run(t *testing.T, name, script string) (room string) {
 		fmt.Printf("%s\n", out)
 	}
 	return room
+}
+
+// programs puts a new program into dir, and an old one where it is installed.
+func programs(dir string) error {
+	const script = "#!/bin/sh\nexec deedkeep \"$@\"\n"
+	return errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o700),
+		os.WriteFile(filepath.Join(dir, "bin", "deedkeep"), []byte(script), 0o700), os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700)) // #nosec G306 -- it is run
 }
 
 // documents puts those that the guides name into dir.
