@@ -54,7 +54,7 @@ type share struct {
 	granted func(waited time.Duration) // is called whenever it got memory; or nil
 }
 
-// count is told of n bytes more of a body that has at most most in the end.
+// count is told of n bytes more of a body of no more than most in the end.
 func (s *share) count(ctx context.Context, n, most int64) error {
 	if s.arrived += n; s.arrived <= s.covered {
 		return nil
@@ -62,7 +62,7 @@ func (s *share) count(ctx context.Context, n, most int64) error {
 	return s.cover(ctx, min(max(s.arrived, 2*s.covered), most), most, false)
 }
 
-// cover sees to memory for n bytes in all, of a body that has at most most in the end. A
+// cover sees to memory for n bytes in all, of a body of no more than most in the end. A
 // body whose length is not known begins among the small ones.
 func (s *share) cover(ctx context.Context, n, most int64, known bool) error {
 	if s.room == nil || n <= max(freeBody, s.covered) {
