@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -90,11 +91,11 @@ func (h abstractHandler) get(c *call) (answer, error) {
 var abstractListing = listing{
 	noun:  "abstracts",
 	text:  taken,
-	sorts: []sorting{{"created_at", vault.SortCreated}},
-	filters: append([]filter{
+	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
+	filters: slices.Concat([]filter{
 		byText("status", vault.ColumnStatus, title.MaxLine), byNumber("template_id", vault.ColumnTemplate),
 		byText("county", vault.ColumnCounty, title.MaxLine), byText("state", vault.ColumnState, title.MaxLine),
-	}, byCreation()...),
+	}, byCreation(), byUpdate()),
 }
 
 func (h abstractHandler) list(c *call) (answer, error) {

@@ -108,18 +108,33 @@ func byChoice(name string, column vault.Column, choices ...string) filter {
 	}}
 }
 
-// byCreation are both ends of a span of time, inclusive: a date is the whole day in
-// UTC, a date-time is of RFC 3339.
+// byCreation are both ends of a span of time of creation.
 func byCreation() []filter {
-	const from, to = "created_from", "created_to"
+	return bySpan("created", func(q *vault.Query) (from, to *time.Time) { return &q.From, &q.To })
+}
+
+// byUpdate are both ends of a span of time of the last change.
+func byUpdate() []filter {
+	list := bySpan("updated", func(q *vault.Query) (from, to *time.Time) { return &q.Since, &q.Until })
+	for i := range list {
+		list[i].unsearched = true
+	}
+	return list
+}
+
+// bySpan are both ends of a span of time, inclusive: a date is the whole day in UTC, a
+// date-time is of RFC 3339.
+func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
+	from, to := of+"_from", of+"_to"
 	return []filter{
 		{name: from, read: func(_ *edge, text string, q *vault.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
 				return title.NotInstant(from)
 			}
-			if q.From = at.Truncate(time.Microsecond); q.From.Before(at) {
-				q.From = q.From.Add(time.Microsecond)
+			end, _ := ends(q)
+			if *end = at.Truncate(time.Microsecond); end.Before(at) {
+				*end = end.Add(time.Microsecond)
 			}
 			return ""
 		}},
@@ -131,7 +146,8 @@ func byCreation() []filter {
 			if day {
 				at = at.AddDate(0, 0, 1).Add(-time.Microsecond)
 			}
-			q.To = at.Truncate(time.Microsecond)
+			_, end := ends(q)
+			*end = at.Truncate(time.Microsecond)
 			return ""
 		}},
 	}
@@ -157,7 +173,7 @@ func scopeOf(noun, sort string, q vault.Query) string {
 	for _, w := range q.Where {
 		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, title.Fold(w.Value)))
 	}
-	for name, at := range map[string]time.Time{"from": q.From, "to": q.To} {
+	for name, at := range map[string]time.Time{"from": q.From, "to": q.To, "updated_from": q.Since, "updated_to": q.Until} {
 		if !at.IsZero() {
 			parts = append(parts, name+"="+at.Format(time.RFC3339Nano))
 		}

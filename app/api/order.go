@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
@@ -77,11 +78,11 @@ func (h orderHandler) get(c *call) (answer, error) {
 var orderListing = listing{
 	noun:  "orders",
 	text:  taken,
-	sorts: []sorting{{"created_at", vault.SortCreated}, {"due_date", vault.SortDue}, {"order_number", vault.SortNumber}},
-	filters: append([]filter{
+	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue}, {"order_number", vault.SortNumber}},
+	filters: slices.Concat([]filter{
 		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
 		byText("state", vault.ColumnState, title.MaxLine), unsearched(byText("order_number", vault.ColumnNumber, title.MaxName)),
-	}, byCreation()...),
+	}, byCreation(), byUpdate()),
 }
 
 func (h orderHandler) list(c *call) (answer, error) {

@@ -5,7 +5,7 @@ import "deedkeep/app/title"
 var abstracts = listing[title.Abstract]{
 	table:  table[title.Abstract]{bucketAbstracts, "abstract"},
 	layout: layout{bucket: bucketAbstractIndex, tags: "ykst"},
-	sorts:  layout{bucket: bucketAbstractSorts, tags: "ykst", sorts: "fpa"},
+	sorts:  layout{bucket: bucketAbstractSorts, tags: "ykst", sorts: "fpau"},
 	texts: []text[title.Abstract]{
 		{sort: SortFile, form: title.Squeezed, of: (*title.Abstract).FileNumber},
 		{sort: SortParcel, form: title.Squeezed, of: (*title.Abstract).Parcel},
@@ -17,7 +17,9 @@ var abstracts = listing[title.Abstract]{
 		{name: ColumnStatus, of: func(a *title.Abstract) value { return valueOf(a.Status) }, tally: true},
 		{name: ColumnState, of: func(a *title.Abstract) value { return valueOf(a.State) }},
 	},
-	card:    func(a *title.Abstract) card { return card{created: micros(a.CreatedAt), id: a.ID} },
+	card: func(a *title.Abstract) card {
+		return card{created: micros(a.CreatedAt), id: a.ID, updated: micros(a.UpdatedAt)}
+	},
 	trashed: func(a *title.Abstract) *title.Trashed { return a.Trashed },
 	weigh:   weighAbstract,
 }
@@ -41,8 +43,8 @@ func (t *Tx) Abstract(id uint64) (title.Abstract, error) { return abstracts.live
 func (t *Tx) AnyAbstract(id uint64) (title.Abstract, error) { return abstracts.get(t, id) }
 
 // ListAbstracts gives a page of the abstracts, without those in the trash. It takes
-// ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, and SortCreated, SortFile,
-// SortParcel and SortAddress.
+// ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, bounds of the last change,
+// and SortCreated, SortUpdated, SortFile, SortParcel and SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[title.Abstract], error) { return abstracts.list(t, q) }
 
 // PutAbstract writes one, new or changed, and its places in the indexes.

@@ -26,10 +26,10 @@
 //	folder_names/    parent id, fold(name)          -> id
 //	abstracts/       id                   record title.Abstract
 //	abstract_index/  list index: county y, template_id k, status s, state t
-//	abstract_sorts/  its sorts: file number f, parcel p, address a
+//	abstract_sorted/ its sorts: file number f, parcel p, address a; and last change u
 //	orders/          id                   record title.Order
 //	order_index/     list index: order_number n, county y, status s, state t; and due dates
-//	order_sorts/     its sorts: parcel p, address a; and due dates of the open ones
+//	order_sorted/    its sorts: parcel p, address a; due dates of the open ones; and last change u
 //	files/           id                   record title.File
 //	file_index/      list index: abstract_id a, folder_id f, nowhere o, is_processing q
 //	file_digests/    digest (32), file id           also of files in the trash
@@ -65,6 +65,7 @@
 //
 //	a text's tag, form(text) cut to 64 bytes, 0x00    every record; 0xFF, 0x00 without a text
 //	tag o  days (8), 0xFF… without a due date         every order that is open (title.OpenStatus)
+//	tag u  updated (8)                                every record
 //
 // The form of file numbers and parcels is title.Squeezed, that of addresses, with city
 // and state, title.Plain. They serve a sort of the list, and a look at what begins

@@ -25,6 +25,7 @@ import (
 //
 //	tag of a text            textKey, 0x00            of every record
 //	tag of the open ones     days (8)                 of every order that is open
+//	tag of the changed ones  updated (8)              of every record
 //
 // Times are microseconds since 1970, days are days since 1970, both big endian
 // with the sign flipped; no due date is the last of days.
@@ -33,6 +34,7 @@ const (
 	tagDue     = 'd'
 	tagNumber  = 'n'
 	tagOpen    = 'o' // due dates of the open ones
+	tagUpdated = 'u'
 
 	mostColumns  = 4
 	mostTexts    = 3
@@ -46,6 +48,7 @@ const (
 type card struct {
 	listed      bool // false: it has no entries
 	created, id uint64
+	updated     uint64 // of a list that is sorted by it
 	words       [mostColumns]word
 	due         uint64
 	number      string            // folded
@@ -104,6 +107,8 @@ func (x *layout) key(buf []byte, c *card, slot int) []byte {
 			return buf
 		}
 		buf = binary.BigEndian.AppendUint64(append(buf, tagOpen), c.due)
+	case x.sorts != "" && x.sorts[slot] == tagUpdated:
+		buf = binary.BigEndian.AppendUint64(append(buf, tagUpdated), c.updated)
 	case x.sorts != "":
 		buf = append(append(append(buf, x.sorts[slot]), c.texts[slot]...), 0)
 	case slot == 0:

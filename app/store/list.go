@@ -21,6 +21,7 @@ type Sort string
 // the beginnings of texts (title.Squeezed, title.Plain); without a text: last.
 const (
 	SortCreated Sort = "created_at"
+	SortUpdated Sort = "updated_at"
 	SortDue     Sort = "due_date" // without a date: last
 	SortNumber  Sort = "order_number"
 	SortFile    Sort = "file_number"
@@ -45,6 +46,8 @@ type Query struct {
 	Down     bool // the other way round, all of it
 	Where    []Where
 	From, To time.Time // of creation, both inclusive, to the microsecond; zero is open
+	Since    time.Time // of the last change of abstracts and orders, like From
+	Until    time.Time // and To
 	DueFrom  string    // of orders: due no sooner than this YYYY-MM-DD, and no later than
 	DueTo    string    // this one; "" is open, with either those without a date are out
 	Open     bool      // of orders: those that somebody works on (title.OpenStatus)
@@ -87,6 +90,9 @@ type judge struct {
 	where    [mostColumns]value
 	words    [mostColumns]word
 
+	updated      bool // bounded
+	since, until uint64
+
 	due            bool // bounded
 	dueFrom, dueTo uint64
 	open           bool
@@ -109,13 +115,8 @@ func (j *judge) accepts(created uint64, columns []byte) bool {
 // judgeOf reads the filters of a query; possible is false when nothing can hold
 // to them all.
 func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error) {
-	j, possible = judge{to: math.MaxUint64}, true
-	if !q.From.IsZero() {
-		j.from = micros(q.From)
-	}
-	if !q.To.IsZero() {
-		j.to = micros(q.To)
-	}
+	possible = true
+	j.from, j.to = bounds(q.From, q.To)
 	for _, w := range q.Where {
 		i := slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == w.Column })
 		if i < 0 {
@@ -126,6 +127,12 @@ func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error)
 		j.asked[i], j.where[i], j.words[i] = true, v, t.word(v)
 		j.want[i] = j.words[i].short()
 	}
+	if j.updated = !q.Since.IsZero() || !q.Until.IsZero(); j.updated {
+		if !l.timed() {
+			return j, false, fmt.Errorf("list of %ss: it has no times of changes", l.noun)
+		}
+		j.since, j.until = bounds(q.Since, q.Until)
+	}
 	if q.Open || q.DueFrom != "" || q.DueTo != "" {
 		if !l.due {
 			return j, false, fmt.Errorf("list of %ss: it has no due dates", l.noun)
@@ -133,6 +140,18 @@ func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error)
 		l.judgeDue(t, q, &j)
 	}
 	return j, possible, nil
+}
+
+// bounds are both ends of a span of time; zero is open.
+func bounds(from, to time.Time) (least, most uint64) {
+	most = math.MaxUint64
+	if !from.IsZero() {
+		least = micros(from)
+	}
+	if !to.IsZero() {
+		most = micros(to)
+	}
+	return least, most
 }
 
 // judgeDue reads what is asked of due dates, and which statuses are open: those that
@@ -317,18 +336,19 @@ func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
 	return v, fits
 }
 
-// holds reports whether a record has what is asked of its columns, and of its due date.
+// holds reports whether a record has what is asked of its columns, of its last change,
+// and of its due date.
 func (l *listing[T]) holds(v *T, j *judge) bool {
 	for i := range l.columns {
 		if j.asked[i] && l.columns[i].of(v) != j.where[i] {
 			return false
 		}
 	}
-	if !j.due && !j.open {
+	if !j.updated && !j.due && !j.open {
 		return true
 	}
 	c := l.card(v)
-	return (!j.open || c.open) && (!j.due || c.due >= j.dueFrom && c.due <= j.dueTo)
+	return (!j.updated || c.updated >= j.since && c.updated <= j.until) && (!j.open || c.open) && (!j.due || c.due >= j.dueFrom && c.due <= j.dueTo)
 }
 
 // weight is how many bytes are read to show a record.

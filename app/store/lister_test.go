@@ -19,6 +19,7 @@ type lister[T any] struct {
 	records func(*world) []T
 	id      func(T) uint64
 	created func(T) time.Time
+	updated func(T) time.Time
 	has     func(T, Where) bool
 	due     func(T) string
 	number  func(T) string
@@ -50,6 +51,7 @@ var abstractLister = lister[title.Abstract]{
 	},
 	id:      func(a title.Abstract) uint64 { return a.ID },
 	created: func(a title.Abstract) time.Time { return a.CreatedAt },
+	updated: func(a title.Abstract) time.Time { return a.UpdatedAt },
 	has: func(a title.Abstract, w Where) bool {
 		template := fmt.Sprint(a.TemplateID)
 		if a.TemplateID == 0 {
@@ -71,6 +73,7 @@ var orderLister = lister[title.Order]{
 	},
 	id:      func(o title.Order) uint64 { return o.ID },
 	created: func(o title.Order) time.Time { return o.CreatedAt },
+	updated: func(o title.Order) time.Time { return o.UpdatedAt },
 	due:     func(o title.Order) string { return cmp.Or(o.DueDate, "9999") },
 	number:  func(o title.Order) string { return title.Fold(o.Number) },
 	has: func(o title.Order, w Where) bool {
@@ -150,6 +153,9 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 		if !q.From.IsZero() && at < q.From.UnixMicro() || !q.To.IsZero() && at > q.To.UnixMicro() {
 			return true
 		}
+		if !q.Since.IsZero() && l.updated(v).Before(q.Since) || !q.Until.IsZero() && l.updated(v).After(q.Until) {
+			return true
+		}
 		if q.Open && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") && (l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
 			return true
 		}
@@ -160,6 +166,8 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 		switch q.Sort {
 		case SortDue:
 			by = cmp.Compare(l.due(a), l.due(b))
+		case SortUpdated:
+			by = cmp.Compare(l.updated(a).UnixMicro(), l.updated(b).UnixMicro())
 		case SortNumber:
 			by = cmp.Compare(l.number(a), l.number(b))
 		case SortFile, SortParcel, SortAddress:
@@ -292,14 +300,32 @@ func dueQueries(list []Query) []Query {
 	return list
 }
 
+// updatedQueries are the queries, and some of them with bounds of the last change.
+func updatedQueries(list []Query) []Query {
+	for i, q := range list {
+		switch i % 30 {
+		case 0:
+			q.Since = testTime.Add(-5 * time.Hour)
+		case 9:
+			q.Since, q.Until = testTime.Add(-9*time.Hour), testTime.Add(2*time.Hour)
+		case 19:
+			q.Until = testTime.Add(3 * time.Hour)
+		default:
+			continue
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
 var (
 	created         = []Sort{"", SortCreated}
-	abstractQueries = queries(append(created, SortFile, SortParcel, SortAddress), []Where{{ColumnCounty, "rensselaer"}}, []Where{{ColumnCounty, " doña ana "}}, []Where{{ColumnCounty, ""}}, []Where{{ColumnState, "NY"}},
+	abstractQueries = updatedQueries(queries(append(created, SortUpdated, SortFile, SortParcel, SortAddress), []Where{{ColumnCounty, "rensselaer"}}, []Where{{ColumnCounty, " doña ana "}}, []Where{{ColumnCounty, ""}}, []Where{{ColumnState, "NY"}},
 		[]Where{{ColumnStatus, "NEW"}}, []Where{{ColumnStatus, ""}}, []Where{{ColumnTemplate, "2"}}, []Where{{ColumnTemplate, "77"}}, []Where{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
-		[]Where{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "new"}, {ColumnStatus, "in search"}})
-	orderQueries = dueQueries(queries([]Sort{SortCreated, SortDue, SortNumber, SortParcel, SortAddress}, []Where{{ColumnNumber, "a-1"}}, []Where{{ColumnNumber, "É 7"}}, []Where{{ColumnNumber, "12"}}, []Where{{ColumnNumber, "12:3"}},
+		[]Where{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "new"}, {ColumnStatus, "in search"}}))
+	orderQueries = updatedQueries(dueQueries(queries([]Sort{SortCreated, SortUpdated, SortDue, SortNumber, SortParcel, SortAddress}, []Where{{ColumnNumber, "a-1"}}, []Where{{ColumnNumber, "É 7"}}, []Where{{ColumnNumber, "12"}}, []Where{{ColumnNumber, "12:3"}},
 		[]Where{{ColumnNumber, "none"}}, []Where{{ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "active"}}, []Where{{ColumnState, ""}}, []Where{{ColumnNumber, "a-1"}, {ColumnStatus, "active"}},
-		[]Where{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}}))
+		[]Where{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})))
 	fileQueries = queries(created, []Where{{ColumnNowhere, ""}}, []Where{{ColumnFolder, "2"}}, []Where{{ColumnProcessing, "true"}}, []Where{{ColumnProcessing, "false"}},
 		[]Where{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Where{{ColumnNowhere, "true"}, {ColumnProcessing, "true"}})
 	eventQueries = queries(created, []Where{{ColumnActor, "key:2"}}, []Where{{ColumnActor, "system"}}, []Where{{ColumnKind, "file.filed"}}, []Where{{ColumnRecord, "order:7"}}, []Where{{ColumnRecord, ""}},

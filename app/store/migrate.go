@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // Schema is the version of the bucket tree in doc.go.
-const Schema = 5
+const Schema = 6
 
 // migration brings a file of the schema before it to its own.
 type migration struct {
@@ -34,14 +35,25 @@ var migrations = []migration{
 		files, _ := numberOf(counters.Get([]byte(CountFiles))) // absent is zero
 		return errors.Join(tx.DeleteBucket([]byte("order_numbers")), counters.Put([]byte(CountFileRecords), number(files)))
 	}},
-	{schema: 4, build: buildSorts, run: func(*bolt.Tx) error { return nil }},
+	{schema: 4, run: func(*bolt.Tx) error { return nil }}, // its indexes of sorts are those of 6
 	{schema: 5, run: func(tx *bolt.Tx) error {
 		_, err := tx.CreateBucket(bucketChanges)
 		return err
 	}},
+	{schema: 6, build: buildSorts, run: func(tx *bolt.Tx) error {
+		for _, name := range oldSorts() {
+			if err := tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
+				return err
+			}
+		}
+		return nil
+	}},
 }
 
-// buildSorts fills the indexes of sorts, which schema 3 has not.
+// oldSorts are the indexes of sorts of schemas 4 and 5, which have no times of changes.
+func oldSorts() [][]byte { return [][]byte{[]byte("abstract_sorts"), []byte("order_sorts")} }
+
+// buildSorts fills the indexes of sorts, which schemas before 6 have not, or by other names.
 func buildSorts(r *rebuilder) error {
 	err := r.update(func(t *Tx) error { return t.emptyBuckets(sortIndexes()) })
 	if err != nil {

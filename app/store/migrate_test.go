@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,7 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// lower makes a file of schema 5 one of schema 4, 3 or 2, with what that had.
+// lower makes a file of schema 6 one of schema 5, 4, 3 or 2, with what that had.
 func lower(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -82,14 +83,37 @@ func lower(t *testing.T, path string, schema uint64) {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
+		for i, name := range sortIndexes() {
+			old, err := tx.CreateBucket(oldSorts()[i])
+			if err != nil {
+				return err
+			}
+			err = tx.Bucket(name).ForEach(func(k, raw []byte) error {
+				if k[0] == tagUpdated {
+					return nil
+				}
+				return old.Put(k, raw)
+			})
+			if err := errors.Join(err, tx.DeleteBucket(name)); err != nil {
+				return err
+			}
+		}
+		if schema == 5 {
+			return tx.Bucket(bucketMeta).Put(keySchema, number(5))
+		}
 		if err := tx.DeleteBucket(bucketChanges); err != nil || schema == 4 {
 			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, number(4)))
 		}
+		for _, name := range oldSorts() {
+			if err := tx.DeleteBucket(name); err != nil {
+				return err
+			}
+		}
 		if schema == 3 {
-			return errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(3)), tx.DeleteBucket(bucketAbstractSorts), tx.DeleteBucket(bucketOrderSorts))
+			return tx.Bucket(bucketMeta).Put(keySchema, number(3))
 		}
 		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)), tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
-		for _, name := range append(listIndexes(), bucketCounts, bucketReplays, bucketReplayTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
+		for _, name := range append(slices.DeleteFunc(listIndexes(), isSortIndex), bucketCounts, bucketReplays, bucketReplayTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
 			err = errors.Join(err, tx.DeleteBucket(name))
 		}
 		numbers, e := tx.CreateBucket([]byte("order_numbers"))
@@ -103,6 +127,10 @@ func lower(t *testing.T, path string, schema uint64) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func isSortIndex(name []byte) bool {
+	return slices.ContainsFunc(sortIndexes(), func(other []byte) bool { return bytes.Equal(name, other) })
 }
 
 // content is all that is in a file, by bucket and key.
@@ -129,7 +157,7 @@ func content(t *testing.T, path string) map[string]string {
 // what a program of the schema before wrote, and the next one that opens it ends
 // with what it would have, had it kept the indexes from the beginning.
 func TestAMigrationCutOff(t *testing.T) {
-	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}} {
+	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { cutOff(t, schema, cuts) })
 	}
 }

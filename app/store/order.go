@@ -9,7 +9,7 @@ import (
 var orders = listing[title.Order]{
 	table:  table[title.Order]{bucketOrders, "order"},
 	layout: layout{bucket: bucketOrderIndex, tags: "nyst", due: true},
-	sorts:  layout{bucket: bucketOrderSorts, tags: "nyst", sorts: "pao"},
+	sorts:  layout{bucket: bucketOrderSorts, tags: "nyst", sorts: "paou"},
 	texts: []text[title.Order]{
 		{sort: SortParcel, form: title.Squeezed, of: (*title.Order).Parcel},
 		{sort: SortAddress, form: title.Plain, of: func(o *title.Order) string { return o.Street() }, whole: func(o *title.Order) []string { return o.Streets() }},
@@ -21,7 +21,7 @@ var orders = listing[title.Order]{
 		{name: ColumnState, of: func(o *title.Order) value { return valueOf(o.State) }},
 	},
 	card: func(o *title.Order) card {
-		return card{created: micros(o.CreatedAt), id: o.ID, due: days(o.DueDate), number: fold(o.Number), open: o.Open()}
+		return card{created: micros(o.CreatedAt), id: o.ID, updated: micros(o.UpdatedAt), due: days(o.DueDate), number: fold(o.Number), open: o.Open()}
 	},
 	trashed: func(o *title.Order) *title.Trashed { return o.Trashed },
 }
@@ -37,7 +37,7 @@ func (t *Tx) AnyOrder(id uint64) (title.Order, error) { return orders.get(t, id)
 
 // ListOrders gives a page of the orders, without those in the trash. It takes
 // ColumnStatus, ColumnCounty, ColumnState and ColumnNumber, Query.Open, bounds of the due
-// date, and every sort but SortFile.
+// date and of the last change, and every sort but SortFile.
 func (t *Tx) ListOrders(q Query) (Page[title.Order], error) { return orders.list(t, q) }
 
 // CountOpen counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD

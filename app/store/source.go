@@ -14,8 +14,8 @@ import (
 )
 
 // gatherLimit is up to how many entries are gathered and sorted in memory; dueLimit
-// is of those within bounds of the due date, which other entries do not tell: each
-// that is out of them would be read for nothing. Of open orders, which they do tell,
+// is of those within bounds of the due date or of the last change, which other entries
+// do not tell: each that is out of them would be read for nothing. Of open orders, which they do tell,
 // few are.
 const (
 	gatherLimit = 500
@@ -78,6 +78,10 @@ func (l *listing[T]) source(t *Tx, q Query, j *judge) (source, error) {
 	if bounded && tag != tagDue {
 		parts = append(parts, due)
 	}
+	updated := l.updatedGround(t, j)
+	if j.updated && tag != tagUpdated {
+		parts = append(parts, updated)
+	}
 	parts = slices.DeleteFunc(parts, func(g ground) bool { return !g.narrow })
 	if len(parts) == 0 {
 		return &strip{j, home}, nil
@@ -87,6 +91,9 @@ func (l *listing[T]) source(t *Tx, q Query, j *judge) (source, error) {
 	}
 	if j.due && !j.open && tag != tagDue && !home.narrow && q.few == 0 && count(due, dueLimit+1) <= dueLimit {
 		return l.gather(t, &strip{j, due}, tag)
+	}
+	if j.updated && tag != tagUpdated && !home.narrow && q.few == 0 && count(updated, dueLimit+1) <= dueLimit {
+		return l.gather(t, &strip{j, updated}, tag)
 	}
 	return &strip{j, home}, nil
 }
@@ -102,6 +109,8 @@ func (l *listing[T]) home(t *Tx, q Query, j *judge) (g ground, tag byte, err err
 	switch {
 	case q.Sort == "" || q.Sort == SortCreated:
 		return g, tagCreated, nil
+	case q.Sort == SortUpdated && l.timed():
+		return l.updatedGround(t, j), tagUpdated, nil
 	case q.Sort == SortDue && l.due:
 		g, _ = l.dueGround(t, j)
 		return g, tagDue, nil
@@ -130,6 +139,23 @@ func (l *listing[T]) dueGround(t *Tx, j *judge) (g ground, bounded bool) {
 		g.high = after(binary.BigEndian.AppendUint64(slices.Clip(lead), j.dueTo))
 	}
 	return g, g.narrow
+}
+
+// timed says whether the list is sorted by the last change.
+func (l *listing[T]) timed() bool { return strings.IndexByte(l.sorts.sorts, tagUpdated) >= 0 }
+
+// updatedGround is the part in order of the last changes that holds all that is asked for.
+func (l *listing[T]) updatedGround(t *Tx, j *judge) ground {
+	if !l.timed() {
+		return ground{}
+	}
+	lead := []byte{tagUpdated}
+	g := ground{bucket: t.bucket(l.sorts.bucket), lead: lead, low: lead, high: after(lead), narrow: j.updated}
+	if j.updated {
+		g.low = binary.BigEndian.AppendUint64(slices.Clip(lead), j.since)
+		g.high = after(binary.BigEndian.AppendUint64(slices.Clip(lead), j.until))
+	}
+	return g
 }
 
 // parts are the parts of the index in order of creation each of which holds all that
@@ -273,6 +299,8 @@ func (l *listing[T]) position(v *T, tag byte) []byte {
 	switch i := strings.IndexByte(l.sorts.sorts, tag); {
 	case tag == tagDue:
 		at = number(c.due)
+	case tag == tagUpdated:
+		at = number(c.updated)
 	case tag == tagNumber:
 		at = append([]byte(c.number), 0)
 	case i >= 0:

@@ -110,6 +110,7 @@ func (w *world) stepAbstract(tx *Tx, isNew, remove bool) (err error) {
 	}
 	a.Property, a.TemplateID, a.Status, a.Trashed = w.property(), w.rng.Uint64N(4), pick(w.rng, "", "New", "In Search", "new"), w.trashed("")
 	a.TaxMap, a.Custom = pick(w.rng, "", "12.-3", "9"), w.custom("file_number", "parcel_id")
+	a.UpdatedAt = w.at()
 	w.abstracts[a.ID] = a
 	return tx.PutAbstract(a)
 }
@@ -130,6 +131,7 @@ func (w *world) stepOrder(tx *Tx, isNew, remove bool) (err error) {
 	o.Number = pick(w.rng, "A-1", "a-1", "A-10", "É 7", "é 7", "12", "12:3", fmt.Sprint("N-", w.rng.IntN(50)))
 	o.DueDate = pick(w.rng, "", "2026-06-15", "2026-06-14", "1969-12-31", "2031-01-01")
 	o.Custom = w.custom("parcel_id")
+	o.UpdatedAt = w.at()
 	w.orders[o.ID] = o
 	return tx.PutOrder(o)
 }

@@ -37,6 +37,7 @@ const (
 // The sorts.
 const (
 	SortCreated = store.SortCreated
+	SortUpdated = store.SortUpdated
 	SortDue     = store.SortDue
 	SortNumber  = store.SortNumber
 	SortFile    = store.SortFile

@@ -54,7 +54,7 @@ func TestRepairMendsWhatFollowsFromRecords(t *testing.T) {
 		"a task damaged": {func(db string) { vaulttest.FlipBit(t, db, "tasks", 200, false) }, 1, 1},
 	}
 	for _, bucket := range []string{
-		"order_index", "order_sorts", "abstract_index", "abstract_sorts", "file_index", "event_index", "trash", "folder_names", "file_digests", "key_hashes", "counts",
+		"order_index", "order_sorted", "abstract_index", "abstract_sorted", "file_index", "event_index", "trash", "folder_names", "file_digests", "key_hashes", "counts",
 	} {
 		for how, spoil := range map[string]func(string){
 			" loses an entry":  func(db string) { vaulttest.Lose(t, db, bucket) },
