@@ -6,10 +6,13 @@ import (
 )
 
 // The rule of API.md, "image-heavy": at least 80 % of the pages are scans, a
-// scan being a page of which images cover at least half; on long documents, of
-// pages taken evenly.
+// scan being a page of which images cover at least half. Of a long document, some
+// pages taken evenly are judged first, and all of them when the share of scans among
+// the first is from doubtLeast to doubtMost.
 const (
 	mostSampled  = 20
+	doubtLeast   = 0.5
+	doubtMost    = 0.95
 	scanCover    = 0.5
 	heavyShare   = 0.8
 	deepestForms = 2
@@ -21,13 +24,22 @@ const (
 	objectForm  = 5
 )
 
-// ImageHeavy reports whether at least 80 % of the pages are scans (API.md),
-// looking at no more than 20 pages. It returns ErrUnreadable when PDFium breaks
-// down over a page, the error of the reader, or ctx's.
+// ImageHeavy reports whether at least 80 % of the pages are scans (API.md), looking at
+// no more than 20 pages where these leave no doubt. It returns ErrUnreadable when
+// PDFium breaks down over a page, the error of the reader, or ctx's.
 func (d *Document) ImageHeavy(ctx context.Context) (bool, error) {
-	scans, sampled := 0, sample(d.pages)
+	share, err := d.scans(ctx, sample(d.pages))
+	if err == nil && d.pages > mostSampled && share >= doubtLeast && share <= doubtMost {
+		share, err = d.scans(ctx, evenly(d.pages, d.pages))
+	}
+	return err == nil && share >= heavyShare, err
+}
+
+// scans returns the share of scans among these pages.
+func (d *Document) scans(ctx context.Context, pages []int) (float64, error) {
+	scans := 0
 	err := d.do(ctx, func() error {
-		for _, i := range sampled {
+		for _, i := range pages {
 			err := d.page(ctx, i, func(page uint32) error {
 				scan, err := d.scan(ctx, page)
 				if scan {
@@ -41,13 +53,16 @@ func (d *Document) ImageHeavy(ctx context.Context) (bool, error) {
 		}
 		return nil
 	}, func() error { return errGone })
-	return err == nil && float64(scans) >= heavyShare*float64(len(sampled)), err
+	return float64(scans) / float64(max(len(pages), 1)), err
 }
 
-// sample returns up to 20 page numbers from 0, evenly spaced, first and last
-// among them.
-func sample(pages int) []int {
-	n := min(pages, mostSampled)
+// sample returns up to 20 page numbers from 0.
+func sample(pages int) []int { return evenly(pages, mostSampled) }
+
+// evenly returns up to most page numbers from 0, evenly spaced, first and last among
+// them.
+func evenly(pages, most int) []int {
+	n := min(pages, most)
 	list := make([]int, n)
 	for i := range list {
 		if n > 1 {
