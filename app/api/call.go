@@ -88,6 +88,7 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		defer request.reply.release()
 		request.ignored.query(c.Request.URL.RawQuery)
 		a, err := h(request)
+		request.memory.forget() // before it waits for that of a large answer
 		if text := request.ignored.header(); text != "" {
 			c.Header(wire.IgnoredFields, text)
 		}

@@ -97,6 +97,9 @@ func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage,
 		return nil, err
 	}
 	c.content.json(raw)
+	if err := c.memory.decode(c.Context(), decodedCost(raw)); err != nil {
+		return nil, err
+	}
 	sent, err := body.Object(raw)
 	c.ignored.object(sent, taken)
 	return sent, err

@@ -64,7 +64,7 @@ func (h *house) refuseLarge(t *testing.T, heavy string) {
 	})
 	conn, _, body := h.begin(t, large("T-1", 1<<20-100))
 	say(t, conn, body[:len(body)-1])
-	fills(t, room, 0, 7<<17)
+	fills(t, room, 0, 1<<19)
 	for _, path := range []string{"/v1/abstracts", "/v1/abstracts?per_page=1", "/v1/abstracts/" + heavy} {
 		r := list(path)
 		r.as, r.status, r.want, r.headers = "full", 503, tooBusy, map[string]string{"Retry-After": "10"}

@@ -23,7 +23,8 @@ type trays interface {
 type form struct {
 	fields  fields
 	tray    *vault.Tray
-	notFile bool // a part named like a file was none
+	notFile bool  // a part named like a file was none
+	cost    int64 // of decoding the fields
 }
 
 const (
@@ -55,6 +56,9 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 		err = e.readPairs(c, f, names)
 	case multipart:
 		err = e.eachPart(c, boundary, func(part *sentPart) error { return f.take(c, part, names, e.Limits.FormFields) })
+		if err == nil {
+			err = c.memory.decode(c.Context(), f.cost)
+		}
 	}
 	if err != nil {
 		tray.Discard()
@@ -67,6 +71,9 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 func (e *edge) pairs(c *call) ([]body.Pair, error) {
 	raw, err := c.whole(e.Limits.JSON)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.memory.decode(c.Context(), decodedCost(raw)); err != nil {
 		return nil, err
 	}
 	pairs, err := body.ParseForm(raw)
@@ -127,6 +134,7 @@ func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
 			return err
 		}
 		f.fields[part.Name] = value.String()
+		f.cost += decodedCost(value.Bytes())
 	case body.Ignored:
 		c.ignored.sent.add(part.Name)
 	}

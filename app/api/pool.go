@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// pool is memory that bodies share while they grow. Each owner has at most half of it.
+// pool is memory that bodies share while they grow. Each owner has at most a part of it.
 //
 // A body keeps what it has while it waits for more, so bodies could wait for each other
 // forever. The pool rules that out: it keeps enough free for the oldest body to reach its
-// full size, and for each owner's oldest within that owner's half:
+// full size, and for each owner's oldest within that owner's part:
 //
 //	free + held by the oldest ≥ the largest claim of those that still grow
 //
@@ -39,12 +39,13 @@ type line struct {
 	holds      []*hold
 }
 
-func newPool(bytes int64) *pool {
-	return &pool{each: (bytes + 1) / 2, all: line{most: bytes}, of: map[string]*line{}}
+// newPool makes a pool of which an owner has so many bytes at most.
+func newPool(bytes, each int64) *pool {
+	return &pool{each: each, all: line{most: bytes}, of: map[string]*line{}}
 }
 
 // claim says how large a body gets in the end, before it takes anything. No body counts
-// for more than its owner's half.
+// for more than its owner's part.
 func (p *pool) claim(h *hold, owner string, bytes int64) {
 	h.owner, h.claim = owner, min(bytes, p.each)
 }

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"deedkeep/app/body"
 )
 
 // Held is how many bytes of its two parts a room has given.
@@ -20,6 +24,17 @@ func (r *Room) Held() (small, large int64) {
 	}
 	return held(r.small), held(r.large)
 }
+
+// Decoding takes all memory for decoding, until it is called.
+func (r *Room) Decoding(ctx context.Context) (release func()) {
+	s := &share{room: r, owner: "other"}
+	if err := s.decode(ctx, r.decoded.each); err != nil {
+		panic(err)
+	}
+	return s.release
+}
+
+func evenPool(bytes int64) *pool { return newPool(bytes, (bytes+1)/2) }
 
 func endless() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
@@ -38,7 +53,7 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			p := newPool(100 + rng.Int64N(400))
+			p := evenPool(100 + rng.Int64N(400))
 			var all sync.WaitGroup
 			for range 100 {
 				owner, size, step := fmt.Sprint(rng.IntN(4)), 1+rng.Int64N(300), 1+rng.Int64N(60)
@@ -87,7 +102,7 @@ func TestPoolShares(t *testing.T) {
 		{"an owner that waits holds no one up", []poolStep{{"a1", "a", 50, 50, false}, {"a2", "a", 50, 1, true}, {"b1", "b", 10, 10, false}, {"c1", "c", 40, 40, false}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			p, bodies := newPool(100), map[string]*hold{}
+			p, bodies := evenPool(100), map[string]*hold{}
 			for i, step := range row.steps {
 				h := bodies[step.body]
 				if h == nil {
@@ -107,7 +122,7 @@ func TestPoolShares(t *testing.T) {
 // its order, past those whose owner has its half.
 func TestPoolServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPool(100)
+		p := evenPool(100)
 		var got []string
 		take := func(name, owner string, h *hold, to int64) {
 			go func() {
@@ -145,7 +160,7 @@ func TestPoolServesInOrder(t *testing.T) {
 // A body that has ended keeps no memory free for bytes that will not come, and one that
 // gave up waiting holds no one up.
 func TestPoolSettles(t *testing.T) {
-	p := newPool(100)
+	p := evenPool(100)
 	first, second, third := &hold{}, &hold{}, &hold{}
 	p.claim(first, "a", 50)
 	p.claim(second, "b", 50)
@@ -161,5 +176,50 @@ func TestPoolSettles(t *testing.T) {
 	p.settle(first)
 	if err := p.grow(third, 40, now); err != nil {
 		t.Errorf("after the first had its end: %v", err)
+	}
+}
+
+// What decoding takes is what it is charged with, at most: everything that is allocated
+// counts, whether it is kept or not.
+func TestDecodedCost(t *testing.T) {
+	const members, slack = 20_000, 32 << 10 // large allocations are rounded up
+	repeat := func(text string) string { return strings.Repeat(text, members-1) }
+	keys := func(value string) string {
+		var b strings.Builder
+		for i := range members {
+			fmt.Fprintf(&b, `,"%05d":%s`, i, value)
+		}
+		return b.String()[1:]
+	}
+	for _, row := range []struct{ name, body string }{
+		{"an order", `{"order_number":"T-1","city":"Salem"}`},
+		{"members", "{" + keys("1") + "}"},
+		{"long members", "{" + keys(`"`+strings.Repeat("v", 100)+`"`) + "}"},
+		{"custom fields", `{"custom_fields":{` + keys("1") + "}}"},
+		{"an array", "{\"custom_fields\":[" + repeat("0,") + "0]}"},
+		{"deep arrays", "{\"custom_fields\":[" + strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", members/20) + "[]]}"},
+		{"a string", `{"order_number":"` + strings.Repeat("x", 1<<20) + `"}`},
+		{"an escaped string", `{"order_number":"\n` + strings.Repeat("x", 1<<20) + `"}`},
+		{"pairs", strings.Repeat("a=b+&", members)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			raw := []byte(row.body)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if raw[0] == '{' {
+				sent, err := body.Object(raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				input(sent["order_number"])
+				custom(sent["custom_fields"])
+			} else if _, err := body.ParseForm(raw); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if took, cost := int64(after.TotalAlloc-before.TotalAlloc), decodedCost(raw); took > cost+slack {
+				t.Errorf("%d bytes were allocated, charged are %d", took, cost)
+			}
+		})
 	}
 }

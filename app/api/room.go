@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,14 +14,17 @@ import (
 // Room is the memory that the bodies of all requests may take together. An eighth
 // of it is for small bodies alone, which so never wait behind large ones:
 //
-//	|  small: 1/8  |  large: 7/8                                    |
+//	|  small: 1/8  |  large: 4/8                    |  decoded: 3/8         |
+//
+// What decoding makes of a body has a part of its own, first come first served: a body
+// waits for no client and for nothing else of the room while it has some of that.
 //
 // Bodies take memory as their bytes arrive. An owner (an API key, a user, or an address)
-// has at most half of each part, so there is always some for another one. A body that
+// has at most half of the first two parts, so there is always some for another one. A body that
 // needs more than there is waits, and is then told to come back.
 type Room struct {
-	small, large *pool
-	wait         time.Duration
+	small, large, decoded *pool
+	wait                  time.Duration
 }
 
 const (
@@ -29,6 +33,13 @@ const (
 	freeBody = 4 << 10
 	// smallBody is the most a request takes of the room for small bodies, in bytes.
 	smallBody = 64 << 10
+	// freeDecoded is what decoding may make of a body without being counted.
+	freeDecoded = 32 << 10
+	// memberCost is what decoding allocates for one member or field, at most: entries of
+	// maps, its name, and the copies while these grow.
+	memberCost = 512
+	// mostMembers is how many of them a body may have (app/body).
+	mostMembers = 65536
 )
 
 // NewRoom makes room for so many bytes, for which a request waits so long; none or less
@@ -37,8 +48,9 @@ func NewRoom(bytes int64, wait time.Duration) *Room {
 	if bytes <= 0 {
 		return nil
 	}
-	small := bytes / 8
-	return &Room{small: newPool(max(small, 2*smallBody)), large: newPool(bytes - small), wait: wait}
+	small, decoded := max(bytes/8, 2*smallBody), bytes*3/8
+	large := bytes - bytes/8 - decoded
+	return &Room{small: newPool(small, small/2), large: newPool(large, large/2), decoded: newPool(decoded, decoded), wait: wait}
 }
 
 var errBusy = &refusal{status: http.StatusServiceUnavailable, message: "Too many large requests at once; try again in a moment."}
@@ -48,6 +60,7 @@ type share struct {
 	room         *Room // nil: no limit
 	owner        string
 	small, large hold
+	decoded      hold
 	arrived      int64 // bytes, where they are counted one by one
 	covered      int64 // bytes that it has memory for
 
@@ -106,6 +119,32 @@ func (s *share) take(ctx context.Context, n int64) error {
 	return s.grow(ctx, s.room.large, &s.large, n, n)
 }
 
+// decode takes memory for what decoding makes of a body, by its decodedCost.
+func (s *share) decode(ctx context.Context, n int64) error {
+	if s.room == nil || n <= freeDecoded {
+		return nil
+	}
+	return s.grow(ctx, s.room.decoded, &s.decoded, n, n)
+}
+
+// decodedCost is the most that decoding a JSON or urlencoded body takes: its values are
+// copied, twice where they hold escapes, and each member has its own cost. Every member
+// comes after one of these characters.
+func decodedCost(raw []byte) int64 {
+	members := 1
+	for _, before := range []string{",", "{", "[", "&", "%"} {
+		members += bytes.Count(raw, []byte(before))
+	}
+	return 2*int64(len(raw)) + memberCost*int64(min(members, mostMembers))
+}
+
+// forget gives back what decoding took.
+func (s *share) forget() {
+	if s.room != nil {
+		s.room.decoded.release(&s.decoded)
+	}
+}
+
 // settle says that the body has ended, and takes no more.
 func (s *share) settle() {
 	if s.room != nil {
@@ -120,6 +159,7 @@ func (s *share) release() {
 	}
 	s.room.small.release(&s.small)
 	s.room.large.release(&s.large)
+	s.forget()
 	s.covered = 0
 }
 

@@ -71,7 +71,7 @@ func TestRoomForBodies(t *testing.T) {
 	conn, from, body := h.begin(t, first)
 	defer conn.Close()
 	say(t, conn, body[:len(body)-1])
-	fills(t, room, 0, 7<<17)
+	fills(t, room, 0, 1<<19)
 	for name, r := range map[string]row{
 		"JSON":    large("T-2", 1<<19+1<<18),
 		"chunked": {as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, body: chunked(large("T-2", 70<<10).body, 8000)},
@@ -108,7 +108,7 @@ func TestRoomOfOneKey(t *testing.T) {
 	}{
 		{"small bodies", 150, 64_000, 60_000, 4<<20 - 64_000, 0, 60_000},
 		{"large bodies of which little came", 10, 8_300_000, 70_000, 0, 10 * 70_000, 200_000},
-		{"large bodies", 10, 8_300_000, 8_000_000, 0, 20 << 20, 200_000},
+		{"large bodies", 10, 8_300_000, 8_000_000, 0, 9 << 20, 200_000},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -132,6 +132,34 @@ func TestRoomOfOneKey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What decoding makes of bodies has its own part of the room: those of many members wait
+// for it, whatever they are made of, and are told to come back. Ordinary ones do not.
+func TestRoomForDecoding(t *testing.T) {
+	t.Parallel()
+	var room *api.Room
+	h := open(t, tight(10*time.Millisecond), func(s *setup) { room = s.api.Room })
+	release := room.Decoding(t.Context())
+	members := `{"x":[` + strings.Repeat("0,", 1000) + "0]}"
+	for name, r := range map[string]row{
+		"JSON":   order(members, 422, ""),
+		"pairs":  {as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: strings.Repeat("x=&", 1000), status: 201},
+		"fields": abstract(201, "", field("custom_fields", members)),
+		"patch":  {as: "full", method: "PATCH", path: "/v1/file-vault/folders/1", header: []string{asJSON}, body: members, status: 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			busy := r
+			busy.status, busy.want, busy.headers = 503, tooBusy, map[string]string{"Retry-After": "10"}
+			h.ask(t, busy)
+			release()
+			h.ask(t, r)
+			release = room.Decoding(t.Context())
+		})
+	}
+	h.ask(t, order(`{"order_number":"T-1","custom_fields":{"product":"Two Owner","rush":"Standard"}}`, 201, ""))
+	h.ask(t, abstract(201, "", field("city", "Salem")))
+	release()
 }
 
 // A body that holds memory may stall for less time than another.
