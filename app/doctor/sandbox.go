@@ -17,6 +17,8 @@ var lacking = map[string]struct{ means, do string }{
 	reader.ProtectionFiles:      {"only the filter of system calls keeps it from files", "use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
 	reader.ProtectionCalls:      {"it could reach the network and start programs", "allow the system call seccomp to the service or its container"},
 	reader.ProtectionLimits:     {"it could open many files", "allow the system call prlimit64 to the service or its container"},
+	reader.ProtectionToken:      {"it has the privileges of the service's user", "check that the service's user may start processes with a restricted token (CreateProcessAsUser)"},
+	reader.ProtectionIntegrity:  {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
 	reader.ProtectionSystem:     {"it could do all that the service's user can", "run deedkeep on Linux where documents come from people you don't know"},
 }
 
@@ -36,7 +38,7 @@ func sandbox(gaps []reader.Gap) wire.Diagnosis {
 		return ok(check, enclosed())
 	}
 	var lacks, means, do []string
-	files, calls := false, false
+	files, calls := false, false // both are missing: worse than either
 	for _, g := range gaps {
 		files, calls = files || g.Lacks == reader.ProtectionFiles, calls || g.Lacks == reader.ProtectionCalls
 		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Lacks, cmp.Or(g.Reason, "not available")))

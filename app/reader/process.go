@@ -46,18 +46,20 @@ func launch(o Options) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, childIn.Close(), in.Close())
 	}
-	cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
-	cmd.Stdin, cmd.Stdout = childIn, childOut
-	// Nothing of the settings, which may hold secrets, reaches a child.
-	cmd.Env = []string{"GOTRACEBACK=none"}
-	cmd.SysProcAttr = attributes()
-	err = cmd.Start()
+	cmd, lacks, err := startConfined(func() *exec.Cmd {
+		cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
+		cmd.Stdin, cmd.Stdout = childIn, childOut
+		// Nothing of the settings, which may hold secrets, reaches a child.
+		cmd.Env = []string{"GOTRACEBACK=none"}
+		cmd.SysProcAttr = attributes()
+		return cmd
+	})
 	// The child has its own copies; ours would hide its end.
 	closed := errors.Join(childIn.Close(), childOut.Close())
 	if err = errors.Join(err, closed); err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
-	p := &process{cmd: cmd, in: in, out: out, r: bufio.NewReader(out), exited: make(chan struct{})}
+	p := &process{cmd: cmd, in: in, out: out, r: bufio.NewReader(out), gaps: lacks, exited: make(chan struct{})}
 	p.bound, err = bind(cmd.Process, o.MemoryLimit)
 	go p.reap()
 	if err != nil {
@@ -110,7 +112,7 @@ func (p *process) hearReady() error {
 	if err := decode(content, &r); err != nil {
 		return err
 	}
-	p.gaps = r.Gaps
+	p.gaps = append(p.gaps, r.Gaps...)
 	return r.check()
 }
 

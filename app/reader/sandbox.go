@@ -11,12 +11,16 @@ const (
 	ProtectionCalls = "seccomp"
 	// ProtectionLimits bounds the files a child may have open, and what it may write.
 	ProtectionLimits = "rlimits"
+	// ProtectionToken takes the privileges of the user from a child on Windows.
+	ProtectionToken = "restricted token"
+	// ProtectionIntegrity lets a child on Windows write to nothing of the user's.
+	ProtectionIntegrity = "low integrity"
 	// ProtectionSystem is all of this, where the system has none that is used here.
 	ProtectionSystem = "sandbox"
 )
 
 // Protections are all that a Gap may lack.
-var Protections = []string{ProtectionPrivileges, ProtectionFiles, ProtectionCalls, ProtectionLimits, ProtectionSystem}
+var Protections = []string{ProtectionPrivileges, ProtectionFiles, ProtectionCalls, ProtectionLimits, ProtectionToken, ProtectionIntegrity, ProtectionSystem}
 
 // Gap is a protection that the system did not give a child. The child works without it.
 type Gap struct {

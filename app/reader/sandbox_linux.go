@@ -3,6 +3,7 @@ package reader
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"slices"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -42,6 +43,12 @@ func denyFiles() error {
 	// On all threads, and with the rights that this kernel knows. The scope of signals is
 	// left out where the kernel would deny a process its own threads.
 	return landlock.V11.BestEffort().Restrict()
+}
+
+// startConfined has nothing to take from a child before it has started.
+func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
+	cmd := command()
+	return cmd, nil, cmd.Start()
 }
 
 // limitFiles has no file written to, and few open. RLIMIT_NPROC is not for this: it counts

@@ -24,8 +24,8 @@ type job windows.Handle
 // Close implements io.Closer.
 func (j job) Close() error { return windows.CloseHandle(windows.Handle(j)) }
 
-// bind puts the child into a job of its own that limits its memory and dies
-// with us. The child waits for setup meanwhile and has opened nothing.
+// bind puts the child into a job of its own that limits its memory, has no second process,
+// and dies with us. The child waits for setup meanwhile and has opened nothing.
 func bind(child *os.Process, memory int64) (io.Closer, error) {
 	handle, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -33,7 +33,8 @@ func bind(child *os.Process, memory int64) (io.Closer, error) {
 	}
 	j := job(handle)
 	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{ProcessMemoryLimit: uintptr(memory)}
-	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE |
+	limits.BasicLimitInformation.ActiveProcessLimit = 1 // it starts no program
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS |
 		windows.JOB_OBJECT_LIMIT_PROCESS_MEMORY | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
 	_, err = windows.SetInformationJobObject(handle, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
