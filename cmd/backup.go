@@ -95,6 +95,7 @@ func (s *shell) seal() (*wire.BackupSeal, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.warnOfExposures(c)
 	says, err := backupSettings(c).Sealing(rand.Reader)
 	return &wire.BackupSeal{Recipients: says.Recipients, Passphrase: says.Print}, err
 }
@@ -122,6 +123,7 @@ type place struct {
 	from, identity, passphraseFile string
 	ask                            bool   // prompt for the passphrase, whatever the settings say
 	typed                          string // the passphrase that was entered
+	looked                         bool   // whether others can read the files
 }
 
 func (p *place) flags(cmd *cobra.Command) {
@@ -133,6 +135,7 @@ func (p *place) flags(cmd *cobra.Command) {
 // options are what opens the backups: passphrase or identity, and, where there is a
 // vault in the data directory, its secret. No server is asked, and no vault opened.
 func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, error) {
+	p.warnOfExposures(s)
 	identities := ""
 	if p.identity != "" {
 		raw, err := os.ReadFile(p.identity)
@@ -157,6 +160,16 @@ func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, erro
 	opts, err := vault.ArchiveOptions(ring, set, identities)
 	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blob.DiskFree
 	return opts, err
+}
+
+// warnOfExposures says once which of the files that flags name other users can read.
+func (p *place) warnOfExposures(s *shell) {
+	for _, path := range []string{p.identity, p.passphraseFile} {
+		if e, exposed := config.ExposureOf("", path); exposed && !p.looked {
+			s.warn([]string{e.String()})
+		}
+	}
+	p.looked = true
 }
 
 // existingRing is nil where there is no secret.

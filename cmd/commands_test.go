@@ -179,3 +179,11 @@ func TestCompletion(t *testing.T) {
 		})
 	}
 }
+
+func TestRunsAsRoot(t *testing.T) {
+	for uid, want := range map[int]bool{0: true, 1000: false, -1: false} {
+		if got := runsAsRoot(uid); (len(got) == 1) != want {
+			t.Errorf("user %d: got %q, want a warning: %v", uid, got, want)
+		}
+	}
+}

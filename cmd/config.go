@@ -17,8 +17,9 @@ func (s *shell) configCheckCommand() *cobra.Command {
 		Short: "Check the settings without starting the server",
 		Long: `Check the settings without starting the server. Every problem is reported with its
 file, line, and reason. The command also names the settings file that it read, or
-where it looked for one, and warns about settings that are valid and may do harm. Exit
-code 2: a setting is not valid.`,
+where it looked for one, and warns about settings that are valid and may do harm, and
+about files with secrets that other users can read (not on Windows). Exit code 2: a
+setting is not valid.`,
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -48,9 +49,7 @@ func (s *shell) printChecked(warnings []string) error {
 	if err != nil {
 		return err
 	}
-	for _, warning := range warnings {
-		s.say("WARNING: %s", warning)
-	}
+	s.warn(warnings)
 	out := checked{OK: true, Files: []string{}, LookedFor: looked, Warnings: append([]string{}, warnings...)}
 	from := "no settings file was found; looked for " + strings.Join(looked, " and ")
 	if read != "" {

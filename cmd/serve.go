@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -65,9 +66,8 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if err := vacant(ctx, c); err != nil {
 		return err
 	}
-	for _, warning := range cautions(c) {
-		s.say("WARNING: %s", warning)
-	}
+	s.warn(cautions(c))
+	s.warn(runsAsRoot(os.Geteuid())) // after becomeOwner
 	log := s.logger(c, slog.LevelDebug)
 	pool := readers(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
@@ -87,6 +87,28 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },
 		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})
+}
+
+// runsAsRoot is the warning for a server of the user uid, which is -1 on Windows.
+func runsAsRoot(uid int) []string {
+	if uid != 0 {
+		return nil
+	}
+	return []string{"the server runs as root, because the vault belongs to root; give the data directory to a user of its own (chown -R) and start the server as that user"}
+}
+
+// warn says what is allowed and dangerous.
+func (s *shell) warn(warnings []string) {
+	for _, warning := range warnings {
+		s.say("WARNING: %s", warning)
+	}
+}
+
+// warnOfExposures says which files with secrets other users can read.
+func (s *shell) warnOfExposures(c config.Config) {
+	for _, e := range c.Exposures() {
+		s.warn([]string{e.String()})
+	}
 }
 
 // readers are the processes that open documents.

@@ -53,6 +53,9 @@ func cautions(c config.Config) []string {
 	if to := c.Backup.To; to != "" && !filepath.IsAbs(to) {
 		list = append(list, fmt.Sprintf("backup.to is %s, a relative path: it counts from where the program is started (for a service, often /); write the complete path", to))
 	}
+	for _, e := range c.Exposures() {
+		list = append(list, e.String())
+	}
 	return list
 }
 

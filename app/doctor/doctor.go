@@ -69,7 +69,8 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	now := opts.Now().In(c.Location())
 	// Before the vault is opened, which narrows what is open too wide.
 	add(permissions(c)...)
-	add(owners(c))
+	add(owners(c), secrets(c))
+	add(account(c)...)
 	add(network(c, opts.Network))
 	checkup, trouble := opts.checkup(ctx)
 	if trouble != nil {

@@ -48,7 +48,8 @@ func denyFiles() error {
 // startConfined has nothing to take from a child before it has started.
 func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
 	cmd := command()
-	return cmd, nil, cmd.Start()
+	err := cmd.Start()
+	return cmd, nil, err
 }
 
 // limitFiles has no file written to, and few open. RLIMIT_NPROC is not for this: it counts

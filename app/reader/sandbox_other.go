@@ -7,7 +7,8 @@ import "os/exec"
 // startConfined has nothing to take from a child.
 func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
 	cmd := command()
-	return cmd, nil, cmd.Start()
+	err := cmd.Start()
+	return cmd, nil, err
 }
 
 // enclose has nothing to close here.

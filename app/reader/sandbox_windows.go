@@ -21,8 +21,9 @@ func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
 			return cmd, nil, err
 		}
 	}
-	cmd := command()
-	return cmd, gap(ProtectionToken, err), cmd.Start()
+	cmd, gaps := command(), gap(ProtectionToken, err)
+	err = cmd.Start()
+	return cmd, gaps, err
 }
 
 var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")

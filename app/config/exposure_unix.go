@@ -1,0 +1,22 @@
+//go:build unix
+
+package config
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// whoReads says who can read a file besides its owner. A file of root that a group may
+// read is how a service gets one that it can't change.
+func whoReads(info fs.FileInfo) string {
+	const others, group = 0o004, 0o040
+	at, known := info.Sys().(*syscall.Stat_t)
+	switch mode := info.Mode().Perm(); {
+	case mode&others != 0:
+		return othersRead
+	case mode&group != 0 && !(known && at.Uid == 0):
+		return groupReads
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Files with secrets that others can read are found; a file without a secret is not, nor
+// is a secret that no file holds.
+func TestExposures(t *testing.T) {
+	t.Parallel()
+	group := groupReads // of root's own file a group may be how the service reads it
+	if os.Geteuid() == 0 {
+		group = ""
+	}
+	const phrase = "backup: {passphrase: correct horse battery}\n"
+	for _, row := range []struct {
+		name, settings   string
+		settingsMode     os.FileMode
+		secret           string // the setting that names the file secret
+		mode             os.FileMode
+		env              string
+		key, path, reads string
+	}{
+		{"settings for all", phrase, 0o644, "", 0, "", "backup.passphrase", "config.yaml", othersRead},
+		{"settings for a group", phrase, 0o640, "", 0, "", "backup.passphrase", "config.yaml", group},
+		{"settings for the service", phrase, 0o600, "", 0, "", "", "", ""},
+		{"settings without a secret", "listen: 127.0.0.1:1\n", 0o644, "", 0, "", "", "", ""},
+		{"secret of the environment", "listen: 127.0.0.1:1\n", 0o644, "", 0, "DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery", "", "", ""},
+		{"passphrase for all", "", 0o600, "backup.passphrase_file", 0o604, "", "backup.passphrase_file", "secret", othersRead},
+		{"passphrase for a group", "", 0o600, "backup.passphrase_file", 0o640, "", "backup.passphrase_file", "secret", group},
+		{"passphrase for the service", "", 0o600, "backup.passphrase_file", 0o600, "", "", "", ""},
+		{"key for all", "", 0o600, "tls.key", 0o644, "", "tls.key", "secret", othersRead},
+		{"key for a group", "", 0o600, "tls.key", 0o640, "", "", "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write := func(name, content string, mode os.FileMode) string {
+				path := filepath.Join(dir, name)
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chmod(path, mode); err != nil { // the umask of the test is not for this
+					t.Fatal(err)
+				}
+				return path
+			}
+			settings := row.settings
+			if section, key, ok := strings.Cut(row.secret, "."); ok {
+				path := write("secret", "x", row.mode)
+				settings = section + ": {" + key + ": " + path + "}\n"
+				if key == "key" {
+					settings = section + ": {cert: " + path + ", key: " + path + "}\n"
+				}
+			}
+			source := Source{File: write("config.yaml", settings, row.settingsMode)}
+			if row.env != "" {
+				source.Env = []string{row.env}
+			}
+			c, err := Load(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := c.Exposures()
+			if row.reads == "" {
+				if len(got) > 0 {
+					t.Errorf("got %v, want none", got)
+				}
+				return
+			}
+			want := Exposure{row.key, filepath.Join(dir, row.path), row.reads}
+			if len(got) != 1 || got[0] != want {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+			if says := got[0].String(); !strings.Contains(says, "can be read by "+row.reads) || !strings.Contains(says, "chmod go= "+want.Path) {
+				t.Errorf("got %q", says)
+			}
+		})
+	}
+	if e, exposed := ExposureOf("", filepath.Join(t.TempDir(), "nothing")); exposed {
+		t.Errorf("a file that isn't there: got %v", e)
+	}
+}

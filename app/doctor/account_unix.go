@@ -1,0 +1,28 @@
+//go:build unix
+
+package doctor
+
+import (
+	"path/filepath"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// account looks whether the server runs as root: it takes the user of vault.db.
+func account(c config.Config) []wire.Diagnosis {
+	uid, err := ownerOf(filepath.Join(c.Data, "vault.db"))
+	if err != nil {
+		return nil // owners says so
+	}
+	return rows(judgeAccount(uid, c.Data))
+}
+
+func judgeAccount(uid int, data string) wire.Diagnosis {
+	const check = "user"
+	if uid == 0 {
+		return warn(check, "the vault belongs to root, so the server runs as root: an error in it would put all of this machine at risk",
+			"stop the server, give the vault to a user of its own (chown -R USER: "+data+"), and start the server as that user")
+	}
+	return ok(check, "the server runs as "+userName(uid)+", not as root")
+}

@@ -1,0 +1,56 @@
+//go:build unix
+
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/config"
+)
+
+func TestAccount(t *testing.T) {
+	dir := t.TempDir()
+	c := config.Default()
+	c.Data = dir
+	if got := account(c); len(got) != 0 {
+		t.Errorf("no vault: got %+v, want nothing", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "vault.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := OK
+	if os.Geteuid() == 0 {
+		want = Warn
+	}
+	if got := account(c); len(got) != 1 || got[0].State != want {
+		t.Errorf("vault of user %d: got %+v, want %s", os.Geteuid(), got, want)
+	}
+	if got := judgeAccount(0, dir); got.State != Warn || !strings.Contains(got.Says, "runs as root") || !strings.Contains(got.Do, dir) {
+		t.Errorf("root: got %+v", got)
+	}
+	if got := judgeAccount(12345, dir); got.State != OK || !slices.Contains(strings.Fields(got.Says), "12345,") {
+		t.Errorf("another user: got %+v", got)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "phrase")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Backup.PassphraseFile = file
+	for mode, want := range map[os.FileMode]string{0o600: OK, 0o644: Warn} {
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		got := secrets(c)
+		if got.State != want || (want == Warn) != (got.Do == "let only the service's user read it: chmod go= "+file) {
+			t.Errorf("mode %o: got %+v, want %s", mode, got, want)
+		}
+	}
+}

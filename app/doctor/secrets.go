@@ -1,0 +1,25 @@
+package doctor
+
+import (
+	"strings"
+
+	"deedkeep/app/config"
+	"deedkeep/app/wire"
+)
+
+// secrets looks whether other users can read a file with a secret that a setting names, or
+// the settings file where it holds one. permissions has the key of the certificate.
+func secrets(c config.Config) wire.Diagnosis {
+	const check = "secrets"
+	var says, do []string
+	for _, e := range c.Exposures() {
+		if e.Key != "tls.key" {
+			says = append(says, e.Path+" ("+e.Key+") can be read by "+e.Who+" of this machine")
+			do = append(do, "chmod go= "+e.Path)
+		}
+	}
+	if len(says) > 0 {
+		return warn(check, strings.Join(says, "; "), "let only the service's user read it: "+strings.Join(do, "; "))
+	}
+	return ok(check, "no other user can read a settings file or passphrase file with a secret")
+}
