@@ -194,3 +194,32 @@ func TestGeneratedGoClient(t *testing.T) {
 		}
 	}
 }
+
+// The protocol's own client uploads a document, stops, resumes, and cancels another.
+func TestTusClient(t *testing.T) {
+	t.Parallel()
+	r := serve(t, nil)
+	room := t.TempDir()
+	modules, err := filepath.Abs(tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(filepath.Join("testdata", "client", "tus.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := append(vaulttest.PDF(2, "tus"), strings.Repeat("deed ", 1000)...)
+	for name, content := range map[string][]byte{"tus.js": program, "package.json": []byte(`{"type":"module"}`), "Deed.pdf": document} {
+		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(modules, filepath.Join(room, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "node", "tus.js", "http://"+r.address+"/v1", r.key, "Deed.pdf")
+	c.Dir = room
+	if said, err := c.CombinedOutput(); err != nil || string(said) != "Deed.pdf 2\n" {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
