@@ -60,7 +60,8 @@ func TestFollowEvents(t *testing.T) {
 		{"from beyond", Query{Limit: 3, Position: number(99)}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			q, got, end := row.q, []uint64(nil), []byte(nil)
+			q, got := row.q, []uint64(nil)
+			var end []byte
 			q.Sort = SortSequence
 			for pages := 0; ; pages++ {
 				var page Page[title.Event]
