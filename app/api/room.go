@@ -44,12 +44,12 @@ const (
 
 // NewRoom makes room for so many bytes, for which a request waits so long; none or less
 // is no limit, and a nil Room.
-func NewRoom(bytes int64, wait time.Duration) *Room {
-	if bytes <= 0 {
+func NewRoom(size int64, wait time.Duration) *Room {
+	if size <= 0 {
 		return nil
 	}
-	small, decoded := max(bytes/8, 2*smallBody), bytes*3/8
-	large := bytes - bytes/8 - decoded
+	small, decoded := max(size/8, 2*smallBody), size*3/8
+	large := size - size/8 - decoded
 	return &Room{small: newPool(small, small/2), large: newPool(large, large/2), decoded: newPool(decoded, decoded), wait: wait}
 }
 
@@ -94,12 +94,12 @@ func (s *share) cover(ctx context.Context, n, most int64, known bool) error {
 	return err
 }
 
-func (s *share) grow(ctx context.Context, of *pool, h *hold, bytes, claim int64) error {
+func (s *share) grow(ctx context.Context, of *pool, h *hold, size, claim int64) error {
 	if h.held == 0 {
 		of.claim(h, s.owner, claim)
 	}
 	since := time.Now()
-	err := of.grow(h, bytes, func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, s.room.wait) })
+	err := of.grow(h, size, func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, s.room.wait) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
