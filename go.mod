@@ -5,6 +5,7 @@ go 1.26.6
 require (
 	filippo.io/age v1.3.2
 	github.com/boombuler/barcode v1.0.1-0.20190219062509-6c824513bacc
+	github.com/ccojocar/zxcvbn-go v1.0.4
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/gabriel-vasile/mimetype v1.4.16

@@ -40,7 +40,7 @@
 //	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
 //	0      app/segment    one segment of the index on disk: written, read, merged -
 //	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
-//	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/pquerna/otp golang.org/x/crypto/argon2
+//	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	0      app/local      the control door's listeners, each with its dial        -
 //	0      app/certificate the certificate of the public address: own or made    -
 //	0      app/tree       the walk of a folder of existing documents             -

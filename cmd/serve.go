@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -198,6 +199,10 @@ func retention(c config.Config) vault.Retention {
 }
 
 func vaultSettings(c config.Config) vault.Settings {
+	host := "" // without public_url
+	if address, err := url.Parse(c.PublicURL); err == nil {
+		host = address.Hostname()
+	}
 	lim := inspect.DefaultLimits()
 	lim.PDFPages, lim.HeavySize, lim.HeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return vault.Settings{
@@ -209,7 +214,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		Backup: backupSettings(c),
 		Users: vault.UserRules{
 			Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
-			Queue: secret.Queue{Length: c.Users.SignInQueue, Wait: c.Users.SignInWait},
+			Host: host, Queue: secret.Queue{Length: c.Users.SignInQueue, Wait: c.Users.SignInWait},
 		},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,

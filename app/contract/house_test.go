@@ -63,7 +63,7 @@ func open(t *testing.T, seed uint64) *house {
 	h.dir = set.Dir
 	h.vault = vaulttest.Open(t, set)
 	h.makeKeys(t)
-	password := "a good long password"
+	password := "a long walk to the courthouse"
 	if _, _, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: "kim", Role: title.RoleAdmin, Password: &password}); err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func (r *running) raw(t *testing.T, method, request string) (*http.Response, str
 
 func TestMounted(t *testing.T) {
 	r := serve(t, nil)
-	password := "a good long password"
+	password := "a long walk to the courthouse"
 	administrator := title.UserDraft{Name: "kim", Role: title.RoleAdmin, Password: &password}
 	if _, _, err := r.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, administrator); err != nil {
 		t.Fatal(err)

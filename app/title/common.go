@@ -1,80 +1,34 @@
 package title
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
-// commonWords are what the passwords that are tried first are made of: alone,
-// repeated, or with digits and marks before or behind. Passwords under
-// LeastPassword are refused anyway.
-var commonWords = []string{
-	"password", "passwort", "passw", "pass", "passwd", "qwerty", "qwertyuiop", "qwertz", "qwertzuiop", "azerty", "azertyuiop",
-	"asdfghjkl", "asdfgh", "asdf", "zxcvbnm", "qazwsx", "qazwsxedc", "qwerasdfzxcv", "qwertyasdfgh", "abc", "abcd", "abcdef",
-	"abcdefghij", "letmein", "welcome", "welcometo", "iloveyou", "admin", "administrator", "root", "login", "user", "guest",
-	"test", "testing", "default", "changeme", "changeit", "secret", "topsecret", "master", "monkey", "dragon", "sunshine",
-	"princess", "football", "baseball", "basketball", "superman", "batman", "starwars", "trustno", "whatever", "computer",
-	"internet", "michael", "jennifer", "charlie", "shadow", "summer", "winter", "spring", "autumn", "january", "company",
-	"office", "title", "titlecompany", "deed", "deedkeep", "vault", "abstract", "q", "qwe", "qw", "a", "x",
+// The length of a password, in bytes (PROMISES.md, "its length capped").
+const (
+	LeastPassword = 10
+	MostPassword  = 1024
+)
+
+// CheckPassword applies the rules of a password; how hard it is to guess is judged by
+// secret.Weak. It is taken byte by byte as it was typed: nothing is trimmed or normalized.
+func CheckPassword(password string) Fields {
+	var f Fields
+	checkPassword(&f, password)
+	return f
 }
 
-// leet undoes the exchange of letters that guessers know too.
-var leet = strings.NewReplacer("@", "a", "4", "a", "3", "e", "0", "o", "1", "i", "!", "i", "$", "s", "5", "s", "7", "t")
-
-// longNumber is from how many digits and marks on they make a password by themselves.
-const longNumber = 16
-
-// isCommon reports a password that is among the first to be tried: a common word in
-// some dress, a run of neighbouring characters, or hardly any different ones.
-func isCommon(password string) bool {
-	folded := Fold(password)
-	if isRun(folded) || different(folded) <= 3 {
-		return true
+func checkPassword(f *Fields, password string) {
+	switch {
+	case password == "":
+		f.Add("password", required("password"))
+	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
+		f.Add("password", badCharacters("password"))
+	case len(password) < LeastPassword:
+		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", LeastPassword))
+	case len(password) > MostPassword:
+		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MostPassword))
 	}
-	core := strings.TrimFunc(folded, func(r rune) bool { return r < 0x80 && (r < 'a' || r > 'z') })
-	if core == "" {
-		return len(folded) < longNumber
-	}
-	for _, bare := range []string{bareWord(core), bareWord(leet.Replace(core))} {
-		for _, word := range commonWords {
-			if strings.ReplaceAll(bare, word, "") == "" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// bareWord is the folded text without digits, marks and blanks.
-func bareWord(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 && (r < 'a' || r > 'z') {
-			return -1
-		}
-		return r
-	}, Fold(text))
-}
-
-// isRun reports text whose characters go up or down one by one, a turn to the
-// beginning allowed: 1234567890, zyxwvutsrq.
-func isRun(text string) bool {
-	up, down := 0, 0
-	var last rune
-	for i, r := range text {
-		if i > 0 {
-			switch {
-			case r == last+1, last == '9' && r == '0':
-				up++
-			case r == last-1, last == '0' && r == '9':
-				down++
-			}
-		}
-		last = r
-	}
-	return max(up, down) >= len(text)-2
-}
-
-func different(text string) int {
-	seen := map[rune]bool{}
-	for _, r := range text {
-		seen[r] = true
-	}
-	return len(seen)
 }

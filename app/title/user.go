@@ -1,7 +1,6 @@
 package title
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +106,7 @@ func (d UserDraft) Check(now time.Time) (User, Fields) {
 		f.Add("role", notSelectable("role"))
 	}
 	if d.Password != nil {
-		checkPassword(&f, d.Name, *d.Password)
+		checkPassword(&f, *d.Password)
 	}
 	return u, f
 }
@@ -130,42 +129,4 @@ func userName(f *Fields, sent string) string {
 		f.Add("name", tooLong("name", MaxName))
 	}
 	return name
-}
-
-// The length of a password, in bytes (PROMISES.md, "its length capped").
-const (
-	LeastPassword = 10
-	MostPassword  = 1024
-)
-
-// CheckPassword applies the rules of a password for a user of that name. It is
-// taken byte by byte as it was typed: nothing is trimmed or normalised.
-func CheckPassword(name, password string) Fields {
-	var f Fields
-	checkPassword(&f, name, password)
-	return f
-}
-
-func checkPassword(f *Fields, name, password string) {
-	switch {
-	case password == "":
-		f.Add("password", required("password"))
-	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		f.Add("password", badCharacters("password"))
-	case len(password) < LeastPassword:
-		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", LeastPassword))
-	case len(password) > MostPassword:
-		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MostPassword))
-	case isNameAgain(name, password):
-		f.Add("password", "The password must not be the name.")
-	case isCommon(password):
-		f.Add("password", "This password is one of the first that anybody would try; choose another.")
-	}
-}
-
-// isNameAgain reports a password that is the name, perhaps repeated or with digits
-// and marks around it.
-func isNameAgain(name, password string) bool {
-	bare, word := bareWord(name), bareWord(password)
-	return Fold(name) == Fold(password) || bare != "" && word != "" && strings.ReplaceAll(word, bare, "") == ""
 }

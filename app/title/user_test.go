@@ -32,46 +32,27 @@ func TestRights(t *testing.T) {
 }
 
 func TestPasswordRules(t *testing.T) {
-	for _, row := range []struct{ name, password, want string }{
-		{"kim", "", "The password field is required."},
-		{"kim", "ninechars", "The password field must have at least 10 characters."},
-		{"kim", "tall 1ilac", ""},
-		{"kim", "          ", "first that anybody"},
-		{"kim", strings.Repeat("long way home ", 74)[:1024], ""},
-		{"kim", strings.Repeat("long way home ", 74)[:1025], "The password field must not be longer than 1024 bytes."},
-		{"kim", "pass\x00the salt", "The password field contains invalid characters."},
-		{"kim", "pass\xffthe salt", "The password field contains invalid characters."},
-		{"kim", "été à la mer", ""},
-		{"kim", "日本語のパスワード", ""},
-		{"kim", " leading and trailing ", ""},
-		{"kimberly-lee", "KIMBERLY-LEE", "The password must not be the name."},
-		{"kimberly", "kimberly2026!", "The password must not be the name."},
-		{"kim", "kimkimkim1", "The password must not be the name."},
-		{"1234", "tall 1ilac", ""},
-		{"kim", "password12", "first that anybody"},
-		{"kim", "Password2026!", "first that anybody"},
-		{"kim", "P@$$w0rd!!!!", "first that anybody"},
-		{"kim", "passwordpassword", "first that anybody"},
-		{"kim", "qwertyuiop", "first that anybody"},
-		{"kim", "Welcome2026", "first that anybody"},
-		{"kim", "1234567890", "first that anybody"},
-		{"kim", "0987654321", "first that anybody"},
-		{"kim", "8274619035", "first that anybody"},
-		{"kim", "4915 8827 3316 0042", ""},
-		{"kim", "abcdefghijkl", "first that anybody"},
-		{"kim", "zyxwvutsrq", "first that anybody"},
-		{"kim", "aaaaaaaaaa", "first that anybody"},
-		{"kim", "abababababab", "first that anybody"},
-		{"kim", "iloveyou2!", "first that anybody"},
-		{"kim", "!@#$%^&*()", "first that anybody"},
-		{"kim", "password to the old barn", ""},
+	for _, row := range []struct{ password, want string }{
+		{"", "The password field is required."},
+		{"ninechars", "The password field must have at least 10 characters."},
+		{"tall 1ilac", ""},
+		{strings.Repeat("long way home ", 74)[:1024], ""},
+		{strings.Repeat("long way home ", 74)[:1025], "The password field must not be longer than 1024 bytes."},
+		{"pass\x00the salt", "The password field contains invalid characters."},
+		{"pass\xffthe salt", "The password field contains invalid characters."},
+		{"été à la mer", ""},
+		{"日本語のパスワード", ""},
+		{" leading and trailing ", ""},
+		{"tall 1ilac", ""},
+		{"4915 8827 3316 0042", ""},
+		{"password to the old barn", ""},
 	} {
 		got := ""
-		if f := CheckPassword(row.name, row.password); len(f) > 0 {
+		if f := CheckPassword(row.password); len(f) > 0 {
 			got = f[0].Sentences[0]
 		}
 		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
-			t.Errorf("%s %q: %q, want %q", row.name, row.password, got, row.want)
+			t.Errorf("%q: %q, want %q", row.password, got, row.want)
 		}
 		if len(row.password) > 5 && strings.Contains(got, row.password) {
 			t.Errorf("the refusal shows the password: %q", got)
@@ -80,13 +61,11 @@ func TestPasswordRules(t *testing.T) {
 }
 
 func FuzzPasswordRules(f *testing.F) {
-	f.Add("kim", "tall lilac")
-	f.Add("", "\xff")
-	f.Add("ſ", "K1m")
-	f.Fuzz(func(t *testing.T, name, password string) {
-		if refused := CheckPassword(name, password); len(refused) == 0 &&
-			(len(password) < LeastPassword || len(password) > MostPassword || Fold(password) == Fold(name)) {
-			t.Errorf("%q for %q", password, name)
+	f.Add("tall lilac")
+	f.Add("\xff")
+	f.Fuzz(func(t *testing.T, password string) {
+		if refused := CheckPassword(password); len(refused) == 0 && (len(password) < LeastPassword || len(password) > MostPassword) {
+			t.Errorf("%q is taken", password)
 		}
 	})
 }

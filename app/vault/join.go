@@ -140,10 +140,11 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 		return user, err
 	}
 	made, refused := title.UserDraft{Name: draft.Name, Role: title.RoleAdmin, Password: &draft.Password}.Check(u.v.now())
+	name := draft.Name
 	if !in.First {
-		refused = title.CheckPassword(in.Name, draft.Password)
+		name, refused = in.Name, title.CheckPassword(draft.Password)
 	}
-	if err := refused.Err(); err != nil {
+	if err := u.judge(refused, name, draft.Password); err != nil {
 		return user, err
 	}
 	password, err := u.hash(ctx, draft.Address, draft.Password)

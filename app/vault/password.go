@@ -73,7 +73,7 @@ func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, 
 	if err != nil {
 		return err
 	}
-	if err := title.CheckPassword(user.Name, fresh).Err(); err != nil {
+	if err := u.judge(title.CheckPassword(fresh), user.Name, fresh); err != nil {
 		return err
 	}
 	hash, err := u.hash(ctx, actor.Address, fresh)
@@ -88,6 +88,18 @@ func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, 
 		}
 		return u.event(t, actor, *user, "user.password_changed", map[string]string{"sessions": strconv.Itoa(ended)})
 	})
+}
+
+// weakPassword says what to do about a password that is found in few guesses.
+const weakPassword = "This password is too easy to guess. Choose four or more words that don't belong together, or a longer mix of letters, digits, and marks, without names and dates."
+
+// judge gives what was refused before as an error, and else refuses a password that is
+// too easy to guess for a user of that name.
+func (u *Users) judge(refused title.Fields, name, password string) error {
+	if len(refused) == 0 && secret.Weak(password, name, u.v.set.Users.Host) {
+		refused.Add("password", weakPassword)
+	}
+	return refused.Err()
 }
 
 // hash is Passwords.Hash with a refusal for people when everything is busy.

@@ -29,6 +29,7 @@ type UserRules struct {
 	RequireSecondFactor bool
 	KnownAddress        time.Duration // how long an address is known from which a user signed in; 0: not at all
 	Queue               secret.Queue  // of sign-ins whose password has to be checked
+	Host                string        // of public_url: the firm's name may be in it, which a password must not rest on
 }
 
 func (r UserRules) limits() title.SessionLimits {
@@ -125,7 +126,11 @@ func (v *Vault) inspect(ctx context.Context, actor title.Actor, read func(*store
 // one-time link, which is told once and kept nowhere. Invalid names the fields.
 func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserDraft) (token string, user title.User, err error) {
 	user, refused := draft.Check(u.v.now())
-	if err := refused.Err(); err != nil {
+	err = refused.Err()
+	if draft.Password != nil {
+		err = u.judge(refused, draft.Name, *draft.Password)
+	}
+	if err != nil {
 		return "", user, err
 	}
 	if draft.Password != nil {

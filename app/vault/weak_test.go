@@ -1,0 +1,74 @@
+package vault_test
+
+import (
+	"testing"
+
+	"deedkeep/app/title"
+	"deedkeep/app/vault"
+)
+
+// Wherever a password is chosen, one that is easy to guess is refused, with what to do.
+func TestWeakPasswords(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, func(o *vault.Options) { o.Settings.Users.Host = "vault.smithtitle.example" })
+	first, err := p.Users.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.user(t, "owner", title.RoleAdmin)
+	invited, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "Kimberly Lee", Role: title.RoleStaff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	actor := p.actor(t, "owner")
+	const want = "This password is too easy to guess. Choose four or more words that don't belong together, or a longer mix of letters, digits, and marks, without names and dates."
+	weak := func(where, password string, err error) {
+		t.Helper()
+		kind(t, where+": "+password, err, title.Invalid)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %q: got %v, want %s", where, password, err, want)
+		}
+	}
+	for _, password := range []string{"1q2w3e4r5t", "Kimberly Lee", "kimberly2026!", "SmithTitle-2026", "deedkeep123", "abababababab"} {
+		_, _, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "Kimberly", Role: title.RoleStaff, Password: &password})
+		weak("create", password, err)
+		_, err = p.Users.Accept(t.Context(), invited, vault.AcceptDraft{Password: password})
+		weak("join", password, err)
+		if password != "Kimberly Lee" && password != "kimberly2026!" { // for another name they may do
+			weak("own password", password, p.Users.ChangePassword(t.Context(), actor, goodPassword, password))
+		}
+	}
+	if _, err = p.Users.Accept(t.Context(), invited, vault.AcceptDraft{Password: "correct horse battery staple 42"}); err != nil {
+		t.Errorf("a phrase: %v", err)
+	}
+	reset, _, err := p.Users.Reset(t.Context(), clerk, user.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Users.Accept(t.Context(), reset, vault.AcceptDraft{Password: "1q2w3e4r5t"})
+	weak("reset", "1q2w3e4r5t", err)
+	_, err = p.Users.Invitation(t.Context(), first)
+	kind(t, "the first link", err, title.NotFound) // there is an administrator
+}
+
+// The first administrator's password is judged too; passwords from before keep working.
+func TestWeakPasswordsOfBefore(t *testing.T) {
+	t.Parallel()
+	p := peopled(t, nil)
+	first, err := p.Users.FirstLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Users.Accept(t.Context(), first, vault.AcceptDraft{Name: "owner", Password: "1q2w3e4r5t"})
+	kind(t, "the first administrator", err, title.Invalid)
+	user := p.user(t, "owner", title.RoleAdmin)
+	hash, err := p.Rehash(t.Context(), "1q2w3e4r5t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user.Password = hash
+	p.put(t, user)
+	if _, err := p.try(t, "owner", "1q2w3e4r5t", "", "192.0.2.1"); err != nil {
+		t.Errorf("a password from before: %v", err)
+	}
+}
