@@ -20,7 +20,7 @@ const (
 	calm = 250 * time.Millisecond
 	// forbearance is how long one piece of background work stands back, so that it
 	// goes on, slowly, while documents never stop arriving.
-	forbearance = 2 * time.Second
+	forbearance = time.Second
 )
 
 func (a *arrivals) begin() {
