@@ -16,8 +16,7 @@ import (
 	"testing"
 )
 
-// mostResident is the memory that a server may have, however hard its bodies are to read
-// (PROMISES.md, row 12).
+// mostResident is the memory that a server may have, however hard its bodies are to read.
 const mostResident = 256 << 20
 
 // resident is the peak of a process's memory since it was last asked for.

@@ -37,7 +37,7 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 				if index.Texts > 0 {
 					return s.print("all records are in the search index; %s without text, which a server rebuilds\n", wire.Count(index.Texts, "document is", "documents are"))
 				}
-				return s.print("the search index is whole: %s, %s\n", wire.Count(index.Records, "record", "records"), wire.HumanSize(index.Bytes))
+				return s.print("the search index is complete: %s, %s\n", wire.Count(index.Records, "record", "records"), wire.HumanSize(index.Bytes))
 			})
 		},
 	}

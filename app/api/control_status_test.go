@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/wire"
 )
 
-// Why nothing can be added stands in the status, with the figures of the disk.
+// The status says why nothing can be added, with the figures of the disk.
 func TestControlStatusOfDeniedWrites(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -62,8 +62,8 @@ var kinds = map[title.Kind]int{
 }
 
 // codes is the table of what X-Error-Code says, by status: for programs, which must not
-// match on sentences. A code stays what it is; a refusal may carry one of its own, which
-// stands below.
+// match on sentences. A code stays what it is; a refusal may carry one of its own,
+// such as CodeRunning.
 var codes = map[int]string{
 	http.StatusBadRequest:            "malformed_request",
 	http.StatusUnauthorized:          "unauthenticated",

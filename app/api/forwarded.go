@@ -13,7 +13,7 @@ import (
 )
 
 // Forwarded counts the requests whose forwarding headers could not be used, by the address
-// at the other end of the connection, since it was made. It is safe for many goroutines.
+// at the other end of the connection, since it was created. It is safe for many goroutines.
 type Forwarded struct {
 	edge *edge
 	now  func() time.Time

@@ -65,7 +65,7 @@ func (h *house) cursor(t *testing.T, path string) string {
 	return *page.Meta.NextCursor
 }
 
-// Whoever follows a list by the last change sees the last state of every record, whatever
+// A client that follows a list by the last change sees the last state of every record, whatever
 // changes between the pages.
 func TestListByUpdateWhileRecordsChange(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func (h orderHandler) statuses(c *call) (answer, error) {
 	return ok(wire.OrderStatuses{Statuses: list})
 }
 
-// orderFields are the fields of POST /orders (SPEC.md).
+// orderFields are the fields of POST /orders.
 var orderFields = []string{"order_number", "due_date", "address", "city", "county", "state", "custom_fields"}
 
 func (h orderHandler) create(c *call) (answer, error) {

@@ -33,13 +33,13 @@ type hold struct {
 	granted     chan struct{} // closed when it has them
 }
 
-// line is the bodies that share so many bytes, the oldest first.
+// line is the bodies that share most bytes, the oldest first.
 type line struct {
 	most, held int64
 	holds      []*hold
 }
 
-// newPool makes a pool of which an owner has so many bytes at most.
+// newPool returns a pool of that many bytes. One owner has each of them at most.
 func newPool(bytes, each int64) *pool {
 	return &pool{each: each, all: line{most: bytes}, of: map[string]*line{}}
 }
@@ -50,7 +50,7 @@ func (p *pool) claim(h *hold, owner string, bytes int64) {
 	h.owner, h.claim = owner, min(bytes, p.each)
 }
 
-// grow gives a body so many bytes in all. waiting ends the wait for them; it is called
+// grow gives a body that many bytes in all. waiting ends the wait for them; it is called
 // only when there is one.
 func (p *pool) grow(h *hold, bytes int64, waiting func() (context.Context, context.CancelFunc)) error {
 	p.mu.Lock()

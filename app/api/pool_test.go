@@ -82,7 +82,7 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 	}
 }
 
-// poolStep is one step of a test: a body grows to so many bytes, and gets them or has to wait.
+// poolStep is one step of a test: a body grows to a size, and gets the bytes or has to wait.
 type poolStep struct {
 	body, owner string
 	claim, to   int64

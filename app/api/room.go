@@ -21,7 +21,7 @@ import (
 //
 // Bodies take memory as their bytes arrive. An owner (an API key, a user, or an address)
 // has at most half of the first two parts, so there is always some for another one. A body that
-// needs more than there is waits, and is then told to come back.
+// needs more than there is waits, and gets a 503 if that takes too long.
 type Room struct {
 	small, large, decoded *pool
 	wait                  time.Duration
@@ -67,7 +67,7 @@ type share struct {
 	granted func(waited time.Duration) // is called whenever it got memory; or nil
 }
 
-// count is told of n bytes more of a body of no more than most in the end.
+// count counts n bytes more of a body of no more than most in the end.
 func (s *share) count(ctx context.Context, n, most int64) error {
 	if s.arrived += n; s.arrived <= s.covered {
 		return nil
@@ -75,7 +75,7 @@ func (s *share) count(ctx context.Context, n, most int64) error {
 	return s.cover(ctx, min(max(s.arrived, 2*s.covered), most), most, false)
 }
 
-// cover sees to memory for n bytes in all, of a body of no more than most in the end. A
+// cover gets memory for n bytes in all, of a body of no more than most in the end. A
 // body whose length is not known begins among the small ones.
 func (s *share) cover(ctx context.Context, n, most int64, known bool) error {
 	if s.room == nil || n <= max(freeBody, s.covered) {
@@ -111,7 +111,7 @@ func (s *share) grow(ctx context.Context, of *pool, h *hold, size, claim int64) 
 	return nil
 }
 
-// take takes n bytes of the large part, at once.
+// take takes n bytes of the large part in one step.
 func (s *share) take(ctx context.Context, n int64) error {
 	if s.room == nil || s.large.held > 0 {
 		return nil
@@ -166,7 +166,7 @@ func (s *share) release() {
 // Count gives a body of a request that is not of /v1, which takes memory for its owner as
 // it is read, until release is called. Where there is none in time, reading it ends with
 // title.Closing. most is its length, or the most that is read of it; granted is
-// told of memory that it got, and how long it waited for that.
+// called when it got memory, with how long it waited for that.
 func (r *Room) Count(ctx context.Context, owner string, body io.ReadCloser, most int64, granted func(waited time.Duration)) (counted io.ReadCloser, release func()) {
 	c := &countedBody{ReadCloser: body, ctx: ctx, most: most, share: share{room: r, owner: owner, granted: granted}}
 	return c, c.share.release

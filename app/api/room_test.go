@@ -46,7 +46,7 @@ func (h *house) begin(t *testing.T, r row) (net.Conn, *bufio.Reader, string) {
 	return conn, from, body
 }
 
-// fills waits until the bodies of a room's requests hold so many bytes.
+// fills waits until the bodies of a room's requests hold these numbers of bytes.
 func fills(t *testing.T, room *api.Room, small, large int64) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -60,8 +60,8 @@ func fills(t *testing.T, room *api.Room, small, large int64) {
 	}
 }
 
-// While one large body holds a key's half of the room, another of that key is told to come
-// back, whatever it is made of; small ones go on, and those of another key.
+// While one large body holds a key's half of the room, another of that key gets a 503,
+// of whatever media type it is. Small ones are taken, and those of another key.
 func TestRoomForBodies(t *testing.T) {
 	t.Parallel()
 	var room *api.Room
@@ -96,7 +96,7 @@ func TestRoomForBodies(t *testing.T) {
 }
 
 // A key whose bodies stop in the middle holds no more than its half, however often it
-// comes again: another key's request finds memory at once.
+// comes again: another key's request finds memory immediately.
 func TestRoomOfOneKey(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -135,7 +135,7 @@ func TestRoomOfOneKey(t *testing.T) {
 }
 
 // What decoding makes of bodies has its own part of the room: those of many members wait
-// for it, whatever they are made of, and are told to come back. Ordinary ones do not.
+// for it, of whatever media type they are, and get a 503. Ordinary ones don't.
 func TestRoomForDecoding(t *testing.T) {
 	t.Parallel()
 	var room *api.Room

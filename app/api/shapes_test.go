@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// shapes are the objects of SPEC.md, which have exactly these fields, in this sequence.
+// shapes are the objects that clients rely on: they have exactly these fields, in this sequence.
 var shapes = map[string]string{
 	"Abstract": "id template_id status address city county state tax_map custom_fields files created_at updated_at",
 	"File":     "id filename file_type mime_type page_count file_size file_size_human folder_id is_processing download_url created_at",
@@ -21,7 +21,7 @@ var shapes = map[string]string{
 	"Field":    "key label type required options",
 }
 
-// SPEC.md's objects keep exactly their fields in every response that carries them. An
+// These objects keep exactly their fields in every response that carries them. An
 // operation whose response has one, by the description, and that has no row fails.
 func TestObjectsKeepTheirFields(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 	}
 }
 
-// carriers are the operations of the description whose response has objects of SPEC.md,
+// carriers are the operations of the description whose response has some of the shapes,
 // and which.
 func carriers(t *testing.T) map[string][]string {
 	t.Helper()
@@ -137,7 +137,7 @@ func carriers(t *testing.T) map[string][]string {
 	return out
 }
 
-// within notes the objects of SPEC.md that a schema leads to.
+// within notes the shapes that a schema leads to.
 func within(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 	if s == nil || s.Value == nil {
 		return

@@ -192,7 +192,7 @@ func TestResumableUploadEnds(t *testing.T) {
 	h.ask(t, row{as: "full", method: "GET", path: path, status: 404})
 }
 
-// A key has so many open uploads, and so many bytes of them; those of other keys don't
+// A key's open uploads are limited in number and in bytes. Those of other keys don't
 // count.
 func TestResumableUploadsOfAKeyAreLimited(t *testing.T) {
 	t.Parallel()
@@ -226,7 +226,7 @@ func TestResumableUploadStalls(t *testing.T) {
 	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
 }
 
-// Two requests at the same time: the second one is told to wait. A server that stops
+// Two requests at the same time: the second one gets a 423. A server that stops
 // ends what arrives.
 func TestResumableUploadIsBusy(t *testing.T) {
 	t.Parallel()
@@ -262,8 +262,8 @@ func (h *house) probe(t *testing.T, r row) int {
 	return response.StatusCode
 }
 
-// An acknowledged offset outlives the process, however it ended: the directory as it
-// stands is opened by another.
+// An acknowledged offset outlives the process, however it ended: another process
+// opens the directory as it is.
 func TestResumableUploadAfterARestart(t *testing.T) {
 	t.Parallel()
 	first := open(t)

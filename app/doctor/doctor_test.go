@@ -215,7 +215,7 @@ func TestVaultFindings(t *testing.T) {
 	check(t, "read-only", writes(&wire.Checkup{Status: wire.Status{ReadOnly: true}}), Bad, "restart")
 	check(t, "denied", writes(&wire.Checkup{Status: wire.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
 	check(t, "writes", writes(&wire.Checkup{}), OK, "taken")
-	check(t, "failed", failures(&wire.Checkup{Status: wire.Status{Failed: 3}}), Warn, "3 have no picture")
+	check(t, "failed", failures(&wire.Checkup{Status: wire.Status{Failed: 3}}), Warn, "3 have no preview")
 	check(t, "none failed", failures(&wire.Checkup{Status: wire.Status{Files: 7}}), OK, "7 stored")
 	check(t, "little memory", judgeMemory(1<<30, 2<<30), Warn, "reader.memory")
 	check(t, "memory", judgeMemory(4<<30, 2<<30), OK, "4 GB")
@@ -283,7 +283,7 @@ func TestUnreachedProbes(t *testing.T) {
 		words string
 	}{
 		"no such name":          {&net.DNSError{Err: "no such host", Name: "vault.example.com"}, "doesn't find"},
-		"nobody there":          {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "doesn't reach"},
+		"nothing there":         {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "doesn't reach"},
 		"an unknown authority":  {x509.UnknownAuthorityError{}, "complete chain"},
 		"an unknown one, inner": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
 	} {

@@ -28,8 +28,8 @@ const (
 	probePause    = 2 * time.Second
 	probePatience = 10 * time.Minute
 
-	// The same of public_url, which is always tried: more than a proxy takes that nobody
-	// has told of uploads, and over in a second.
+	// The same of public_url, which is always tried: more than nginx takes
+	// by default, and over in a second.
 	publicSize     = 2 << 20
 	publicPause    = 500 * time.Millisecond
 	publicPatience = 10 * time.Second
@@ -164,7 +164,7 @@ func judgeConnection(err error, address string) (wire.Diagnosis, bool) {
 		invalid x509.CertificateInvalidError
 		plain   tls.RecordHeaderError
 	)
-	const elsewhere = "start the proxy, and see public_url, the DNS and the firewall; if it works from other machines, nothing to do"
+	const elsewhere = "start the proxy, and check public_url, DNS, and the firewall; if it works from other machines, nothing to do"
 	switch {
 	case errors.As(err, &name):
 		return warn("through", fmt.Sprintf("this machine doesn't find %s: %v", address, name), elsewhere), true
@@ -176,7 +176,7 @@ func judgeConnection(err error, address string) (wire.Diagnosis, bool) {
 	case errors.As(err, &host):
 		return bad("through", fmt.Sprintf("the certificate of %s is for other names: %v", address, host), "get one with that name, or correct public_url"), true
 	case errors.As(err, &invalid):
-		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid), "renew it, and see that the proxy loads the new one; see also the clock"), true
+		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid), "renew it, and check that the proxy loads the new one; check the clock too"), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
 		return bad("through", address+" does not speak https: the response is not encrypted", "set up TLS in the proxy, or correct the port or the scheme of public_url"), true
 	}

@@ -90,7 +90,7 @@ func writes(found *wire.Checkup) wire.Diagnosis {
 
 func failures(found *wire.Checkup) wire.Diagnosis {
 	if n := found.Status.Failed; n > 0 {
-		return warn("documents", wire.Count(n, "has no picture or text; it", "have no picture or text; they")+" can be downloaded all the same", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
+		return warn("documents", wire.Count(n, "has no preview or text; it", "have no preview or text; they")+" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
 	}
 	return ok("documents", fmt.Sprintf("%d stored, %d wait for picture and text", found.Status.Files, found.Status.Queue))
 }

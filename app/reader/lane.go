@@ -23,7 +23,7 @@ type line struct {
 type ticket struct {
 	class  Class
 	owner  string
-	stop   context.CancelFunc // stops the work that goes on with its slot
+	stop   context.CancelFunc // stops the work that has its slot
 	place  *list.Element      // in its line
 	called chan struct{}      // closed when granted or turned away
 	err    error              // ErrBusy: turned away

@@ -382,7 +382,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 // TestGivesWay: the work on a slow document is stopped for another owner's and done
-// later, and whoever waits for its text gets each page once.
+// later, and the caller that waits for its text gets each page once.
 func TestGivesWay(t *testing.T) {
 	o := fake(t, "says a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
 	o.Processes = 1

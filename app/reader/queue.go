@@ -46,7 +46,7 @@ type queue struct {
 	most    int // waiting tickets of one class
 	lanes   [classes]lane
 	holders []*ticket
-	used    map[string]time.Duration // time that owners have had slots, since nobody was here
+	used    map[string]time.Duration // time that owners have had slots, since the queue was last empty
 	level   time.Duration            // what the owner had used who got the last slot; new owners begin with it
 	slow    map[string]int           // owners, and how many of their documents make them slow
 }

@@ -45,8 +45,8 @@ func (s *starter) run() {
 }
 
 // start returns a child that has greeted, with PDFium loaded where engine says so. It
-// waits while children keep dying at the start, and tries again by itself while the
-// wait is short.
+// waits while children keep dying at the start, and tries again while the wait
+// is short.
 func (s *starter) start(ctx context.Context, o Options, engine bool) (*process, error) {
 	s.once.Do(func() { go s.run() })
 	select {

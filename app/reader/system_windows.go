@@ -25,7 +25,7 @@ type job windows.Handle
 func (j job) Close() error { return windows.CloseHandle(windows.Handle(j)) }
 
 // bind puts the child into a job of its own that limits its memory, has no second process,
-// and dies with us. The child waits for setup meanwhile and has opened nothing.
+// and dies with us. Until then the child waits for setup and has opened nothing.
 func bind(child *os.Process, memory int64) (io.Closer, error) {
 	handle, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

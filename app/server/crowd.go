@@ -55,8 +55,8 @@ func newCrowd(l config.Limits, trusted []netip.Prefix) *crowd {
 	}
 }
 
-// enter is told of a new connection, and says whether it may stay: it has a slot then. It
-// waits for one until done.
+// enter reports whether a new connection may stay: it has a slot then. It waits for one
+// until done.
 func (c *crowd) enter(conn *limitedConn, done <-chan struct{}) bool {
 	if !c.join(conn) {
 		return false

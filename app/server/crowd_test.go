@@ -54,8 +54,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// crowded is a server of so many connections. As an address, this machine has its part of
-// them, and so many without a request; else it has three quarters.
+// crowded is a server with a limit of connections. As an address, this machine has its part
+// of them, and most of those without a request; else it has three quarters.
 func crowded(t *testing.T, most, connections int, address bool) (*limited, func() net.Conn) {
 	t.Helper()
 	l := limitedTCP(t, connections)
@@ -122,7 +122,7 @@ func isClosed(t *testing.T, conn net.Conn, now bool) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// accepted waits until the listener has so many connections.
+// accepted waits until the listener has n connections.
 func (l *limited) accepted(t *testing.T, n int) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); len(l.crowd.slots) != n; time.Sleep(time.Millisecond) {

@@ -226,7 +226,7 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 		{"redirects", http.RedirectHandler("https://vault.example.com/", http.StatusMovedPermanently), trust, "", 0, map[string]string{"through": "bad to https://vault.example.com/"}},
 		{"a certificate of its own", forward(), nil, "", 0, map[string]string{"through": "warn complete chain"}},
 		{"https where http is", forward(), nil, "https://" + r.address, 0, map[string]string{"through": "bad does not speak https"}},
-		{"nobody there", forward(), trust, "https://127.0.0.1:1", 0, map[string]string{"through": "warn doesn't reach https://127.0.0.1:1"}},
+		{"nothing there", forward(), trust, "https://127.0.0.1:1", 0, map[string]string{"through": "warn doesn't reach https://127.0.0.1:1"}},
 		{"a server with other settings", forward(), trust, strings.Replace(front.URL, "127.0.0.1", "localhost", 1), 0, map[string]string{"proxy": "warn restart the server"}},
 		{"no public_url", forward(), trust, "-", 0, map[string]string{"through": "", "proxy": ""}},
 	} {

@@ -36,7 +36,7 @@ type Error struct {
 func (e *Error) Error() string {
 	if e.Err != nil {
 		cause := e.Err.Error()
-		if cause == e.Message { // the message was made of it
+		if cause == e.Message { // the message is a copy of it
 			return cause
 		}
 		return e.Message + ": " + cause

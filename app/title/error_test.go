@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A message that was made of the cause stands once in the log.
+// A message that repeats its cause is written to the log once.
 func TestErrorText(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -52,7 +52,7 @@ type User struct {
 	Role       Role           `json:"role"`
 	Password   string         `json:"password,omitempty"` // argon2id, in the PHC form of secret.Passwords; "" until it was chosen
 	Factor     *Factor        `json:"factor,omitempty"`
-	Begun      *Factor        `json:"begun,omitempty"` // a second factor that was not confirmed yet
+	Begun      *Factor        `json:"begun,omitempty"` // two-factor authentication that was not confirmed yet
 	Link       *Link          `json:"link,omitempty"`
 	CreatedAt  time.Time      `json:"created_at"`
 	LastSeenAt *time.Time     `json:"last_seen_at,omitempty"` // to the minute

@@ -20,8 +20,8 @@ const (
 )
 
 // form reads a form for a page of that need. A large one takes memory, as it arrives, of
-// what its sender may have, until done is called. Those of whom nobody knows whether they
-// may do anything here have little to fill in.
+// what its sender may have, until done is called. Senders who
+// have not signed in, or have no role yet, have little to fill in.
 func (p *pages) form(w http.ResponseWriter, r *http.Request, who visitor, of need) (done func(), err error) {
 	if of == anyone || of == signedIn {
 		return func() {}, readForm(w, r, mostForm)

@@ -35,7 +35,7 @@ type Options struct {
 	Event     func(title.Event) wire.Event               // an entry of the log as programs see it
 	Settings  []config.Setting                           // in force, secrets masked
 	Version   string                                     // of this program
-	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: nobody does
+	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: there is none
 	FormBytes int64                                      // the largest form; 0: 8 MB
 	Room      Room                                       // memory for large forms; nil: without a limit
 	BodyBytes int64                                      // the largest request with documents; 0: 10 GB
@@ -48,8 +48,8 @@ type Options struct {
 }
 
 // Room counts the memory of a body, of at most that length, for its owner as it is read;
-// where there is none, reading it ends with title.Closing. granted is told of memory that it
-// got, and how long it waited for that.
+// where there is none, reading it ends with title.Closing. granted is called when it got
+// memory, with how long it waited for that.
 type Room = func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(waited time.Duration)) (counted io.ReadCloser, release func())
 
 // documents opens the bytes of a file; NotFound when there is none.

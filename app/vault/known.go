@@ -11,10 +11,10 @@ import (
 
 // admission is what a try to sign in counts for. Where its address has had its tries,
 // crowd is how long that lasts: then only a person known at the address gets in, and
-// everyone else gets the response of a try too many, after the same work.
+// everyone else gets the response to too many tries, after the same work.
 //
 // What someone at a crowded address can learn: whether anyone signed in from that address
-// lately, since elsewhere a try too many costs no argon2. Not who: for a known name, for
+// lately, since elsewhere such a try costs no argon2. Not who: for a known name, for
 // another user's, and for no one's, the same counters rise, argon2 runs once, and the
 // response is the same, unless the password is right and the name known.
 type admission struct {

@@ -26,7 +26,7 @@ const (
 	// processLook is how many tasks are read at once.
 	processLook = 4096
 	// processHands is how many tasks are in hand at once, and processShare how many of
-	// them one owner has at most: other owners find a hand free however long his take.
+	// them one owner has at most: other owners find a hand free however long these take.
 	// The reader works at fewer; the others wait there, where owners take turns again.
 	processHands = 128
 	processShare = 8

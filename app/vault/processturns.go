@@ -9,8 +9,8 @@ import (
 )
 
 // turns is whose task is processed next: the oldest of the owner with the fewest in
-// hand. It knows all tasks of the queue by their numbers, 8 bytes each, so that no
-// owner's many hide another's one.
+// hand. It knows all tasks of the queue, those that are due by their numbers alone, so
+// that no owner's many hide another's one.
 type turns struct {
 	mu    sync.Mutex
 	seen  uint64              // number of the last task that was added

@@ -1,7 +1,6 @@
 package wire
 
-// Headers of responses that add to what the bodies say (API.md, "Additions for
-// integrators").
+// Headers of responses that add to what the bodies say.
 const (
 	// IgnoredFields names what a request sent and the server did not read.
 	IgnoredFields = "X-Ignored-Fields"

@@ -36,7 +36,7 @@ func writeVersion(ctx context.Context, source, folder string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(content, '\n'), 0o644) // #nosec G306 -- whoever builds may read it
+	return os.WriteFile(path, append(content, '\n'), 0o644) // #nosec G306 -- everyone on the build machine may read it
 }
 
 // describe asks git. Before the first tag the version counts the commits from v0.0.0,

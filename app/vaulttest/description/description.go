@@ -1,6 +1,6 @@
 // Package description reads app/api/openapi.yaml for tests, closed. Responses may gain
 // fields in later versions, so the description leaves its objects open. A test that
-// checks responses against it would miss a field that nobody described.
+// checks responses against it would miss a field without a description.
 package description
 
 import (
