@@ -61,7 +61,7 @@ func TestDamageInCommands(t *testing.T) {
 	if got := run(exitDone, "backup", "create", "--to", to); !strings.Contains(got.messages, "damaged in the vault, intact in this backup: file ") {
 		t.Errorf("got %s", got.messages)
 	}
-	if got := ran(t.Context(), t, nil, "doctor", "--data", data); !strings.Contains(got.out, "stored documents are damaged") {
+	if got := ran(t.Context(), t, nil, "doctor", "--data", data); !strings.Contains(got.out, "1 stored document is damaged") {
 		t.Errorf("got %s", got.out)
 	}
 }

@@ -68,7 +68,6 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		return err
 	}
 	s.warn(cautions(c))
-	s.warn(runsAsRoot(os.Geteuid())) // after becomeOwner
 	log := s.logger(c, slog.LevelDebug)
 	pool := readers(c, log)
 	defer func() { err = errors.Join(err, pool.Close()) }()
@@ -80,6 +79,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
+	s.warn(runsAsRoot(os.Geteuid())) // after becomeOwner
 	if fresh {
 		s.say("created a new vault in %s; for a service, start with --existing", v.Dir())
 	}
