@@ -33,13 +33,13 @@ type hold struct {
 	granted     chan struct{} // closed when it has them
 }
 
-// line is the bodies that share most bytes, the oldest first.
+// line is the bodies that share a number of bytes (most), the oldest first.
 type line struct {
 	most, held int64
 	holds      []*hold
 }
 
-// newPool returns a pool of that many bytes. One owner has each of them at most.
+// newPool returns a pool of that many bytes. An owner has at most each of them.
 func newPool(bytes, each int64) *pool {
 	return &pool{each: each, all: line{most: bytes}, of: map[string]*line{}}
 }

@@ -55,7 +55,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // crowded is a server with a limit of connections. As an address, this machine has its part
-// of them, and most of those without a request; else it has three quarters.
+// of them, and a number (most) without a request; else it has three quarters.
 func crowded(t *testing.T, most, connections int, address bool) (*limited, func() net.Conn) {
 	t.Helper()
 	l := limitedTCP(t, connections)
