@@ -56,7 +56,7 @@ func TestFolderRefused(t *testing.T) {
 // kinds is a template with a field of every type.
 func kinds(s *setup) {
 	var fields []title.Field
-	for _, kind := range []title.FieldType{title.Text, title.Paragraph, title.Date, title.Dropdown, title.Multiselect, title.NumberType, title.Checkbox} {
+	for _, kind := range title.FieldTypes() {
 		f := title.Field{Key: "a_" + string(kind), Label: "A " + string(kind), Type: kind}
 		if kind == title.Dropdown || kind == title.Multiselect {
 			f.Options = []string{"One", "Two", "7"}

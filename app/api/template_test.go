@@ -17,6 +17,10 @@ func TestTemplates(t *testing.T) {
 		`{"key":"a_multiselect","label":"A multiselect","type":"multiselect","required":false,"options":["One","Two","7"]},` +
 		`{"key":"a_number","label":"A number","type":"number","required":false,"options":[]},` +
 		`{"key":"a_checkbox","label":"A checkbox","type":"checkbox","required":false,"options":[]},` +
+		`{"key":"a_money","label":"A money","type":"money","required":false,"options":[]},` +
+		`{"key":"a_email","label":"A email","type":"email","required":false,"options":[]},` +
+		`{"key":"a_phone","label":"A phone","type":"phone","required":false,"options":[]},` +
+		`{"key":"a_url","label":"A url","type":"url","required":false,"options":[]},` +
 		`{"key":"must","label":"Must","type":"text","required":true,"options":[]}]},` +
 		`{"id":3,"name":"Bare","default":false,"custom_fields":[]}]}`})
 }
@@ -57,6 +61,17 @@ func TestCustomFields(t *testing.T) {
 		{"checkbox", `{"a_checkbox":false}`, `{"a_checkbox":false}`, ""},
 		{"string for a checkbox", `{"a_checkbox":"true"}`, "", refused("checkbox", "The a checkbox field must be true or false.")},
 		{"number for a checkbox", `{"a_checkbox":1}`, "", refused("checkbox", "The a checkbox field must be true or false.")},
+		{"money", `{"a_money":"$1,234.5"}`, `{"a_money":"1234.50"}`, ""},
+		{"number for money", `{"a_money":1234.5}`, `{"a_money":"1234.50"}`, ""},
+		{"no money", `{"a_money":"12,34"}`, "", refused("money", "The a money field must be an amount of money.")},
+		{"too much money", `{"a_money":99999999999999}`, "", refused("money", "The a money field must not be greater than 9999999999999.99.")},
+		{"email", `{"a_email":" ann@example.com "}`, `{"a_email":"ann@example.com"}`, ""},
+		{"no email", `{"a_email":"ann"}`, "", refused("email", "The a email field must be a valid email address.")},
+		{"phone", `{"a_phone":"(985)  555-0142 x7"}`, `{"a_phone":"(985) 555-0142 x7"}`, ""},
+		{"no phone", `{"a_phone":"555"}`, "", refused("phone", "The a phone field must be a valid phone number.")},
+		{"url", `{"a_url":"https://example.com/?a=<b>&c"}`, `{"a_url":"https://example.com/?a=<b>&c"}`, ""},
+		{"no url", `{"a_url":"ftp://example.com"}`, "", refused("url", "The a url field must be a valid URL.")},
+		{"no value of the types of text", `{"a_money":"","a_email":null,"a_phone":" ","a_url":[]}`, `{}`, ""},
 		{"no value", `{"a_text":"","a_dropdown":null,"a_multiselect":[ ],"a_date":" ","a_number":null,"a_checkbox":[]}`, `{}`, ""},
 		{"unknown keys", `{"zzz":{},"A_TEXT":"x"}`, `{}`, ""},
 		{"required and missing", `{"must":""}`, `{}`, ""},

@@ -92,6 +92,14 @@ func (f *fuzzer) custom() any {
 			made[one.key] = pick(f.rng, one.options)
 		case one.kind == "number" || one.kind == "currency":
 			made[one.key] = pick(f.rng, []any{1, 2.5, "12.50"})
+		case one.kind == "money":
+			made[one.key] = pick(f.rng, []any{387500, 2.5, "$1,250.5"})
+		case one.kind == "email":
+			made[one.key] = "ann@example.com"
+		case one.kind == "phone":
+			made[one.key] = "(985) 555-0142"
+		case one.kind == "url":
+			made[one.key] = "https://example.com/deeds?book=12"
 		case one.kind == "date":
 			made[one.key] = pick(f.rng, f.world.words["due_date"])
 		case one.kind == "checkbox":

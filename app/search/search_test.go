@@ -211,6 +211,29 @@ func TestFirm(t *testing.T) {
 	}
 }
 
+// What fields of type money, email, phone, and url hold is found however people write it,
+// and by its parts.
+func TestValuesOfTypes(t *testing.T) {
+	documents := []Document{
+		{Kind: Order, ID: 1, Day: 1, Numbers: []string{"1234.50", "+1 (985) 555-0142 x7"}, Fields: []string{"ann.oneil@bayou-title.com", "https://recorder.example.gov/deeds?book=12"}},
+		{Kind: Order, ID: 2, Day: 2, Numbers: []string{"387500.00", "9855550177"}, Fields: []string{"bob@example.com", "http://gis01/maps"}},
+	}
+	n, x := naiveOf(t, documents), indexOf(t, documents)
+	for _, row := range []struct{ text, want string }{
+		{"1234.50", "o1"}, {"$1,234.50", "o1"}, {"1234", "o1"}, {"387,500", "o2"}, {"$387,500.00", "o2"},
+		{"9855550142", "o1"}, {"(985) 555-0142", "o1"}, {"985-555-0142", "o1"}, {"985-555-0177", "o2"}, {"9855550177", "o2"},
+		{"ann.oneil@bayou-title.com", "o1"}, {"oneil", "o1"}, {"bayou-title.com", "o1"}, {"bayou", "o1"}, {"bob@", "o2"},
+		{"recorder.example.gov", "o1"}, {"https://recorder.example.gov/deeds?book=12", "o1"}, {"gis01", "o2"},
+	} {
+		for _, engine := range []searcher{n, x.engine} {
+			a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
+			if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy || a.Loose {
+				t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+			}
+		}
+	}
+}
+
 // Single letters with blanks between them stand together first, and then anywhere; one
 // that is being typed may be missing.
 func TestLettersApart(t *testing.T) {

@@ -22,7 +22,18 @@ var fieldKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // FieldTypes are all types, in the order in which help lists them.
 func FieldTypes() []FieldType {
-	return []FieldType{Text, Paragraph, Date, Dropdown, Multiselect, NumberType, Checkbox}
+	return []FieldType{Text, Paragraph, Date, Dropdown, Multiselect, NumberType, Checkbox, Money, Email, Phone, URL}
+}
+
+// named is the type in a sentence, with its article.
+func (t FieldType) named() string {
+	switch t {
+	case Money:
+		return string(t)
+	case Email:
+		return "an " + string(t)
+	}
+	return "a " + string(t)
 }
 
 // Chooses reports a type whose values come from options.
@@ -120,7 +131,7 @@ func (f *Fields) options(at string, def Field) []string {
 	case !slices.Contains(FieldTypes(), def.Type):
 		f.Add(at+".type", fmt.Sprintf("The type %q is none; there are %s.", def.Type, join(FieldTypes())))
 	case !def.Type.Chooses() && len(def.Options) > 0:
-		f.Add(at+".options", fmt.Sprintf("Options belong to a dropdown or a multiselect, not to a %s.", def.Type))
+		f.Add(at+".options", fmt.Sprintf("Options belong to a dropdown or a multiselect, not to %s.", def.Type.named()))
 	case def.Type.Chooses() && len(def.Options) == 0:
 		f.Add(at+".options", fmt.Sprintf("A %s needs options.", def.Type))
 	default:

@@ -30,7 +30,9 @@ func TestDefinitionRules(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"all types", []Field{{"a", "A", Text, false, nil}, {"b", "B", Paragraph, true, nil}, {"c", "C", Date, false, nil}, {"d", "D", NumberType, false, nil},
-			{"e", "E", Checkbox, false, nil}, {"f", "F", Dropdown, false, []string{"x"}}, {"g", "G", Multiselect, false, []string{"x", "y"}}}, ""},
+			{"e", "E", Checkbox, false, nil}, {"f", "F", Dropdown, false, []string{"x"}}, {"g", "G", Multiselect, false, []string{"x", "y"}},
+			{"h", "H", Money, false, nil}, {"i", "I", Email, false, nil}, {"j", "J", Phone, false, nil}, {"k", "K", URL, false, nil}}, ""},
+		{"options of an email", one(Field{"a", "L", Email, false, []string{"x"}}), "custom_fields.0.options: Options belong to a dropdown or a multiselect, not to an email."},
 		{"two hundred", many(MaxFields), ""},
 		{"one more", many(MaxFields + 1), "custom_fields: There must not be more than 200 fields."},
 		{"key of 64", one(Field{Key: "a" + strings.Repeat("_", 63), Label: "L", Type: Text}), ""},
@@ -44,7 +46,7 @@ func TestDefinitionRules(t *testing.T) {
 		{"label of 255", one(Field{Key: "a", Label: strings.Repeat("ß", 255), Type: Text}), ""},
 		{"label of 256", one(Field{Key: "a", Label: strings.Repeat("ß", 256), Type: Text}), "custom_fields.0.label: The label field must not be greater than 255 characters."},
 		{"label of two lines", one(Field{Key: "a", Label: "a\nb", Type: Text}), "custom_fields.0.label: The label field contains invalid characters."},
-		{"type", one(Field{Key: "a", Label: "L", Type: "Text"}), `custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox.`},
+		{"type", one(Field{Key: "a", Label: "L", Type: "Text"}), `custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
 		{"options of a text", one(Field{"a", "L", Text, false, []string{"x"}}), "custom_fields.0.options: Options belong to a dropdown or a multiselect, not to a text."},
 		{"no options", one(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown needs options."},
 		{"an empty option", one(Field{"a", "L", Dropdown, false, []string{"x", ""}}), "custom_fields.0.options.1: The option field is required."},
@@ -52,7 +54,7 @@ func TestDefinitionRules(t *testing.T) {
 		{"many options", one(Field{"a", "L", Dropdown, false, options(MaxOptions)}), ""},
 		{"too many options", one(Field{"a", "L", Multiselect, false, options(MaxOptions + 1)}), "custom_fields.0.options: There must not be more than 500."},
 		{"every fault at once", []Field{{"A", "", "x", false, nil}}, `custom_fields.0.key: The key "A" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.; ` +
-			`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox.`},
+			`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, refused := CheckOrderFields(row.defs)
@@ -186,6 +188,13 @@ func TestLosses(t *testing.T) {
 		{"a type changes", fields(text), fields(as(text, Date)), `"v"`, "", `The field "k" of "T" cannot become a date: 1 abstract has a value of type text for it.`},
 		{"text to paragraph", fields(text), fields(as(text, Paragraph)), `"v"`, "", ``},
 		{"paragraph to text", fields(as(text, Paragraph)), fields(text), `"v"`, "", `The field "k" of "T" cannot become a text: 1 abstract has a value of type paragraph for it.`},
+		{"text to email", fields(text), fields(as(text, Email)), `"a@b.co"`, "", `The field "k" of "T" cannot become an email: 1 abstract has a value of type text for it.`},
+		{"number to money", fields(as(text, NumberType)), fields(as(text, Money)), `12.5`, "", `The field "k" of "T" cannot become money: 1 abstract has a value of type number for it.`},
+		{"phone to url", fields(as(text, Phone)), fields(as(text, URL)), `"9855550142"`, "", `The field "k" of "T" cannot become a url: 1 abstract has a value of type phone for it.`},
+		{"money to text", fields(as(text, Money)), fields(text), `"12.50"`, "", ``},
+		{"email to text", fields(as(text, Email)), fields(text), `"a@b.co"`, "", ``},
+		{"phone to paragraph", fields(as(text, Phone)), fields(as(text, Paragraph)), `"9855550142"`, "", ``},
+		{"url to text", fields(as(text, URL)), fields(text), `"http://a.b/"`, "", ``},
 		{"dropdown to text", fields(choice), fields(text), `"x"`, "", ``},
 		{"multiselect to dropdown", fields(multi), fields(choice), `["x"]`, "", `The field "k" of "T" cannot become a dropdown: 1 abstract has a value of type multiselect for it.`},
 		{"an option goes", fields(choice), fields(as(choice, Dropdown, "y")), `"x"`, "", `The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},

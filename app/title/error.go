@@ -130,6 +130,19 @@ func notNumber(field string) string { return "The " + spoken(field) + " field mu
 func notDate(field string) string {
 	return "The " + spoken(field) + " field must match the format Y-m-d."
 }
+func notMoney(field string) string {
+	return "The " + spoken(field) + " field must be an amount of money."
+}
+func tooMuch(field string) string {
+	return "The " + spoken(field) + " field must not be greater than " + strings.Repeat("9", moneyDigits) + ".99."
+}
+func notEmail(field string) string {
+	return "The " + spoken(field) + " field must be a valid email address."
+}
+func notPhone(field string) string {
+	return "The " + spoken(field) + " field must be a valid phone number."
+}
+func notURL(field string) string     { return "The " + spoken(field) + " field must be a valid URL." }
 func notInteger(field string) string { return "The " + spoken(field) + " field must be an integer." }
 func notBoolean(field string) string {
 	return "The " + spoken(field) + " field must be true or false."

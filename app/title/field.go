@@ -21,6 +21,10 @@ const (
 	Multiselect FieldType = "multiselect"
 	NumberType  FieldType = "number"
 	Checkbox    FieldType = "checkbox"
+	Money       FieldType = "money"
+	Email       FieldType = "email"
+	Phone       FieldType = "phone"
+	URL         FieldType = "url"
 )
 
 // Field defines one custom field of a template, or of the workspace's orders.
@@ -111,6 +115,14 @@ func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMess
 		value = f.paragraph(field, in)
 	case Date:
 		value = f.date(field, in)
+	case Money:
+		value = f.money(field, in)
+	case Email:
+		value = f.email(field, in)
+	case Phone:
+		value = f.phone(field, in)
+	case URL:
+		value = f.url(field, in)
 	default:
 		value = f.line(field, in, MaxLine)
 	}

@@ -42,6 +42,11 @@ func TestKnown(t *testing.T) {
 			Order{Number: "A-1", Status: "active", DueDate: "2026-06-01", Custom: custom("parcel_id", `"12.-3-4"`, "client_file_number", `77`, "buyer_borrower", `"Cy Dee"`, "rush", `true`)}.Known(),
 			Known{Numbers: []string{"A-1", "77", "12.-3-4"}, Names: []string{"Cy Dee"}, Others: []string{"2026-06-01", "active"}},
 		},
+		{
+			"money, email, phone, and url",
+			Order{Number: "A-1", Custom: custom("fee", `"1234.50"`, "reply_to", `"ann@bayou-title.com"`, "call", `"+1 (985) 555-0142 x7"`, "web", `"https://a.b/deeds?book=12"`)}.Known(),
+			Known{Numbers: []string{"1234.50", "A-1", "+1 (985) 555-0142 x7"}, Others: []string{"ann@bayou-title.com", "https://a.b/deeds?book=12"}},
+		},
 		{"by shape", Abstract{Custom: custom("remarks", `"1022/311"`, "x", `"no number"`)}.Known(), Known{Numbers: []string{"1022/311"}, Others: []string{"no number"}}},
 		{"a number field without one", Abstract{Custom: custom("file_number", `"none"`)}.Known(), Known{Others: []string{"none"}}},
 		{"what is no value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e", ``)}.Known(), Known{}},

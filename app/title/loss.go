@@ -21,6 +21,10 @@ var widened = map[FieldType][]FieldType{
 	Text:     {Paragraph},
 	Dropdown: {Text, Paragraph},
 	Date:     {Text, Paragraph},
+	Money:    {Text, Paragraph},
+	Email:    {Text, Paragraph},
+	Phone:    {Text, Paragraph},
+	URL:      {Text, Paragraph},
 }
 
 // Losses lists what a template loses when it becomes another, in the order of its
@@ -115,7 +119,7 @@ func (l Loss) Sentence(count uint64, noun string) string {
 	case l.To == "":
 		return fmt.Sprintf("The field %q%s cannot go: %d %s %s a value for it.", l.Key, of, count, records, have)
 	case l.To != l.From:
-		return fmt.Sprintf("The field %q%s cannot become a %s: %d %s %s a value of type %s for it.", l.Key, of, l.To, count, records, have, l.From)
+		return fmt.Sprintf("The field %q%s cannot become %s: %d %s %s a value of type %s for it.", l.Key, of, l.To.named(), count, records, have, l.From)
 	}
 	return fmt.Sprintf("The option %q of the field %q%s cannot go: %d %s %s chosen it.", l.Word, l.Key, of, count, records, have)
 }

@@ -59,6 +59,7 @@ type fieldKind struct {
 var fieldKinds = []fieldKind{
 	{title.Text, "Text, one line", false}, {title.Paragraph, "Paragraph, many lines", false}, {title.Date, "Date", false},
 	{title.Dropdown, "Dropdown, one of a list", true}, {title.Multiselect, "Several of a list", true}, {title.NumberType, "Number", false}, {title.Checkbox, "Checkbox, yes or no", false},
+	{title.Money, "Money, dollars and cents", false}, {title.Email, "Email address", false}, {title.Phone, "Phone number", false}, {title.URL, "Web address (URL)", false},
 }
 
 // kindLabel is the short word for a type.

@@ -1,8 +1,9 @@
 package wire
 
 // Field defines one field of a template or of orders (SPEC.md, "Field
-// definition"). Type is text, paragraph, date, dropdown, multiselect, number or
-// checkbox (API.md, "Field definitions"); Options is [] where there is no choice.
+// definition"). Type is text, paragraph, date, dropdown, multiselect, number, checkbox,
+// money, email, phone or url (API.md, "Field definitions" and "Additions for
+// integrators"); Options is [] where there is no choice.
 type Field struct {
 	Key      string       `json:"key"`
 	Label    string       `json:"label"`
