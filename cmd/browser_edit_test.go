@@ -139,6 +139,65 @@ func orderIsEntered(t *testing.T, on *bench) {
 	b.sees(".documents .document-name | " + chain[6].name)
 }
 
+// Money, an email address, a phone number, and a web address are typed as people write
+// them, and keep their values while another field of the card is saved.
+func valuesOfTypesAreEntered(t *testing.T, on *bench) {
+	h := on.staffed(t)
+	const fields = `{"custom_fields":[{"key":"fee","label":"Fee","type":"money"},{"key":"mail","label":"Reply to","type":"email"},
+		{"key":"foreign","label":"Copy to","type":"email"},{"key":"call","label":"Call","type":"phone"},{"key":"portal","label":"Portal","type":"url"},{"key":"note","label":"Note","type":"text"}]}`
+	h.command(fields, "fields", "import", "-")
+	c := h.api()
+	made, err := c.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "26-1", CustomFields: map[string]any{"foreign": "änn@bücher.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := on.tab(t, h.origin)
+	b.signIn(staff)
+	b.goTo("/orders/" + made.ID)
+	b.click("#edit-details")
+	field := func(key string) string { return "#group-details [name='custom_fields." + key + "']" }
+	b.fill(field("fee"), "$387,500.5")
+	b.fill(field("mail"), "ann.oneil@bayou-title.com")
+	b.fill(field("call"), "(985) 555-0142 x7")
+	b.fill(field("portal"), "https://recorder.example.gov/deeds?book=12&page=7")
+	b.noBarriers(t, "controls of types")
+	b.screenshot("scene-types-edit")
+	b.press(kb.Enter)
+	b.sees("#group-details dd | $387,500.50")
+	b.sees("#group-details dd a | https://recorder.example.gov/deeds?book=12&page=7")
+	b.noBarriers(t, "values of types")
+	b.screenshot("scene-types")
+	b.theme("dark")
+	b.noBarriers(t, "values of types, dark")
+	b.size(360, 740)
+	b.fits(360)
+	b.screenshot("scene-types-narrow")
+	b.click("#edit-details")
+	b.fill(field("note"), "call first")
+	b.fits(360)
+	b.screenshot("scene-types-edit-narrow")
+	b.press(kb.Enter)
+	b.sees("#group-details dd | call first")
+	got, err := c.Order(t.Context(), made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"fee": `"387500.50"`, "mail": `"ann.oneil@bayou-title.com"`, "foreign": `"änn@bücher.example"`, "call": `"(985) 555-0142 x7"`,
+		"portal": `"https://recorder.example.gov/deeds?book=12&page=7"`, "note": `"call first"`,
+	} {
+		if is := string(got.CustomFields[name]); is != want {
+			t.Errorf("%s is %s, want %s", name, is, want)
+		}
+	}
+	b.click("#edit-details")
+	b.fill(field("fee"), "1.005")
+	b.expect("status of 422")
+	b.press(kb.Enter)
+	b.sees("#group-details .problem | The fee field must be an amount of money.")
+	b.noBarriers(t, "refused money")
+}
+
 // Fields and statuses of a template are added, changed and sorted; the page keeps to its
 // own policy, which the watch sees.
 func templateIsChanged(t *testing.T, on *bench) {

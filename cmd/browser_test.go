@@ -39,6 +39,7 @@ func TestBrowser(t *testing.T) {
 		{"two edit one card", twoEditOneCard},
 		{"an order is entered", orderIsEntered},
 		{"a template is changed", templateIsChanged},
+		{"values of types are entered", valuesOfTypesAreEntered},
 		{"leaving is warned of", leavingIsWarnedOf},
 		{"invited, with a second factor", invitedWithSecondFactor},
 		{"a key is made and revoked", keyIsMadeAndRevoked},

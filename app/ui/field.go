@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"deedkeep/app/title"
 )
@@ -213,6 +214,8 @@ func rawOf(kind title.FieldType, values []string) json.RawMessage {
 		return json.RawMessage("true")
 	case kind == title.Checkbox:
 		return json.RawMessage("false")
+	case kind == title.Money:
+		return encoded(plainMoney(values[0])) // which is refused, if it is no amount
 	case kind == title.NumberType && len(values) == 1:
 		text := plainNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
@@ -240,8 +243,64 @@ func plainNumber(text string) string {
 	return m[1] + digits + m[3]
 }
 
-// Amount is a number with commas between its thousands.
-func (i input) Amount() string { return grouped(i.Value()) }
+// Amount is a number, or an amount of money, with commas between its thousands.
+func (i input) Amount() string { return amount(i.Type, i.Value()) }
+
+// amount is Amount of a text; what is none stays as it is.
+func amount(kind title.FieldType, text string) string {
+	if kind != title.Money {
+		return grouped(text)
+	}
+	plain := plainMoney(text)
+	whole, cents, _ := strings.Cut(plain, ".")
+	if amount, ok := title.Amount(plain); !ok || amount != plain {
+		return text
+	}
+	return "$" + commas(whole) + "." + cents
+}
+
+// plainMoney is an amount of money as it is stored, of any way in which people write one;
+// any other text stays as it is.
+func plainMoney(text string) string {
+	if amount, ok := title.Amount(plainNumber(text)); ok {
+		return amount
+	}
+	return text
+}
+
+// Control is the type of the control of one line. In a control of a type of its own, a
+// browser rewrites foreign letters and sends nothing that it finds fault with. A value
+// that this could happen to gets a plain control.
+func (i input) Control() string {
+	kind, special := map[title.FieldType]string{title.Email: "email", title.Phone: "tel", title.URL: "url"}[i.Type]
+	foreign := strings.ContainsFunc(i.Value(), func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(strings.ToLower(i.Value()), "xn--")
+	if !special || foreign || !i.Empty() && !i.Type.Takes(i.Value()) {
+		return "text"
+	}
+	return kind
+}
+
+// Link is the address that a value leads to; "" for none.
+func (i input) Link() string {
+	switch {
+	case i.Type == title.URL && i.Type.Takes(i.Value()):
+		return i.Value()
+	case i.Type == title.Email && i.Type.Takes(i.Value()):
+		return "mailto:" + i.Value()
+	}
+	return ""
+}
+
+// Keyboard is the one that a telephone shows for the field.
+func (i input) Keyboard() string {
+	switch i.Type {
+	case title.NumberType, title.Money:
+		return "decimal"
+	case title.Phone:
+		return "tel"
+	}
+	return string(i.Type)
+}
 
 // longNumber is a number that is hard to read without commas. A shorter one may be a
 // year.
@@ -254,11 +313,15 @@ func grouped(text string) string {
 	if m == nil {
 		return text
 	}
-	digits := m[2]
+	return m[1] + commas(m[2]) + m[3]
+}
+
+// commas puts a comma between the thousands.
+func commas(digits string) string {
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]
 	}
-	return m[1] + digits + m[3]
+	return digits
 }
 
 // writtenNumber is a number as people in the US write it: commas or spaces stand between
@@ -305,8 +368,8 @@ func shown(kind title.FieldType, values []string) string {
 		return ""
 	case kind == title.Date:
 		return date(values[0])
-	case kind == title.NumberType && len(values) == 1:
-		return grouped(values[0])
+	case (kind == title.NumberType || kind == title.Money) && len(values) == 1:
+		return amount(kind, values[0])
 	case kind == title.Checkbox && values[0] == "true":
 		return "Yes"
 	case kind == title.Checkbox && values[0] == "false":
@@ -327,8 +390,13 @@ func fingerprint(kind title.FieldType, values []string) string {
 		if kind != title.Paragraph {
 			v = strings.TrimSpace(strings.ReplaceAll(v, "\n", ""))
 		}
-		if kind == title.NumberType {
+		switch kind {
+		case title.NumberType:
 			v = plainNumber(v)
+		case title.Money:
+			v = plainMoney(v)
+		case title.Phone:
+			v = strings.Join(strings.Fields(v), " ")
 		}
 		if v != "" {
 			plain = append(plain, v)

@@ -22,6 +22,10 @@ var everyField = []title.Field{
 	{Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y", "Z"}},
 	{Key: "amount", Label: "Amount", Type: title.NumberType},
 	{Key: "yes", Label: "Yes", Type: title.Checkbox},
+	{Key: "fee", Label: "Fee", Type: title.Money},
+	{Key: "mail", Label: "Mail", Type: title.Email},
+	{Key: "phone", Label: "Phone", Type: title.Phone},
+	{Key: "web", Label: "Web", Type: title.URL},
 }
 
 // What a form holds becomes the JSON that the rules of app/title take, and back.
@@ -30,11 +34,13 @@ func TestSentCustom(t *testing.T) {
 	form := url.Values{
 		"custom_fields.line": {" a <b> "}, "custom_fields.long": {"one\r\ntwo"}, "custom_fields.day": {"2026-03-14"},
 		"custom_fields.few": {""}, "custom_fields.several": {"", "X", "Z"}, "custom_fields.amount": {"1,200.50"}, "custom_fields.yes": {"", "true"},
+		"custom_fields.fee": {"$1,234.5"}, "custom_fields.mail": {"a@b.co"}, "custom_fields.phone": {"(985) 555-0142"}, "custom_fields.web": {"https://a.b/"},
 		"custom_fields.unknown": {"no"},
 	}
 	got := sentCustom(everyField, form).Sent
 	want := map[string]string{
 		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`, "amount": "1200.50", "yes": "true",
+		"fee": `"1234.50"`, "mail": `"a@b.co"`, "phone": `"(985) 555-0142"`, "web": `"https://a.b/"`,
 	}
 	for key, raw := range want {
 		if string(got[key]) != raw {
@@ -90,6 +96,28 @@ func TestWrittenNumbers(t *testing.T) {
 	}
 }
 
+// Money is taken as people write it, and shown in dollars and cents; what is stored is a
+// plain decimal. What is refused stands there as it was typed.
+func TestWrittenMoney(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ typed, sent, shown string }{
+		{"$387,500.00", "387500.00", "$387,500.00"}, {"387500", "387500.00", "$387,500.00"}, {" $ 1,250.5 ", "1250.50", "$1,250.50"}, {"387 500", "387500.00", "$387,500.00"},
+		{"12,000.", "12000.00", "$12,000.00"}, {".5", "0.50", "$0.50"}, {"999.99", "999.99", "$999.99"}, {"1,234,567,890,123", "1234567890123.00", "$1,234,567,890,123.00"},
+		{"-5", "-5", "-5"}, {"38,75", "38,75", "38,75"}, {"1.005", "1.005", "1.005"}, {"five", "five", "five"}, {"$", "$", "$"}, {"1e5", "1e5", "1e5"},
+	} {
+		sent := string(sentCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}).Sent["fee"])
+		if want := string(encoded(row.sent)); sent != want {
+			t.Errorf("%q is sent as %s, want %s", row.typed, sent, want)
+		}
+		if got := shown(title.Money, texts(json.RawMessage(sent))); got != row.shown {
+			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
+		}
+		if in := newInput(everyField[8], texts(json.RawMessage(sent))); in.Amount() != row.shown {
+			t.Errorf("%q stands in its field as %q, want %q", row.typed, in.Amount(), row.shown)
+		}
+	}
+}
+
 func TestTextsOfStoredValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -101,6 +129,30 @@ func TestTextsOfStoredValues(t *testing.T) {
 	} {
 		if got := texts(json.RawMessage(c.raw)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
+		}
+	}
+}
+
+// A web address and an email address are links, where they are such.
+func TestFieldLinks(t *testing.T) {
+	t.Parallel()
+	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" }, "date": date}).ParseFS(web.Pages(), "part_group.html"))
+	for _, row := range []struct {
+		name string
+		in   input
+		want string
+	}{
+		{"url", newInput(everyField[11], []string{"https://a.b/?c=<d>"}), `<a href="https://a.b/?c=%3cd%3e" rel="noopener noreferrer">https://a.b/?c=&lt;d&gt;</a>`},
+		{"a script", newInput(everyField[11], []string{"javascript:alert(1)"}), "javascript:alert(1)"},
+		{"email", newInput(everyField[9], []string{"a@b.co"}), `<a href="mailto:a@b.co" rel="noopener noreferrer">a@b.co</a>`},
+		{"no email", newInput(everyField[9], []string{"x"}), "x"},
+		{"none", newInput(everyField[11], nil), ""},
+		{"money", newInput(everyField[8], []string{"1234.50"}), "$1,234.50"},
+		{"phone", newInput(everyField[10], []string{"(985) 555-0142"}), "(985) 555-0142"},
+	} {
+		var b bytes.Buffer
+		if err := set.ExecuteTemplate(&b, "value", row.in); err != nil || b.String() != row.want {
+			t.Errorf("%s: got %s, %v, want %s", row.name, b.String(), err, row.want)
 		}
 	}
 }
@@ -132,6 +184,16 @@ func TestFieldPart(t *testing.T) {
 		{"multiselect", newInput(everyField[5], []string{"X", "Z"}), []string{`type="hidden" name="custom_fields.several" value=""`, `value="X" checked`, `value="Z" checked`}},
 		{"number", newInput(everyField[6], []string{"1.50"}), []string{`inputmode="decimal"`, `value="1.50"`}},
 		{"checkbox", newInput(everyField[7], []string{"true"}), []string{`value="false"`, `value="true" checked`}},
+		{"money", newInput(everyField[8], []string{"1234.50"}), []string{`inputmode="decimal"`, `value="$1,234.50"`}},
+		{"refused money", newInput(everyField[8], []string{"1.005"}), []string{`value="1.005"`}},
+		{"email", newInput(everyField[9], []string{"a@b.co"}), []string{`type="email" inputmode="email"`, `value="a@b.co"`}},
+		{"email in foreign letters", newInput(everyField[9], []string{"a@bücher.example"}), []string{`type="text" inputmode="email"`, `value="a@bücher.example"`}},
+		{"email of encoded letters", newInput(everyField[9], []string{"a@xn--bcher-kva.example"}), []string{`type="text" inputmode="email"`}},
+		{"refused email", newInput(everyField[9], []string{hostile}), []string{`type="text" inputmode="email"`, `value="&#34;&gt;&lt;script`}},
+		{"phone", newInput(everyField[10], []string{"(985) 555-0142"}), []string{`type="tel" inputmode="tel"`, `value="(985) 555-0142"`}},
+		{"no phone", newInput(everyField[10], nil), []string{`type="tel"`, `value=""`}},
+		{"url", newInput(everyField[11], []string{"https://a.b/?c=d&e"}), []string{`type="url" inputmode="url"`, `value="https://a.b/?c=d&amp;e"`}},
+		{"what is no url", newInput(everyField[11], []string{"http://192.0.2.999/"}), []string{`type="text" inputmode="url"`}},
 		{"problem", input{Name: "county", Label: "County", Type: title.Text, Problem: "Too long.", Values: []string{"x"}}, []string{`aria-invalid="true"`, `aria-describedby="county-problem"`, `id="county-problem"`, "Too long."}},
 		{"a wrong date keeps its text", input{Name: "d", Type: title.Date, Problem: "No.", Values: []string{"3/14"}}, []string{`value="3/14"`}},
 	} {

@@ -38,6 +38,10 @@ var meanings = map[title.FieldType][]meaning{
 	title.Multiselect: {{[]string{""}, nil}, {[]string{`["X"]`}, []string{"X"}}, {[]string{`["X","Z"]`, `["Z","X"]`}, []string{"X", "Z"}}},
 	title.NumberType:  {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}}, {[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
 	title.Checkbox:    {{[]string{""}, nil}, {[]string{`true`}, nil}, {[]string{`false`}, nil}},
+	title.Money:       {{[]string{""}, []string{""}}, {[]string{`"387500.00"`}, []string{"387500", "$387,500.00", "387,500.0"}}, {[]string{`"0.05"`}, []string{".05", "$0.05"}}},
+	title.Email:       {{[]string{""}, []string{""}}, {[]string{`"a@b.co"`}, []string{"a@b.co", " a@b.co "}}, {[]string{`"ä@bücher.example"`}, []string{"ä@bücher.example"}}},
+	title.Phone:       {{[]string{""}, []string{""}}, {[]string{`"(985) 555-0142"`}, []string{"(985) 555-0142", "(985)  555-0142 "}}, {[]string{`"+1 985.555.0142 x7"`}, []string{"+1 985.555.0142 x7"}}},
+	title.URL:         {{[]string{""}, []string{""}}, {[]string{`"https://a.b/?c=d&e=\"f\""`}, []string{`https://a.b/?c=d&e="f"`}}, {[]string{`"http://gis01/ü"`}, []string{"http://gis01/ü"}}},
 }
 
 var mergeFields = []title.Field{
@@ -46,6 +50,7 @@ var mergeFields = []title.Field{
 	{Key: "many", Label: "Many", Type: title.Dropdown, Options: []string{"1", "2", "3", "A", "B  C"}},
 	{Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y", "Z"}},
 	{Key: "amount", Label: "Amount", Type: title.NumberType}, {Key: "yes", Label: "Yes", Type: title.Checkbox},
+	{Key: "fee", Label: "Fee", Type: title.Money}, {Key: "mail", Label: "Mail", Type: title.Email}, {Key: "phone", Label: "Phone", Type: title.Phone}, {Key: "web", Label: "Web", Type: title.URL},
 }
 
 // mergeRecord is an abstract or an order that two people edit.
