@@ -95,6 +95,9 @@ var attempts = []struct {
 		runtime.KeepAlive(from)
 		return err
 	}},
+	{"take memory that no limit counts", func(string, string) error { return take(unix.MAP_SHARED) }},
+	{"take memory as a stack", func(string, string) error { return take(unix.MAP_PRIVATE | unix.MAP_GROWSDOWN) }},
+	{"take memory of its own", func(string, string) error { return take(unix.MAP_PRIVATE) }},
 	{"open many files", func(string, string) (err error) {
 		var opened []int
 		for len(opened) < 2*openFiles && err == nil {
@@ -132,6 +135,14 @@ var attempts = []struct {
 func read(path string) error {
 	_, err := os.ReadFile(path)
 	return err
+}
+
+func take(flags int) error {
+	memory, err := unix.Mmap(-1, 0, 1<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|flags)
+	if err != nil {
+		return err
+	}
+	return unix.Munmap(memory)
 }
 
 func connect(network, address string) error {

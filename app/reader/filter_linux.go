@@ -17,7 +17,7 @@ import (
 // which a binary built with cgo has.
 var allowedCalls = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_MADVISE, unix.SYS_EPOLL_PWAIT,
-	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_SCHED_YIELD, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP,
+	unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_SCHED_YIELD, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP,
 	unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_RT_SIGRETURN, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGACTION, unix.SYS_SIGALTSTACK,
 	unix.SYS_PREAD64, unix.SYS_CLOSE, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EVENTFD2,
 	unix.SYS_SCHED_GETAFFINITY, unix.SYS_GETRANDOM, unix.SYS_RESTART_SYSCALL, unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
@@ -29,12 +29,18 @@ var allowedCalls = []uint32{
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD |
 	unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
 
+// uncounted are the flags of mmap(2) that make memory which RLIMIT_DATA does not count: a
+// process could take all of the machine's. The Go runtime and the C library use neither.
+const uncounted = unix.MAP_SHARED | unix.MAP_GROWSDOWN
+
 // Where seccomp_data holds what a filter looks at (seccomp(2)); both processors are
 // little-endian, so that the low half of an argument comes first.
 const (
 	offsetNumber   = 0
 	offsetArch     = 4
 	offsetArgument = 16
+	sizeArgument   = 8
+	mmapFlags      = 3 // the fourth argument
 )
 
 func refuse(errno unix.Errno) bpf.Instruction {
@@ -59,6 +65,12 @@ func callFilter(pid int) []bpf.Instruction {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: 1}, allow)
 	}
 	return append(program,
+		// Memory counts for the limit.
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 4},
+		bpf.LoadAbsolute{Off: offsetArgument + mmapFlags*sizeArgument, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: uncounted, SkipTrue: 1},
+		allow,
+		refuse(unix.EPERM),
 		// The runtime interrupts its own threads. Signals to other processes are denied.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_TGKILL, SkipTrue: 4},
 		bpf.LoadAbsolute{Off: offsetArgument, Size: 4},
