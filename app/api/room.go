@@ -19,9 +19,9 @@ import (
 // What decoding makes of a body has a part of its own, first come first served: a body
 // waits for no client and for nothing else of the room while it has some of that.
 //
-// Bodies take memory as their bytes arrive. An owner (an API key, a user, or an address)
-// has at most half of the first two parts, so there is always some for another one. A body that
-// needs more than there is waits, and gets a 503 if that takes too long.
+// Bodies take memory as their bytes arrive. An owner (an API key, a user, or all who are
+// signed out) has at most half of the first two parts, so there is always some for another
+// one. A body that needs more than there is waits, and gets a 503 if that takes too long.
 type Room struct {
 	small, large, decoded *pool
 	wait                  time.Duration

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +11,10 @@ import (
 
 // mostUnsent is the largest form that is handed back to somebody who was signed out.
 const mostUnsent = 1 << 20
+
+// signedOut owns the memory of all such forms. Anyone can send one without a session, and
+// from several addresses: together they have no more of the memory than one user.
+const signedOut = "signed out"
 
 // unsent is a form whose sender was signed out while filling it in. It changes nothing;
 // its page hands back what it held, to be sent once more by whoever has signed in.
@@ -30,8 +33,7 @@ func (p *pages) held(to route, w http.ResponseWriter, r *http.Request) error {
 	if to.raw || to.need != mayWrite || r.Method != http.MethodPost || isPart(r) || p.token(r) == "" {
 		return nil
 	}
-	ip, _ := netip.ParseAddr(p.Address(r)) // those without an address are one owner
-	done, err := p.countedForm(w, r, "address:"+title.Network(ip).String(), min(p.FormBytes, mostUnsent))
+	done, err := p.countedForm(w, r, signedOut, min(p.FormBytes, mostUnsent))
 	switch {
 	case title.KindOf(err) == title.Closing:
 		return err
