@@ -15,6 +15,9 @@ import (
 const (
 	mostIgnored     = 20 // names; the others are counted
 	mostIgnoredName = 64 // bytes of a name
+	// mostIgnoredText is how many bytes the names have together once they are encoded: nginx
+	// takes a response only when all its headers fit into 4 KB.
+	mostIgnoredText = 2 << 10
 )
 
 // ignored gathers the names of what a request sends and its operation does not take:
@@ -102,9 +105,14 @@ func (i *ignored) header() string {
 	for _, name := range i.custom.first {
 		all.add(name)
 	}
-	list := make([]string, 0, len(all.first)+1)
-	for _, name := range all.first {
-		list = append(list, encodedName(name))
+	list, left := make([]string, 0, len(all.first)+1), mostIgnoredText
+	for at, name := range all.first {
+		text := encodedName(name)
+		if left -= len(text) + 1; left < 0 {
+			all.more += len(all.first) - at
+			break
+		}
+		list = append(list, text)
 	}
 	if all.more > 0 {
 		list = append(list, "+"+strconv.Itoa(all.more))
