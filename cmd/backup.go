@@ -102,11 +102,7 @@ func (s *shell) seal() (*wire.BackupSeal, error) {
 
 // sayConfig reminds of the settings, which no backup holds, where there are any.
 func (s *shell) sayConfig() {
-	path := s.file
-	if c, err := s.load(); err == nil && path == "" {
-		path = filepath.Join(c.Data, config.FileName)
-	}
-	if _, err := os.Stat(path); err == nil {
+	if path, exists, err := s.settingsFile(); err == nil && exists {
 		s.say("the settings are not in a backup: keep a copy of %s as well", path)
 	}
 }

@@ -180,6 +180,15 @@ func (s *shell) source() config.Source {
 	return config.Source{DataDir: dir, File: s.file, BesideBinary: beside, Env: os.Environ(), Flags: set}
 }
 
+// settingsFile is the settings file that is read. If there is none, it is the one to create, and exists is false.
+func (s *shell) settingsFile() (path string, exists bool, err error) {
+	read, looked, err := s.source().Files()
+	if err != nil || read != "" {
+		return read, read != "", err
+	}
+	return looked[0], false, nil
+}
+
 // logger writes to standard error, at least at the given level.
 func (s *shell) logger(c config.Config, least slog.Level) *slog.Logger {
 	var level slog.Level

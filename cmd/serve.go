@@ -67,6 +67,10 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if err := vacant(ctx, c); err != nil {
 		return err
 	}
+	settings, _, err := s.settingsFile()
+	if err != nil {
+		return err
+	}
 	s.warn(cautions(c))
 	log := s.logger(c, slog.LevelDebug)
 	pool := readers(c, log)
@@ -84,7 +88,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		s.say("created a new vault in %s; for a service, start with --existing", v.Dir())
 	}
 	return server.Serve(ctx, server.Options{
-		Config: c, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
+		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
 		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },
 		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})

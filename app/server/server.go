@@ -27,14 +27,15 @@ import (
 
 // Options of Serve.
 type Options struct {
-	Config  config.Config
-	Vault   *vault.Vault // opened; Serve starts and does not close it
-	Build   api.Build
-	Log     *slog.Logger
-	Now     func() time.Time
-	Started func(Answering)                            // called once when it answers
-	Doctor  func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: nobody does
-	Readers func() reader.Stats                        // counts of those who open documents, for /metrics; nil: there are none
+	Config       config.Config
+	SettingsFile string       // the one that was read, or the one to create
+	Vault        *vault.Vault // opened; Serve starts and does not close it
+	Build        api.Build
+	Log          *slog.Logger
+	Now          func() time.Time
+	Started      func(Answering)                            // called once when it answers
+	Doctor       func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: nobody does
+	Readers      func() reader.Stats                        // counts of those who open documents, for /metrics; nil: there are none
 }
 
 // Answering says where a server answers, and with what.
@@ -195,7 +196,7 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 	pages, err := ui.New(ui.Options{
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
-		Settings: c.Show(), Version: opts.Build.String(), Doctor: opts.Doctor,
+		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), Room: room.Count, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,
 	})

@@ -3,11 +3,9 @@ package ui
 import (
 	"errors"
 	"net/http"
-	"path/filepath"
 	"slices"
 
 	"deedkeep/app/archive"
-	"deedkeep/app/config"
 	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
@@ -71,7 +69,7 @@ func (p *pages) backups(w http.ResponseWriter, r *http.Request, who visitor) err
 	}
 	shown := backupPage{
 		BackupPlace: place, Health: h.Backup, Warning: backupWarning(h.Backup, p.Now()), Home: p.Vault.Dir(),
-		Settled: filepath.Join(p.Vault.Dir(), config.FileName), Now: p.backupNow(), Check: p.backupCheck(),
+		Settled: p.SettingsFile, Now: p.backupNow(), Check: p.backupCheck(),
 		Stored: p.storedHealth(),
 	}
 	if good := h.Backup.Good; good != nil {

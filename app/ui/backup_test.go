@@ -36,7 +36,7 @@ func TestBackupsWithoutPlace(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	admin := h.sit(t, "ada", title.RoleAdmin)
-	admin.get(t, 200, "/admin/backups", "No directory is set", "config.yaml", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
+	admin.get(t, 200, "/admin/backups", "No directory is set", "Then write in <code>/etc/deedkeep/own.yaml</code>", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
 	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
 	admin.get(t, 404, "/admin/backups/other")
@@ -130,7 +130,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	admin := h.sit(t, "ada", title.RoleAdmin)
-	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir)
+	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir, "write it in <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
 	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
 	for _, role := range []title.Role{title.RoleStaff, title.RoleViewer} {
 		other := h.sit(t, string(role), role)

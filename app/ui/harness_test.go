@@ -63,7 +63,7 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
-		Event:  api.EventShape(h.vault.Secrets), Settings: config.Default().Show(), Version: "9.9.9", Doctor: h.doctor,
+		Event:  api.EventShape(h.vault.Secrets), Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml", Version: "9.9.9", Doctor: h.doctor,
 		Room: func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
 			if h.room == nil {
 				return body, func() {}

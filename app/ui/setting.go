@@ -73,7 +73,7 @@ func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, who visitor
 		return err
 	}
 	shown := settingPage{
-		Version: p.Version, Home: p.Vault.Dir(), File: filepath.Join(p.Vault.Dir(), config.FileName), Health: h, Trouble: diskWarning(h),
+		Version: p.Version, Home: p.Vault.Dir(), File: p.SettingsFile, Health: h, Trouble: diskWarning(h),
 		Groups: groups(p.Settings), CanLook: p.Doctor != nil, Search: p.searchIndex(r.Context()),
 	}
 	if info, err := os.Stat(filepath.Join(p.Vault.Dir(), "vault.db")); err == nil {

@@ -28,23 +28,24 @@ import (
 
 // Options of New. Sizes are bytes.
 type Options struct {
-	Vault     *vault.Vault
-	Links     *secret.Links                              // of downloads
-	Address   func(*http.Request) string                 // of the client
-	Origin    func(*http.Request) (string, error)        // the service's own address, as the request has it
-	Event     func(title.Event) wire.Event               // an entry of the log as programs see it
-	Settings  []config.Setting                           // in force, secrets masked
-	Version   string                                     // of this program
-	Doctor    func(context.Context) (wire.Doctor, error) // looks at the installation; nil: there is none
-	FormBytes int64                                      // the largest form; 0: 8 MB
-	Room      Room                                       // memory for large forms; nil: without a limit
-	BodyBytes int64                                      // the largest request with documents; 0: 10 GB
-	Parts     int                                        // of a request with documents; 0: 1,000
-	Stall     time.Duration                              // without a byte of one; 0: 30 seconds
-	MinRate   int64                                      // bytes a second that a client must send or take at least
-	Now       func() time.Time
-	Zone      *time.Location // of days and times on pages; nil: that of this machine
-	Log       *slog.Logger
+	Vault        *vault.Vault
+	Links        *secret.Links                              // of downloads
+	Address      func(*http.Request) string                 // of the client
+	Origin       func(*http.Request) (string, error)        // the service's own address, as the request has it
+	Event        func(title.Event) wire.Event               // an entry of the log as programs see it
+	Settings     []config.Setting                           // in force, secrets masked
+	SettingsFile string                                     // the one that was read, or the one to create
+	Version      string                                     // of this program
+	Doctor       func(context.Context) (wire.Doctor, error) // looks at the installation; nil: there is none
+	FormBytes    int64                                      // the largest form; 0: 8 MB
+	Room         Room                                       // memory for large forms; nil: without a limit
+	BodyBytes    int64                                      // the largest request with documents; 0: 10 GB
+	Parts        int                                        // of a request with documents; 0: 1,000
+	Stall        time.Duration                              // without a byte of one; 0: 30 seconds
+	MinRate      int64                                      // bytes a second that a client must send or take at least
+	Now          func() time.Time
+	Zone         *time.Location // of days and times on pages; nil: that of this machine
+	Log          *slog.Logger
 }
 
 // Room counts the memory of a body, of at most that length, for its owner as it is read;
