@@ -54,9 +54,9 @@ func from(host string) *http.Client {
 }
 
 // ask sends a request, counts its status, and returns it with the body.
-func (a *abuse) ask(ctx context.Context, who string, c *http.Client, method, path, key, kind string, content io.Reader) (int, []byte) {
+func (a *abuse) ask(ctx context.Context, who string, c *http.Client, method, target, key, kind string, content io.Reader) (int, []byte) {
 	status, text := 0, []byte(nil)
-	request, err := http.NewRequestWithContext(ctx, method, a.p.url+path, content)
+	request, err := http.NewRequestWithContext(ctx, method, a.p.url+target, content)
 	if err != nil {
 		a.t.Error(err)
 		return 0, nil
