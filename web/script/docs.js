@@ -47,7 +47,7 @@
         operation.parameters = [...shared, ...operation.parameters || []].map(resolve);
         operation.parameters.forEach(tell);
         for (const [type, content] of Object.entries(operation.requestBody?.content || {})) {
-          if (type !== "application/json") form(content, schemas);
+          if (/^(multipart\/form-data|application\/x-www-form-urlencoded)$/.test(type)) form(content, schemas);
         }
       }
     }
