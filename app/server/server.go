@@ -34,7 +34,7 @@ type Options struct {
 	Log          *slog.Logger
 	Now          func() time.Time
 	Started      func(Answering)                            // called once when it answers
-	Doctor       func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: nobody does
+	Doctor       func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: no one does
 	Readers      func() reader.Stats                        // counts of those who open documents, for /metrics; nil: there are none
 }
 

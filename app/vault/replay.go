@@ -16,7 +16,7 @@ type Keep[T any] struct {
 	Slot    [32]byte // of the key, the caller and the route
 	Request string   // hex SHA-256 of the content
 	Render  func(T) (status int, header map[string]string, body []byte, err error)
-	Last    func() error // may refuse, in the transaction; nil: nobody does
+	Last    func() error // may refuse, in the transaction; nil: no one does
 }
 
 // ErrKept is in the chain of the Conflict of a verb whose slot has an answer
