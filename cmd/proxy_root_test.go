@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -127,9 +128,11 @@ deedkeep users create owner --role admin --password-stdin < password
 			if strings.Contains(out, `"address":"127.0.0.1"`) {
 				t.Error("the audit log has the address of the proxy")
 			}
+			// The vault of this test lies in memory, without a backup, and belongs to root.
+			expected := regexp.MustCompile(`^(warn|bad) +(speed of sync|user|.*backup)`)
 			for line := range strings.Lines(out) {
 				found, is := strings.CutPrefix(line, "DOCTOR ")
-				if is && (strings.HasPrefix(found, "warn") || strings.HasPrefix(found, "bad")) && !strings.Contains(found, "speed of sync") && !strings.Contains(found, "backup") {
+				if is && (strings.HasPrefix(found, "warn") || strings.HasPrefix(found, "bad")) && !expected.MatchString(found) {
 					t.Errorf("doctor says %q", found)
 				}
 			}
