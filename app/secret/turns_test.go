@@ -28,14 +28,24 @@ func (c *crowd) come(ctx context.Context, name string) {
 	owner, end := strings.Trim(name, "0123456789"), make(chan struct{})
 	c.end[name] = end
 	go func() {
-		if c.err[name] = c.take(ctx, owner); c.err[name] != nil {
+		err := c.take(ctx, owner)
+		c.note(name, err)
+		if err != nil {
 			return
 		}
-		c.got = append(c.got, name)
 		<-end
 		c.give(owner)
 	}()
 	synctest.Wait()
+}
+
+// note keeps what a caller got. Two may come at the same time, when their wait ends.
+func (c *crowd) note(name string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err[name] = err; err == nil {
+		c.got = append(c.got, name)
+	}
 }
 
 // goes ends the turn of a caller.
@@ -155,10 +165,12 @@ func TestWaitEnds(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(5*time.Second - 1)
 		synctest.Wait()
+		c.mu.Lock()
 		if !errors.Is(c.err["b1"], context.Canceled) || c.err["c1"] != nil || c.waiting != 1 {
 			t.Errorf("before the time: got %v and %v, %d wait; want %v, <nil>, 1", c.err["b1"], c.err["c1"], c.waiting, context.Canceled)
 		}
-		time.Sleep(1)
+		c.mu.Unlock()
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !errors.Is(c.err["c1"], ErrBusy) {
 			t.Errorf("after the time: got %v, want %v", c.err["c1"], ErrBusy)

@@ -34,7 +34,8 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Denied = v.Ready(ctx)
-	if s.DiskFree, err = blob.DiskFree(v.dir); s.Denied != nil {
+	s.DiskFree, err = blob.DiskFree(v.dir)
+	if s.Denied != nil {
 		err = nil // the data directory is gone, which Denied says
 	}
 	return s, err
