@@ -1,0 +1,172 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+)
+
+// The size limits of packages and files. Functions have theirs in .golangci.yml (funlen).
+const (
+	maxFiles   = 40  // source files of a package; tests don't count
+	maxLines   = 450 // of a source file; tests don't count
+	maxColumns = 140 // of a line; a tab counts as one
+	// maxWideLines is how many lines of all Go files may be wider than maxColumns. It must
+	// come down to 299 and stay there.
+	maxWideLines = 1900
+)
+
+// These packages and files exceeded the limits when the limits were introduced: no more
+// may be added, and none may grow.
+var (
+	oversizePackages = map[string]int{"app/api": 47, "app/store": 54, "app/ui": 80, "app/vault": 96}
+	oversizeFiles    = map[string]int{"app/vault/backup.go": 457, "app/vault/upload.go": 492, "cmd/backup.go": 477}
+)
+
+// A wideLine is a line of more than maxColumns.
+type wideLine struct {
+	place   string // file:line
+	columns int
+}
+
+// sizes are the measured sizes of the Go files of the repository.
+type sizes struct {
+	files map[string]int // source files by package
+	lines map[string]int // lines by source file
+	wide  []wideLine     // the widest first; of tests, too
+}
+
+// measure returns the sizes of the named Go files in tree.
+func measure(tree fs.FS, names []string) (sizes, error) {
+	s := sizes{files: make(map[string]int), lines: make(map[string]int)}
+	for _, name := range names {
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		content, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return sizes{}, err
+		}
+		number := 0
+		for line := range bytes.Lines(content) {
+			number++
+			if columns := utf8.RuneCount(bytes.TrimRight(line, "\r\n")); columns > maxColumns {
+				s.wide = append(s.wide, wideLine{fmt.Sprintf("%s:%d", name, number), columns})
+			}
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			s.files[path.Dir(name)]++
+			s.lines[name] = number
+		}
+	}
+	sort.SliceStable(s.wide, func(i, j int) bool { return s.wide[i].columns > s.wide[j].columns })
+	return s, nil
+}
+
+// overLimit returns a sentence for each name whose size exceeds limit, and for each
+// exception that isn't needed.
+func overLimit(measured, exceptions map[string]int, limit int, unit string) []string {
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(measured)) {
+		if size, allowed := measured[name], max(limit, exceptions[name]); size > allowed {
+			wrong = append(wrong, fmt.Sprintf("%s has %d %s, the limit is %d", name, size, unit, allowed))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(exceptions)) {
+		if measured[name] <= limit {
+			wrong = append(wrong, fmt.Sprintf("%s is within the limit of %d %s: remove its exception", name, limit, unit))
+		}
+	}
+	return wrong
+}
+
+// tooManyWide returns a sentence if more than limit lines are wide, with the widest.
+func tooManyWide(wide []wideLine, limit int) string {
+	if len(wide) <= limit {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d lines have more than %d columns, %d may. The widest:", len(wide), maxColumns, limit)
+	for _, line := range wide[:min(len(wide), 20)] {
+		fmt.Fprintf(&b, "\n%s: %d columns", line.place, line.columns)
+	}
+	return b.String()
+}
+
+func TestLimits(t *testing.T) {
+	s, err := measure(os.DirFS(".."), tracked(t))
+	if err != nil {
+		t.Fatalf("measure the tree: %v", err)
+	}
+	for _, sentence := range overLimit(s.files, oversizePackages, maxFiles, "source files") {
+		t.Error(sentence)
+	}
+	for _, sentence := range overLimit(s.lines, oversizeFiles, maxLines, "lines") {
+		t.Error(sentence)
+	}
+	if sentence := tooManyWide(s.wide, maxWideLines); sentence != "" {
+		t.Error(sentence)
+	}
+	t.Logf("%d lines have more than %d columns", len(s.wide), maxColumns)
+	if len(s.wide) < 300 && maxWideLines > 299 {
+		t.Errorf("only %d wide lines are left: set maxWideLines to 299", len(s.wide))
+	}
+}
+
+func TestLimitsFindsWhatIsTooLarge(t *testing.T) {
+	tree := fstest.MapFS{
+		"a/a.go":      {Data: []byte("package a\n")},
+		"a/b.go":      {Data: []byte("package a\n\n" + strings.Repeat("x", maxColumns+1) + "\n")},
+		"a/b_test.go": {Data: []byte(strings.Repeat("é", maxColumns) + "\n" + strings.Repeat("é", maxColumns+5) + "\n")},
+		"b/c.go":      {Data: []byte("package b\n")},
+		"b/c.txt":     {Data: []byte(strings.Repeat("x", 200))},
+	}
+	s, err := measure(tree, slices.Sorted(maps.Keys(tree)))
+	if err != nil {
+		t.Fatalf("measure the tree: %v", err)
+	}
+	if want := map[string]int{"a": 2, "b": 1}; !maps.Equal(s.files, want) {
+		t.Errorf("files = %v, want %v", s.files, want)
+	}
+	if want := map[string]int{"a/a.go": 1, "a/b.go": 3, "b/c.go": 1}; !maps.Equal(s.lines, want) {
+		t.Errorf("lines = %v, want %v", s.lines, want)
+	}
+	if want := []wideLine{{"a/b_test.go:2", maxColumns + 5}, {"a/b.go:3", maxColumns + 1}}; !slices.Equal(s.wide, want) {
+		t.Errorf("wide lines = %v, want %v", s.wide, want)
+	}
+	if got := tooManyWide(s.wide, 2); got != "" {
+		t.Errorf("tooManyWide of 2 with limit 2 = %q, want none", got)
+	}
+	if got, want := tooManyWide(s.wide, 1), "a/b_test.go:2: 145 columns"; !strings.Contains(got, want) {
+		t.Errorf("tooManyWide of 2 with limit 1 = %q, want %q in it", got, want)
+	}
+	tests := []struct {
+		name       string
+		exceptions map[string]int
+		limit      int
+		want       string
+	}{
+		{"within", nil, 2, ""},
+		{"over", nil, 1, "a has 2 files, the limit is 1"},
+		{"exception", map[string]int{"a": 2}, 1, ""},
+		{"exception outgrown", map[string]int{"a": 1}, 0, "a has 2 files, the limit is 1; b has 1 files, the limit is 0"},
+		{"exception no longer needed", map[string]int{"a": 3}, 2, "a is within the limit of 2 files: remove its exception"},
+		{"exception of nothing", map[string]int{"c": 3}, 2, "c is within the limit of 2 files: remove its exception"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := strings.Join(overLimit(s.files, tt.exceptions, tt.limit, "files"), "; "); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
