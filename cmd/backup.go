@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) backupCommand() *cobra.Command {
@@ -66,7 +66,7 @@ be mounted. With --new the backup is made there all the same.`,
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				report, finish := s.bar("backup")
 				defer finish()
-				made, err := c.CreateBackup(ctx, wire.BackupCreate{To: to, Seal: seal, New: anew}, report)
+				made, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Seal: seal, New: anew}, report)
 				finish()
 				if err != nil {
 					return misused(err)
@@ -79,7 +79,7 @@ be mounted. With --new the backup is made there all the same.`,
 					return s.printJSON(made)
 				}
 				return s.print("%s: %s, %s of documents, %s written in %.1f s to %s, %s\n",
-					made.Snapshot, wire.Count(made.Files, "file", "files"), wire.HumanSize(made.Bytes), wire.HumanSize(made.BytesWritten), made.Seconds, made.To, sealedWord(made.Sealed))
+					made.Snapshot, apitypes.Count(made.Files, "file", "files"), apitypes.HumanSize(made.Bytes), apitypes.HumanSize(made.BytesWritten), made.Seconds, made.To, sealedWord(made.Sealed))
 			})
 		},
 	}
@@ -90,14 +90,14 @@ be mounted. With --new the backup is made there all the same.`,
 
 // seal is what the settings of this command say about encryption: a server that has
 // others must not be taken for one that has these.
-func (s *shell) seal() (*wire.BackupSeal, error) {
+func (s *shell) seal() (*apitypes.BackupSeal, error) {
 	c, err := s.load()
 	if err != nil {
 		return nil, err
 	}
 	s.warnOfExposures(c)
 	says, err := backupSettings(c).Sealing(rand.Reader)
-	return &wire.BackupSeal{Recipients: says.Recipients, Passphrase: says.Print}, err
+	return &apitypes.BackupSeal{Recipients: says.Recipients, Passphrase: says.Print}, err
 }
 
 // sayConfig reminds of the settings, which no backup holds, where there are any.
@@ -154,7 +154,7 @@ func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, erro
 		set.Passphrase, set.PassphraseFile = given, ""
 	}
 	opts, err := vault.ArchiveOptions(ring, set, identities)
-	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blob.DiskFree
+	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blobstore.DiskFree
 	return opts, err
 }
 
@@ -254,7 +254,7 @@ func (s *shell) backupList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := make(wire.List[wire.BackupListed], 0, len(names))
+			list := make(apitypes.List[apitypes.BackupListed], 0, len(names))
 			for _, name := range names {
 				list = append(list, listed(a, name))
 			}
@@ -268,15 +268,15 @@ func (s *shell) backupList() *cobra.Command {
 	return cmd
 }
 
-func listed(a *archive.Archive, name string) wire.BackupListed {
+func listed(a *archive.Archive, name string) apitypes.BackupListed {
 	info, err := a.Info(name)
 	if err != nil {
-		return wire.BackupListed{Snapshot: name, Problem: err.Error()}
+		return apitypes.BackupListed{Snapshot: name, Problem: err.Error()}
 	}
-	return wire.BackupListed{Snapshot: name, CreatedAt: new(wire.At(info.CreatedAt)), Files: int64(info.Files), Bytes: info.Bytes}
+	return apitypes.BackupListed{Snapshot: name, CreatedAt: new(apitypes.At(info.CreatedAt)), Files: int64(info.Files), Bytes: info.Bytes}
 }
 
-func (s *shell) printBackups(a *archive.Archive, list []wire.BackupListed, unlocked bool) error {
+func (s *shell) printBackups(a *archive.Archive, list []apitypes.BackupListed, unlocked bool) error {
 	if len(list) == 0 {
 		return s.print("no backup yet\n")
 	}
@@ -288,7 +288,7 @@ func (s *shell) printBackups(a *archive.Archive, list []wire.BackupListed, unloc
 			problems = append(problems, b.Problem)
 			continue
 		}
-		rows = append(rows, []string{b.Snapshot, s.moment(b.CreatedAt), fmt.Sprint(b.Files), wire.HumanSize(b.Bytes)})
+		rows = append(rows, []string{b.Snapshot, s.moment(b.CreatedAt), fmt.Sprint(b.Files), apitypes.HumanSize(b.Bytes)})
 	}
 	if err := s.printTable(rows); err != nil {
 		return err
@@ -333,17 +333,17 @@ the passphrase or an identity what is inside is looked at too.`,
 	return cmd
 }
 
-func inBytes(report func(wire.Progress)) func(done, total int64) {
-	return func(done, total int64) { report(wire.Progress{Done: done, Total: total, Unit: "bytes"}) }
+func inBytes(report func(apitypes.Progress)) func(done, total int64) {
+	return func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "bytes"}) }
 }
 
 func (s *shell) printBackupVerify(r archive.Report) error {
-	out := wire.BackupVerify{
+	out := apitypes.BackupVerify{
 		OK: len(r.Findings) == 0, Snapshots: int64(r.Snapshots), Blobs: int64(r.Blobs), Bytes: r.Bytes, Sealed: r.Sealed,
-		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]wire.Finding, 0, len(r.Findings)),
+		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}
 	if s.json {
 		if err := s.printJSON(out); err != nil {
@@ -358,7 +358,7 @@ func (s *shell) printBackupVerify(r archive.Report) error {
 	return nil
 }
 
-func (s *shell) printBackupFindings(r wire.BackupVerify) error {
+func (s *shell) printBackupFindings(r apitypes.BackupVerify) error {
 	for _, f := range r.Findings {
 		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
 			return err
@@ -373,8 +373,8 @@ func (s *shell) printBackupFindings(r wire.BackupVerify) error {
 		word = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
 	}
 	return s.print("%s: %s, %s, %s read; %s, %s, %s\n",
-		word, wire.Count(r.Snapshots, "backup", "backups"), wire.Count(r.Blobs, "document", "documents"), wire.HumanSize(r.Bytes),
-		wire.Count(r.Orphans, "orphan", "orphans"), wire.Count(r.Leftovers, "leftover", "leftovers"), wire.Count(len(r.Findings), "finding", "findings"))
+		word, apitypes.Count(r.Snapshots, "backup", "backups"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
+		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
 }
 
 func (s *shell) backupPrune() *cobra.Command {
@@ -407,7 +407,7 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 			_ = a.Unlock() // without, the vault's own secret may do
 			report, finish := s.bar("prune")
 			defer finish()
-			done, err := a.Prune(cmd.Context(), keep, try, func(done, total int64) { report(wire.Progress{Done: done, Total: total, Unit: "documents"}) })
+			done, err := a.Prune(cmd.Context(), keep, try, func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "documents"}) })
 			finish()
 			if !try {
 				s.logPruned(cmd.Context(), a.Dir(), done.Removed)
@@ -435,7 +435,7 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 	from, err := filepath.Abs(from)
 	if err == nil {
 		err = s.ask(context.WithoutCancel(ctx), func(ctx context.Context, c *client.Client) error {
-			return c.BackupsPruned(ctx, wire.BackupPruned{From: from, Removed: removed})
+			return c.BackupsPruned(ctx, apitypes.BackupPruned{From: from, Removed: removed})
 		})
 	}
 	if err != nil && !errors.Is(err, vault.ErrNoVault) {
@@ -445,7 +445,7 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 
 func (s *shell) printPruned(p archive.Pruned, try bool) error {
 	if s.json {
-		return s.printJSON(wire.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: try})
+		return s.printJSON(apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: try})
 	}
 	verb := "removed"
 	if try {
@@ -456,15 +456,15 @@ func (s *shell) printPruned(p archive.Pruned, try bool) error {
 			return err
 		}
 	}
-	return s.print("%s, %d %s; %s (%s) freed\n", wire.Count(len(p.Kept), "backup stays", "backups stay"), len(p.Removed), verb,
-		wire.Count(p.Blobs, "document", "documents"), wire.HumanSize(p.Bytes))
+	return s.print("%s, %d %s; %s (%s) freed\n", apitypes.Count(len(p.Kept), "backup stays", "backups stay"), len(p.Removed), verb,
+		apitypes.Count(p.Blobs, "document", "documents"), apitypes.HumanSize(p.Bytes))
 }
 
 // backupRows are the lines of status about backups.
-func (s *shell) backupRows(is wire.Status) [][]string {
+func (s *shell) backupRows(is apitypes.Status) [][]string {
 	last := s.moment(is.LastBackupAt)
 	if b := is.LastBackup; b != nil {
-		last = fmt.Sprintf("%s, %s, to %s", last, wire.Count(b.Files, "file", "files"), b.To)
+		last = fmt.Sprintf("%s, %s, to %s", last, apitypes.Count(b.Files, "file", "files"), b.To)
 	}
 	rows := [][]string{{"backup", last}}
 	if f := is.BackupFailure; f != nil {

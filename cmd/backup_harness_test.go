@@ -25,10 +25,10 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // axe is a harness over a vault of its own, a directory of backups, and what is told
@@ -76,7 +76,7 @@ func (a *axe) file(count int) {
 			break
 		}
 	}
-	_, failed := v.Files.Upload(ctx, title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	_, failed := v.Files.Upload(ctx, model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	tray.Discard()
 	if err := errors.Join(err, failed, v.Close()); err != nil {
 		a.t.Fatal(err)
@@ -130,7 +130,7 @@ func (a *axe) took(args ...string) time.Duration {
 }
 
 // sound verifies a directory of backups, every byte.
-func (a *axe) sound(dir string) (r wire.BackupVerify) {
+func (a *axe) sound(dir string) (r apitypes.BackupVerify) {
 	a.t.Helper()
 	out, _ := a.run(0, "backup", "verify", "--from", dir, "--data", a.dir, "--json")
 	if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK {
@@ -190,7 +190,7 @@ func TestAxeRestore(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(to, "restore.json")); err == nil || errors.Is(err, fs.ErrNotExist) && a.empty(to) {
 			a.run(0, restore...)
 		}
-		var r wire.Verify
+		var r apitypes.Verify
 		out, _ := a.run(0, "verify", "--data", to, "--json")
 		if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK || int(r.Files) != a.documents {
 			t.Fatalf("%s, %v", out, err)

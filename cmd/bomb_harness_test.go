@@ -30,9 +30,9 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 func number(t *testing.T, name string, otherwise int) int {
@@ -132,7 +132,7 @@ func (s *served) stop(t *testing.T) {
 const tryAgain = "try again"
 
 // upload sends one document; nil and the reason when it is refused.
-func (s *served) upload(t *testing.T, name string, content []byte) (*wire.File, string) {
+func (s *served) upload(t *testing.T, name string, content []byte) (*apitypes.File, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -154,7 +154,7 @@ func (s *served) upload(t *testing.T, name string, content []byte) (*wire.File, 
 }
 
 // idle waits until nothing waits for its processing, and gives what failed.
-func (h *harness) idle(within time.Duration) (failures []wire.ProcessFailure, stored wire.Status) {
+func (h *harness) idle(within time.Duration) (failures []apitypes.ProcessFailure, stored apitypes.Status) {
 	h.t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
 		if err := json.Unmarshal(h.command("status", "--json"), &stored); err != nil {
@@ -348,7 +348,7 @@ func TestChildrenKilled(t *testing.T) {
 
 func (h *harness) stored() int {
 	h.t.Helper()
-	var status wire.Status
+	var status apitypes.Status
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
 		h.t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // sampleFile is where a document of the samples lies.
@@ -119,7 +119,7 @@ func (f *firm) must(err error) {
 	}
 }
 
-func (f *firm) filed(files wire.List[wire.File]) {
+func (f *firm) filed(files apitypes.List[apitypes.File]) {
 	for _, file := range files {
 		f.files[file.Filename] = file.ID
 	}

@@ -11,8 +11,8 @@ import (
 
 	pageproto "github.com/chromedp/cdproto/page"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 // Nothing that was uploaded runs in the vault's origin (PROMISES.md, row 10): every
@@ -52,7 +52,7 @@ func nothingUploadedRuns(t *testing.T, on *bench) {
 }
 
 // fileAll uploads every hostile document, and counts those that are refused.
-func fileAll(t *testing.T, c *client.Client, folder *int64) (filed []wire.File, refused int) {
+func fileAll(t *testing.T, c *client.Client, folder *int64) (filed []apitypes.File, refused int) {
 	t.Helper()
 	for _, d := range hostiles(t) {
 		done, err := c.Upload(t.Context(), folder, []client.Upload{{Filename: d.name, Reader: bytes.NewReader(d.content)}})

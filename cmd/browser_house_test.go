@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // house is a vault in a directory of its own and the program that serves it.
@@ -189,7 +189,7 @@ const password = "fourteen old oak doors"
 // user makes somebody who can sign in with the password, and gives the number.
 func (h *house) user(name, role string) int64 {
 	h.t.Helper()
-	var made wire.UserLinked
+	var made apitypes.UserLinked
 	if err := json.Unmarshal([]byte(h.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin", "--json")), &made); err != nil {
 		h.t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func (h *house) user(name, role string) int64 {
 // link for that.
 func (h *house) invite(name, role string) string {
 	h.t.Helper()
-	var made wire.UserLinked
+	var made apitypes.UserLinked
 	if err := json.Unmarshal([]byte(h.command("", "users", "create", name, "--role", role, "--json")), &made); err != nil {
 		h.t.Fatal(err)
 	}

@@ -24,9 +24,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/config"
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 	"deedkeep/web"
 )
 
@@ -34,8 +34,8 @@ import (
 // word of a reading child comes before everything else: its standard output
 // carries frames only. example is config.example.yaml, which lies above this package.
 func Main(example string) int {
-	if reader.IsChild(os.Args) {
-		return reader.Main(web.PDFium)
+	if sandbox.IsChild(os.Args) {
+		return sandbox.Main(web.PDFium)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -52,7 +52,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writ
 }
 
 func newShell(in io.Reader, out, messages io.Writer) *shell {
-	return &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blob.Network, terminal: watched}
+	return &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blobstore.Network, terminal: watched}
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deedkeep/app/client"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // completionTime is how long a shell waits for words.
@@ -72,7 +72,7 @@ func (s *shell) teach(root *cobra.Command) {
 	}
 	flags := map[string]words{
 		"data": folders, "config": only("yaml", "yml"), "log-format": fixed("text", "json"), "log-level": fixed("debug", "info", "warn", "error"),
-		"ability": fixed(title.Abilities()...), "role": fixed("viewer", "staff", "admin"), "to": folders, "from": folders,
+		"ability": fixed(model.Abilities()...), "role": fixed("viewer", "staff", "admin"), "to": folders, "from": folders,
 	}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

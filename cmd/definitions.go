@@ -11,9 +11,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/model"
 )
 
 // The files of definitions, as export writes and import reads them:
@@ -45,7 +45,7 @@ type templateText struct {
 	CustomFields []fieldText `yaml:"custom_fields"`
 }
 
-func fieldTexts(list []wire.Field) []fieldText {
+func fieldTexts(list []apitypes.Field) []fieldText {
 	texts := []fieldText{}
 	for _, f := range list {
 		texts = append(texts, fieldText{f.Key, f.Label, f.Type, f.Required, f.Options})
@@ -65,18 +65,18 @@ func (s *shell) printYAML(comment string, v any) error {
 }
 
 // templateDrafts reads a file of templates.
-func templateDrafts(s *sheet, root *yaml.Node) []wire.TemplateDraft {
+func templateDrafts(s *sheet, root *yaml.Node) []apitypes.TemplateDraft {
 	top := s.object(root, "", "templates")
 	list, there := top["templates"]
 	if !there {
 		s.missing(root, "templates")
 		return nil
 	}
-	drafts := []wire.TemplateDraft{}
+	drafts := []apitypes.TemplateDraft{}
 	for i, item := range s.items(list, "templates") {
 		path := fmt.Sprintf("templates.%d", i)
 		values := s.object(item, path, "id", "name", "default", "retired", "statuses", "custom_fields")
-		var draft wire.TemplateDraft
+		var draft apitypes.TemplateDraft
 		for name, value := range values {
 			at := path + "." + name
 			switch name {
@@ -99,11 +99,11 @@ func templateDrafts(s *sheet, root *yaml.Node) []wire.TemplateDraft {
 	return drafts
 }
 
-func fieldDrafts(s *sheet, node *yaml.Node, path string) []wire.Field {
-	fields := []wire.Field{}
+func fieldDrafts(s *sheet, node *yaml.Node, path string) []apitypes.Field {
+	fields := []apitypes.Field{}
 	for i, item := range s.items(node, path) {
 		path := fmt.Sprintf("%s.%d", path, i)
-		var field wire.Field
+		var field apitypes.Field
 		for name, value := range s.object(item, path, "key", "label", "type", "required", "options") {
 			at := path + "." + name
 			switch name {
@@ -132,7 +132,7 @@ func (s *sheet) missing(root *yaml.Node, key string) {
 }
 
 // sender sends what was read of a file.
-type sender func(context.Context, *client.Client) (wire.DefinitionsChanged, error)
+type sender func(context.Context, *client.Client) (apitypes.DefinitionsChanged, error)
 
 // importDefinitions sends what a file holds and says what it changed.
 func (s *shell) importDefinitions(ctx context.Context, path, noun string, prepare func(*sheet, *yaml.Node) sender) error {
@@ -184,7 +184,7 @@ func (s *sheet) explain(err error) error {
 }
 
 // printChanged says what changed, or would; what stands against it is an error.
-func (s *shell) printChanged(done wire.DefinitionsChanged, noun string) error {
+func (s *shell) printChanged(done apitypes.DefinitionsChanged, noun string) error {
 	if s.json {
 		if err := s.printJSON(done); err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *shell) printChanged(done wire.DefinitionsChanged, noun string) error {
 	return nil
 }
 
-func (s *shell) printDiff(done wire.DefinitionsChanged, noun string) error {
+func (s *shell) printDiff(done apitypes.DefinitionsChanged, noun string) error {
 	for _, d := range done.Changed {
 		if err := s.print("%s", diffText(d, noun)); err != nil {
 			return err
@@ -219,7 +219,7 @@ func (s *shell) printDiff(done wire.DefinitionsChanged, noun string) error {
 //	    name: "Residential" → "Residential Abstract"
 //	  + parcel_id "Parcel ID", text
 //	  ~ tax_status: label "Tax" → "Tax Status"; + "Unknown"; - "Due"
-func diffText(d wire.Definition, noun string) string {
+func diffText(d apitypes.Definition, noun string) string {
 	var b strings.Builder
 	switch {
 	case d.Created:
@@ -237,8 +237,8 @@ func diffText(d wire.Definition, noun string) string {
 	return b.String()
 }
 
-func diffLine(d wire.Definition, c wire.DefinitionChange) string {
-	words := title.Change{Field: c.Field, From: c.From, To: c.To}.DefinitionWords()
+func diffLine(d apitypes.Definition, c apitypes.DefinitionChange) string {
+	words := model.Change{Field: c.Field, From: c.From, To: c.To}.DefinitionWords()
 	switch {
 	case strings.HasPrefix(c.Field, "custom_fields."):
 		return words

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
 	"deedkeep/app/doctor"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) doctorCommand() *cobra.Command {
@@ -69,14 +69,14 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 	return err
 }
 
-func (s *shell) look(ctx context.Context, c config.Config, through, key string) (wire.Doctor, error) {
+func (s *shell) look(ctx context.Context, c config.Config, through, key string) (apitypes.Doctor, error) {
 	return doctor.Look(ctx, doctor.Options{
 		Config: c, Assets: s.assets, Network: s.network, Now: time.Now, Log: s.logger(c, slog.LevelError),
 		Ask: s.ask, Explain: message, Through: through, Key: key,
 	})
 }
 
-func (s *shell) printFound(report wire.Doctor) error {
+func (s *shell) printFound(report apitypes.Doctor) error {
 	for _, f := range report.Findings {
 		if err := s.print("%-5s %-14s %s\n", f.State, f.Check, f.Says); err != nil {
 			return err

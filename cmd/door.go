@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/api"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/local"
-	"deedkeep/app/title"
+	"deedkeep/app/control"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -38,15 +38,15 @@ func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context
 	if err != nil {
 		return err
 	}
-	if err := s.askRunning(ctx, c, fn); !errors.Is(err, local.ErrNobody) {
+	if err := s.askRunning(ctx, c, fn); !errors.Is(err, control.ErrNobody) {
 		return err
 	}
 	err = s.askAlone(ctx, c, reads, fn)
-	if title.KindOf(err) != title.Locked {
+	if model.KindOf(err) != model.Locked {
 		return err
 	}
 	// A server that was just starting has the vault; by now its door may be open.
-	if again := s.askRunning(ctx, c, fn); !errors.Is(again, local.ErrNobody) {
+	if again := s.askRunning(ctx, c, fn); !errors.Is(again, control.ErrNobody) {
 		return again
 	}
 	return err
@@ -54,11 +54,11 @@ func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context
 
 // askRunning wraps local.ErrNobody when no server runs; then nothing was asked.
 func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context.Context, *client.Client) error) error {
-	transport := local.RoundTripper(c.Data)
+	transport := control.RoundTripper(c.Data)
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
 	err := fn(ctx, s.client(transport))
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
-		return &title.Error{Kind: title.Locked, Message: "the server stopped before it answered; look whether it was done", Err: err}
+		return &model.Error{Kind: model.Locked, Message: "the server stopped before it answered; look whether it was done", Err: err}
 	}
 	return err
 }
@@ -84,7 +84,7 @@ func (s *shell) askAlone(ctx context.Context, c config.Config, reads bool, fn fu
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	listener := local.Memory()
+	listener := control.Memory()
 	server := &http.Server{
 		Handler:           api.Control(api.ControlOptions{Vault: v, Build: build(), Origin: c.Origin(c.Listen), Log: log, Chance: rand.Reader}),
 		ReadHeaderTimeout: c.Timeouts.Header,

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func (s *shell) eventsList() *cobra.Command {
 					return misused(err)
 				}
 				if s.json {
-					return s.printJSON(wire.List[wire.Event](events))
+					return s.printJSON(apitypes.List[apitypes.Event](events))
 				}
 				return s.printEvents(events)
 			})
@@ -64,21 +64,21 @@ func (s *shell) eventsList() *cobra.Command {
 
 // bound reads a day here, of which it gives the beginning, or the end after so many
 // days more, or a time.
-func bound(flag, text string, days int, here *time.Location) (*wire.Time, error) {
+func bound(flag, text string, days int, here *time.Location) (*apitypes.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if day, err := time.ParseInLocation(wire.DateLayout, text, here); err == nil {
-		return new(wire.At(day.AddDate(0, 0, days).Add(-time.Duration(days) * time.Microsecond))), nil
+	if day, err := time.ParseInLocation(apitypes.DateLayout, text, here); err == nil {
+		return new(apitypes.At(day.AddDate(0, 0, days).Add(-time.Duration(days) * time.Microsecond))), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("%s: %q is neither a day like 2026-05-29 nor a time like 2026-05-29T14:00:00Z", flag, text)}
 	}
-	return new(wire.At(at)), nil
+	return new(apitypes.At(at)), nil
 }
 
-func (s *shell) printEvents(events []wire.Event) error {
+func (s *shell) printEvents(events []apitypes.Event) error {
 	if len(events) == 0 {
 		return s.print("there is no such entry\n")
 	}
@@ -90,7 +90,7 @@ func (s *shell) printEvents(events []wire.Event) error {
 }
 
 // who names an actor for people: its kind, its number, its name.
-func who(a wire.Actor) string {
+func who(a apitypes.Actor) string {
 	text := a.Kind
 	if a.ID != nil {
 		text += fmt.Sprintf(":%d", *a.ID)
@@ -102,7 +102,7 @@ func who(a wire.Actor) string {
 }
 
 // more is the detail of an event and what changed, in one line.
-func more(e wire.Event) string {
+func more(e apitypes.Event) string {
 	var parts []string
 	for name, value := range e.Detail {
 		parts = append(parts, name+"="+value)
@@ -160,7 +160,7 @@ between the first and the last of the export are named.`,
 				return s.printLog(report)
 			})
 			if errors.Is(err, vault.ErrDamaged) { // nothing could be opened that might answer
-				return s.printLog(wire.EventVerify{Findings: []wire.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
+				return s.printLog(apitypes.EventVerify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err
 		},
@@ -169,7 +169,7 @@ between the first and the last of the export are named.`,
 	return cmd
 }
 
-func (s *shell) printLog(r wire.EventVerify) error {
+func (s *shell) printLog(r apitypes.EventVerify) error {
 	if s.json {
 		if err := s.printJSON(r); err != nil {
 			return err
@@ -183,7 +183,7 @@ func (s *shell) printLog(r wire.EventVerify) error {
 	return nil
 }
 
-func (s *shell) printFlaws(r wire.EventVerify) error {
+func (s *shell) printFlaws(r apitypes.EventVerify) error {
 	for _, f := range r.Findings {
 		if err := s.print("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
 			return err
@@ -199,9 +199,9 @@ func (s *shell) printFlaws(r wire.EventVerify) error {
 		word = "THE LOG DOES NOT HOLD"
 	}
 	if r.Agree != nil {
-		if err := s.print("%s with the log\n", wire.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
+		if err := s.print("%s with the log\n", apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
 			return err
 		}
 	}
-	return s.print("%s: %s, the last is %d with the hash %s\n", word, wire.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
+	return s.print("%s: %s, the last is %d with the hash %s\n", word, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
 }

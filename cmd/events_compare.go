@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strconv"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/model"
 )
 
 // mostRewritten is how many entries that differ from an export are listed.
@@ -23,7 +23,7 @@ const mostRewritten = 1000
 
 // holdAgainst adds to the report what an earlier export says otherwise than the log
 // does now: the entries that were sealed anew, and those that are gone.
-func holdAgainst(ctx context.Context, c *client.Client, path string, report *wire.EventVerify) error {
+func holdAgainst(ctx context.Context, c *client.Client, path string, report *apitypes.EventVerify) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -37,9 +37,9 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *wir
 	if err := kept.next(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	err = c.EachEvent(ctx, max(kept.seq, 1), func(e wire.Event) error {
+	err = c.EachEvent(ctx, max(kept.seq, 1), func(e apitypes.Event) error {
 		return kept.compare(report, e.Seq, &e)
-	}, func(f wire.Finding) error { // the verification has named it
+	}, func(f apitypes.Finding) error { // the verification has named it
 		seq, err := strconv.ParseInt(f.Subject, 10, 64)
 		if err != nil {
 			return err
@@ -58,14 +58,14 @@ func holdAgainst(ctx context.Context, c *client.Client, path string, report *wir
 // compare holds what the export has up to an entry against the log, where that entry
 // is the next one; nil is one that cannot be read. What has the entry's hash must have
 // its content: the verification has held the one against the other.
-func (k *keptLog) compare(report *wire.EventVerify, seq int64, e *wire.Event) error {
+func (k *keptLog) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
 	for k.seq != 0 && k.seq <= seq {
 		switch {
 		case k.seq < seq:
-			differ(report, title.FlawMissing, k.seq, "the export has it")
+			differ(report, model.FlawMissing, k.seq, "the export has it")
 		case e == nil:
 		case k.hash != e.Hash:
-			differ(report, title.FlawChanged, k.seq, "the export has another one")
+			differ(report, model.FlawChanged, k.seq, "the export has another one")
 		case !k.same(*e):
 			differ(report, flawExport, k.seq, "its line in the export is not what its hash was sealed for")
 		default:
@@ -87,28 +87,28 @@ const flawExport = "export"
 
 // same reports whether the line at hand says what the log does. Of CSV, which a
 // spreadsheet may have saved in another way, it is not known.
-func (k *keptLog) same(e wire.Event) bool {
+func (k *keptLog) same(e apitypes.Event) bool {
 	if k.line == nil {
 		return true
 	}
-	kept, keptErr := wire.Marshal(*k.line)
-	now, err := wire.Marshal(e)
+	kept, keptErr := apitypes.Marshal(*k.line)
+	now, err := apitypes.Marshal(e)
 	return keptErr == nil && err == nil && bytes.Equal(kept, now)
 }
 
 // endless is behind every entry.
 const endless = 1<<63 - 1
 
-func differ(report *wire.EventVerify, kind string, seq int64, problem string) {
+func differ(report *apitypes.EventVerify, kind string, seq int64, problem string) {
 	report.OK = false
 	subject := strconv.FormatInt(seq, 10)
-	known := slices.ContainsFunc(report.Findings, func(f wire.Finding) bool { return f.Kind == kind && f.Subject == subject })
+	known := slices.ContainsFunc(report.Findings, func(f apitypes.Finding) bool { return f.Kind == kind && f.Subject == subject })
 	switch {
 	case known:
 	case len(report.Findings) >= mostRewritten:
 		report.More++
 	default:
-		report.Findings = append(report.Findings, wire.Finding{Kind: kind, Subject: subject, Problem: problem})
+		report.Findings = append(report.Findings, apitypes.Finding{Kind: kind, Subject: subject, Problem: problem})
 	}
 }
 
@@ -116,7 +116,7 @@ func differ(report *wire.EventVerify, kind string, seq int64, problem string) {
 type keptLog struct {
 	seq  int64 // of the entry at hand; 0 at the end
 	hash string
-	line *wire.Event // all of it; nil of CSV
+	line *apitypes.Event // all of it; nil of CSV
 
 	read func() (seq int64, hash string, err error)
 }
@@ -126,14 +126,14 @@ var errNoExport = errors.New("this is no export of the log: JSON lines or CSV of
 // newKeptLog looks at the first byte for the format.
 func newKeptLog(r io.Reader) (*keptLog, error) {
 	in := bufio.NewReader(r)
-	head, err := in.Peek(len(wire.ByteOrderMark))
+	head, err := in.Peek(len(apitypes.ByteOrderMark))
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if bytes.Equal(head, []byte(wire.ByteOrderMark)) {
-		_, _ = in.Discard(len(wire.ByteOrderMark)) // it was seen
+	if bytes.Equal(head, []byte(apitypes.ByteOrderMark)) {
+		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // it was seen
 	} else if len(head) > 0 && head[0] == '{' {
-		k := &keptLog{line: &wire.Event{}}
+		k := &keptLog{line: &apitypes.Event{}}
 		k.read = keptLines(in, k.line)
 		return k, nil
 	}
@@ -157,11 +157,11 @@ func newKeptLog(r io.Reader) (*keptLog, error) {
 	}}, nil
 }
 
-func keptLines(in io.Reader, line *wire.Event) func() (int64, string, error) {
+func keptLines(in io.Reader, line *apitypes.Event) func() (int64, string, error) {
 	lines := json.NewDecoder(in)
 	lines.DisallowUnknownFields() // nothing in a line is beyond its hash
 	return func() (int64, string, error) {
-		*line = wire.Event{}
+		*line = apitypes.Event{}
 		err := lines.Decode(line)
 		return line.Seq, line.Hash, err
 	}

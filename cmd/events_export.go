@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) eventsExport() *cobra.Command {
@@ -49,7 +49,7 @@ An entry that cannot be read is left out and named, and the exit code is 3.`,
 
 func (s *shell) export(ctx context.Context, c *client.Client, from int64, out eventWriter) error {
 	damaged := false
-	err := c.EachEvent(ctx, from, out.write, func(f wire.Finding) error {
+	err := c.EachEvent(ctx, from, out.write, func(f apitypes.Finding) error {
 		damaged = true
 		s.say("entry %s is left out: %s", f.Subject, f.Problem)
 		return nil
@@ -88,18 +88,18 @@ func (s *shell) into(path string, fn func(io.Writer) error) error {
 
 // eventWriter writes one format of an export.
 type eventWriter struct {
-	write func(wire.Event) error
+	write func(apitypes.Event) error
 	flush func() error
 }
 
 func newEventWriter(format string, out io.Writer) eventWriter {
 	if format == "csv" {
-		table := wire.NewEventTable(out)
-		return eventWriter{func(e wire.Event) error { return table.Write(e) }, table.Flush}
+		table := apitypes.NewEventTable(out)
+		return eventWriter{func(e apitypes.Event) error { return table.Write(e) }, table.Flush}
 	}
 	buffer := bufio.NewWriter(out)
-	return eventWriter{func(e wire.Event) error {
-		line, err := wire.Marshal(e)
+	return eventWriter{func(e apitypes.Event) error {
+		line, err := apitypes.Marshal(e)
 		if err != nil {
 			return err
 		}

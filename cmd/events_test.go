@@ -19,8 +19,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 )
 
 // deedkeep runs a command on a data directory and gives its exit code.
@@ -61,7 +61,7 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 		}
 		for _, format := range []string{"jsonl", "csv"} {
 			code, out := deedkeep(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
-			var r wire.EventVerify
+			var r apitypes.EventVerify
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func resealed(t *testing.T, dir string, from uint64) {
 		prev := ""
 		for seq := uint64(1); seq <= b.Sequence(); seq++ {
 			key := binary.BigEndian.AppendUint64(nil, seq)
-			var e title.Event
+			var e model.Event
 			if err := json.Unmarshal(b.Get(key)[5:], &e); err != nil {
 				return err
 			}
@@ -144,8 +144,8 @@ func TestEventTableIsHarmless(t *testing.T) {
 	out := newEventWriter("csv", &b)
 	names := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a,b", `say "x"`, "Ünal", "plain", ""}
 	for i, name := range names {
-		e := wire.Event{Seq: int64(i + 1), At: wire.At(time.Unix(0, 0)), Kind: name, Actor: wire.Actor{Kind: "user", Name: &name, Address: &name},
-			Record: &name, Detail: wire.Detail{"=x": name}, RequestID: &name, Hash: fmt.Sprintf("%064x", i)}
+		e := apitypes.Event{Seq: int64(i + 1), At: apitypes.At(time.Unix(0, 0)), Kind: name, Actor: apitypes.Actor{Kind: "user", Name: &name, Address: &name},
+			Record: &name, Detail: apitypes.Detail{"=x": name}, RequestID: &name, Hash: fmt.Sprintf("%064x", i)}
 		if err := out.write(e); err != nil {
 			t.Fatal(err)
 		}
@@ -153,9 +153,9 @@ func TestEventTableIsHarmless(t *testing.T) {
 	if err := out.flush(); err != nil {
 		t.Fatal(err)
 	}
-	text, marked := strings.CutPrefix(b.String(), wire.ByteOrderMark)
+	text, marked := strings.CutPrefix(b.String(), apitypes.ByteOrderMark)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || !marked || len(rows) != len(names)+1 || !slices.Equal(rows[0], wire.EventColumns()) {
+	if err != nil || !marked || len(rows) != len(names)+1 || !slices.Equal(rows[0], apitypes.EventColumns()) {
 		t.Fatalf("%v: %q", err, rows)
 	}
 	for i, row := range rows[1:] {
@@ -194,8 +194,8 @@ func TestBound(t *testing.T) {
 }
 
 func FuzzKeptLog(f *testing.F) {
-	for _, text := range []string{"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n", wire.ByteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
-		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`, wire.ByteOrderMark, wire.ByteOrderMark + `{"seq":1}`} {
+	for _, text := range []string{"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n", apitypes.ByteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
+		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`, apitypes.ByteOrderMark, apitypes.ByteOrderMark + `{"seq":1}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -230,7 +230,7 @@ func TestExportThatCannotBeWritten(t *testing.T) {
 	}
 	for _, format := range []string{"jsonl", "csv"} {
 		out := newEventWriter(format, s.out)
-		if err := errors.Join(out.write(wire.Event{At: wire.At(time.Unix(0, 0))}), out.flush()); !errors.Is(err, errGone) {
+		if err := errors.Join(out.write(apitypes.Event{At: apitypes.At(time.Unix(0, 0))}), out.flush()); !errors.Is(err, errGone) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/client"
-	"deedkeep/app/local"
-	"deedkeep/app/title"
+	"deedkeep/app/control"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // The exit codes are a contract with scripts.
@@ -69,9 +69,9 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	case errors.Is(err, archive.ErrDamaged):
 		s.say("%v", message(err))
 		return exitDamage
-	case title.KindOf(err) == title.Locked:
+	case model.KindOf(err) == model.Locked:
 		s.say("%v", message(err))
-		if !errors.Is(err, local.ErrInUse) {
+		if !errors.Is(err, control.ErrInUse) {
 			s.say("it may be starting, stopping or restoring: try again in a moment")
 		}
 		return exitLocked
@@ -87,15 +87,15 @@ func lockedThere(err error) bool {
 }
 
 // failureOf is what --json prints where a command came to nothing it could print.
-func failureOf(ctx context.Context, err error) wire.CommandFailure {
-	failure := wire.Failure{Message: message(err)}
+func failureOf(ctx context.Context, err error) apitypes.CommandFailure {
+	failure := apitypes.Failure{Message: message(err)}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		failure.Message = "interrupted"
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		failure.Errors = refused.Errors
 	}
-	return wire.CommandFailure{Error: failure}
+	return apitypes.CommandFailure{Error: failure}
 }
 
 // counted knows whether anything was written, or tried to be.
@@ -119,7 +119,7 @@ func misused(err error) error {
 
 // message is the sentence for people, where an error has one of its own.
 func message(err error) string {
-	var named *title.Error
+	var named *model.Error
 	if errors.As(err, &named) {
 		return named.Message
 	}

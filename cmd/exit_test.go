@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // The help names every exit code.
@@ -61,7 +61,7 @@ func TestRefusalsHaveJSON(t *testing.T) {
 			if got.code != row.code || plain.code != row.code || got.messages != plain.messages || plain.out != "" || got.messages == "" {
 				t.Fatalf("plain %+v\nJSON  %+v", plain, got)
 			}
-			var body wire.CommandFailure
+			var body apitypes.CommandFailure
 			lines := json.NewDecoder(strings.NewReader(got.out))
 			if err := lines.Decode(&body); err != nil || !errors.Is(lines.Decode(new(any)), io.EOF) {
 				t.Fatalf("%v: %q", err, got.out)

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) fieldsCommand() *cobra.Command {
@@ -20,7 +20,7 @@ func (s *shell) fieldsCommand() *cobra.Command {
 
 // listedField is one row of "fields list --json".
 type listedField struct {
-	wire.Field
+	apitypes.Field
 	Core bool `json:"core"` // every order has it; it cannot be changed
 }
 
@@ -53,7 +53,7 @@ func (s *shell) fieldsList() *cobra.Command {
 }
 
 // printFields is a table of definitions.
-func (s *shell) printFields(fields []wire.Field) error {
+func (s *shell) printFields(fields []apitypes.Field) error {
 	rows := [][]string{{"KEY", "LABEL", "TYPE", "REQUIRED", "OPTIONS"}}
 	for _, f := range fields {
 		required := ""
@@ -106,13 +106,13 @@ trash too. Nothing is written then.`,
 		Args: one("the file", `"deedkeep fields export" writes one`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.importDefinitions(cmd.Context(), args[0], "order fields", func(sh *sheet, root *yaml.Node) sender {
-				var fields []wire.Field
+				var fields []apitypes.Field
 				if list, there := sh.object(root, "", "custom_fields")["custom_fields"]; there {
 					fields = fieldDrafts(sh, list, "custom_fields")
 				} else {
 					sh.missing(root, "custom_fields")
 				}
-				return func(ctx context.Context, c *client.Client) (wire.DefinitionsChanged, error) {
+				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportOrderFields(ctx, fields, dry)
 				}
 			})

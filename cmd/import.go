@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/client"
-	"deedkeep/app/local"
-	"deedkeep/app/tree"
-	"deedkeep/app/wire"
+	"deedkeep/app/control"
+	"deedkeep/app/importer"
 )
 
 // importFlags are what an import is asked for.
@@ -86,7 +86,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if info, err := os.Stat(c.Data); err == nil {
 		avoid = info
 	}
-	total, err := tree.Count(ctx, dir, avoid)
+	total, err := importer.Count(ctx, dir, avoid)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 		progress, done := s.bar("import")
 		defer done()
 		i := &importing{shell: s, client: c, dry: f.dry, list: list, under: namesOf(f.folder), folders: map[string]imported{}, progress: progress,
-			far: wire.Progress{Total: int64(total.Documents), Unit: "documents"}}
+			far: apitypes.Progress{Total: int64(total.Documents), Unit: "documents"}}
 		walked := i.run(ctx, dir, avoid, f.parallel)
 		done()
 		return i.finish(walked)
@@ -136,7 +136,7 @@ func isFile(path string) bool {
 
 // finish says what became of everything; walked is why it ended early.
 func (i *importing) finish(walked error) error {
-	if errors.Is(walked, local.ErrNobody) {
+	if errors.Is(walked, control.ErrNobody) {
 		return walked // the server has gone: all is done once more without it
 	}
 	i.count.DryRun, i.count.Refusals = i.dry, i.list.first
@@ -160,12 +160,12 @@ func (i *importing) finish(walked error) error {
 }
 
 // summary is the report in a line.
-func summary(r wire.ImportReport) string {
+func summary(r apitypes.ImportReport) string {
 	verb := "filed"
 	if r.DryRun {
 		verb = "to file"
 	}
-	text := fmt.Sprintf("%d %s (%s)", r.Filed, verb, wire.HumanSize(r.Bytes))
+	text := fmt.Sprintf("%d %s (%s)", r.Filed, verb, apitypes.HumanSize(r.Bytes))
 	for _, part := range []struct {
 		n         int64
 		one, many string
@@ -175,7 +175,7 @@ func summary(r wire.ImportReport) string {
 		{r.Skipped, "hidden, left out", "hidden, left out"}, {r.Folders, "folder made", "folders made"},
 	} {
 		if part.n > 0 {
-			text += ", " + wire.Count(part.n, part.one, part.many)
+			text += ", " + apitypes.Count(part.n, part.one, part.many)
 		}
 	}
 	return text

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 const importDocuments = 3000
@@ -64,7 +64,7 @@ func (h *harness) importing(dir string) (cmd *exec.Cmd, out, said *bytes.Buffer)
 }
 
 // whole imports to the end and gives the report.
-func (h *harness) whole(dir string) (r wire.ImportReport) {
+func (h *harness) whole(dir string) (r apitypes.ImportReport) {
 	h.t.Helper()
 	cmd, out, said := h.importing(dir)
 	if err := cmd.Wait(); err != nil {

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/tree"
-	"deedkeep/app/wire"
+	"deedkeep/app/importer"
 )
 
 // importing is one import under way: a walk that finds, and workers that file.
@@ -29,10 +29,10 @@ type importing struct {
 	folders map[string]imported // by path below DIR
 
 	mu       sync.Mutex // guards what follows
-	count    wire.ImportReport
+	count    apitypes.ImportReport
 	list     *refusals
-	progress func(wire.Progress)
-	far      wire.Progress
+	progress func(apitypes.Progress)
+	far      apitypes.Progress
 }
 
 // imported is the folder of the vault for a folder of the tree.
@@ -46,7 +46,7 @@ type imported struct {
 func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, parallel int) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	jobs := make(chan tree.Entry)
+	jobs := make(chan importer.Entry)
 	var workers sync.WaitGroup
 	for range parallel {
 		workers.Go(func() {
@@ -67,20 +67,20 @@ func (i *importing) run(ctx context.Context, dir string, avoid os.FileInfo, para
 	return err
 }
 
-func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, jobs chan<- tree.Entry) error {
+func (i *importing) walk(ctx context.Context, dir string, avoid os.FileInfo, jobs chan<- importer.Entry) error {
 	if _, err := i.place(ctx, "", false); err != nil {
 		return err // a name that no folder can have is told of at once
 	}
-	return tree.Walk(ctx, dir, avoid, func(e tree.Entry) error {
+	return importer.Walk(ctx, dir, avoid, func(e importer.Entry) error {
 		switch e.Kind {
-		case tree.Skipped:
+		case importer.Skipped:
 			i.tell(func() { i.count.Skipped++ })
 			return nil
-		case tree.Link:
+		case importer.Link:
 			return i.refuse(&i.count.Links, e, "link", "is a link; links are not followed")
-		case tree.Odd:
+		case importer.Odd:
 			return i.refuse(&i.count.Links, e, "link", "is no file: a device, a placeholder, or the vault itself")
-		case tree.Unreadable:
+		case importer.Unreadable:
 			return i.refuse(&i.count.Unreadable, e, "unreadable", e.Err.Error())
 		}
 		e.Folder.Hold()
@@ -132,7 +132,7 @@ func (i *importing) ensure(ctx context.Context, above imported, name string, wan
 	if above.refused != "" {
 		return above, nil
 	}
-	found, err := i.client.EnsureFolder(ctx, wire.FolderEnsure{ParentID: above.id, Missing: above.missing, Name: name, DryRun: !wanted})
+	found, err := i.client.EnsureFolder(ctx, apitypes.FolderEnsure{ParentID: above.id, Missing: above.missing, Name: name, DryRun: !wanted})
 	refused, isRefusal := errors.AsType[*client.Error](err)
 	switch {
 	case isRefusal && refused.Status == http.StatusUnprocessableEntity:
@@ -150,7 +150,7 @@ func (i *importing) ensure(ctx context.Context, above imported, name string, wan
 }
 
 // file files one document, or tells why not. An error ends the import.
-func (i *importing) file(ctx context.Context, e tree.Entry) error {
+func (i *importing) file(ctx context.Context, e importer.Entry) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -187,7 +187,7 @@ func (i *importing) file(ctx context.Context, e tree.Entry) error {
 
 // settle checks whether a document is at its place already. If it isn't, settle creates
 // the folder that the document is about to be uploaded to.
-func (i *importing) settle(ctx context.Context, e tree.Entry, d *client.Import) (seen wire.Imported, err error) {
+func (i *importing) settle(ctx context.Context, e importer.Entry, d *client.Import) (seen apitypes.Imported, err error) {
 	folder, err := i.place(ctx, e.Folder.Path, false)
 	if err == nil && folder.missing > 0 && folder.refused == "" && !i.dry {
 		folder, err = i.place(ctx, e.Folder.Path, true)
@@ -196,7 +196,7 @@ func (i *importing) settle(ctx context.Context, e tree.Entry, d *client.Import) 
 	case err != nil:
 		return seen, err
 	case folder.refused != "":
-		return wire.Imported{Refused: folder.refused}, nil
+		return apitypes.Imported{Refused: folder.refused}, nil
 	case folder.missing > 0:
 		return seen, nil // a dry run: nothing is there yet
 	}
@@ -204,7 +204,7 @@ func (i *importing) settle(ctx context.Context, e tree.Entry, d *client.Import) 
 	return i.client.LookForImport(ctx, *d)
 }
 
-func (i *importing) done(e tree.Entry, size int64, seen wire.Imported) error {
+func (i *importing) done(e importer.Entry, size int64, seen apitypes.Imported) error {
 	switch {
 	case seen.Refused != "":
 		return i.refuse(&i.count.Refused, e, "refused", seen.Refused)
@@ -217,7 +217,7 @@ func (i *importing) done(e tree.Entry, size int64, seen wire.Imported) error {
 }
 
 // failed tells of a document that did not get through, when that is its own fault.
-func (i *importing) failed(e tree.Entry, err error) error {
+func (i *importing) failed(e importer.Entry, err error) error {
 	if unreadable, ok := errors.AsType[*readError](err); ok {
 		return i.refuse(&i.count.Unreadable, e, "unreadable", unreadable.Error())
 	}
@@ -233,10 +233,10 @@ const (
 )
 
 // send sends a document, and again while the server has too much to read.
-func (i *importing) send(ctx context.Context, d client.Import, document *os.File) (wire.Imported, error) {
+func (i *importing) send(ctx context.Context, d client.Import, document *os.File) (apitypes.Imported, error) {
 	for try := 1; ; try++ {
 		if _, err := document.Seek(0, io.SeekStart); err != nil {
-			return wire.Imported{}, &readError{err}
+			return apitypes.Imported{}, &readError{err}
 		}
 		done, err := i.client.ImportFile(ctx, d, own{document})
 		busy, ok := errors.AsType[*client.Error](err)
@@ -298,9 +298,9 @@ func (i *importing) step() {
 }
 
 // refuse counts and notes what is not filed; an error is the report's.
-func (i *importing) refuse(count *int64, e tree.Entry, what, reason string) error {
+func (i *importing) refuse(count *int64, e importer.Entry, what, reason string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	*count++
-	return i.list.add(wire.ImportRefusal{Path: e.Path(), What: what, Reason: reason})
+	return i.list.add(apitypes.ImportRefusal{Path: e.Path(), What: what, Reason: reason})
 }

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 const (
@@ -94,7 +94,7 @@ func TestIndexKilled(t *testing.T) {
 	}
 	h.indexed(s)
 	before := h.status().Search.Records
-	var anew wire.SearchIndex
+	var anew apitypes.SearchIndex
 	if err := json.Unmarshal(h.command("reindex", "--json"), &anew); err != nil || anew.Records != before {
 		t.Errorf("made in pieces it has %d records, made at once %+v, %v", before, anew, err)
 	}
@@ -104,7 +104,7 @@ func TestIndexKilled(t *testing.T) {
 	s.kill()
 }
 
-func (h *harness) status() (status wire.Status) {
+func (h *harness) status() (status apitypes.Status) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
 		h.t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/model"
 )
 
 func (s *shell) keysCommand() *cobra.Command {
@@ -23,7 +23,7 @@ func (s *shell) keysCommand() *cobra.Command {
 
 func (s *shell) keysCreate() *cobra.Command {
 	var (
-		draft   wire.KeyCreate
+		draft   apitypes.KeyCreate
 		expires string
 		quiet   bool
 	)
@@ -41,7 +41,7 @@ func (s *shell) keysCreate() *cobra.Command {
 				if err != nil {
 					return &usageError{fmt.Errorf("--expires: %w", err)}
 				}
-				draft.ExpiresAt = new(wire.At(time.Now().Add(after)))
+				draft.ExpiresAt = new(apitypes.At(time.Now().Add(after)))
 			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				made, err := c.CreateKey(ctx, draft)
@@ -64,10 +64,10 @@ func unable(err error) error {
 	if !ok || len(refused.Errors.Of("abilities")) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(refused.Errors.Of("abilities")[0], "."), strings.Join(title.Abilities(), ", "))
+	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(refused.Errors.Of("abilities")[0], "."), strings.Join(model.Abilities(), ", "))
 }
 
-func (s *shell) printKey(made wire.KeyCreated, quiet bool) error {
+func (s *shell) printKey(made apitypes.KeyCreated, quiet bool) error {
 	switch {
 	case quiet:
 		return s.print("%s\n", made.Key)
@@ -91,7 +91,7 @@ func (s *shell) keysList() *cobra.Command {
 					return err
 				}
 				if s.json {
-					return s.printJSON(wire.List[wire.Key](keys))
+					return s.printJSON(apitypes.List[apitypes.Key](keys))
 				}
 				return s.printKeys(keys)
 			})
@@ -99,7 +99,7 @@ func (s *shell) keysList() *cobra.Command {
 	}
 }
 
-func (s *shell) printKeys(keys []wire.Key) error {
+func (s *shell) printKeys(keys []apitypes.Key) error {
 	if len(keys) == 0 {
 		s.say(`there is no key yet; "deedkeep keys create NAME" makes one`)
 		return nil
@@ -112,7 +112,7 @@ func (s *shell) printKeys(keys []wire.Key) error {
 	return s.printTable(rows)
 }
 
-func (s *shell) keyState(k wire.Key, now time.Time) string {
+func (s *shell) keyState(k apitypes.Key, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked " + s.moment(k.RevokedAt)

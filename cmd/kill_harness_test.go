@@ -24,8 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 const (
@@ -263,7 +263,7 @@ func (h *harness) lose(id int64, why string) {
 }
 
 // verify is `deedkeep verify --json`, through the door of the running server.
-func (h *harness) verify() (report wire.Verify) {
+func (h *harness) verify() (report apitypes.Verify) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("verify", "--json"), &report); err != nil {
 		h.t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 const (
@@ -128,8 +128,8 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 		parts = append(parts, client.Upload{Filename: fmt.Sprintf("Deed %d.pdf", u.seed), Reader: bytes.NewReader(body)})
 	}
 	var parent string
-	var files []wire.File
-	var failures []wire.FileFailure
+	var files []apitypes.File
+	var failures []apitypes.FileFailure
 	if abstract {
 		made, err := u.client.CreateAbstract(ctx, client.AbstractDraft{Address: "12 Elm Street", Files: parts})
 		if err != nil {
@@ -191,7 +191,7 @@ func (h *harness) same(s *served, id int64) bool {
 	sum := sha256.Sum256(body)
 	if a.abstract != "" {
 		parent, err := s.client.Abstract(ctx, a.abstract)
-		if err != nil || !slices.ContainsFunc(parent.Files, func(f wire.File) bool { return f.ID == id }) {
+		if err != nil || !slices.ContainsFunc(parent.Files, func(f apitypes.File) bool { return f.ID == id }) {
 			return false
 		}
 	}

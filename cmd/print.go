@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) print(format string, args ...any) error {
@@ -42,7 +42,7 @@ func (s *shell) printTable(rows [][]string) error {
 }
 
 // moment is a time for people, in the office's time zone.
-func (s *shell) moment(t *wire.Time) string {
+func (s *shell) moment(t *apitypes.Time) string {
 	if t == nil {
 		return "never"
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) processCommand() *cobra.Command {
@@ -31,7 +31,7 @@ stored and can be downloaded; they have no picture, or cannot be found by their 
 					return err
 				}
 				if s.json {
-					return s.printJSON(wire.List[wire.ProcessFailure](failures))
+					return s.printJSON(apitypes.List[apitypes.ProcessFailure](failures))
 				}
 				if len(failures) == 0 {
 					return s.print("nothing failed\n")
@@ -67,7 +67,7 @@ func (s *shell) processRetry() *cobra.Command {
 					return missing(err, "document", strconv.FormatInt(id, 10))
 				}
 				if s.json {
-					return s.printJSON(wire.ProcessRetried{Retried: n})
+					return s.printJSON(apitypes.ProcessRetried{Retried: n})
 				}
 				return s.print("%d in the queue again; they are processed while the server runs\n", n)
 			})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // longer than this something takes before its progress is shown.
@@ -20,14 +20,14 @@ const (
 // bar shows how far something long is: a bar with rate and time left on a terminal, a
 // line every ten seconds elsewhere, nothing within the first second. finish takes the
 // bar away and may be called more than once; report is for one goroutine at a time.
-func (s *shell) bar(what string) (report func(wire.Progress), finish func()) {
+func (s *shell) bar(what string) (report func(apitypes.Progress), finish func()) {
 	file, _ := s.messages.(*os.File)
 	if file != nil && isTerminal(file) {
 		return s.barOnTerminal(what)
 	}
 	said := time.Now().Add(patienceOfPeople - lineEvery)
 	var from pace
-	return func(p wire.Progress) {
+	return func(p apitypes.Progress) {
 		from.note(p)
 		if time.Since(said) < lineEvery {
 			return
@@ -42,7 +42,7 @@ func (s *shell) bar(what string) (report func(wire.Progress), finish func()) {
 }
 
 // progress is a bar without a name that goes away when all is done.
-func (s *shell) progress() func(wire.Progress) {
+func (s *shell) progress() func(apitypes.Progress) {
 	report, _ := s.bar("")
 	return report
 }
@@ -55,14 +55,14 @@ type pace struct {
 	done int64
 }
 
-func (f *pace) note(p wire.Progress) {
+func (f *pace) note(p apitypes.Progress) {
 	if f.at.IsZero() {
 		f.at, f.done = time.Now(), p.Done
 	}
 }
 
 // left is how long the rest takes; false while it is too early to say.
-func (f pace) left(p wire.Progress) (time.Duration, bool) {
+func (f pace) left(p apitypes.Progress) (time.Duration, bool) {
 	took := time.Since(f.at)
 	if f.at.IsZero() || took < patienceOfPeople || p.Done <= f.done || p.Total <= p.Done {
 		return 0, false
@@ -71,10 +71,10 @@ func (f pace) left(p wire.Progress) (time.Duration, bool) {
 }
 
 // farAs is a line of progress.
-func farAs(p wire.Progress, from pace) string {
+func farAs(p apitypes.Progress, from pace) string {
 	amount := func(n int64) string {
 		if p.Unit == "bytes" {
-			return wire.HumanSize(n)
+			return apitypes.HumanSize(n)
 		}
 		return fmt.Sprint(n)
 	}
@@ -91,10 +91,10 @@ func farAs(p wire.Progress, from pace) string {
 	return text
 }
 
-func (s *shell) barOnTerminal(what string) (report func(wire.Progress), finish func()) {
+func (s *shell) barOnTerminal(what string) (report func(apitypes.Progress), finish func()) {
 	begun := time.Now()
 	var bar *progressbar.ProgressBar
-	return func(p wire.Progress) {
+	return func(p apitypes.Progress) {
 			if bar == nil {
 				if time.Since(begun) < patienceOfPeople {
 					return

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Elsewhere than on a terminal: nothing in the first second, then a line every ten.
@@ -15,7 +15,7 @@ func TestProgressLines(t *testing.T) {
 		s, _, messages := testShell()
 		report, finish := s.bar("backup")
 		for second := range 25 {
-			report(wire.Progress{Done: int64(second) << 20, Total: 25 << 20, Unit: "bytes"})
+			report(apitypes.Progress{Done: int64(second) << 20, Total: 25 << 20, Unit: "bytes"})
 			time.Sleep(time.Second)
 		}
 		finish()
@@ -35,7 +35,7 @@ func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 		report, finish := s.bar("")
 		time.Sleep(3 * time.Second) // records are looked at
 		for done := range int64(1450) {
-			report(wire.Progress{Done: done + 1, Total: 1450, Unit: "documents"})
+			report(apitypes.Progress{Done: done + 1, Total: 1450, Unit: "documents"})
 			time.Sleep(10 * time.Millisecond)
 		}
 		finish()
@@ -47,7 +47,7 @@ func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 		s, _, messages = testShell()
 		report, finish = s.bar("reindex")
 		for done := int64(900); done < 1000; done += 2 {
-			report(wire.Progress{Done: done, Total: 1000, Unit: "records"})
+			report(apitypes.Progress{Done: done, Total: 1000, Unit: "records"})
 			time.Sleep(time.Second)
 		}
 		finish()
@@ -59,21 +59,21 @@ func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 
 func TestFarAs(t *testing.T) {
 	rows := []struct {
-		p    wire.Progress
+		p    apitypes.Progress
 		want string
 	}{
-		{wire.Progress{Unit: "documents"}, "0 documents"},
-		{wire.Progress{Done: 3, Unit: "documents"}, "3 documents"},
-		{wire.Progress{Total: 9, Unit: "documents"}, "0 of 9 documents"},
-		{wire.Progress{Done: 3, Total: 9, Unit: "documents"}, "3 of 9 documents, 20s left"},
-		{wire.Progress{Done: 9, Total: 9, Unit: "documents"}, "9 of 9 documents"},
+		{apitypes.Progress{Unit: "documents"}, "0 documents"},
+		{apitypes.Progress{Done: 3, Unit: "documents"}, "3 documents"},
+		{apitypes.Progress{Total: 9, Unit: "documents"}, "0 of 9 documents"},
+		{apitypes.Progress{Done: 3, Total: 9, Unit: "documents"}, "3 of 9 documents, 20s left"},
+		{apitypes.Progress{Done: 9, Total: 9, Unit: "documents"}, "9 of 9 documents"},
 	}
 	for _, row := range rows {
 		if got := farAs(row.p, pace{at: time.Now().Add(-10 * time.Second)}); got != row.want {
 			t.Errorf("%+v: %q, want %q", row.p, got, row.want)
 		}
 	}
-	if strings.Contains(farAs(wire.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, pace{}), "bytes") {
+	if strings.Contains(farAs(apitypes.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, pace{}), "bytes") {
 		t.Error("sizes are told for people")
 	}
 }

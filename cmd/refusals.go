@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 // refusals notes what an import did not file: all of it in a CSV file, when one is
 // wanted, and the first of it for people and for --json.
 type refusals struct {
-	first []wire.ImportRefusal
+	first []apitypes.ImportRefusal
 	count int
 	path  string
 	file  *os.File
@@ -43,7 +43,7 @@ func newRefusals(path string) (*refusals, error) {
 	return r, errors.Join(err, r.table.Write([]string{"path", "what", "reason"}))
 }
 
-func (r *refusals) add(one wire.ImportRefusal) error {
+func (r *refusals) add(one apitypes.ImportRefusal) error {
 	one.Path = strings.ToValidUTF8(one.Path, "\uFFFD")
 	if r.count++; len(r.first) < mostListed {
 		r.first = append(r.first, one)
@@ -85,7 +85,7 @@ func (r *refusals) warn(s *shell) {
 
 // cell is a text for one cell of a spreadsheet.
 func cell(text string) string {
-	return wire.Harmless(strings.Map(func(r rune) rune {
+	return apitypes.Harmless(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}

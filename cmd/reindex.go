@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) reindexCommand() *cobra.Command {
@@ -35,17 +35,17 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 					return s.printJSON(index)
 				}
 				if index.Texts > 0 {
-					return s.print("all records are in the search index; %s without text, which a server rebuilds\n", wire.Count(index.Texts, "document is", "documents are"))
+					return s.print("all records are in the search index; %s without text, which a server rebuilds\n", apitypes.Count(index.Texts, "document is", "documents are"))
 				}
-				return s.print("the search index is complete: %s, %s\n", wire.Count(index.Records, "record", "records"), wire.HumanSize(index.Bytes))
+				return s.print("the search index is complete: %s, %s\n", apitypes.Count(index.Records, "record", "records"), apitypes.HumanSize(index.Bytes))
 			})
 		},
 	}
 }
 
 // searchRow says how the search index is.
-func searchRow(i wire.SearchIndex) string {
-	size := fmt.Sprintf("%s (%s)", wire.Count(i.Records, "record", "records"), wire.HumanSize(i.Bytes))
+func searchRow(i apitypes.SearchIndex) string {
+	size := fmt.Sprintf("%s (%s)", apitypes.Count(i.Records, "record", "records"), apitypes.HumanSize(i.Bytes))
 	making := "being made"
 	if i.Done != nil && i.Total != nil && *i.Total > 0 {
 		making += fmt.Sprintf(", %d %%", *i.Done*100 / *i.Total)

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/config"
-	"deedkeep/app/local"
-	"deedkeep/app/title"
+	"deedkeep/app/control"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) restoreCommand() *cobra.Command {
@@ -92,8 +92,8 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 		return err
 	}
 	if err := vacant(ctx, c); err != nil {
-		if errors.Is(err, local.ErrInUse) {
-			return &title.Error{Kind: title.Locked, Err: local.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
+		if errors.Is(err, control.ErrInUse) {
+			return &model.Error{Kind: model.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
 		}
 		return err
 	}
@@ -113,8 +113,8 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	if err != nil {
 		return err
 	}
-	done := wire.Restored{
-		Snapshot: r.Info.Snapshot, CreatedAt: wire.At(r.Info.CreatedAt), Data: data, Files: int64(r.Report.Files), Bytes: r.Report.Bytes,
+	done := apitypes.Restored{
+		Snapshot: r.Info.Snapshot, CreatedAt: apitypes.At(r.Info.CreatedAt), Data: data, Files: int64(r.Report.Files), Bytes: r.Report.Bytes,
 		Seconds: time.Since(begun).Seconds(),
 	}
 	s.say("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
@@ -123,7 +123,7 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	}
 	s.say("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.moment(&done.CreatedAt))
 	return s.print("restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
-		done.Snapshot, wire.Count(done.Files, "file", "files"), wire.HumanSize(done.Bytes), done.Seconds, done.Data)
+		done.Snapshot, apitypes.Count(done.Files, "file", "files"), apitypes.HumanSize(done.Bytes), done.Seconds, done.Data)
 }
 
 func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, out string) error {
@@ -147,9 +147,9 @@ func (s *shell) restoreFile(ctx context.Context, name string, p *place, file, ou
 		return err
 	}
 	if s.json {
-		return s.printJSON(wire.RestoredFile{ID: int64(got.ID), Filename: got.Filename, Size: got.Size, Path: path})
+		return s.printJSON(apitypes.RestoredFile{ID: int64(got.ID), Filename: got.Filename, Size: got.Size, Path: path})
 	}
-	return s.print("%s: file %d, %q, %s\n", path, got.ID, got.Filename, wire.HumanSize(got.Size))
+	return s.print("%s: file %d, %q, %s\n", path, got.ID, got.Filename, apitypes.HumanSize(got.Size))
 }
 
 func (s *shell) backupDrill() *cobra.Command {
@@ -205,7 +205,7 @@ func (s *shell) drill(ctx context.Context, scratch string, opts vault.RestoreOpt
 		return err
 	}
 	if s.json {
-		err = s.printJSON(wire.BackupDrill{
+		err = s.printJSON(apitypes.BackupDrill{
 			OK: d.OK(), Snapshot: d.Info.Snapshot, Sentence: drilled(d), Files: int64(d.Info.Files), Bytes: d.Info.Bytes, Seconds: d.Took.Seconds(),
 		})
 	} else {
@@ -222,6 +222,6 @@ func drilled(d vault.Drilled) string {
 		return "This backup would NOT save the firm: " + d.Problem
 	}
 	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all of %s (%s, %s) and %s, each checked, in %s.",
-		d.Info.Snapshot, wire.Count(d.Report.Files, "file", "files"), wire.Count(d.Report.Blobs, "document", "documents"), wire.HumanSize(d.Report.Bytes),
-		wire.Count(d.Info.Events, "event", "events"), d.Took.Round(time.Second/10))
+		d.Info.Snapshot, apitypes.Count(d.Report.Files, "file", "files"), apitypes.Count(d.Report.Blobs, "document", "documents"), apitypes.HumanSize(d.Report.Bytes),
+		apitypes.Count(d.Info.Events, "event", "events"), d.Took.Round(time.Second/10))
 }

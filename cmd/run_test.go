@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/client"
 	"deedkeep/web"
 )

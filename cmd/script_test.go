@@ -25,9 +25,9 @@ import (
 
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 	"deedkeep/web"
@@ -43,8 +43,8 @@ const scriptExample = "# The settings.\ndata: ./data\n"
 // The test binary is the program: scripts run it as deedkeep, and it runs itself to
 // open documents.
 func TestMain(m *testing.M) {
-	if reader.IsChild(os.Args) {
-		os.Exit(reader.Main(web.PDFium))
+	if sandbox.IsChild(os.Args) {
+		os.Exit(sandbox.Main(web.PDFium))
 	}
 	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
 }
@@ -106,7 +106,7 @@ func seed(dir string) (key string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	key, _, err = v.Keys.Create(ctx, title.Actor{Kind: "operator", Name: "seed"}, title.KeyDraft{Name: "seed"})
+	key, _, err = v.Keys.Create(ctx, model.Actor{Kind: "operator", Name: "seed"}, model.KeyDraft{Name: "seed"})
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // What is known of damage is named in status, in doctor, and by a backup that keeps an
@@ -25,7 +25,7 @@ func TestDamageInCommands(t *testing.T) {
 		}
 		return got
 	}
-	known := func() (s wire.Status) {
+	known := func() (s apitypes.Status) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(run(exitDone, "status", "--json").out), &s); err != nil {
 			t.Fatal(err)

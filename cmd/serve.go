@@ -13,16 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
-	"deedkeep/app/local"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) serveCommand() *cobra.Command {
@@ -89,7 +89,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	}
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Readers: pool.Stats,
-		Doctor:  func(ctx context.Context) (wire.Doctor, error) { return s.look(ctx, c, "", "") },
+		Doctor:  func(ctx context.Context) (apitypes.Doctor, error) { return s.look(ctx, c, "", "") },
 		Started: func(a server.Answering) { s.firstLink(ctx, v, c.Origin(a.Address)); s.started(ctx, v, a) },
 	})
 }
@@ -117,10 +117,10 @@ func (s *shell) warnOfExposures(c config.Config) {
 }
 
 // readers are the processes that open documents.
-func readers(c config.Config, log *slog.Logger) *reader.Pool {
-	return reader.Open(reader.Options{
+func readers(c config.Config, log *slog.Logger) *sandbox.Pool {
+	return sandbox.Open(sandbox.Options{
 		CacheDir: c.ReaderCache(), Processes: c.Reader.Processes, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
+		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: log,
 	})
 }
 
@@ -132,7 +132,7 @@ const patience = 10 * time.Second
 func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Vault, error) {
 	for end := time.Now().Add(patience); ; {
 		v, err := vault.Open(ctx, opts)
-		if title.KindOf(err) != title.Locked {
+		if model.KindOf(err) != model.Locked {
 			return v, err
 		}
 		// It may have been about to open its door.
@@ -152,15 +152,15 @@ func vacant(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	knock, err := local.Dial(ctx, dir)
-	if errors.Is(err, local.ErrNobody) {
+	knock, err := control.Dial(ctx, dir)
+	if errors.Is(err, control.ErrNobody) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(&title.Error{
-		Kind: title.Locked, Err: local.ErrInUse,
+	return errors.Join(&model.Error{
+		Kind: model.Locked, Err: control.ErrInUse,
 		Message: fmt.Sprintf(`a server is already running on %s: "deedkeep status" says where it answers, --data chooses another directory`, dir),
 	}, knock.Close())
 }
@@ -213,11 +213,11 @@ func vaultSettings(c config.Config) vault.Settings {
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: lim,
 		Extract:           extract.Limits{Pixels: int64(c.Limits.PicturePixels), Width: c.Limits.PictureWidth, TextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
-		Rules:             title.Rules{EnforceRequired: c.Validation.EnforceRequired},
+		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},
 		UniqueOrderNumber: c.Validation.UniqueOrderNumber, DiskReserve: uint64(c.Disk.Reserve),
 		Backup: backupSettings(c),
 		Users: vault.UserRules{
-			Session: title.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
+			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
 			Host: host, Queue: secret.Queue{Length: c.Users.SignInQueue, Wait: c.Users.SignInWait},
 		},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // templatesOf reads a file of templates as import does.
-func templatesOf(text string) ([]wire.TemplateDraft, *sheet, error) {
+func templatesOf(text string) ([]apitypes.TemplateDraft, *sheet, error) {
 	sheet := &sheet{name: "t.yaml", lines: map[string]int{}}
 	root, err := sheet.parse([]byte(text))
 	if err != nil {
@@ -58,8 +58,8 @@ func TestSheetRefuses(t *testing.T) {
 }
 
 func TestSheetReads(t *testing.T) {
-	want := []wire.TemplateDraft{{ID: 2, Name: "30", Default: true, Retired: new(false), Statuses: new([]string{}),
-		CustomFields: &[]wire.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true, Options: []string{"yes", "2026-01-02", "1.50"}}}}}
+	want := []apitypes.TemplateDraft{{ID: 2, Name: "30", Default: true, Retired: new(false), Statuses: new([]string{}),
+		CustomFields: &[]apitypes.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true, Options: []string{"yes", "2026-01-02", "1.50"}}}}}
 	for name, text := range map[string]string{
 		"YAML": "\ufefftemplates:\n- id: 2\n  name: 30\n  default: true\n  retired: false\n  statuses: []\n  custom_fields:\n" +
 			"  - {key: a, label: No 😀 / 1.50, type: dropdown, required: true, options: [yes, 2026-01-02, 1.50]}",
@@ -95,7 +95,7 @@ func FuzzSheet(f *testing.F) {
 			t.Errorf("%q: neither read nor refused", text)
 		}
 		text = strings.ToValidUTF8(text, "?") // names are valid text: the vault refuses others
-		list := []wire.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"}, CustomFields: []wire.Field{{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}}}}
+		list := []apitypes.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"}, CustomFields: []apitypes.Field{{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}}}}
 		for _, asJSON := range []bool{false, true} {
 			var out bytes.Buffer
 			if err := (&shell{out: &out, json: asJSON}).printTemplates(list, false); err != nil {
@@ -119,7 +119,7 @@ func FuzzSheet(f *testing.F) {
 func TestDiff(t *testing.T) {
 	id := new(int64(3))
 	raw := func(s string) []byte { return []byte(s) }
-	d := wire.Definition{ID: id, Name: "T", Changes: []wire.DefinitionChange{
+	d := apitypes.Definition{ID: id, Name: "T", Changes: []apitypes.DefinitionChange{
 		{Field: "name", From: raw(`"S"`), To: raw(`"T"`)},
 		{Field: "statuses", From: raw(`["A","B"]`), To: raw(`["B","C"]`)},
 		{Field: "custom_fields.a", From: raw(`{"key":"a","label":"A","type":"dropdown","options":["x","y"]}`), To: raw(`{"key":"a","label":"Aa","type":"dropdown","required":true,"options":["y","z"]}`)},

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 // slowPDFs are documents of 78 KB over which an engine is at work until its deadline:
@@ -72,7 +72,7 @@ func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
 			}
 		}
 	}
-	processing := func(c *client.Client, f wire.File) bool {
+	processing := func(c *client.Client, f apitypes.File) bool {
 		t.Helper()
 		file, err := c.File(t.Context(), f.ID)
 		if err != nil {

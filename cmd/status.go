@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) statusCommand() *cobra.Command {
@@ -32,7 +32,7 @@ func (s *shell) statusCommand() *cobra.Command {
 	}
 }
 
-func (s *shell) statusRows(is wire.Status) [][]string {
+func (s *shell) statusRows(is apitypes.Status) [][]string {
 	running := "not running"
 	if is.Running && is.StartedAt != nil && is.Listen != nil {
 		scheme := "http"
@@ -48,7 +48,7 @@ func (s *shell) statusRows(is wire.Status) [][]string {
 		{"data", is.Data},
 		{"abstracts", fmt.Sprint(is.Abstracts)},
 		{"orders", fmt.Sprint(is.Orders)},
-		{"files", fmt.Sprintf("%d (%s)", is.Files, wire.HumanSize(is.Bytes))},
+		{"files", fmt.Sprintf("%d (%s)", is.Files, apitypes.HumanSize(is.Bytes))},
 		{"folders", fmt.Sprint(is.Folders)},
 		{"trash", fmt.Sprint(is.Trashed)},
 		{"waiting", fmt.Sprintf("%d for processing", is.Queue)},
@@ -56,21 +56,21 @@ func (s *shell) statusRows(is wire.Status) [][]string {
 		{"search", searchRow(is.Search)},
 		{"damage", damagedRow(is.Damaged)},
 		{"scrub", s.scrubRow(is.Scrub)},
-		{"disk", fmt.Sprintf("%s free, %s kept in reserve", wire.HumanSize(is.DiskFree), wire.HumanSize(is.DiskReserve))},
+		{"disk", fmt.Sprintf("%s free, %s kept in reserve", apitypes.HumanSize(is.DiskFree), apitypes.HumanSize(is.DiskReserve))},
 		{"writes", writesRow(is)},
 	}
 	return append(rows, s.backupRows(is)...)
 }
 
 // writesRow says whether changes are accepted, and if not, why.
-func writesRow(is wire.Status) string {
+func writesRow(is apitypes.Status) string {
 	if is.WritesDenied == nil {
 		return "taken"
 	}
 	return "DENIED: " + *is.WritesDenied
 }
 
-func (s *shell) certificateRow(c *wire.Certificate) string {
+func (s *shell) certificateRow(c *apitypes.Certificate) string {
 	if c == nil {
 		return "none: no https"
 	}
@@ -86,7 +86,7 @@ func failed(n int64) string {
 }
 
 // damagedRow names the first of the documents that are damaged on the disk.
-func damagedRow(list []wire.Damaged) string {
+func damagedRow(list []apitypes.Damaged) string {
 	if len(list) == 0 {
 		return "none known"
 	}
@@ -111,7 +111,7 @@ func damagedFiles(files []uint64) string {
 }
 
 // scrubRow says how the reading of all stored documents goes.
-func (s *shell) scrubRow(is wire.Scrub) string {
+func (s *shell) scrubRow(is apitypes.Scrub) string {
 	if is.EverySeconds == 0 {
 		return "off (scrub.every: 0)"
 	}

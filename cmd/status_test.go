@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // What there is none of is null for a program: no progress of an index that nobody makes,
@@ -34,7 +34,7 @@ func TestStatusOfAnIdleIndex(t *testing.T) {
 }
 
 func TestStatusSaysWhyWritesAreDenied(t *testing.T) {
-	for want, is := range map[string]wire.Status{
+	for want, is := range map[string]apitypes.Status{
 		"taken":                               {DiskFree: 10, DiskReserve: 10},
 		"DENIED: The data directory is gone.": {WritesDenied: new("The data directory is gone.")},
 	} {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) statusesCommand() *cobra.Command {
@@ -64,7 +64,7 @@ func (s *shell) statusesExport() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.askStatuses(cmd.Context(), func(statuses []string) error {
 				if s.json {
-					return s.printJSON(wire.OrderStatuses{Statuses: statuses})
+					return s.printJSON(apitypes.OrderStatuses{Statuses: statuses})
 				}
 				return s.printYAML(`statuses of orders, the first given to new ones; "deedkeep statuses import FILE --dry-run" shows what a change would do`, struct {
 					Statuses []string `yaml:"statuses"`
@@ -94,7 +94,7 @@ counted, and nothing is written.`,
 				} else {
 					sh.missing(root, "statuses")
 				}
-				return func(ctx context.Context, c *client.Client) (wire.DefinitionsChanged, error) {
+				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportOrderStatuses(ctx, statuses, dry)
 				}
 			})

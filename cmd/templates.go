@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/model"
 )
 
 func (s *shell) templatesCommand() *cobra.Command {
@@ -35,14 +35,14 @@ func (s *shell) templatesList() *cobra.Command {
 					return err
 				}
 				if !all {
-					list = slices.DeleteFunc(list, func(t wire.TemplateDefinition) bool { return t.Retired })
+					list = slices.DeleteFunc(list, func(t apitypes.TemplateDefinition) bool { return t.Retired })
 				}
 				if s.json {
-					return s.printJSON(wire.List[wire.TemplateDefinition](list))
+					return s.printJSON(apitypes.List[apitypes.TemplateDefinition](list))
 				}
 				rows := [][]string{{"ID", "NAME", "FIELDS", "STATUSES", ""}}
 				for _, t := range list {
-					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), title.StatusWords(t.Statuses), templateState(t)})
+					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), model.StatusWords(t.Statuses), templateState(t)})
 				}
 				return s.printTable(rows)
 			})
@@ -52,7 +52,7 @@ func (s *shell) templatesList() *cobra.Command {
 	return cmd
 }
 
-func templateState(t wire.TemplateDefinition) string {
+func templateState(t apitypes.TemplateDefinition) string {
 	switch {
 	case t.Retired:
 		return "retired"
@@ -69,12 +69,12 @@ func (s *shell) templatesShow() *cobra.Command {
 		Example: "  deedkeep templates show 1",
 		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.askTemplate(cmd.Context(), args[0], findTemplate, func(t wire.TemplateDefinition) error {
+			return s.askTemplate(cmd.Context(), args[0], findTemplate, func(t apitypes.TemplateDefinition) error {
 				state := templateState(t)
 				if state != "" {
 					state = " (" + state + ")"
 				}
-				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, title.StatusWords(t.Statuses)); err != nil {
+				if err := s.print("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, model.StatusWords(t.Statuses)); err != nil {
 					return err
 				}
 				return s.printFields(t.CustomFields)
@@ -83,21 +83,21 @@ func (s *shell) templatesShow() *cobra.Command {
 	}
 }
 
-func findTemplate(c *client.Client, ctx context.Context, id int64) (wire.TemplateDefinition, error) { //nolint:revive // the order of a method's value
+func findTemplate(c *client.Client, ctx context.Context, id int64) (apitypes.TemplateDefinition, error) { //nolint:revive // the order of a method's value
 	list, err := c.TemplateDefinitions(ctx)
 	if err != nil {
-		return wire.TemplateDefinition{}, err
+		return apitypes.TemplateDefinition{}, err
 	}
-	at := slices.IndexFunc(list, func(t wire.TemplateDefinition) bool { return t.ID == id })
+	at := slices.IndexFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id })
 	if at < 0 {
-		return wire.TemplateDefinition{}, fmt.Errorf("there is no template %d", id)
+		return apitypes.TemplateDefinition{}, fmt.Errorf("there is no template %d", id)
 	}
 	return list[at], nil
 }
 
 // askTemplate does something with the one template that an argument names.
-func (s *shell) askTemplate(ctx context.Context, arg string, do func(*client.Client, context.Context, int64) (wire.TemplateDefinition, error),
-	show func(wire.TemplateDefinition) error) error {
+func (s *shell) askTemplate(ctx context.Context, arg string, do func(*client.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
+	show func(apitypes.TemplateDefinition) error) error {
 	id, err := idOf(arg, "template", "deedkeep templates list --all")
 	if err != nil {
 		return err
@@ -152,13 +152,13 @@ out, for another vault, where the name counts.`,
 }
 
 // chosen are the templates of these ids, or those in use, or all.
-func chosen(list []wire.TemplateDefinition, ids []int64, all bool) ([]wire.TemplateDefinition, error) {
+func chosen(list []apitypes.TemplateDefinition, ids []int64, all bool) ([]apitypes.TemplateDefinition, error) {
 	for _, id := range ids {
-		if !slices.ContainsFunc(list, func(t wire.TemplateDefinition) bool { return t.ID == id }) {
+		if !slices.ContainsFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id }) {
 			return nil, fmt.Errorf("there is no template %d", id)
 		}
 	}
-	return slices.DeleteFunc(list, func(t wire.TemplateDefinition) bool {
+	return slices.DeleteFunc(list, func(t apitypes.TemplateDefinition) bool {
 		if len(ids) > 0 {
 			return !slices.Contains(ids, t.ID)
 		}
@@ -166,17 +166,17 @@ func chosen(list []wire.TemplateDefinition, ids []int64, all bool) ([]wire.Templ
 	}), nil
 }
 
-func (s *shell) printTemplates(list []wire.TemplateDefinition, noIDs bool) error {
+func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) error {
 	if noIDs {
 		for i := range list {
 			list[i].ID = 0
 		}
 	}
 	if s.json {
-		drafts := []wire.TemplateDraft{}
+		drafts := []apitypes.TemplateDraft{}
 		for _, t := range list {
-			drafts = append(drafts, wire.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: new(t.Retired),
-				Statuses: new([]string(t.Statuses)), CustomFields: new([]wire.Field(t.CustomFields))})
+			drafts = append(drafts, apitypes.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: new(t.Retired),
+				Statuses: new([]string(t.Statuses)), CustomFields: new([]apitypes.Field(t.CustomFields))})
 		}
 		return s.printJSON(map[string]any{"templates": drafts})
 	}
@@ -210,7 +210,7 @@ values, in the trash too. Nothing is written then.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.importDefinitions(cmd.Context(), args[0], "template", func(sh *sheet, root *yaml.Node) sender {
 				drafts := templateDrafts(sh, root)
-				return func(ctx context.Context, c *client.Client) (wire.DefinitionsChanged, error) {
+				return func(ctx context.Context, c *client.Client) (apitypes.DefinitionsChanged, error) {
 					return c.ImportTemplates(ctx, drafts, dry)
 				}
 			})
@@ -227,7 +227,7 @@ func (s *shell) templatesDefault() *cobra.Command {
 		Example: "  deedkeep templates default 2",
 		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.askTemplate(cmd.Context(), args[0], (*client.Client).SetDefaultTemplate, func(t wire.TemplateDefinition) error {
+			return s.askTemplate(cmd.Context(), args[0], (*client.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) error {
 				return s.print("%s is the default now\n", t.Name)
 			})
 		},
@@ -244,7 +244,7 @@ default template cannot be retired. To bring one back, import it with
 		Example: "  deedkeep templates retire 3",
 		Args:    one("a template's ID", `"deedkeep templates list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.askTemplate(cmd.Context(), args[0], (*client.Client).RetireTemplate, func(t wire.TemplateDefinition) error {
+			return s.askTemplate(cmd.Context(), args[0], (*client.Client).RetireTemplate, func(t apitypes.TemplateDefinition) error {
 				return s.print("%s is retired\n", t.Name)
 			})
 		},

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/model"
 )
 
 func (s *shell) trashCommand() *cobra.Command {
@@ -50,7 +50,7 @@ purged with the abstract.`,
 					return err
 				}
 				if s.json {
-					return s.printJSON(wire.List[wire.TrashItem](items))
+					return s.printJSON(apitypes.List[apitypes.TrashItem](items))
 				}
 				return s.printTrash(items)
 			})
@@ -60,7 +60,7 @@ purged with the abstract.`,
 	return cmd
 }
 
-func (s *shell) printTrash(items []wire.TrashItem) error {
+func (s *shell) printTrash(items []apitypes.TrashItem) error {
 	if len(items) == 0 {
 		return s.print("the trash is empty\n")
 	}
@@ -79,7 +79,7 @@ func (s *shell) printTrash(items []wire.TrashItem) error {
 	return s.printTable(rows)
 }
 
-func trashAbstract(of *wire.TrashAbstract) string {
+func trashAbstract(of *apitypes.TrashAbstract) string {
 	switch {
 	case of == nil:
 		return ""
@@ -185,7 +185,7 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 				}
 				if !yes && counted.Records > 0 {
 					question := fmt.Sprintf("This permanently deletes %s, abstracts with their documents. %s under retention.",
-						wire.Count(counted.Records, "record", "records"), wire.Count(counted.Kept, "stays", "stay"))
+						apitypes.Count(counted.Records, "record", "records"), apitypes.Count(counted.Kept, "stays", "stay"))
 					if err := s.confirm(question, "empty trash"); err != nil {
 						return err
 					}
@@ -214,7 +214,7 @@ func trashRecord(text string) (string, error) {
 	return "", &usageError{fmt.Errorf(`%q is not the ID of a record in the trash; write it as "deedkeep trash list" shows it, like abstract:Zz9aB31x or file:17`, text)}
 }
 
-func purgeQuestion(item wire.TrashItem) string {
+func purgeQuestion(item apitypes.TrashItem) string {
 	noun, with := item.Kind, ""
 	switch item.Kind {
 	case "file":
@@ -226,7 +226,7 @@ func purgeQuestion(item wire.TrashItem) string {
 }
 
 // confirmWord is what is typed to purge a record: its name, or its ID where it has none.
-func confirmWord(item wire.TrashItem) string {
+func confirmWord(item apitypes.TrashItem) string {
 	if name := strings.TrimSpace(item.Name); name != "" {
 		return name
 	}
@@ -249,13 +249,13 @@ func (s *shell) confirm(question, words string) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
 	}
-	if !title.SameWords(line, words) {
+	if !model.SameWords(line, words) {
 		return errors.New("not confirmed; nothing was deleted")
 	}
 	return nil
 }
 
-func (s *shell) printPurged(done wire.TrashPurged) error {
+func (s *shell) printPurged(done apitypes.TrashPurged) error {
 	if s.json {
 		return s.printJSON(done)
 	}
@@ -272,5 +272,5 @@ func (s *shell) printPurged(done wire.TrashPurged) error {
 		when = "; the rest of the space is freed after the backup"
 	}
 	return s.print("permanently deleted %s, %d of them %s; %s freed%s%s\n",
-		wire.Count(done.Records, "record", "records"), done.Documents, documents, wire.HumanSize(done.FreedBytes), when, kept)
+		apitypes.Count(done.Records, "record", "records"), done.Documents, documents, apitypes.HumanSize(done.FreedBytes), when, kept)
 }

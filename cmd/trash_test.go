@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // discarded makes a vault with an order, a document and an abstract in the trash, and
@@ -30,13 +30,13 @@ func discarded(t *testing.T, data string) (order, file, abstract string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann := title.Actor{Kind: "operator", Name: "ann"}
+	ann := model.Actor{Kind: "operator", Name: "ann"}
 	empty, err := v.Files.NewTray(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer empty.Discard()
-	a, err := v.Abstracts.Create(t.Context(), ann, title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("12 Elm St")}}, empty, vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("12 Elm St")}}, empty, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTrashCommands(t *testing.T) {
 		{"twice", nil, []string{"purge", order, "--yes"}, exitFailed, nil},
 		{"under the retention", nil, []string{"purge", abstract, "--yes"}, exitFailed, []string{"the retention setting keeps this record until", "--lift-retention with --reason"}},
 		{"under the retention, before any question", says(""), []string{"purge", abstract}, exitFailed, []string{"the retention setting keeps this record until"}},
-		{"a reason too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", strings.Repeat("x", title.MaxLine+1)}, exitUsage, []string{"reason must not be longer than"}},
+		{"a reason too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", strings.Repeat("x", model.MaxLine+1)}, exitUsage, []string{"reason must not be longer than"}},
 		{"empty, not confirmed", says("yes\n"), []string{"empty"}, exitFailed, []string{"not confirmed"}},
 		{"empty", says("Empty  Trash\n"), []string{"empty", "--json"}, exitDone, []string{`"records": 1`, `"documents": 1`, `"kept": 1`, `"freed_bytes": 19`, `"waits": false`}},
 		{"lifted", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", "court order"}, exitDone, []string{"permanently deleted 1 record"}},
@@ -107,7 +107,7 @@ func TestTrashCommands(t *testing.T) {
 		})
 	}
 	got := ran(t.Context(), t, nil, "events", "list", "--json", "--limit", "9", "--data", data)
-	var events []wire.Event
+	var events []apitypes.Event
 	if err := json.Unmarshal([]byte(got.out), &events); err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // A server is killed while a document arrives by /v1/uploads, twice: what it acknowledged
@@ -62,7 +62,7 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var end wire.UploadBody
+	var end apitypes.UploadBody
 	if err := json.Unmarshal(raw, &end); err != nil || end.Data.File == nil {
 		t.Fatalf("%s, %v", raw, err)
 	}

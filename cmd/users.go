@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) usersCommand() *cobra.Command {
@@ -46,7 +46,7 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 			if role == "" {
 				return &usageError{errors.New("--role is wanted: viewer, staff or admin")}
 			}
-			draft := wire.UserCreate{Name: args[0], Role: role}
+			draft := apitypes.UserCreate{Name: args[0], Role: role}
 			if fromStdin {
 				password, err := s.readPassword()
 				if err != nil {
@@ -74,8 +74,8 @@ func (s *shell) firstLink(ctx context.Context, v *vault.Vault, origin string) {
 	token, err := v.Users.FirstLink(ctx)
 	switch {
 	case err == nil:
-		s.say("make the first administrator within 24 hours at %s%s%s", origin, title.LinkPath, token)
-	case title.KindOf(err) != title.Conflict:
+		s.say("make the first administrator within 24 hours at %s%s%s", origin, model.LinkPath, token)
+	case model.KindOf(err) != model.Conflict:
 		s.say("no link for the first administrator: %v", message(err))
 	}
 }
@@ -99,7 +99,7 @@ func (s *shell) readSecret(what string) (string, error) {
 		fmt.Fprintln(s.messages) //nolint:errcheck // no one else to tell
 		return string(line), err
 	}
-	line, err := bufio.NewReader(io.LimitReader(s.in, 2*title.MostPassword)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(s.in, 2*model.MostPassword)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
@@ -113,14 +113,14 @@ func noRole(err error) error {
 		return err
 	}
 	var roles []string
-	for _, role := range title.Roles() {
+	for _, role := range model.Roles() {
 		roles = append(roles, string(role))
 	}
 	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(refused.Errors.Of("role")[0], "."), strings.Join(roles, ", "))
 }
 
 // printLinked shows a one-time link, or says what was done where there is none.
-func (s *shell) printLinked(made wire.UserLinked, done string) error {
+func (s *shell) printLinked(made apitypes.UserLinked, done string) error {
 	switch {
 	case s.json:
 		return s.printJSON(made)
@@ -144,7 +144,7 @@ func (s *shell) usersList() *cobra.Command {
 					return err
 				}
 				if s.json {
-					return s.printJSON(wire.List[wire.User](users))
+					return s.printJSON(apitypes.List[apitypes.User](users))
 				}
 				return s.printUsers(users)
 			})
@@ -152,7 +152,7 @@ func (s *shell) usersList() *cobra.Command {
 	}
 }
 
-func (s *shell) printUsers(users []wire.User) error {
+func (s *shell) printUsers(users []apitypes.User) error {
 	if len(users) == 0 {
 		s.say(`there is no user yet; "deedkeep users create NAME --role admin" makes one`)
 		return nil
@@ -168,7 +168,7 @@ func (s *shell) printUsers(users []wire.User) error {
 	return s.printTable(rows)
 }
 
-func (s *shell) userState(u wire.User, now time.Time) string {
+func (s *shell) userState(u apitypes.User, now time.Time) string {
 	switch {
 	case u.DisabledAt != nil:
 		return "disabled " + s.moment(u.DisabledAt)
@@ -207,7 +207,7 @@ func (s *shell) usersRole() *cobra.Command {
 }
 
 // usersChange is disable and enable.
-func (s *shell) usersChange(verb, short string, change func(*client.Client, context.Context, int64) (wire.User, error)) *cobra.Command {
+func (s *shell) usersChange(verb, short string, change func(*client.Client, context.Context, int64) (apitypes.User, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " NAME",
 		Short:   short,
@@ -267,7 +267,7 @@ func userID(ctx context.Context, c *client.Client, which string) (int64, error) 
 		return 0, err
 	}
 	for _, u := range users {
-		if title.Fold(u.Name) == title.Fold(which) {
+		if model.Fold(u.Name) == model.Fold(which) {
 			return u.ID, nil
 		}
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (s *shell) verifyCommand() *cobra.Command {
@@ -44,7 +44,7 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 				return s.printVerify(report)
 			})
 			if errors.Is(err, vault.ErrDamaged) { // nothing could be opened that might answer
-				return s.printVerify(wire.Verify{Findings: []wire.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
+				return s.printVerify(apitypes.Verify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
 			return err
 		},
@@ -53,7 +53,7 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 	return cmd
 }
 
-func (s *shell) printVerify(r wire.Verify) error {
+func (s *shell) printVerify(r apitypes.Verify) error {
 	if s.json {
 		if err := s.printJSON(r); err != nil {
 			return err
@@ -67,11 +67,11 @@ func (s *shell) printVerify(r wire.Verify) error {
 	return nil
 }
 
-func (s *shell) printFindings(r wire.Verify) error {
+func (s *shell) printFindings(r apitypes.Verify) error {
 	if did := r.Repaired; did != nil && did.Done {
 		if err := s.print("repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
-			wire.Count(did.Findings, "finding", "findings"), wire.Count(did.TasksAdded, "task", "tasks"), did.TasksRemoved,
-			wire.Count(did.Orphans, "orphan", "orphans"), wire.Count(did.Leftovers, "leftover", "leftovers")); err != nil {
+			apitypes.Count(did.Findings, "finding", "findings"), apitypes.Count(did.TasksAdded, "task", "tasks"), did.TasksRemoved,
+			apitypes.Count(did.Orphans, "orphan", "orphans"), apitypes.Count(did.Leftovers, "leftover", "leftovers")); err != nil {
 			return err
 		}
 	}
@@ -88,32 +88,32 @@ func (s *shell) printFindings(r wire.Verify) error {
 		return err
 	}
 	if r.Texts > 0 {
-		if err := s.print("%s without text for searches; a server rebuilds it\n", wire.Count(r.Texts, "document is", "documents are")); err != nil {
+		if err := s.print("%s without text for searches; a server rebuilds it\n", apitypes.Count(r.Texts, "document is", "documents are")); err != nil {
 			return err
 		}
 	}
 	if r.Other > 0 {
-		if err := s.print("%s from another version of deedkeep: the server rebuilds them\n", wire.Count(r.Other, "text or preview is", "texts and previews are")); err != nil {
+		if err := s.print("%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview is", "texts and previews are")); err != nil {
 			return err
 		}
 	}
 	if r.Damaged > 0 {
-		if err := s.print("%s damaged: no document is lost, the server rebuilds them\n", wire.Count(r.Damaged, "text or preview is", "texts and previews are")); err != nil {
+		if err := s.print("%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview is", "texts and previews are")); err != nil {
 			return err
 		}
 	}
 	index := "no search index"
 	if r.SearchBytes > 0 {
-		index = fmt.Sprintf("the search index (%s)", wire.HumanSize(r.SearchBytes))
+		index = fmt.Sprintf("the search index (%s)", apitypes.HumanSize(r.SearchBytes))
 	}
 	return s.print("%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
-		word, wire.Count(r.Records, "record", "records"), wire.Count(r.Blobs, "document", "documents"), wire.HumanSize(r.Bytes),
-		wire.Count(r.Events, "event", "events"), index,
-		wire.Count(r.Orphans, "orphan", "orphans"), wire.Count(r.Leftovers, "leftover", "leftovers"), wire.Count(len(r.Findings), "finding", "findings"))
+		word, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
+		apitypes.Count(r.Events, "event", "events"), index,
+		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
 }
 
 // whatHelps says what to do about findings, a line each; nothing when there are none.
-func whatHelps(r wire.Verify) string {
+func whatHelps(r apitypes.Verify) string {
 	documents, others := false, false
 	for _, f := range r.Findings {
 		switch f.Kind {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/vault"

@@ -5,23 +5,23 @@ import (
 	"net/http"
 	"slices"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 type abstractHandler struct {
 	edge  *edge
 	verbs interface {
-		Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
 		Get(ctx context.Context, id uint64) (vault.Filed, error)
 		List(ctx context.Context, q vault.Query) (vault.Page[vault.Filed], error)
-		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.Matches[vault.Filed], error)
-		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.AbstractPatch, match vault.Match) (vault.Filed, error)
-		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Detach(ctx context.Context, actor title.Actor, id, file uint64, match vault.Match) error
+		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.Matches[vault.Filed], error)
+		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.AbstractPatch, match vault.Match) (vault.Filed, error)
+		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
+		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
 	}
 	trays trays
 }
@@ -40,10 +40,10 @@ func (h abstractHandler) create(c *call) (answer, error) {
 	defer form.tray.Discard()
 	f := form.fields
 	render := func(filed vault.Filed) answer { return h.edge.abstractCreated(c, filed) }
-	filed, err := h.verbs.Create(c.Context(), c.actor, title.AbstractDraft{
+	filed, err := h.verbs.Create(c.Context(), c.actor, model.AbstractDraft{
 		TemplateID: f.number("template_id"),
 		Custom:     c.custom(f.custom("custom_fields")),
-		PropertyDraft: title.PropertyDraft{
+		PropertyDraft: model.PropertyDraft{
 			Address: f.input("address"), City: f.input("city"), County: f.input("county"), State: f.input("state"),
 		},
 		TaxMap:  f.input("tax_map"),
@@ -93,8 +93,8 @@ var abstractListing = listing{
 	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}},
 	filters: slices.Concat([]filter{
-		byText("status", vault.ColumnStatus, title.MaxLine), byNumber("template_id", vault.ColumnTemplate),
-		byText("county", vault.ColumnCounty, title.MaxLine), byText("state", vault.ColumnState, title.MaxLine),
+		byText("status", vault.ColumnStatus, model.MaxLine), byNumber("template_id", vault.ColumnTemplate),
+		byText("county", vault.ColumnCounty, model.MaxLine), byText("state", vault.ColumnState, model.MaxLine),
 	}, byCreation(), byUpdate()),
 }
 
@@ -107,7 +107,7 @@ func (h abstractHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, func(f vault.Filed) wire.Abstract { return h.edge.abstract(c, f) }))
+	return ok(pageOf(h.edge, c, asked, page, func(f vault.Filed) apitypes.Abstract { return h.edge.abstract(c, f) }))
 }
 
 func (h abstractHandler) patch(c *call) (answer, error) {
@@ -122,7 +122,7 @@ func (h abstractHandler) patch(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	filed, err := h.verbs.Patch(c.Context(), c.actor, id, title.AbstractPatch{
+	filed, err := h.verbs.Patch(c.Context(), c.actor, id, model.AbstractPatch{
 		TemplateID: m.number("template_id"), Status: m.input("status"), Custom: m.custom(c), PropertyPatch: m.property(),
 		TaxMap: m.input("tax_map"), Files: m.numbers("files"),
 	}, h.edge.etags[abstractNoun].match(c.Header, id))
@@ -178,21 +178,21 @@ func (h abstractHandler) id(c *call) (uint64, error) { return c.opaque(h.edge.ab
 
 func (e *edge) abstractCreated(c *call, filed vault.Filed) answer {
 	return answer{status: http.StatusCreated, header: e.etags[abstractNoun].of(filed.Abstract.ID, filed.Abstract.Version),
-		body: wire.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}}
+		body: apitypes.AbstractCreated{Data: e.abstract(c, filed), Errors: failures(filed.Failures)}}
 }
 
 func (e *edge) abstractRead(c *call, filed vault.Filed) answer {
 	return answer{status: http.StatusOK, header: e.etags[abstractNoun].of(filed.Abstract.ID, filed.Abstract.Version),
-		body: wire.AbstractBody{Data: e.abstract(c, filed)}}
+		body: apitypes.AbstractBody{Data: e.abstract(c, filed)}}
 }
 
-func (e *edge) abstract(c *call, filed vault.Filed) wire.Abstract {
+func (e *edge) abstract(c *call, filed vault.Filed) apitypes.Abstract {
 	a := filed.Abstract
-	return wire.Abstract{
+	return apitypes.Abstract{
 		ID: e.abstracts.Encode(a.ID), TemplateID: optionalID(a.TemplateID), Status: optional(a.Status),
 		Address: optional(a.Address), City: optional(a.City), County: optional(a.County), State: optional(a.State),
-		TaxMap: optional(a.TaxMap), CustomFields: wire.CustomFields(a.Custom), Files: e.files(c, filed.Files),
-		CreatedAt: wire.At(a.CreatedAt), UpdatedAt: wire.At(a.UpdatedAt),
+		TaxMap: optional(a.TaxMap), CustomFields: apitypes.CustomFields(a.Custom), Files: e.files(c, filed.Files),
+		CreatedAt: apitypes.At(a.CreatedAt), UpdatedAt: apitypes.At(a.UpdatedAt),
 	}
 }
 

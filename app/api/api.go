@@ -1,7 +1,7 @@
 // Package api is the voice for programs: /v1 as SPEC.md and API.md have it, and the
 // control door for the commands of the administrator.
 //
-// It reads bodies and writes answers and decides nothing: rules are in app/title
+// It reads bodies and writes answers and decides nothing: rules are in app/model
 // and app/vault. A failure becomes a status in failure.go and nowhere else.
 package api
 

@@ -18,7 +18,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3filter"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // row is a request as it goes over the wire, and what is expected of the answer.
@@ -156,7 +156,7 @@ func (h *house) every(t testing.TB, r row, got reply) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code := got.Header.Get(wire.ErrorCode); codes[code] != (got.StatusCode >= 400) || got.StatusCode < 400 && code != "" {
+	if code := got.Header.Get(apitypes.ErrorCode); codes[code] != (got.StatusCode >= 400) || got.StatusCode < 400 && code != "" {
 		t.Errorf("X-Error-Code of a %d is %q", got.StatusCode, code)
 	}
 	if r.method == http.MethodHead && len(got.body) > 0 {

@@ -14,16 +14,16 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
 )
 
 // call is one request as a handler sees it.
 type call struct {
 	*http.Request
 	w      http.ResponseWriter
-	actor  title.Actor
+	actor  model.Actor
 	origin string // own address, without a path
 	params gin.Params
 
@@ -77,7 +77,7 @@ const (
 // handle runs a handler and writes its answer, or its failure.
 func (e *edge) handle(h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		actor, _ := c.Value(actorKey).(title.Actor)
+		actor, _ := c.Value(actorKey).(model.Actor)
 		origin, _ := c.Value(originKey).(string)
 		body := newPacedBody(c.Writer, c.Request, e.Limits)
 		c.Request.Body = body
@@ -90,7 +90,7 @@ func (e *edge) handle(h handler) gin.HandlerFunc {
 		a, err := h(request)
 		request.memory.forget() // before it waits for that of a large answer
 		if text := request.ignored.header(); text != "" {
-			c.Header(wire.IgnoredFields, text)
+			c.Header(apitypes.IgnoredFields, text)
 		}
 		if err != nil {
 			var big *http.MaxBytesError
@@ -118,7 +118,7 @@ func (e *edge) weigh(c *call, a *answer) (err error) {
 		if err := c.Context().Err(); err != nil && looks(c.Method) {
 			return err // the client has gone
 		}
-		if a.raw, err = wire.Marshal(a.body); err != nil {
+		if a.raw, err = apitypes.Marshal(a.body); err != nil {
 			return fmt.Errorf("encode the answer: %w", err)
 		}
 		a.body = nil
@@ -164,7 +164,7 @@ const dataPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 // write sends a JSON answer, whole: it is encoded before the first byte goes out.
 func (e *edge) write(c *gin.Context, status int, body any) {
-	raw, err := wire.Marshal(body)
+	raw, err := apitypes.Marshal(body)
 	if err != nil {
 		e.fail(c, fmt.Errorf("encode the answer: %w", err))
 		return

@@ -7,7 +7,7 @@ import (
 	"hash"
 	"io"
 
-	"deedkeep/app/body"
+	"deedkeep/app/decode"
 )
 
 // content is the digest of what a request says, however it is put: the bytes of
@@ -32,7 +32,7 @@ func (d *content) json(raw []byte) {
 	}
 }
 
-func (d *content) pairs(pairs []body.Pair) {
+func (d *content) pairs(pairs []decode.Pair) {
 	if d == nil {
 		return
 	}
@@ -54,12 +54,12 @@ func frame[T string | []byte](h hash.Hash, mark byte, text T) {
 
 // sentPart is a part whose content is digested as it is read, by whoever reads it.
 type sentPart struct {
-	*body.Part
+	*decode.Part
 	of  *content
 	sum hash.Hash
 }
 
-func (d *content) part(p *body.Part) *sentPart {
+func (d *content) part(p *decode.Part) *sentPart {
 	if d == nil {
 		return &sentPart{Part: p}
 	}

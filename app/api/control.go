@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/body"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // Build says what program this is. Date is that of the commit, in RFC 3339; "" if
@@ -92,7 +92,7 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 		status := http.StatusOK
 		body, err := h(r)
 		if err != nil {
-			var failure wire.Failure
+			var failure apitypes.Failure
 			var header map[string]string
 			if status, failure, header = translate(err); status == http.StatusInternalServerError {
 				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(requestIDHeader))
@@ -109,18 +109,18 @@ func (c control) answer(h func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-func operator(r *http.Request) title.Actor {
-	return title.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(requestIDHeader)}
+func operator(r *http.Request) model.Actor {
+	return model.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(requestIDHeader)}
 }
 
 func (c control) status(r *http.Request) (any, error) { return c.currentStatus(r) }
 
-func (c control) currentStatus(r *http.Request) (wire.Status, error) {
+func (c control) currentStatus(r *http.Request) (apitypes.Status, error) {
 	s, err := c.Vault.Status(r.Context())
 	if err != nil {
-		return wire.Status{}, err
+		return apitypes.Status{}, err
 	}
-	out := wire.Status{
+	out := apitypes.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir(), Listen: optional(c.Listen),
 		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
@@ -129,7 +129,7 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 		out.Certificate = certificateShape(c.Certificate())
 	}
 	if !c.StartedAt.IsZero() {
-		out.StartedAt = new(wire.At(c.StartedAt))
+		out.StartedAt = new(apitypes.At(c.StartedAt))
 	}
 	if s.Denied != nil {
 		out.WritesDenied = new(writesDenied(s))
@@ -146,11 +146,11 @@ func (c control) currentStatus(r *http.Request) (wire.Status, error) {
 
 // writesDenied is the reason for people, with figures where it is the disk's free space.
 func writesDenied(s vault.Status) string {
-	named, ok := errors.AsType[*title.Error](s.Denied)
+	named, ok := errors.AsType[*model.Error](s.Denied)
 	switch {
-	case ok && named.Kind == title.Full:
+	case ok && named.Kind == model.Full:
 		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free disk space to upload and add records again.",
-			wire.HumanSize(int64(s.DiskFree)), wire.HumanSize(int64(s.DiskReserve)))
+			apitypes.HumanSize(int64(s.DiskFree)), apitypes.HumanSize(int64(s.DiskReserve)))
 	case ok:
 		return named.Message
 	}
@@ -159,22 +159,22 @@ func writesDenied(s vault.Status) string {
 
 func (c control) keys(r *http.Request) (any, error) {
 	keys, err := c.Vault.Keys.List(r.Context())
-	list := make([]wire.Key, 0, len(keys))
+	list := make([]apitypes.Key, 0, len(keys))
 	for _, k := range keys {
 		list = append(list, keyShape(k))
 	}
-	return wire.Keys{Data: list}, err
+	return apitypes.Keys{Data: list}, err
 }
 
 func (c control) createKey(r *http.Request) (any, error) {
-	var asked wire.KeyCreate
+	var asked apitypes.KeyCreate
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	text, key, err := c.Vault.Keys.Create(r.Context(), operator(r), title.KeyDraft{
+	text, key, err := c.Vault.Keys.Create(r.Context(), operator(r), model.KeyDraft{
 		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: moment(asked.ExpiresAt),
 	})
-	return wire.KeyCreated{Key: text, Data: keyShape(key)}, err
+	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 
 func (c control) revokeKey(r *http.Request) (any, error) {
@@ -183,7 +183,7 @@ func (c control) revokeKey(r *http.Request) (any, error) {
 		return nil, err
 	}
 	key, err := c.Vault.Keys.Revoke(r.Context(), operator(r), id)
-	return wire.KeyBody{Data: keyShape(key)}, err
+	return apitypes.KeyBody{Data: keyShape(key)}, err
 }
 
 func (c control) rotateKey(r *http.Request) (any, error) {
@@ -191,15 +191,15 @@ func (c control) rotateKey(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var asked wire.KeyRotate
+	var asked apitypes.KeyRotate
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
 	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > mostOverlap {
-		return nil, title.Refusal("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
+		return nil, model.Refusal("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
 	}
 	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
-	return wire.KeyCreated{Key: text, Data: keyShape(key)}, err
+	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 
 // mostOverlap is ten years, in seconds.
@@ -208,7 +208,7 @@ const mostOverlap = 10 * 365 * 24 * 60 * 60
 func keyID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	if err != nil {
-		return 0, title.Absent("key", r.PathValue("id"))
+		return 0, model.Absent("key", r.PathValue("id"))
 	}
 	return id, nil
 }
@@ -223,7 +223,7 @@ func readUpTo(r *http.Request, v any, most int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := body.Object(raw); err != nil {
+	if _, err := decode.Object(raw); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
@@ -232,23 +232,23 @@ func readUpTo(r *http.Request, v any, most int64) error {
 	return nil
 }
 
-func moment(t *wire.Time) *time.Time {
+func moment(t *apitypes.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
 	return &t.Time
 }
 
-func spoken(t *time.Time) *wire.Time {
+func spoken(t *time.Time) *apitypes.Time {
 	if t == nil {
 		return nil
 	}
-	return new(wire.At(*t))
+	return new(apitypes.At(*t))
 }
 
-func keyShape(k title.Key) wire.Key {
-	return wire.Key{
-		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: wire.At(k.CreatedAt),
+func keyShape(k model.Key) apitypes.Key {
+	return apitypes.Key{
+		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: apitypes.At(k.CreatedAt),
 		LastUsedAt: spoken(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: spoken(k.ExpiresAt), RevokedAt: spoken(k.RevokedAt),
 	}
 }
@@ -258,21 +258,21 @@ const mostFailed = 1000
 
 func (c control) failed(r *http.Request) (any, error) {
 	files, err := c.Vault.Files.Failed(r.Context(), 1, mostFailed)
-	list := make([]wire.ProcessFailure, 0, len(files))
+	list := make([]apitypes.ProcessFailure, 0, len(files))
 	for _, f := range files {
-		list = append(list, wire.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
+		list = append(list, apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
 	}
-	return wire.ProcessFailures{Data: list}, err
+	return apitypes.ProcessFailures{Data: list}, err
 }
 
 func (c control) retry(r *http.Request) (any, error) {
-	var asked wire.ProcessRetry
+	var asked apitypes.ProcessRetry
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
 	if asked.File < 0 {
-		return nil, title.Absent("file", asked.File)
+		return nil, model.Absent("file", asked.File)
 	}
 	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
-	return wire.ProcessRetried{Retried: n}, err
+	return apitypes.ProcessRetried{Retried: n}, err
 }

@@ -3,13 +3,13 @@ package api
 import (
 	"net/http"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // backup makes a snapshot. A command that goes away ends it.
 func (c control) backup(w http.ResponseWriter, r *http.Request) {
-	var asked wire.BackupCreate
+	var asked apitypes.BackupCreate
 	if err := read(r, &asked); err != nil {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
@@ -26,7 +26,7 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	stream(c, w, r, "bytes", func(report func(done, total int64)) (wire.Backup, error) {
+	stream(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
 		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p vault.BackupProgress) { report(p.Done, p.Total) })
 		return backupShape(made), err
 	})
@@ -34,34 +34,34 @@ func (c control) backup(w http.ResponseWriter, r *http.Request) {
 
 // pruned takes down what a command removed from a directory of backups.
 func (c control) pruned(r *http.Request) (any, error) {
-	var done wire.BackupPruned
+	var done apitypes.BackupPruned
 	if err := read(r, &done); err != nil {
 		return nil, err
 	}
 	return struct{}{}, c.Vault.Backups.Pruned(r.Context(), operator(r), done.From, done.Removed)
 }
 
-func backupShape(b vault.Backup) wire.Backup {
-	return wire.Backup{
-		Snapshot: b.Snapshot, CreatedAt: wire.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
+func backupShape(b vault.Backup) apitypes.Backup {
+	return apitypes.Backup{
+		Snapshot: b.Snapshot, CreatedAt: apitypes.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
 		BytesWritten: b.BytesWritten, Seconds: b.Took.Seconds(), Sealed: b.Sealed, Damaged: b.Damaged,
 	}
 }
 
 // backupStatus adds what became of the last backups.
-func (c control) backupStatus(out *wire.Status) error {
+func (c control) backupStatus(out *apitypes.Status) error {
 	state, err := c.Vault.Backups.State()
 	if err != nil {
 		return err
 	}
 	if good := state.Good; good != nil {
-		out.LastBackupAt, out.LastBackup = new(wire.At(good.At)), new(backupShape(*good))
+		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
 	}
 	if failed := c.Vault.Backups.PlanFailure(state); failed != nil {
-		out.BackupFailure = &wire.BackupFailure{At: wire.At(failed.At), To: failed.To, Reason: failed.Reason}
+		out.BackupFailure = &apitypes.BackupFailure{At: apitypes.At(failed.At), To: failed.To, Reason: failed.Reason}
 	}
 	if state.Next != nil {
-		out.NextBackupAt = new(wire.At(*state.Next))
+		out.NextBackupAt = new(apitypes.At(*state.Next))
 	}
 	return nil
 }

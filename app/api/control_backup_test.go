@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"deedkeep/app/api"
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // A backup through the door: its last line is the result, or why there is none.
@@ -29,11 +29,11 @@ func TestControlBackup(t *testing.T) {
 		return w
 	}
 	to := filepath.Join(t.TempDir(), "b")
-	target, err := json.Marshal(wire.BackupCreate{To: to})
+	target, err := json.Marshal(apitypes.BackupCreate{To: to})
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := func(w *httptest.ResponseRecorder) (line wire.Line[wire.Backup]) {
+	last := func(w *httptest.ResponseRecorder) (line apitypes.Line[apitypes.Backup]) {
 		t.Helper()
 		lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
@@ -68,13 +68,13 @@ func TestControlBackup(t *testing.T) {
 			}
 		})
 	}
-	var status wire.Status
+	var status apitypes.Status
 	w = ask(http.MethodGet, "/control/status", "")
 	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to || status.LastBackupAt == nil || status.BackupFailure != nil {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 	t.Run("while another is being made", func(t *testing.T) {
-		_, err := v.Backups.Create(t.Context(), title.System(), to, func(vault.BackupProgress) {
+		_, err := v.Backups.Create(t.Context(), model.System(), to, func(vault.BackupProgress) {
 			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked || line.Error != "A backup is already being made." {
 				t.Errorf("%+v", line)
 			}

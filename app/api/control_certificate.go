@@ -1,15 +1,15 @@
 package api
 
 import (
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
-	"deedkeep/app/wire"
 )
 
-func certificateShape(f *certificate.Facts) *wire.Certificate {
+func certificateShape(f *certificate.Facts) *apitypes.Certificate {
 	if f == nil {
 		return nil
 	}
-	return &wire.Certificate{
-		Names: f.Names, NotBefore: wire.At(f.NotBefore), NotAfter: wire.At(f.NotAfter), Fingerprint: f.Fingerprint, SelfSigned: f.SelfSigned,
+	return &apitypes.Certificate{
+		Names: f.Names, NotBefore: apitypes.At(f.NotBefore), NotAfter: apitypes.At(f.NotAfter), Fingerprint: f.Fingerprint, SelfSigned: f.SelfSigned,
 	}
 }

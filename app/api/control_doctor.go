@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 )
 
 // Probes hands out paths of the public address that keep nothing; nil when no server
@@ -20,15 +20,15 @@ func (c control) checkup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := c.Vault.Checkup(r.Context())
-	out := wire.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.Reread.Clean, Unchecked: found.Reread.Unsure}
+	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.Reread.Clean, Unchecked: found.Reread.Unsure}
 	if failed := cmp.Or(found.Reread.Failed, found.Reread.Lost); failed != nil {
 		out.DiskError = failed.Error()
 	}
 	if !found.NewestEvent.IsZero() {
-		out.NewestEventAt = new(wire.At(found.NewestEvent))
+		out.NewestEventAt = new(apitypes.At(found.NewestEvent))
 	}
 	if !found.CutAt.IsZero() {
-		out.CutAt = new(wire.At(found.CutAt))
+		out.CutAt = new(apitypes.At(found.CutAt))
 	}
 	if c.Forwarded != nil {
 		out.Forwarded = c.Forwarded.List()
@@ -38,8 +38,8 @@ func (c control) checkup(r *http.Request) (any, error) {
 
 func (c control) openProbe(*http.Request) (any, error) {
 	if c.Probes == nil {
-		return nil, &title.Error{Kind: title.Conflict, Message: "No server runs here that a probe could reach."}
+		return nil, &model.Error{Kind: model.Conflict, Message: "No server runs here that a probe could reach."}
 	}
 	path, err := c.Probes.Open()
-	return wire.ProbeOpened{Path: path}, err
+	return apitypes.ProbeOpened{Path: path}, err
 }

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // mountEvents registers the routes of the log of events.
@@ -29,7 +29,7 @@ func (c control) events(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := wire.Events{}
+	out := apitypes.Events{}
 	for len(out.Data) < limit {
 		query.Limit = min(limit-len(out.Data), 500)
 		page, err := c.Vault.Events.List(r.Context(), query)
@@ -49,7 +49,7 @@ func (c control) events(r *http.Request) (any, error) {
 func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err error) {
 	q = vault.Query{Sort: vault.SortCreated, Down: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
-		return 0, q, title.Refusal("limit", title.NotBetween("limit", 1, mostEvents))
+		return 0, q, model.Refusal("limit", model.NotBetween("limit", 1, mostEvents))
 	}
 	for _, filter := range []struct {
 		name   string
@@ -61,16 +61,16 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 		}
 		if filter.column == vault.ColumnRecord {
 			if value = ids.number(value); !recordText.MatchString(value) {
-				return 0, q, title.Refusal("record", title.NotSelectable("record"))
+				return 0, q, model.Refusal("record", model.NotSelectable("record"))
 			}
 		}
 		q.Where = append(q.Where, vault.Where{Column: filter.column, Value: value})
 	}
 	for name, bound := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
 		if text := asked.Get(name); text != "" {
-			var at wire.Time
+			var at apitypes.Time
 			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {
-				return 0, q, title.Refusal(name, "The "+name+" must be a time.")
+				return 0, q, model.Refusal(name, "The "+name+" must be a time.")
 			}
 			*bound = at.Time
 		}
@@ -85,38 +85,38 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		c.answer(func(*http.Request) (any, error) {
-			return nil, title.Refusal("from", title.NotInteger("from"))
+			return nil, model.Refusal("from", model.NotInteger("from"))
 		})(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	var end wire.EventEnd
-	err = c.Vault.Events.Each(r.Context(), from, func(e title.Event, damage error) error {
+	var end apitypes.EventEnd
+	err = c.Vault.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
 		if damage != nil {
-			return lines.Encode(wire.EventLine{Damaged: &wire.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10), Problem: damage.Error()}})
+			return lines.Encode(apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10), Problem: damage.Error()}})
 		}
 		end.Entries++
-		return lines.Encode(wire.EventLine{Event: new(eventShape(ids, e))})
+		return lines.Encode(apitypes.EventLine{Event: new(eventShape(ids, e))})
 	})
-	line := wire.EventLine{End: &end}
+	line := apitypes.EventLine{End: &end}
 	if err != nil {
 		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(requestIDHeader))
-		line = wire.EventLine{Error: err.Error()}
+		line = apitypes.EventLine{Error: err.Error()}
 	}
 	_ = lines.Encode(line) // a command that has gone needs no answer
 }
 
 func (c control) verifyEvents(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "entries", func(report func(done, total int64)) (wire.EventVerify, error) {
+	stream(c, w, r, "entries", func(report func(done, total int64)) (apitypes.EventVerify, error) {
 		found, err := c.Vault.Events.Verify(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return verifiedLog(found), err
 	})
 }
 
-func verifiedLog(r vault.LogReport) wire.EventVerify {
-	out := wire.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
+func verifiedLog(r vault.LogReport) apitypes.EventVerify {
+	out := apitypes.EventVerify{OK: r.OK(), Entries: int64(r.Entries), Last: int64(r.Last), Head: r.Head, More: int64(r.More)}
 	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}
 	return out
 }

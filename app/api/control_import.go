@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // importRoutes are the routes by which a tree of documents is filed. A document comes
@@ -22,12 +22,12 @@ func (c control) importRoutes() map[string]func(*http.Request) (any, error) {
 }
 
 func (c control) ensureFolder(r *http.Request) (any, error) {
-	var asked wire.FolderEnsure
+	var asked apitypes.FolderEnsure
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, body.Filename(asked.Name), asked.DryRun)
-	out := wire.FolderEnsured{Made: fresh}
+	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, decode.Filename(asked.Name), asked.DryRun)
+	out := apitypes.FolderEnsured{Made: fresh}
 	if made.ID != 0 {
 		out.Folder = new(folder(made))
 	}
@@ -44,9 +44,9 @@ func (c control) lookForFile(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	size, err := strconv.ParseInt(query.Get("size"), 10, 64)
 	if err != nil {
-		return nil, title.Refusal("size", "The size field must be an integer.")
+		return nil, model.Refusal("size", "The size field must be an integer.")
 	}
-	out := wire.Imported{Refused: c.Vault.Files.Foresee(place.Name, size)}
+	out := apitypes.Imported{Refused: c.Vault.Files.Foresee(place.Name, size)}
 	if digest := query.Get("sha256"); digest != "" && out.Refused == "" {
 		file, found, err := c.Vault.Files.There(r.Context(), place, digest)
 		if err != nil {
@@ -74,13 +74,13 @@ func (c control) importFile(r *http.Request) (any, error) {
 	}
 	if r.URL.Query().Get("dry_run") != "" {
 		refusal, err := c.Vault.Files.Judge(tray)
-		return wire.Imported{Refused: refusal}, err
+		return apitypes.Imported{Refused: refusal}, err
 	}
 	done, err := c.Vault.Files.Import(r.Context(), operator(r), place, r.URL.Query().Get("sha256"), tray)
 	if err != nil {
 		return nil, err
 	}
-	out := wire.Imported{There: done.There, Refused: done.Refusal}
+	out := apitypes.Imported{There: done.There, Refused: done.Refusal}
 	if done.Refusal == "" {
 		out.File = new(int64(done.File.ID))
 	}
@@ -89,11 +89,11 @@ func (c control) importFile(r *http.Request) (any, error) {
 
 func placeOf(r *http.Request) (vault.Place, error) {
 	query := r.URL.Query()
-	place := vault.Place{Name: body.Filename(query.Get("filename"))}
+	place := vault.Place{Name: decode.Filename(query.Get("filename"))}
 	if text := query.Get("folder_id"); text != "" {
 		id, err := strconv.ParseUint(text, 10, 63)
 		if err != nil {
-			return place, title.Absent("folder", text)
+			return place, model.Absent("folder", text)
 		}
 		place.Folder = id
 	}

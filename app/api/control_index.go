@@ -3,24 +3,24 @@ package api
 import (
 	"net/http"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // reindex asks for a new index of words, and answers when it is whole. Where nobody
 // serves, the work is done here.
 func (c control) reindex(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "records", func(report func(done, total int64)) (wire.SearchIndex, error) {
+	stream(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
 		if err := c.Vault.Reindex(r.Context(), operator(r)); err != nil {
-			return wire.SearchIndex{}, err
+			return apitypes.SearchIndex{}, err
 		}
 		s, err := c.Vault.AwaitIndex(r.Context(), func(done, total uint64) { report(int64(done), int64(total)) })
 		return searchIndex(s), err
 	})
 }
 
-func searchIndex(s vault.SearchState) wire.SearchIndex {
-	out := wire.SearchIndex{
+func searchIndex(s vault.SearchState) apitypes.SearchIndex {
+	out := apitypes.SearchIndex{
 		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.Behind),
 		Texts: int64(s.Texts), Lacking: int64(s.Lacking),
 	}
@@ -28,7 +28,7 @@ func searchIndex(s vault.SearchState) wire.SearchIndex {
 		out.Done, out.Total = new(int64(s.Done)), new(int64(s.Total))
 	}
 	if !s.Since.IsZero() {
-		out.Since = new(wire.At(s.Since))
+		out.Since = new(apitypes.At(s.Since))
 	}
 	if s.Failed != "" {
 		out.Error = &s.Failed

@@ -3,24 +3,24 @@ package api
 import (
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // damageStatus adds what is known of damage, and how the scrub goes.
-func (c control) damageStatus(out *wire.Status, s vault.Status) {
+func (c control) damageStatus(out *apitypes.Status, s vault.Status) {
 	for _, d := range c.Vault.Damaged() {
-		out.Damaged = append(out.Damaged, wire.Damaged{File: d.File, SHA256: d.Digest, Problem: d.Problem, FoundAt: wire.At(d.Found)})
+		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.File, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.Found)})
 	}
 	scrub := s.Scrub
-	out.Scrub = wire.Scrub{
+	out.Scrub = apitypes.Scrub{
 		EverySeconds: int64(scrub.Every / time.Second), Progress: scrub.Progress,
 		AgeSeconds: int64(scrub.Age / time.Second), Overdue: scrub.Overdue,
 	}
 	if !scrub.Started.IsZero() {
-		out.Scrub.StartedAt = new(wire.At(scrub.Started))
+		out.Scrub.StartedAt = new(apitypes.At(scrub.Started))
 	}
 	if !scrub.Completed.IsZero() {
-		out.Scrub.CompletedAt = new(wire.At(scrub.Completed))
+		out.Scrub.CompletedAt = new(apitypes.At(scrub.Completed))
 	}
 }

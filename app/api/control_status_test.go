@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // The status says why nothing can be added, with the figures of the disk.
@@ -49,7 +49,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 			door := api.Control(api.ControlOptions{Vault: v, Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
 			w := httptest.NewRecorder()
 			door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
-			var status wire.Status
+			var status apitypes.Status
 			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || w.Code != http.StatusOK {
 				t.Fatalf("%d %v: %s", w.Code, err, w.Body)
 			}

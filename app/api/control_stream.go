@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // progressEvery is how often something long says how far it is.
@@ -24,9 +24,9 @@ func stream[T any](c control, w http.ResponseWriter, r *http.Request, unit strin
 			return
 		}
 		said = time.Now()
-		_ = errors.Join(lines.Encode(wire.Line[T]{Progress: &wire.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush()) // as above
+		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush()) // as above
 	})
-	line := wire.Line[T]{Result: &result}
+	line := apitypes.Line[T]{Result: &result}
 	if err != nil {
 		status, failure, _ := translate(err)
 		if status == http.StatusInternalServerError {
@@ -34,7 +34,7 @@ func stream[T any](c control, w http.ResponseWriter, r *http.Request, unit strin
 			// Whoever may knock at this door owns the machine: the reason is for them.
 			failure.Message = err.Error()
 		}
-		line = wire.Line[T]{Error: failure.Message, Status: status}
+		line = apitypes.Line[T]{Error: failure.Message, Status: status}
 	}
 	_ = lines.Encode(line) // as above
 }

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // definitionRoutes are the routes on templates, order fields and order statuses.
@@ -25,21 +25,21 @@ func (c control) definitionRoutes() map[string]func(*http.Request) (any, error) 
 
 func (c control) templates(r *http.Request) (any, error) {
 	all, err := c.Vault.Templates.All(r.Context())
-	list := make([]wire.TemplateDefinition, 0, len(all))
+	list := make([]apitypes.TemplateDefinition, 0, len(all))
 	for _, t := range all {
 		list = append(list, templateShape(t))
 	}
-	return wire.TemplateDefinitions{Templates: list}, err
+	return apitypes.TemplateDefinitions{Templates: list}, err
 }
 
 func (c control) importTemplates(r *http.Request) (any, error) {
-	var asked wire.TemplatesImport
+	var asked apitypes.TemplatesImport
 	if err := readUpTo(r, &asked, definitionsBody); err != nil {
 		return nil, err
 	}
-	drafts := make([]title.TemplateDraft, 0, len(asked.Templates))
+	drafts := make([]model.TemplateDraft, 0, len(asked.Templates))
 	for _, t := range asked.Templates {
-		draft := title.TemplateDraft{ID: uint64(max(t.ID, 0)), Name: t.Name, Default: t.Default, Retired: t.Retired, Statuses: t.Statuses}
+		draft := model.TemplateDraft{ID: uint64(max(t.ID, 0)), Name: t.Name, Default: t.Default, Retired: t.Retired, Statuses: t.Statuses}
 		if t.CustomFields != nil {
 			draft.Fields = new(fieldsOf(*t.CustomFields))
 		}
@@ -55,7 +55,7 @@ func (c control) defaultTemplate(r *http.Request) (any, error) {
 		return nil, err
 	}
 	t, err := c.Vault.Templates.SetDefault(r.Context(), operator(r), id)
-	return wire.TemplateDefinitionBody{Data: templateShape(t)}, err
+	return apitypes.TemplateDefinitionBody{Data: templateShape(t)}, err
 }
 
 func (c control) retireTemplate(r *http.Request) (any, error) {
@@ -64,16 +64,16 @@ func (c control) retireTemplate(r *http.Request) (any, error) {
 		return nil, err
 	}
 	t, err := c.Vault.Templates.Retire(r.Context(), operator(r), id)
-	return wire.TemplateDefinitionBody{Data: templateShape(t)}, err
+	return apitypes.TemplateDefinitionBody{Data: templateShape(t)}, err
 }
 
 func (c control) orderFields(r *http.Request) (any, error) {
 	fields, err := c.Vault.Orders.Fields(r.Context())
-	return wire.OrderFields{CoreFields: definitions(title.CoreOrderFields()), CustomFields: definitions(fields)}, err
+	return apitypes.OrderFields{CoreFields: definitions(model.CoreOrderFields()), CustomFields: definitions(fields)}, err
 }
 
 func (c control) importOrderFields(r *http.Request) (any, error) {
-	var asked wire.OrderFieldsImport
+	var asked apitypes.OrderFieldsImport
 	if err := readUpTo(r, &asked, definitionsBody); err != nil {
 		return nil, err
 	}
@@ -83,11 +83,11 @@ func (c control) importOrderFields(r *http.Request) (any, error) {
 
 func (c control) orderStatuses(r *http.Request) (any, error) {
 	statuses, err := c.Vault.Orders.Statuses(r.Context())
-	return wire.OrderStatuses{Statuses: statuses}, err
+	return apitypes.OrderStatuses{Statuses: statuses}, err
 }
 
 func (c control) importOrderStatuses(r *http.Request) (any, error) {
-	var asked wire.OrderStatusesImport
+	var asked apitypes.OrderStatusesImport
 	if err := readUpTo(r, &asked, definitionsBody); err != nil {
 		return nil, err
 	}
@@ -102,30 +102,30 @@ const definitionsBody = 8 << 20
 func templateID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 63)
 	if err != nil {
-		return 0, title.Absent("template", r.PathValue("id"))
+		return 0, model.Absent("template", r.PathValue("id"))
 	}
 	return id, nil
 }
 
-func templateShape(t title.Template) wire.TemplateDefinition {
-	return wire.TemplateDefinition{ID: int64(t.ID), Name: t.Name, Default: t.Default, Retired: t.Retired,
+func templateShape(t model.Template) apitypes.TemplateDefinition {
+	return apitypes.TemplateDefinition{ID: int64(t.ID), Name: t.Name, Default: t.Default, Retired: t.Retired,
 		Statuses: t.Statuses, CustomFields: definitions(t.Fields)}
 }
 
-func fieldsOf(list []wire.Field) []title.Field {
-	fields := make([]title.Field, 0, len(list))
+func fieldsOf(list []apitypes.Field) []model.Field {
+	fields := make([]model.Field, 0, len(list))
 	for _, f := range list {
-		fields = append(fields, title.Field{Key: f.Key, Label: f.Label, Type: title.FieldType(f.Type), Required: f.Required, Options: f.Options})
+		fields = append(fields, model.Field{Key: f.Key, Label: f.Label, Type: model.FieldType(f.Type), Required: f.Required, Options: f.Options})
 	}
 	return fields
 }
 
-func changed(d vault.Definitions, dry bool) wire.DefinitionsChanged {
-	out := wire.DefinitionsChanged{DryRun: dry}
+func changed(d vault.Definitions, dry bool) apitypes.DefinitionsChanged {
+	out := apitypes.DefinitionsChanged{DryRun: dry}
 	for _, one := range d.Changed {
-		shape := wire.Definition{ID: optionalID(one.Template.ID), Name: one.Template.Name, Created: one.Created}
+		shape := apitypes.Definition{ID: optionalID(one.Template.ID), Name: one.Template.Name, Created: one.Created}
 		for _, change := range one.Changes {
-			shape.Changes = append(shape.Changes, wire.DefinitionChange(change))
+			shape.Changes = append(shape.Changes, apitypes.DefinitionChange(change))
 		}
 		out.Changed = append(out.Changed, shape)
 	}

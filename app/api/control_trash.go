@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (c control) trashRoutes() map[string]func(*http.Request) (any, error) {
@@ -28,9 +28,9 @@ const mostTrashed = 10_000
 func (c control) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > mostTrashed {
-		return nil, title.Refusal("limit", title.NotBetween("limit", 1, mostTrashed))
+		return nil, model.Refusal("limit", model.NotBetween("limit", 1, mostTrashed))
 	}
-	ids, out := newOpaque(c.Vault.Secrets), wire.TrashList{}
+	ids, out := newOpaque(c.Vault.Secrets), apitypes.TrashList{}
 	query := vault.Query{Sort: vault.SortCreated, Down: true}
 	for len(out.Data) < limit {
 		query.Limit = min(limit-len(out.Data), 500)
@@ -50,7 +50,7 @@ func (c control) trash(r *http.Request) (any, error) {
 
 func (c control) purgeable(r *http.Request) (any, error) {
 	due, kept, err := c.Vault.Trash.Purgeable(r.Context())
-	return wire.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
+	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
 }
 
 func (c control) trashed(r *http.Request) (any, error) {
@@ -64,7 +64,7 @@ func (c control) trashed(r *http.Request) (any, error) {
 }
 
 func (c control) purge(r *http.Request) (any, error) {
-	var asked wire.TrashPurge
+	var asked apitypes.TrashPurge
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
@@ -86,25 +86,25 @@ func trashRecord(ids opaque, text string) (noun string, id uint64, err error) {
 	noun, number, _ := strings.Cut(ids.number(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)
 	if err != nil {
-		return "", 0, title.Absent("record in the trash", text)
+		return "", 0, model.Absent("record in the trash", text)
 	}
 	return noun, id, nil
 }
 
-func trashItem(ids opaque, t vault.Trashed) wire.TrashItem {
-	item := wire.TrashItem{
-		Record: ids.spell(fmt.Sprintf("%s:%d", t.Noun, t.ID)), Kind: t.Noun, Name: t.Heading, DeletedAt: wire.At(t.At), KeptUntil: wire.At(t.Until),
-		DeletedBy: wire.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
+func trashItem(ids opaque, t vault.Trashed) apitypes.TrashItem {
+	item := apitypes.TrashItem{
+		Record: ids.spell(fmt.Sprintf("%s:%d", t.Noun, t.ID)), Kind: t.Noun, Name: t.Heading, DeletedAt: apitypes.At(t.At), KeptUntil: apitypes.At(t.Until),
+		DeletedBy: apitypes.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
 	}
 	if !t.Retained.IsZero() {
-		item.RetainedUntil = new(wire.At(t.Retained))
+		item.RetainedUntil = new(apitypes.At(t.Retained))
 	}
 	if of := t.Abstract; of != nil {
-		item.Abstract = &wire.TrashAbstract{ID: ids.abstracts.Encode(of.ID), Name: optional(of.Heading), InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
+		item.Abstract = &apitypes.TrashAbstract{ID: ids.abstracts.Encode(of.ID), Name: optional(of.Heading), InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
 	}
 	return item
 }
 
-func trashPurged(done vault.Purged) wire.TrashPurged {
-	return wire.TrashPurged{Records: int64(done.Records), Documents: int64(done.Files), Kept: int64(done.Kept), FreedBytes: done.Freed, Waits: done.Waits}
+func trashPurged(done vault.Purged) apitypes.TrashPurged {
+	return apitypes.TrashPurged{Records: int64(done.Records), Documents: int64(done.Files), Kept: int64(done.Kept), FreedBytes: done.Freed, Waits: done.Waits}
 }

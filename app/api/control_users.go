@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 )
 
 func (c control) userRoutes() map[string]func(*http.Request) (any, error) {
@@ -21,20 +21,20 @@ func (c control) userRoutes() map[string]func(*http.Request) (any, error) {
 
 func (c control) users(r *http.Request) (any, error) {
 	users, err := c.Vault.Users.List(r.Context())
-	list := make([]wire.User, 0, len(users))
+	list := make([]apitypes.User, 0, len(users))
 	for _, u := range users {
 		list = append(list, userShape(u))
 	}
-	return wire.Users{Data: list}, err
+	return apitypes.Users{Data: list}, err
 }
 
 func (c control) createUser(r *http.Request) (any, error) {
-	var asked wire.UserCreate
+	var asked apitypes.UserCreate
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	token, user, err := c.Vault.Users.Create(r.Context(), operator(r), title.UserDraft{
-		Name: asked.Name, Role: title.Role(asked.Role), Password: asked.Password,
+	token, user, err := c.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
+		Name: asked.Name, Role: model.Role(asked.Role), Password: asked.Password,
 	})
 	return c.linked(token, user, err)
 }
@@ -48,15 +48,15 @@ func (c control) resetUser(r *http.Request) (any, error) {
 	return c.linked(token, user, err)
 }
 
-func (c control) linked(token string, user title.User, err error) (any, error) {
+func (c control) linked(token string, user model.User, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	link := ""
 	if token != "" {
-		link = c.Origin + title.LinkPath + token
+		link = c.Origin + model.LinkPath + token
 	}
-	return wire.UserLinked{Link: link, Data: userShape(user)}, nil
+	return apitypes.UserLinked{Link: link, Data: userShape(user)}, nil
 }
 
 func (c control) setUserRole(r *http.Request) (any, error) {
@@ -64,12 +64,12 @@ func (c control) setUserRole(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var asked wire.UserRole
+	var asked apitypes.UserRole
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	user, err := c.Vault.Users.SetRole(r.Context(), operator(r), id, title.Role(asked.Role))
-	return wire.UserBody{Data: userShape(user)}, err
+	user, err := c.Vault.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
+	return apitypes.UserBody{Data: userShape(user)}, err
 }
 
 func (c control) disableUser(r *http.Request) (any, error) {
@@ -78,7 +78,7 @@ func (c control) disableUser(r *http.Request) (any, error) {
 		return nil, err
 	}
 	user, err := c.Vault.Users.Disable(r.Context(), operator(r), id)
-	return wire.UserBody{Data: userShape(user)}, err
+	return apitypes.UserBody{Data: userShape(user)}, err
 }
 
 func (c control) enableUser(r *http.Request) (any, error) {
@@ -87,21 +87,21 @@ func (c control) enableUser(r *http.Request) (any, error) {
 		return nil, err
 	}
 	user, err := c.Vault.Users.Enable(r.Context(), operator(r), id)
-	return wire.UserBody{Data: userShape(user)}, err
+	return apitypes.UserBody{Data: userShape(user)}, err
 }
 
 func userID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	if err != nil {
-		return 0, title.Absent("user", r.PathValue("id"))
+		return 0, model.Absent("user", r.PathValue("id"))
 	}
 	return id, nil
 }
 
-func userShape(u title.User) wire.User {
-	shape := wire.User{
+func userShape(u model.User) apitypes.User {
+	shape := apitypes.User{
 		ID: int64(u.ID), Name: u.Name, Role: string(u.Role), Joined: u.Password != "", SecondFactor: u.Factor != nil,
-		CreatedAt: wire.At(u.CreatedAt), LastSeenAt: spoken(u.LastSeenAt), DisabledAt: spoken(u.DisabledAt),
+		CreatedAt: apitypes.At(u.CreatedAt), LastSeenAt: spoken(u.LastSeenAt), DisabledAt: spoken(u.DisabledAt),
 	}
 	if u.Link != nil {
 		shape.LinkExpiresAt = spoken(&u.Link.ExpiresAt)

@@ -3,22 +3,22 @@ package api
 import (
 	"net/http"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 func (c control) verify(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "documents", func(report func(done, total int64)) (wire.Verify, error) {
+	stream(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
 		found, err := c.Vault.Verify(r.Context(), func(done, total int) { report(int64(done), int64(total)) })
 		return verified(found), err
 	})
 }
 
 func (c control) repair(w http.ResponseWriter, r *http.Request) {
-	stream(c, w, r, "documents", func(report func(done, total int64)) (wire.Verify, error) {
+	stream(c, w, r, "documents", func(report func(done, total int64)) (apitypes.Verify, error) {
 		did, err := c.Vault.Repair(r.Context(), operator(r), func(done, total int) { report(int64(done), int64(total)) })
 		out := verified(did.Report)
-		out.Repaired = &wire.Repaired{
+		out.Repaired = &apitypes.Repaired{
 			Done: did.Done, Findings: int64(did.Before), TasksAdded: int64(did.Requeued), TasksRemoved: int64(did.Dropped),
 			Leftovers: int64(did.Leftovers), Orphans: int64(did.Orphans),
 		}
@@ -26,14 +26,14 @@ func (c control) repair(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func verified(r vault.Report) wire.Verify {
-	out := wire.Verify{
+func verified(r vault.Report) apitypes.Verify {
+	out := apitypes.Verify{
 		OK: r.OK(), Records: int64(r.Records), Files: int64(r.Files), Blobs: int64(r.Blobs), Bytes: r.Bytes, Events: int64(r.Events),
 		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), SearchBytes: r.IndexBytes, Texts: int64(r.Texts), Other: int64(r.OtherVersion), Damaged: int64(r.DamagedPreviews),
-		Findings: make([]wire.Finding, 0, len(r.Findings)),
+		Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, wire.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}
 	return out
 }

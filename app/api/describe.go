@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 //go:embed openapi.yaml
@@ -90,9 +90,9 @@ func escaped(text string) []byte {
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {
-	w.Header().Set(wire.ErrorCode, ErrorCode(status))
+	w.Header().Set(apitypes.ErrorCode, ErrorCode(status))
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(wire.Failure{Message: message}) // nor does this one
+	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // nor does this one
 }
 
 // Owns reports whether a path is under /v1 or /api/v1, however it is spelt.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
 )
 
 // Address gives a function that tells a client's address as the routes of /v1 see
@@ -27,7 +27,7 @@ func Origin(publicURL string, trustedProxies []netip.Prefix) func(*http.Request)
 }
 
 // downloaded takes down that a key asked for the bytes of a document.
-func (e *edge) downloaded(c *call, file title.File) {
+func (e *edge) downloaded(c *call, file model.File) {
 	if c.Method == http.MethodGet {
 		e.Vault.Events.Note(c.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
 	}
@@ -79,19 +79,19 @@ func (o opaque) number(record string) string {
 
 // EventShape gives a function that shows an entry of the log as the routes of /v1 do,
 // for what stands beside them.
-func EventShape(r *secret.Ring) func(title.Event) wire.Event {
+func EventShape(r *secret.Ring) func(model.Event) apitypes.Event {
 	ids := newOpaque(r)
-	return func(e title.Event) wire.Event { return eventShape(ids, e) }
+	return func(e model.Event) apitypes.Event { return eventShape(ids, e) }
 }
 
 // eventShape is an entry of the log as callers see it, ids and all.
-func eventShape(o opaque, e title.Event) wire.Event {
-	out := wire.Event{
-		Seq: int64(e.Seq), At: wire.At(e.At), Kind: e.Kind, Record: optional(o.spell(e.Record)), RequestID: optional(e.Actor.RequestID), Hash: e.Hash,
-		Actor: wire.Actor{Kind: e.Actor.Kind, ID: optionalID(e.Actor.ID), Name: optional(e.Actor.Name), Address: optional(e.Actor.Address)},
+func eventShape(o opaque, e model.Event) apitypes.Event {
+	out := apitypes.Event{
+		Seq: int64(e.Seq), At: apitypes.At(e.At), Kind: e.Kind, Record: optional(o.spell(e.Record)), RequestID: optional(e.Actor.RequestID), Hash: e.Hash,
+		Actor: apitypes.Actor{Kind: e.Actor.Kind, ID: optionalID(e.Actor.ID), Name: optional(e.Actor.Name), Address: optional(e.Actor.Address)},
 	}
 	if len(e.Detail) > 0 {
-		out.Detail = make(wire.Detail, len(e.Detail))
+		out.Detail = make(apitypes.Detail, len(e.Detail))
 	}
 	for name, value := range e.Detail {
 		if o.of(name) != nil { // else it may be text of people
@@ -100,7 +100,7 @@ func eventShape(o opaque, e title.Event) wire.Event {
 		out.Detail[name] = value
 	}
 	for _, c := range e.Changes {
-		out.Changes = append(out.Changes, wire.Change{Field: c.Field, From: o.value(c.Field, c.From), To: o.value(c.Field, c.To)})
+		out.Changes = append(out.Changes, apitypes.Change{Field: c.Field, From: o.value(c.Field, c.From), To: o.value(c.Field, c.To)})
 	}
 	return out
 }
@@ -127,7 +127,7 @@ func unescaped(raw json.RawMessage) json.RawMessage {
 	if decoder.Decode(&v) != nil {
 		return raw
 	}
-	plain, err := wire.Marshal(v)
+	plain, err := apitypes.Marshal(v)
 	if err != nil {
 		return raw
 	}

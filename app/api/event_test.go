@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // door asks the control door of the house.
@@ -33,10 +33,10 @@ func (h *house) door(t *testing.T, method, path, body string) (status int, text 
 }
 
 // events lists the log, the newest first.
-func (h *house) events(t *testing.T, query string) []wire.Event {
+func (h *house) events(t *testing.T, query string) []apitypes.Event {
 	t.Helper()
 	status, text := h.door(t, http.MethodGet, "/control/events?limit=100&"+query, "")
-	var got wire.Events
+	var got apitypes.Events
 	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
 		t.Fatalf("status %d: %s, %v", status, text, err)
 	}
@@ -108,7 +108,7 @@ func TestEveryVerbLeavesAnEvent(t *testing.T) {
 		{"file.changed", "file:1", ""}, {"file.trashed", "file:1", ""}, {"file.restored", "file:1", ""},
 		{"folder.changed", "folder:5", ""}, {"folder.removed", "folder:5", ""},
 	}
-	got := slices.DeleteFunc(h.events(t, ""), func(e wire.Event) bool { return e.Seq <= before })
+	got := slices.DeleteFunc(h.events(t, ""), func(e apitypes.Event) bool { return e.Seq <= before })
 	if len(got) != len(want) {
 		t.Fatalf("%d events, want %d: %+v", len(got), len(want), got)
 	}
@@ -160,12 +160,12 @@ func TestEventShape(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 29, 4, 0, 1, 0, time.UTC)
 	h := open(t, func(s *setup) {
-		logged(t, s, title.Event{At: at, Actor: title.Actor{Kind: "user", ID: 3, Name: "Ann <x>", Address: "192.0.2.1", RequestID: "r-1"}, Kind: "file.changed", Record: "file:1",
+		logged(t, s, model.Event{At: at, Actor: model.Actor{Kind: "user", ID: 3, Name: "Ann <x>", Address: "192.0.2.1", RequestID: "r-1"}, Kind: "file.changed", Record: "file:1",
 			Detail: map[string]string{"abstract": "abstract:7", "name": "abstract:7", "order": "order"},
-			Changes: []title.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)}, {Field: "abstract_id", From: nil, To: []byte("7")},
+			Changes: []model.Change{{Field: "filename", From: []byte(`"a <b>.pdf"`), To: []byte(`"b.pdf"`)}, {Field: "abstract_id", From: nil, To: []byte("7")},
 				{Field: "folder_id", From: []byte("7"), To: []byte("null")}}},
-			title.Event{At: at, Actor: title.System(), Kind: "abstract.purged", Record: "abstract:7"},
-			title.Event{At: at, Actor: title.System(), Kind: "vault.opened"})
+			model.Event{At: at, Actor: model.System(), Kind: "abstract.purged", Record: "abstract:7"},
+			model.Event{At: at, Actor: model.System(), Kind: "vault.opened"})
 	})
 	h.ask(t, row{as: "full", method: "GET", path: "/v1/order-fields", status: 200})
 	abstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(7)
@@ -213,7 +213,7 @@ func TestControlEventsRefused(t *testing.T) {
 }
 
 // logged puts events into the log of a house that is about to be opened.
-func logged(t *testing.T, s *setup, events ...title.Event) {
+func logged(t *testing.T, s *setup, events ...model.Event) {
 	t.Helper()
 	ring, _, err := secret.Load(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Chance())
 	if err != nil {

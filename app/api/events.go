@@ -4,9 +4,9 @@ import (
 	"context"
 	"regexp"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 const eventsPath = "/events"
@@ -14,7 +14,7 @@ const eventsPath = "/events"
 type eventHandler struct {
 	edge  *edge
 	verbs interface {
-		List(ctx context.Context, q vault.Query) (vault.Page[title.Event], error)
+		List(ctx context.Context, q vault.Query) (vault.Page[model.Event], error)
 	}
 }
 
@@ -23,7 +23,7 @@ var eventListing = listing{
 	sorts:  []sorting{{"created_at", vault.SortCreated}},
 	follow: "after",
 	filters: append([]filter{
-		byText("actor", vault.ColumnActor, title.MaxName), byText("kind", vault.ColumnKind, title.MaxName), byRecord("record"),
+		byText("actor", vault.ColumnActor, model.MaxName), byText("kind", vault.ColumnKind, model.MaxName), byRecord("record"),
 	}, byCreation()...),
 }
 
@@ -36,7 +36,7 @@ func (h eventHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, func(v title.Event) wire.Event { return eventShape(h.edge.opaque(), v) }))
+	return ok(pageOf(h.edge, c, asked, page, func(v model.Event) apitypes.Event { return eventShape(h.edge.opaque(), v) }))
 }
 
 // recordText is the name of a record as the log has it.
@@ -47,7 +47,7 @@ func byRecord(name string) filter {
 	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		record := e.opaque().number(text)
 		if !recordText.MatchString(record) {
-			return title.NotSelectable(name)
+			return model.NotSelectable(name)
 		}
 		where(q, vault.ColumnRecord, record)
 		return ""

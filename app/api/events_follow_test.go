@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // followed is a page of the log in sequence.
-func (h *house) followed(t *testing.T, path string) (page wire.Page[wire.Event], seqs []int64) {
+func (h *house) followed(t *testing.T, path string) (page apitypes.Page[apitypes.Event], seqs []int64) {
 	t.Helper()
-	page = decode[wire.Page[wire.Event]](t, h.ask(t, row{as: "events", method: "GET", path: path, status: 200}))
+	page = decode[apitypes.Page[apitypes.Event]](t, h.ask(t, row{as: "events", method: "GET", path: path, status: 200}))
 	for _, e := range page.Data {
 		seqs = append(seqs, e.Seq)
 	}

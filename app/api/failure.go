@@ -10,12 +10,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"deedkeep/app/body"
-	"deedkeep/app/pace"
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
+	"deedkeep/app/httpx"
+	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // refusal is a failure of HTTP itself, which no floor below knows of.
@@ -45,20 +45,20 @@ var (
 	errBrokeOff  = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
 	errTooSlow   = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
 	errHost      = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
-	errForbidden = &title.Error{Kind: title.Forbidden, Message: "This API key is not authorized for the Developer API."}
+	errForbidden = &model.Error{Kind: model.Forbidden, Message: "This API key is not authorized for the Developer API."}
 )
 
 // kinds is the table of the failures that come from below.
-var kinds = map[title.Kind]int{
-	title.Invalid:         http.StatusUnprocessableEntity,
-	title.Unauthenticated: http.StatusUnauthorized,
-	title.Forbidden:       http.StatusForbidden,
-	title.NotFound:        http.StatusNotFound,
-	title.Conflict:        http.StatusConflict,
-	title.Full:            http.StatusInsufficientStorage,
-	title.Closing:         http.StatusServiceUnavailable,
-	title.Stale:           http.StatusPreconditionFailed,
-	title.Locked:          http.StatusLocked,
+var kinds = map[model.Kind]int{
+	model.Invalid:         http.StatusUnprocessableEntity,
+	model.Unauthenticated: http.StatusUnauthorized,
+	model.Forbidden:       http.StatusForbidden,
+	model.NotFound:        http.StatusNotFound,
+	model.Conflict:        http.StatusConflict,
+	model.Full:            http.StatusInsufficientStorage,
+	model.Closing:         http.StatusServiceUnavailable,
+	model.Stale:           http.StatusPreconditionFailed,
+	model.Locked:          http.StatusLocked,
 }
 
 // codes is the table of what X-Error-Code says, by status: for programs, which must not
@@ -110,7 +110,7 @@ func (e *edge) fail(c *gin.Context, err error) {
 	case status >= http.StatusInternalServerError:
 		e.Log.ErrorContext(c.Request.Context(), "request failed", "error", err, "status", status, "request_id", requestID(c))
 	}
-	c.Header(wire.ErrorCode, ErrorCode(status))
+	c.Header(apitypes.ErrorCode, ErrorCode(status))
 	for _, set := range []map[string]string{statusHeaders[status], header} {
 		for name, value := range set {
 			c.Header(name, value)
@@ -121,12 +121,12 @@ func (e *edge) fail(c *gin.Context, err error) {
 }
 
 // translate is the one mapping from errors to statuses and sentences.
-func translate(err error) (int, wire.Failure, map[string]string) {
+func translate(err error) (int, apitypes.Failure, map[string]string) {
 	var (
 		r         *refusal
-		named     *title.Error
-		malformed *body.MalformedError
-		limit     *body.LimitError
+		named     *model.Error
+		malformed *decode.MalformedError
+		limit     *decode.LimitError
 		long      *http.MaxBytesError
 		busy      *vault.SignInError
 		protocol  *tus.Error
@@ -134,31 +134,31 @@ func translate(err error) (int, wire.Failure, map[string]string) {
 	switch {
 	case errors.As(err, &protocol):
 		return translateProtocol(protocol)
-	case errors.Is(err, pace.ErrTooSlow):
-		return errTooSlow.status, wire.Failure{Message: errTooSlow.message}, nil
-	case errors.Is(err, pace.ErrBrokeOff):
-		return errBrokeOff.status, wire.Failure{Message: errBrokeOff.message}, nil
+	case errors.Is(err, httpx.ErrTooSlow):
+		return errTooSlow.status, apitypes.Failure{Message: errTooSlow.message}, nil
+	case errors.Is(err, httpx.ErrBrokeOff):
+		return errBrokeOff.status, apitypes.Failure{Message: errBrokeOff.message}, nil
 	case errors.As(err, &r):
-		return r.status, wire.Failure{Message: r.message}, r.header
+		return r.status, apitypes.Failure{Message: r.message}, r.header
 	case errors.As(err, &long):
 		return translate(tooLarge(long.Limit))
 	case errors.As(err, &limit):
-		return http.StatusRequestEntityTooLarge, wire.Failure{Message: limit.Error()}, nil
+		return http.StatusRequestEntityTooLarge, apitypes.Failure{Message: limit.Error()}, nil
 	case errors.As(err, &malformed):
-		return http.StatusBadRequest, wire.Failure{Message: malformed.Error()}, nil
+		return http.StatusBadRequest, apitypes.Failure{Message: malformed.Error()}, nil
 	case errors.As(err, &busy) && busy.Wait > 0: // it passes by itself
-		return http.StatusTooManyRequests, wire.Failure{Message: busy.Error()}, map[string]string{
+		return http.StatusTooManyRequests, apitypes.Failure{Message: busy.Error()}, map[string]string{
 			"Retry-After": strconv.Itoa(int(busy.Wait / time.Second)),
 		}
 	case errors.As(err, &named) && kinds[named.Kind] != 0:
-		return statusOf(named), wire.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
+		return statusOf(named), apitypes.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}
-	return http.StatusInternalServerError, wire.Failure{Message: "Server error."}, nil
+	return http.StatusInternalServerError, apitypes.Failure{Message: "Server error."}, nil
 }
 
 // statusOf is that of the table; an upload that another request writes is locked, which
 // passes, while a conflict stays.
-func statusOf(named *title.Error) int {
+func statusOf(named *model.Error) int {
 	if errors.Is(named, vault.ErrUploadBusy) {
 		return http.StatusLocked
 	}
@@ -166,16 +166,16 @@ func statusOf(named *title.Error) int {
 }
 
 // translateProtocol is the answer to a request that is not as tus has it.
-func translateProtocol(err *tus.Error) (int, wire.Failure, map[string]string) {
+func translateProtocol(err *tus.Error) (int, apitypes.Failure, map[string]string) {
 	var header map[string]string
 	if err.Status == http.StatusPreconditionFailed {
 		header = map[string]string{"Tus-Version": tus.Version}
 	}
-	return err.Status, wire.Failure{Message: err.Message}, header
+	return err.Status, apitypes.Failure{Message: err.Message}, header
 }
 
-func fieldErrors(fields title.Fields) wire.FieldErrors {
-	var list wire.FieldErrors
+func fieldErrors(fields model.Fields) apitypes.FieldErrors {
+	var list apitypes.FieldErrors
 	for _, f := range fields {
 		for _, sentence := range f.Sentences {
 			list.Add(f.Field, sentence)

@@ -5,23 +5,23 @@ import (
 	"fmt"
 	"net/http"
 
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 type fileHandler struct {
 	edge  *edge
 	verbs interface {
 		trays
-		Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
-		Get(ctx context.Context, id uint64) (title.File, error)
-		List(ctx context.Context, q vault.Query) (vault.Page[title.File], error)
-		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.Matches[title.File], error)
-		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.FilePatch, match vault.Match) (title.File, error)
-		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.File]) (title.File, error)
+		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *vault.Tray, keep vault.Keep[vault.Filed]) (vault.Filed, error)
+		Get(ctx context.Context, id uint64) (model.File, error)
+		List(ctx context.Context, q vault.Query) (vault.Page[model.File], error)
+		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.Matches[model.File], error)
+		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FilePatch, match vault.Match) (model.File, error)
+		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
+		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.File]) (model.File, error)
 	}
 }
 
@@ -42,7 +42,7 @@ func (h fileHandler) upload(c *call) (answer, error) {
 // uploaded tells what became of the documents: 201 when one was stored, else 200.
 func (e *edge) uploaded(c *call, filed vault.Filed) answer {
 	stored, failed := len(filed.Files), len(filed.Failures)
-	report := wire.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: e.files(c, filed.Files), Errors: failures(filed.Failures)}
+	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: e.files(c, filed.Files), Errors: failures(filed.Failures)}
 	switch {
 	case stored == 0:
 		report.Message = fmt.Sprintf("No files were uploaded: %d file(s) failed validation", failed)
@@ -61,8 +61,8 @@ func (h fileHandler) get(c *call) (answer, error) {
 	return h.read(c, file), nil
 }
 
-func (h fileHandler) read(c *call, f title.File) answer {
-	return answer{status: http.StatusOK, header: h.edge.etags[fileNoun].of(f.ID, f.Version), body: wire.FileBody{Data: h.edge.file(c, f)}}
+func (h fileHandler) read(c *call, f model.File) answer {
+	return answer{status: http.StatusOK, header: h.edge.etags[fileNoun].of(f.ID, f.Version), body: apitypes.FileBody{Data: h.edge.file(c, f)}}
 }
 
 var fileListing = listing{
@@ -83,7 +83,7 @@ func (h fileHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(pageOf(h.edge, c, asked, page, func(f title.File) wire.File { return h.edge.file(c, f) }))
+	return ok(pageOf(h.edge, c, asked, page, func(f model.File) apitypes.File { return h.edge.file(c, f) }))
 }
 
 func (h fileHandler) patch(c *call) (answer, error) {
@@ -95,7 +95,7 @@ func (h fileHandler) patch(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	file, err = h.verbs.Patch(c.Context(), c.actor, file.ID, title.FilePatch{Filename: m.filename("filename"), FolderID: m.number("folder_id")},
+	file, err = h.verbs.Patch(c.Context(), c.actor, file.ID, model.FilePatch{Filename: m.filename("filename"), FolderID: m.number("folder_id")},
 		h.edge.etags[fileNoun].match(c.Header, file.ID))
 	if err != nil {
 		return answer{}, err
@@ -122,7 +122,7 @@ func (h fileHandler) restore(c *call) (answer, error) {
 	if err := h.edge.nothing(c); err != nil {
 		return answer{}, err
 	}
-	render := func(f title.File) answer { return h.read(c, f) }
+	render := func(f model.File) answer { return h.read(c, f) }
 	file, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
 	if err != nil {
 		return answer{}, err
@@ -141,34 +141,34 @@ func (h fileHandler) download(c *call) (answer, error) {
 	return answer{status: http.StatusFound, location: c.origin + h.edge.links.Sign(link)}, nil
 }
 
-func (h fileHandler) find(c *call) (title.File, error) {
+func (h fileHandler) find(c *call) (model.File, error) {
 	id, err := c.number()
 	if err != nil {
-		return title.File{}, err
+		return model.File{}, err
 	}
 	return h.verbs.Get(c.Context(), id)
 }
 
-func (e *edge) files(c *call, files []title.File) []wire.File {
-	list := make([]wire.File, 0, len(files))
+func (e *edge) files(c *call, files []model.File) []apitypes.File {
+	list := make([]apitypes.File, 0, len(files))
 	for _, f := range files {
 		list = append(list, e.file(c, f))
 	}
 	return list
 }
 
-func (e *edge) file(c *call, f title.File) wire.File {
-	return wire.File{
+func (e *edge) file(c *call, f model.File) apitypes.File {
+	return apitypes.File{
 		ID: int64(f.ID), Filename: f.Filename, FileType: f.Type(), MimeType: f.MIME, PageCount: f.Pages,
-		FileSize: f.Size, FileSizeHuman: wire.HumanSize(f.Size), FolderID: optionalID(f.FolderID), IsProcessing: f.Processing,
-		DownloadURL: fmt.Sprintf("%s/v1/file-vault/files/%d/download", c.origin, f.ID), CreatedAt: wire.At(f.CreatedAt),
+		FileSize: f.Size, FileSizeHuman: apitypes.HumanSize(f.Size), FolderID: optionalID(f.FolderID), IsProcessing: f.Processing,
+		DownloadURL: fmt.Sprintf("%s/v1/file-vault/files/%d/download", c.origin, f.ID), CreatedAt: apitypes.At(f.CreatedAt),
 	}
 }
 
-func failures(refused []title.FileFailure) []wire.FileFailure {
-	list := make([]wire.FileFailure, 0, len(refused))
+func failures(refused []model.FileFailure) []apitypes.FileFailure {
+	list := make([]apitypes.FileFailure, 0, len(refused))
 	for _, f := range refused {
-		list = append(list, wire.FileFailure{Filename: f.Filename, Error: f.Reason})
+		list = append(list, apitypes.FileFailure{Filename: f.Filename, Error: f.Reason})
 	}
 	return list
 }

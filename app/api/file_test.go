@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vaulttest"
 )
 
@@ -182,7 +182,7 @@ func TestUploadTooMany(t *testing.T) {
 type killedReader struct{ vaulttest.Reader }
 
 func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, inspect.Limits) (inspect.Report, error) {
-	return inspect.Report{}, fmt.Errorf("read frame: %w", reader.ErrKilled)
+	return inspect.Report{}, fmt.Errorf("read frame: %w", sandbox.ErrKilled)
 }
 
 // A document that could not be checked because its processes were killed from outside

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -35,10 +35,10 @@ func where(q *vault.Query, column vault.Column, value string) {
 func byText(name string, column vault.Column, most int) filter {
 	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		switch {
-		case !body.ValidText(text):
-			return title.BadCharacters(name)
+		case !decode.ValidText(text):
+			return model.BadCharacters(name)
 		case utf8.RuneCountInString(text) > most:
-			return title.TooLong(name, most)
+			return model.TooLong(name, most)
 		}
 		where(q, column, text)
 		return ""
@@ -48,12 +48,12 @@ func byText(name string, column vault.Column, most int) filter {
 // byNumber is the number of another record, which need not be there.
 func byNumber(name string, column vault.Column) filter {
 	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
-		n, _, ok := body.Integer(text)
+		n, _, ok := decode.Integer(text)
 		switch {
 		case !ok:
-			return title.NotInteger(name)
+			return model.NotInteger(name)
 		case n <= 0:
-			return title.NotSelectable(name)
+			return model.NotSelectable(name)
 		}
 		where(q, column, strconv.FormatInt(n, 10))
 		return ""
@@ -77,7 +77,7 @@ func byAbstract(name string) filter {
 	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		id, ok := e.abstracts.Decode(text)
 		if !ok {
-			return title.NotSelectable(name)
+			return model.NotSelectable(name)
 		}
 		where(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
 		return ""
@@ -92,7 +92,7 @@ func byBoolean(name string, column vault.Column) filter {
 		case "false", "0":
 			where(q, column, "false")
 		default:
-			return title.NotBoolean(name)
+			return model.NotBoolean(name)
 		}
 		return ""
 	}}
@@ -101,7 +101,7 @@ func byBoolean(name string, column vault.Column) filter {
 func byChoice(name string, column vault.Column, choices ...string) filter {
 	return filter{name: name, read: func(_ *edge, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
-			return title.NotSelectable(name)
+			return model.NotSelectable(name)
 		}
 		where(q, column, text)
 		return ""
@@ -130,7 +130,7 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 		{name: from, read: func(_ *edge, text string, q *vault.Query) string {
 			at, _, ok := instant(text)
 			if !ok {
-				return title.NotInstant(from)
+				return model.NotInstant(from)
 			}
 			end, _ := ends(q)
 			if *end = at.Truncate(time.Microsecond); end.Before(at) {
@@ -141,7 +141,7 @@ func bySpan(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 		{name: to, read: func(_ *edge, text string, q *vault.Query) string {
 			at, day, ok := instant(text)
 			if !ok {
-				return title.NotInstant(to)
+				return model.NotInstant(to)
 			}
 			if day {
 				at = at.AddDate(0, 0, 1).Add(-time.Microsecond)
@@ -171,7 +171,7 @@ func instant(text string) (at time.Time, day, ok bool) {
 func scopeOf(noun, sort string, q vault.Query) string {
 	parts := []string{"sort=" + sort}
 	for _, w := range q.Where {
-		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, title.Fold(w.Value)))
+		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, model.Fold(w.Value)))
 	}
 	for name, at := range map[string]time.Time{"from": q.From, "to": q.To, "updated_from": q.Since, "updated_to": q.Until} {
 		if !at.IsZero() {

@@ -4,19 +4,19 @@ import (
 	"context"
 	"net/http"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 type folderHandler struct {
 	edge  *edge
 	verbs interface {
-		List(ctx context.Context) ([]title.Folder, error)
-		Create(ctx context.Context, actor title.Actor, draft title.FolderDraft, keep vault.Keep[title.Folder]) (title.Folder, error)
-		Get(ctx context.Context, id uint64) (title.Folder, error)
-		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.FolderPatch, match vault.Match) (title.Folder, error)
-		Remove(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
+		List(ctx context.Context) ([]model.Folder, error)
+		Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep vault.Keep[model.Folder]) (model.Folder, error)
+		Get(ctx context.Context, id uint64) (model.Folder, error)
+		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FolderPatch, match vault.Match) (model.Folder, error)
+		Remove(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
 	}
 }
 
@@ -25,11 +25,11 @@ func (h folderHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list := make([]wire.Folder, 0, len(folders))
+	list := make([]apitypes.Folder, 0, len(folders))
 	for _, f := range folders {
 		list = append(list, folder(f))
 	}
-	return ok(wire.Folders{Folders: list})
+	return ok(apitypes.Folders{Folders: list})
 }
 
 func (h folderHandler) create(c *call) (answer, error) {
@@ -37,11 +37,11 @@ func (h folderHandler) create(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	render := func(f title.Folder) answer {
+	render := func(f model.Folder) answer {
 		return answer{status: http.StatusCreated, header: h.edge.etags[folderNoun].of(f.ID, f.Version),
-			body: wire.FolderCreated{Success: true, Message: "Folder created successfully", Folder: folder(f)}}
+			body: apitypes.FolderCreated{Success: true, Message: "Folder created successfully", Folder: folder(f)}}
 	}
-	made, err := h.verbs.Create(c.Context(), c.actor, title.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, keep(c, render))
+	made, err := h.verbs.Create(c.Context(), c.actor, model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, keep(c, render))
 	if err != nil {
 		return answer{}, err
 	}
@@ -72,7 +72,7 @@ func (h folderHandler) patch(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	changed, err := h.verbs.Patch(c.Context(), c.actor, id, title.FolderPatch{Name: m.input("name"), ParentID: m.number("parent_id")},
+	changed, err := h.verbs.Patch(c.Context(), c.actor, id, model.FolderPatch{Name: m.input("name"), ParentID: m.number("parent_id")},
 		h.edge.etags[folderNoun].match(c.Header, id))
 	if err != nil {
 		return answer{}, err
@@ -91,10 +91,10 @@ func (h folderHandler) remove(c *call) (answer, error) {
 	return gone()
 }
 
-func (h folderHandler) read(f title.Folder) answer {
-	return answer{status: http.StatusOK, header: h.edge.etags[folderNoun].of(f.ID, f.Version), body: wire.FolderBody{Data: folder(f)}}
+func (h folderHandler) read(f model.Folder) answer {
+	return answer{status: http.StatusOK, header: h.edge.etags[folderNoun].of(f.ID, f.Version), body: apitypes.FolderBody{Data: folder(f)}}
 }
 
-func folder(f title.Folder) wire.Folder {
-	return wire.Folder{ID: int64(f.ID), Name: f.Name, ParentID: optionalID(f.ParentID)}
+func folder(f model.Folder) apitypes.Folder {
+	return apitypes.Folder{ID: int64(f.ID), Name: f.Name, ParentID: optionalID(f.ParentID)}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func folder(body string, status int, want string) row {
@@ -55,16 +55,16 @@ func TestFolderRefused(t *testing.T) {
 
 // kinds is a template with a field of every type.
 func kinds(s *setup) {
-	var fields []title.Field
-	for _, kind := range title.FieldTypes() {
-		f := title.Field{Key: "a_" + string(kind), Label: "A " + string(kind), Type: kind}
-		if kind == title.Dropdown || kind == title.Multiselect {
+	var fields []model.Field
+	for _, kind := range model.FieldTypes() {
+		f := model.Field{Key: "a_" + string(kind), Label: "A " + string(kind), Type: kind}
+		if kind == model.Dropdown || kind == model.Multiselect {
 			f.Options = []string{"One", "Two", "7"}
 		}
 		fields = append(fields, f)
 	}
-	fields = append(fields, title.Field{Key: "must", Label: "Must", Type: title.Text, Required: true})
-	s.workspace.Templates = []title.Template{
+	fields = append(fields, model.Field{Key: "must", Label: "Must", Type: model.Text, Required: true})
+	s.workspace.Templates = []model.Template{
 		{Name: "All kinds", Fields: fields, Statuses: []string{"New", "Done"}}, {Name: "Retired"}, {Name: "Bare"},
 	}
 	s.workspace.OrderFields = fields

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Forwarded counts the requests whose forwarding headers could not be used, by the address
@@ -19,7 +19,7 @@ type Forwarded struct {
 	now  func() time.Time
 
 	mu                    sync.Mutex
-	seen                  map[netip.Addr]*wire.Forwarded
+	seen                  map[netip.Addr]*apitypes.Forwarded
 	untrusted, unreadable uint64
 }
 
@@ -30,7 +30,7 @@ const (
 
 // NewForwarded counts nothing yet.
 func NewForwarded(trustedProxies []netip.Prefix, now func() time.Time) *Forwarded {
-	return &Forwarded{edge: &edge{Options: Options{TrustedProxies: trustedProxies}}, now: now, seen: map[netip.Addr]*wire.Forwarded{}}
+	return &Forwarded{edge: &edge{Options: Options{TrustedProxies: trustedProxies}}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
 }
 
 // Watch counts the requests that next gets.
@@ -66,7 +66,7 @@ func (f *Forwarded) note(r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	from := f.from(ip)
-	from.LastAt = wire.At(f.now())
+	from.LastAt = apitypes.At(f.now())
 	if untrusted {
 		from.Untrusted++
 		f.untrusted++
@@ -78,30 +78,30 @@ func (f *Forwarded) note(r *http.Request) {
 }
 
 // from is the entry of an address.
-func (f *Forwarded) from(ip netip.Addr) *wire.Forwarded {
+func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
 	if f.seen[ip] == nil {
 		if len(f.seen) >= mostForwarded {
 			list := f.list()
 			delete(f.seen, netip.MustParseAddr(list[len(list)-1].Peer))
 		}
-		f.seen[ip] = &wire.Forwarded{Peer: ip.String()}
+		f.seen[ip] = &apitypes.Forwarded{Peer: ip.String()}
 	}
 	return f.seen[ip]
 }
 
 // List gives the addresses, the one with the most requests first.
-func (f *Forwarded) List() wire.List[wire.Forwarded] {
+func (f *Forwarded) List() apitypes.List[apitypes.Forwarded] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.list()
 }
 
-func (f *Forwarded) list() wire.List[wire.Forwarded] {
-	list := make(wire.List[wire.Forwarded], 0, len(f.seen))
+func (f *Forwarded) list() apitypes.List[apitypes.Forwarded] {
+	list := make(apitypes.List[apitypes.Forwarded], 0, len(f.seen))
 	for _, from := range f.seen {
 		list = append(list, *from)
 	}
-	slices.SortFunc(list, func(a, b wire.Forwarded) int {
+	slices.SortFunc(list, func(a, b apitypes.Forwarded) int {
 		return cmp.Or(cmp.Compare(b.Untrusted+b.Unreadable, a.Untrusted+a.Unreadable), b.LastAt.Compare(a.LastAt.Time), strings.Compare(a.Peer, b.Peer))
 	})
 	return list

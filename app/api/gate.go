@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // gate is what stands before every route: who is it, and may they (API.md, "order
@@ -16,7 +16,7 @@ import (
 type gate struct {
 	edge *edge
 	keys interface {
-		Authenticate(ctx context.Context, presented string) (title.Actor, error)
+		Authenticate(ctx context.Context, presented string) (model.Actor, error)
 	}
 	failing, requests *window
 }
@@ -25,14 +25,14 @@ type gate struct {
 func (g *gate) admit(c *gin.Context) {
 	origin, err := g.edge.origin(c.Request)
 	if err == nil && c.Request.Method != http.MethodOptions {
-		var actor title.Actor
+		var actor model.Actor
 		actor, err = g.check(c)
 		c.Set(actorKey, actor)
 	}
 	if err != nil {
 		body := newPacedBody(c.Writer, c.Request, g.edge.Limits)
 		bytes, within := int64(anybodysBytes), anybodysTime
-		if title.KindOf(err) == title.Forbidden {
+		if model.KindOf(err) == model.Forbidden {
 			bytes, within = callersBytes, callersTime
 		}
 		if !body.Leave(bytes, within) {
@@ -44,18 +44,18 @@ func (g *gate) admit(c *gin.Context) {
 	c.Set(originKey, origin)
 }
 
-func (g *gate) check(c *gin.Context) (title.Actor, error) {
+func (g *gate) check(c *gin.Context) (model.Actor, error) {
 	if g.edge.isOpen(c) {
-		return title.Actor{}, nil
+		return model.Actor{}, nil
 	}
 	presented, given := bearer(c.Request.Header)
 	if !given {
-		return title.Actor{}, errUnauthenticated
+		return model.Actor{}, errUnauthenticated
 	}
 	address := g.edge.address(c.Request)
 	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
-	if title.KindOf(err) == title.Unauthenticated {
-		if _, retry, ok := g.failing.take(title.Network(address).String()); !ok {
+	if model.KindOf(err) == model.Unauthenticated {
+		if _, retry, ok := g.failing.take(model.Network(address).String()); !ok {
 			return actor, tooMany(g.failing.limit, retry)
 		}
 	}
@@ -70,7 +70,7 @@ func (g *gate) check(c *gin.Context) (title.Actor, error) {
 }
 
 // pace counts a request of a key, where that is limited.
-func (g *gate) pace(c *gin.Context, actor title.Actor) error {
+func (g *gate) pace(c *gin.Context, actor model.Actor) error {
 	if g.requests.limit <= 0 {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (g *gate) pace(c *gin.Context, actor title.Actor) error {
 	return nil
 }
 
-var errUnauthenticated = &title.Error{Kind: title.Unauthenticated, Message: "Unauthenticated."}
+var errUnauthenticated = &model.Error{Kind: model.Unauthenticated, Message: "Unauthenticated."}
 
 // bearer is the credential of exactly one Authorization header of that scheme.
 func bearer(h http.Header) (key string, given bool) {
@@ -103,12 +103,12 @@ func able(abilities []string, method, route string) bool {
 	reads := method == http.MethodGet || method == http.MethodHead
 	switch route {
 	case "/v1" + eventsPath:
-		return reads && slices.Contains(abilities, title.AbilityEvents)
+		return reads && slices.Contains(abilities, model.AbilityEvents)
 	case MetricsPath:
-		return reads && slices.Contains(abilities, title.AbilityMetrics)
+		return reads && slices.Contains(abilities, model.AbilityMetrics)
 	}
-	if slices.Contains(abilities, title.AbilityAPI) {
+	if slices.Contains(abilities, model.AbilityAPI) {
 		return true
 	}
-	return reads && slices.Contains(abilities, title.AbilityRead)
+	return reads && slices.Contains(abilities, model.AbilityRead)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"deedkeep/app/api"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 	closed "deedkeep/app/vaulttest/description"
@@ -39,7 +39,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 type setup struct {
 	vault     vault.Options
 	api       api.Options
-	workspace title.Workspace
+	workspace model.Workspace
 	retired   []uint64          // templates
 	secret    io.Reader         // what the secret is made of
 	keys      map[string]string // of a house that was there before; nil: new ones
@@ -66,7 +66,7 @@ func open(t testing.TB, changes ...func(*setup)) *house {
 	t.Helper()
 	h := &house{TB: t, clock: vaulttest.NewClock(), log: &lines{}}
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s := setup{vault: vaulttest.Options(t), workspace: title.NewWorkspace(), secret: vaulttest.Chance()}
+	s := setup{vault: vaulttest.Options(t), workspace: model.NewWorkspace(), secret: vaulttest.Chance()}
 	s.vault.Now, s.vault.Log = h.clock.Now, log
 	s.api = api.Options{
 		Limits: api.Limits{JSON: 8 << 20, FormFields: 8 << 20, Parts: 1000, RequestBody: 100*(100<<20) + 64<<20, Stall: 30 * time.Second, MinRate: 1}, Room: api.NewRoom(64<<20, 10*time.Second),
@@ -133,16 +133,16 @@ func (h *house) makeKeys() {
 	h.Helper()
 	h.clock.Move(-2 * time.Hour)
 	later := h.clock.Now().Add(time.Hour)
-	actor := title.Actor{Kind: "operator"}
+	actor := model.Actor{Kind: "operator"}
 	for _, k := range []struct {
 		sort, ability string
 		expires       *time.Time
 	}{
-		{sort: "full", ability: title.AbilityAPI}, {sort: "read", ability: title.AbilityRead}, {sort: "events", ability: title.AbilityEvents},
-		{sort: "metrics", ability: title.AbilityMetrics}, {sort: "revoked", ability: title.AbilityAPI},
-		{sort: "expired", ability: title.AbilityAPI, expires: &later}, {sort: "other", ability: title.AbilityAPI},
+		{sort: "full", ability: model.AbilityAPI}, {sort: "read", ability: model.AbilityRead}, {sort: "events", ability: model.AbilityEvents},
+		{sort: "metrics", ability: model.AbilityMetrics}, {sort: "revoked", ability: model.AbilityAPI},
+		{sort: "expired", ability: model.AbilityAPI, expires: &later}, {sort: "other", ability: model.AbilityAPI},
 	} {
-		text, key, err := h.vault.Keys.Create(context.Background(), actor, title.KeyDraft{Name: k.sort, Abilities: []string{k.ability}, ExpiresAt: k.expires})
+		text, key, err := h.vault.Keys.Create(context.Background(), actor, model.KeyDraft{Name: k.sort, Abilities: []string{k.ability}, ExpiresAt: k.expires})
 		h.must(err)
 		if k.sort == "revoked" {
 			_, err = h.vault.Keys.Revoke(context.Background(), actor, key.ID)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Bounds of what X-Ignored-Fields names.
@@ -136,7 +136,7 @@ func (i *ignored) withIgnored(header map[string]string) map[string]string {
 	if text == "" {
 		return header
 	}
-	out := map[string]string{wire.IgnoredFields: text}
+	out := map[string]string{apitypes.IgnoredFields: text}
 	for name, value := range header {
 		out[name] = value
 	}

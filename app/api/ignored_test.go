@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // What a request sends and the server ignores is named on the response, whatever its
@@ -71,7 +71,7 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 		{"a query that cannot be read", "GET", "/orders/" + placed + "?%zz=1", "", "", 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := row{as: "full", method: c.method, path: "/v1" + c.path, body: c.body, status: c.status, headers: map[string]string{wire.IgnoredFields: c.want}}
+			r := row{as: "full", method: c.method, path: "/v1" + c.path, body: c.body, status: c.status, headers: map[string]string{apitypes.IgnoredFields: c.want}}
 			if c.media != "" {
 				r.header = []string{c.media}
 			}
@@ -79,7 +79,7 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 				r.route = "/v1/orders/" + placed
 			}
 			got := h.ask(t, r)
-			if values := got.Header.Values(wire.IgnoredFields); c.want == "" && len(values) > 0 || len(values) > 1 {
+			if values := got.Header.Values(apitypes.IgnoredFields); c.want == "" && len(values) > 0 || len(values) > 1 {
 				t.Errorf("the header is %q", values)
 			}
 			if got.Header.Get("Set-Cookie") != "" {
@@ -87,18 +87,18 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 			}
 		})
 	}
-	h.ask(t, row{as: "bad", method: "GET", path: "/v1/orders?x=1", status: 401, headers: map[string]string{wire.IgnoredFields: ""}})
+	h.ask(t, row{as: "bad", method: "GET", path: "/v1/orders?x=1", status: 401, headers: map[string]string{apitypes.IgnoredFields: ""}})
 }
 
 // A repeated request gets the header of the first response.
 func TestIgnoredFieldsAreReplayed(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	named := map[string]string{wire.IgnoredFields: "dueDate,custom_fields.nope"}
+	named := map[string]string{apitypes.IgnoredFields: "dueDate,custom_fields.nope"}
 	first := order(`{"order_number":"T-1","dueDate":"x","custom_fields":{"nope":1}}`, 201, "")
 	first.headers = named
-	if again := h.onceMore(t, first, first); again.Header.Get(wire.IgnoredFields) != named[wire.IgnoredFields] {
-		t.Errorf("the first response names %q", again.Header.Get(wire.IgnoredFields))
+	if again := h.onceMore(t, first, first); again.Header.Get(apitypes.IgnoredFields) != named[apitypes.IgnoredFields] {
+		t.Errorf("the first response names %q", again.Header.Get(apitypes.IgnoredFields))
 	}
 	first.header = append(first.header, onceHeader)
 	if got := h.ask(t, first); got.Header.Get("Idempotent-Replayed") != "true" {

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 )
 
 const acceptsJSON = "The Content-Type must be application/json."
@@ -24,7 +24,7 @@ func (c *call) mediaType(message string, accepted func(string) bool) (mediaType,
 	if encoding := c.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return "", "", unsupported("The request body must not have a Content-Encoding.")
 	}
-	mediaType, boundary, charset, malformed := body.Boundary(c.Header.Get("Content-Type"))
+	mediaType, boundary, charset, malformed := decode.Boundary(c.Header.Get("Content-Type"))
 	if mediaType == "" && malformed == nil {
 		return "", "", c.mustBeEmpty(message)
 	}
@@ -88,7 +88,7 @@ func (c *call) whole(limit int64) ([]byte, error) {
 // object reads a JSON body, of which the operation takes the members named; one that
 // is no object counts as empty.
 func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage, error) {
-	mediaType, _, err := c.mediaType(acceptsJSON, body.IsJSON)
+	mediaType, _, err := c.mediaType(acceptsJSON, decode.IsJSON)
 	if err != nil || mediaType == "" {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (c *call) object(limit int64, taken ...string) (map[string]json.RawMessage,
 	if err := c.memory.decode(c.Context(), decodedCost(raw)); err != nil {
 		return nil, err
 	}
-	sent, err := body.Object(raw)
+	sent, err := decode.Object(raw)
 	c.ignored.object(sent, taken)
 	return sent, err
 }
@@ -112,55 +112,55 @@ func (e *edge) nothing(c *call) error {
 }
 
 // input is a member of a JSON body as a text.
-func input(raw json.RawMessage) title.Input {
-	switch body.Kind(raw) {
-	case body.KindString:
-		if s, err := body.String(raw); err == nil {
-			return title.Given(s)
+func input(raw json.RawMessage) model.Input {
+	switch decode.Kind(raw) {
+	case decode.KindString:
+		if s, err := decode.String(raw); err == nil {
+			return model.Given(s)
 		}
-	case body.KindNull:
-		return title.Input{}
+	case decode.KindNull:
+		return model.Input{}
 	}
 	if len(raw) == 0 {
-		return title.Input{}
+		return model.Input{}
 	}
-	return title.Input{Form: title.NotAText}
+	return model.Input{Form: model.NotAText}
 }
 
 // number is a member of a JSON body as an id.
-func number(raw json.RawMessage) title.Number {
-	n, present, valid := body.IntegerJSON(raw)
-	return title.Number{Present: present || !valid, Valid: valid, Value: n}
+func number(raw json.RawMessage) model.Number {
+	n, present, valid := decode.IntegerJSON(raw)
+	return model.Number{Present: present || !valid, Valid: valid, Value: n}
 }
 
 // custom is a member of a JSON body as a map of custom fields.
-func custom(raw json.RawMessage) title.Custom {
+func custom(raw json.RawMessage) model.Custom {
 	raw = bytes.TrimSpace(raw)
 	switch string(raw) {
 	case "", "null", `""`:
-		return title.Custom{}
+		return model.Custom{}
 	}
-	switch body.Kind(raw) {
-	case body.KindString:
-		if s, err := body.String(raw); err == nil && strings.TrimSpace(s) == "" {
-			return title.Custom{}
+	switch decode.Kind(raw) {
+	case decode.KindString:
+		if s, err := decode.String(raw); err == nil && strings.TrimSpace(s) == "" {
+			return model.Custom{}
 		}
-	case body.KindObject:
-		sent, err := body.Object(raw)
+	case decode.KindObject:
+		sent, err := decode.Object(raw)
 		if err != nil {
-			return title.Custom{Form: title.CustomNotJSON}
+			return model.Custom{Form: model.CustomNotJSON}
 		}
-		return title.Custom{Sent: sent}
-	case body.KindArray:
-		if items, err := body.Array(raw); err == nil && len(items) == 0 {
-			return title.Custom{} // the empty map of PHP
+		return model.Custom{Sent: sent}
+	case decode.KindArray:
+		if items, err := decode.Array(raw); err == nil && len(items) == 0 {
+			return model.Custom{} // the empty map of PHP
 		}
 	}
-	return title.Custom{Form: title.CustomNotAMap}
+	return model.Custom{Form: model.CustomNotAMap}
 }
 
 // custom has the keys noted that no definition names.
-func (c *call) custom(in title.Custom) title.Custom {
+func (c *call) custom(in model.Custom) model.Custom {
 	in.Ignored = c.ignored.keys
 	return in
 }
@@ -168,28 +168,28 @@ func (c *call) custom(in title.Custom) title.Custom {
 // fields are the values of a form, by name; the last of a name counts.
 type fields map[string]string
 
-func (f fields) input(name string) title.Input {
+func (f fields) input(name string) model.Input {
 	value, sent := f[name]
 	if !sent {
-		return title.Input{}
+		return model.Input{}
 	}
-	return title.Given(value)
+	return model.Given(value)
 }
 
-func (f fields) number(name string) title.Number {
-	n, present, valid := body.Integer(f[name])
-	return title.Number{Present: present || !valid, Valid: valid, Value: n}
+func (f fields) number(name string) model.Number {
+	n, present, valid := decode.Integer(f[name])
+	return model.Number{Present: present || !valid, Valid: valid, Value: n}
 }
 
-func (f fields) custom(name string) title.Custom {
-	value, ok := body.Text(f[name])
+func (f fields) custom(name string) model.Custom {
+	value, ok := decode.Text(f[name])
 	switch {
 	case !ok:
-		return title.Custom{Form: title.CustomBadString}
+		return model.Custom{Form: model.CustomBadString}
 	case value == "":
-		return title.Custom{}
-	case body.Valid([]byte(value)) != nil:
-		return title.Custom{Form: title.CustomNotJSON}
+		return model.Custom{}
+	case decode.Valid([]byte(value)) != nil:
+		return model.Custom{Form: model.CustomNotJSON}
 	}
 	return custom(json.RawMessage(value))
 }

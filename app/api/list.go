@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"strings"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // Lists: pages of a noun by keyset, their places sealed into cursors (API.md, "Ours").
@@ -40,10 +40,10 @@ type sorting struct {
 // asked is a list as it was asked for.
 type asked struct {
 	vault.Query
-	text  string      // that is searched for; "": the list is in its own order
-	index *wire.Index // that is searched; nil without text
-	scope string      // names the list: noun, sort, filters and text
-	rest  []body.Pair // the query without its cursor
+	text  string          // that is searched for; "": the list is in its own order
+	index *apitypes.Index // that is searched; nil without text
+	scope string          // names the list: noun, sort, filters and text
+	rest  []decode.Pair   // the query without its cursor
 }
 
 // list reads the query of a list; Invalid with every refusal at once. Of a repeated
@@ -62,7 +62,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 			a.rest = append(a.rest, p)
 		}
 	}
-	var refused title.Fields
+	var refused model.Fields
 	a.text = l.textOf(values, &refused)
 	for _, f := range l.filters {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
@@ -100,30 +100,30 @@ func (l listing) parameters() []string {
 }
 
 // queryPairs are the parameters of a query, in order.
-func queryPairs(query string) ([]body.Pair, error) {
-	pairs, err := body.ParseForm([]byte(query))
+func queryPairs(query string) ([]decode.Pair, error) {
+	pairs, err := decode.ParseForm([]byte(query))
 	if err != nil {
 		return nil, &refusal{status: http.StatusBadRequest, message: "The query of the address cannot be read."}
 	}
 	return pairs, nil
 }
 
-func perPage(text string, refused *title.Fields) int {
+func perPage(text string, refused *model.Fields) int {
 	const field = "per_page"
-	n, present, ok := body.Integer(text)
+	n, present, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		refused.Add(field, title.NotInteger(field))
+		refused.Add(field, model.NotInteger(field))
 	case !present:
 		return standardPage
 	case n < 1 || n > mostPage:
-		refused.Add(field, title.NotBetween(field, 1, mostPage))
+		refused.Add(field, model.NotBetween(field, 1, mostPage))
 	}
 	return int(n)
 }
 
 // sequenced sets the order of a list and gives its scope.
-func (e *edge) sequenced(l listing, values map[string]string, a *asked, refused *title.Fields) string {
+func (e *edge) sequenced(l listing, values map[string]string, a *asked, refused *model.Fields) string {
 	text := values["sort"]
 	if l.follow != "" && e.follows(l, values, a, refused) {
 		return l.sequence(a.Query)
@@ -139,27 +139,27 @@ func (l listing) sequence(q vault.Query) string { return scopeOf(l.noun, "sequen
 
 // follows says whether the entries after a number are asked for, or those after a cursor
 // of such a list, and sets where they begin.
-func (e *edge) follows(l listing, values map[string]string, a *asked, refused *title.Fields) bool {
+func (e *edge) follows(l listing, values map[string]string, a *asked, refused *model.Fields) bool {
 	text := strings.TrimSpace(values[l.follow])
 	sorted := strings.TrimSpace(values["sort"]) != ""
 	if _, open := e.cursors.Open(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
 		return false
 	}
-	n, _, ok := body.Integer(text)
+	n, _, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		refused.Add(l.follow, title.NotInteger(l.follow))
+		refused.Add(l.follow, model.NotInteger(l.follow))
 	case n < 0, n == 0 && strings.Trim(text, "0") != "": // more digits than a number has
-		refused.Add(l.follow, title.NotSelectable(l.follow))
+		refused.Add(l.follow, model.NotSelectable(l.follow))
 	case sorted:
-		refused.Add("sort", title.NotWith("sort", l.follow))
+		refused.Add("sort", model.NotWith("sort", l.follow))
 	}
 	a.Sort, a.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
 	return true
 }
 
 // sort sets the order and gives its name with its sign.
-func (l listing) sort(text string, q *vault.Query, refused *title.Fields) string {
+func (l listing) sort(text string, q *vault.Query, refused *model.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name
@@ -171,7 +171,7 @@ func (l listing) sort(text string, q *vault.Query, refused *title.Fields) string
 			return text
 		}
 	}
-	refused.Add("sort", title.NotSelectable("sort"))
+	refused.Add("sort", model.NotSelectable("sort"))
 	return ""
 }
 
@@ -181,18 +181,18 @@ const (
 	back  = '<'
 )
 
-func (e *edge) place(text string, a *asked, refused *title.Fields) {
+func (e *edge) place(text string, a *asked, refused *model.Fields) {
 	place, ok := e.cursors.Open(a.scope, text)
 	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
-		refused.Add("cursor", title.NotSelectable("cursor"))
+		refused.Add("cursor", model.NotSelectable("cursor"))
 		return
 	}
 	a.Position, a.Back = place[1:], place[0] == back
 }
 
 // pageOf is a page of a list, with the way to those beside it.
-func pageOf[T, W any](e *edge, c *call, a asked, page vault.Page[T], shape func(T) W) wire.Page[W] {
-	out := wire.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: wire.Meta{PerPage: a.Limit, Index: a.index}}
+func pageOf[T, W any](e *edge, c *call, a asked, page vault.Page[T], shape func(T) W) apitypes.Page[W] {
+	out := apitypes.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: apitypes.Meta{PerPage: a.Limit, Index: a.index}}
 	for _, item := range page.Items {
 		out.Data = append(out.Data, shape(item))
 	}

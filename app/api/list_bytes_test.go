@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"deedkeep/app/api"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // heavyPages bounds pages to the records of three abstracts with a long field.
@@ -17,7 +17,7 @@ func heavyPages(s *setup) {
 	s.api.Limits.Page = 400 << 10
 	first := &s.workspace.Templates[0]
 	for _, key := range []string{"one", "two", "three"} {
-		first.Fields = append(first.Fields, title.Field{Key: key, Label: key, Type: title.Paragraph})
+		first.Fields = append(first.Fields, model.Field{Key: key, Label: key, Type: model.Paragraph})
 	}
 }
 

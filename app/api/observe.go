@@ -12,9 +12,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
 )
 
 const requestIDHeader = "X-Request-Id"
@@ -46,7 +46,7 @@ func (e *edge) log(c *gin.Context) {
 	start := time.Now()
 	c.Request.Pattern = pattern(c.FullPath())
 	c.Next()
-	actor, _ := c.Value(actorKey).(title.Actor)
+	actor, _ := c.Value(actorKey).(model.Actor)
 	e.Log.InfoContext(c.Request.Context(), "request",
 		"method", c.Request.Method,
 		"route", c.FullPath(),
@@ -95,7 +95,7 @@ func (e *edge) cors(c *gin.Context) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, wire.IgnoredFields, wire.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining",
+	h.Set("Access-Control-Expose-Headers", strings.Join([]string{requestIDHeader, apitypes.IgnoredFields, apitypes.ErrorCode, "ETag", replayedHeader, "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining",
 		"Location", "Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Upload-Offset", "Upload-Length", "Upload-Metadata", "Upload-Expires"}, ", "))
 	if c.Request.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"sync"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // Idempotency: a POST that carries a key happens once (API.md, "Ours"). The answer
@@ -23,8 +23,8 @@ const (
 
 var (
 	errRunning = &refusal{status: http.StatusConflict, message: "A request with this idempotency key is still running.",
-		header: map[string]string{"Retry-After": "1", wire.ErrorCode: CodeRunning}}
-	errOtherRequest = title.Refusal(idempotencyField, "The idempotency key was used with another request.")
+		header: map[string]string{"Retry-After": "1", apitypes.ErrorCode: CodeRunning}}
+	errOtherRequest = model.Refusal(idempotencyField, "The idempotency key was used with another request.")
 )
 
 // slot names a request that is to happen once: who, what and the key.
@@ -91,7 +91,7 @@ func (e *edge) once(h handler) handler {
 }
 
 // again answers with what was kept, if the request, which was read, is the same.
-func again(c *call, replay title.Replay) (answer, error) {
+func again(c *call, replay model.Replay) (answer, error) {
 	if c.content.sum() != replay.Request {
 		return answer{}, errOtherRequest
 	}
@@ -111,11 +111,11 @@ func onceKey(h http.Header) (string, error) {
 	key := values[0]
 	switch {
 	case key == "":
-		return "", title.Refusal(idempotencyField, title.Required(idempotencyField))
+		return "", model.Refusal(idempotencyField, model.Required(idempotencyField))
 	case len(key) > mostKey:
-		return "", title.Refusal(idempotencyField, title.TooLong(idempotencyField, mostKey))
+		return "", model.Refusal(idempotencyField, model.TooLong(idempotencyField, mostKey))
 	case len(values) > 1 || !visible(key):
-		return "", title.Refusal(idempotencyField, title.BadCharacters(idempotencyField))
+		return "", model.Refusal(idempotencyField, model.BadCharacters(idempotencyField))
 	}
 	return key, nil
 }
@@ -132,7 +132,7 @@ func visible(s string) bool {
 
 // slotOf is the SHA-256 of actor, method, straightened path and key; only the key,
 // which comes last, is of any length without a mark.
-func slotOf(actor title.Actor, method, path, key string) slot {
+func slotOf(actor model.Actor, method, path, key string) slot {
 	return sha256.Sum256([]byte(actor.Record() + "\n" + method + "\n" + path + "\n" + key))
 }
 
@@ -143,7 +143,7 @@ func keep[T any](c *call, render func(T) answer) vault.Keep[T] {
 	}
 	return vault.Keep[T]{Slot: c.slot, Request: c.content.sum(), Render: func(made T) (int, map[string]string, []byte, error) {
 		a := render(made)
-		raw, err := wire.Marshal(a.body)
+		raw, err := apitypes.Marshal(a.body)
 		return a.status, c.ignored.withIgnored(a.header), raw, err
 	}}
 }

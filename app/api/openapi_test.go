@@ -14,8 +14,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"deedkeep/app/apitypes"
 	closed "deedkeep/app/vaulttest/description"
-	"deedkeep/app/wire"
 )
 
 func description(t *testing.T) *openapi3.T {
@@ -162,16 +162,16 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 func TestDescriptionNamesTheWire(t *testing.T) {
 	doc := description(t)
 	for name, shape := range map[string]any{
-		"Abstract": wire.Abstract{}, "AbstractBody": wire.AbstractBody{}, "AbstractCreated": wire.AbstractCreated{}, "AbstractTemplates": wire.AbstractTemplates{},
-		"Template": wire.Template{}, "Field": wire.Field{}, "File": wire.File{}, "FileBody": wire.FileBody{}, "FileFailure": wire.FileFailure{}, "Upload": wire.Upload{}, "UploadBody": wire.UploadBody{},
-		"Uploaded": wire.Uploaded{}, "UploadRefused": wire.Uploaded{}, "Folder": wire.Folder{}, "Folders": wire.Folders{}, "FolderCreated": wire.FolderCreated{},
-		"Order": wire.Order{}, "OrderBody": wire.OrderBody{}, "OrderFields": wire.OrderFields{}, "FolderBody": wire.FolderBody{}, "AbstractPage": wire.Page[wire.Abstract]{}, "OrderPage": wire.Page[wire.Order]{},
-		"FilePage": wire.Page[wire.File]{}, "TrashPage": wire.Page[wire.Trashed]{}, "EventPage": wire.Page[wire.Event]{}, "Links": wire.Links{}, "Meta": struct {
+		"Abstract": apitypes.Abstract{}, "AbstractBody": apitypes.AbstractBody{}, "AbstractCreated": apitypes.AbstractCreated{}, "AbstractTemplates": apitypes.AbstractTemplates{},
+		"Template": apitypes.Template{}, "Field": apitypes.Field{}, "File": apitypes.File{}, "FileBody": apitypes.FileBody{}, "FileFailure": apitypes.FileFailure{}, "Upload": apitypes.Upload{}, "UploadBody": apitypes.UploadBody{},
+		"Uploaded": apitypes.Uploaded{}, "UploadRefused": apitypes.Uploaded{}, "Folder": apitypes.Folder{}, "Folders": apitypes.Folders{}, "FolderCreated": apitypes.FolderCreated{},
+		"Order": apitypes.Order{}, "OrderBody": apitypes.OrderBody{}, "OrderFields": apitypes.OrderFields{}, "FolderBody": apitypes.FolderBody{}, "AbstractPage": apitypes.Page[apitypes.Abstract]{}, "OrderPage": apitypes.Page[apitypes.Order]{},
+		"FilePage": apitypes.Page[apitypes.File]{}, "TrashPage": apitypes.Page[apitypes.Trashed]{}, "EventPage": apitypes.Page[apitypes.Event]{}, "Links": apitypes.Links{}, "Meta": struct {
 			PerPage    int     `json:"per_page"`
 			NextCursor *string `json:"next_cursor"`
 			PrevCursor *string `json:"prev_cursor"`
-		}{}, "ListMeta": wire.Meta{}, "SearchMeta": wire.Meta{}, "Index": wire.Index{},
-		"SearchPage": wire.Page[wire.Hit]{}, "FoundAbstract": wire.Hit{}, "FoundOrder": wire.Hit{}, "FoundFile": wire.Hit{}, "FiledWith": wire.FiledWith{}, "Trashed": wire.Trashed{}, "TemplateDefinition": wire.TemplateDefinition{}, "TemplateBody": wire.TemplateBody{}, "OrderStatuses": wire.OrderStatuses{}, "Actor": wire.Actor{}, "Event": wire.Event{}, "Change": wire.Change{}, "ValidationFailure": wire.Failure{}, "Health": wire.Health{},
+		}{}, "ListMeta": apitypes.Meta{}, "SearchMeta": apitypes.Meta{}, "Index": apitypes.Index{},
+		"SearchPage": apitypes.Page[apitypes.Hit]{}, "FoundAbstract": apitypes.Hit{}, "FoundOrder": apitypes.Hit{}, "FoundFile": apitypes.Hit{}, "FiledWith": apitypes.FiledWith{}, "Trashed": apitypes.Trashed{}, "TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{}, "OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{}, "ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
 	} {
 		s := doc.Components.Schemas[name]
 		if s == nil {

@@ -5,23 +5,23 @@ import (
 	"net/http"
 	"slices"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 type orderHandler struct {
 	edge  *edge
 	verbs interface {
-		Fields(ctx context.Context) ([]title.Field, error)
+		Fields(ctx context.Context) ([]model.Field, error)
 		Statuses(ctx context.Context) ([]string, error)
-		Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep vault.Keep[title.Order]) (title.Order, error)
-		Get(ctx context.Context, id uint64) (title.Order, error)
-		List(ctx context.Context, q vault.Query) (vault.Page[title.Order], error)
-		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.Matches[title.Order], error)
-		Patch(ctx context.Context, actor title.Actor, id uint64, patch title.OrderPatch, match vault.Match) (title.Order, error)
-		Trash(ctx context.Context, actor title.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor title.Actor, id uint64, keep vault.Keep[title.Order]) (title.Order, error)
+		Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep vault.Keep[model.Order]) (model.Order, error)
+		Get(ctx context.Context, id uint64) (model.Order, error)
+		List(ctx context.Context, q vault.Query) (vault.Page[model.Order], error)
+		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.Matches[model.Order], error)
+		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.OrderPatch, match vault.Match) (model.Order, error)
+		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
+		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Keep[model.Order]) (model.Order, error)
 	}
 }
 
@@ -30,7 +30,7 @@ func (h orderHandler) fields(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(wire.OrderFields{CoreFields: definitions(title.CoreOrderFields()), CustomFields: definitions(custom)})
+	return ok(apitypes.OrderFields{CoreFields: definitions(model.CoreOrderFields()), CustomFields: definitions(custom)})
 }
 
 func (h orderHandler) statuses(c *call) (answer, error) {
@@ -38,7 +38,7 @@ func (h orderHandler) statuses(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(wire.OrderStatuses{Statuses: list})
+	return ok(apitypes.OrderStatuses{Statuses: list})
 }
 
 // orderFields are the fields of POST /orders.
@@ -49,10 +49,10 @@ func (h orderHandler) create(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	render := func(o title.Order) answer { return h.edge.orderAnswer(http.StatusCreated, o) }
-	order, err := h.verbs.Create(c.Context(), c.actor, title.OrderDraft{
+	render := func(o model.Order) answer { return h.edge.orderAnswer(http.StatusCreated, o) }
+	order, err := h.verbs.Create(c.Context(), c.actor, model.OrderDraft{
 		Number: input(sent["order_number"]), DueDate: input(sent["due_date"]),
-		PropertyDraft: title.PropertyDraft{
+		PropertyDraft: model.PropertyDraft{
 			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
 		},
 		Custom: c.custom(custom(sent["custom_fields"])),
@@ -80,8 +80,8 @@ var orderListing = listing{
 	text:  taken,
 	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue}, {"order_number", vault.SortNumber}},
 	filters: slices.Concat([]filter{
-		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
-		byText("state", vault.ColumnState, title.MaxLine), unsearched(byText("order_number", vault.ColumnNumber, title.MaxName)),
+		byText("status", vault.ColumnStatus, model.MaxLine), byText("county", vault.ColumnCounty, model.MaxLine),
+		byText("state", vault.ColumnState, model.MaxLine), unsearched(byText("order_number", vault.ColumnNumber, model.MaxName)),
 	}, byCreation(), byUpdate()),
 }
 
@@ -109,7 +109,7 @@ func (h orderHandler) patch(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	order, err := h.verbs.Patch(c.Context(), c.actor, id, title.OrderPatch{
+	order, err := h.verbs.Patch(c.Context(), c.actor, id, model.OrderPatch{
 		Number: m.input("order_number"), Status: m.input("status"), DueDate: m.input("due_date"), PropertyPatch: m.property(), Custom: m.custom(c),
 	}, h.edge.etags[orderNoun].match(c.Header, id))
 	if err != nil {
@@ -137,7 +137,7 @@ func (h orderHandler) restore(c *call) (answer, error) {
 	if err := h.edge.nothing(c); err != nil {
 		return answer{}, err
 	}
-	render := func(o title.Order) answer { return h.edge.orderAnswer(http.StatusOK, o) }
+	render := func(o model.Order) answer { return h.edge.orderAnswer(http.StatusOK, o) }
 	order, err := h.verbs.Restore(c.Context(), c.actor, id, keep(c, render))
 	if err != nil {
 		return answer{}, err
@@ -145,23 +145,23 @@ func (h orderHandler) restore(c *call) (answer, error) {
 	return render(order), nil
 }
 
-func (e *edge) orderAnswer(status int, o title.Order) answer {
-	return answer{status: status, header: e.etags[orderNoun].of(o.ID, o.Version), body: wire.OrderBody{Data: e.order(o)}}
+func (e *edge) orderAnswer(status int, o model.Order) answer {
+	return answer{status: status, header: e.etags[orderNoun].of(o.ID, o.Version), body: apitypes.OrderBody{Data: e.order(o)}}
 }
 
-func (e *edge) order(o title.Order) wire.Order {
-	return wire.Order{
+func (e *edge) order(o model.Order) apitypes.Order {
+	return apitypes.Order{
 		ID: e.orders.Encode(o.ID), OrderNumber: o.Number, Status: o.Status, DueDate: optional(o.DueDate),
 		Address: optional(o.Address), City: optional(o.City), County: optional(o.County), State: optional(o.State),
-		CustomFields: wire.CustomFields(o.Custom), CreatedAt: wire.At(o.CreatedAt), UpdatedAt: wire.At(o.UpdatedAt),
+		CustomFields: apitypes.CustomFields(o.Custom), CreatedAt: apitypes.At(o.CreatedAt), UpdatedAt: apitypes.At(o.UpdatedAt),
 	}
 }
 
 // definitions are the fields of a template, or of orders.
-func definitions(fields []title.Field) []wire.Field {
-	list := make([]wire.Field, 0, len(fields))
+func definitions(fields []model.Field) []apitypes.Field {
+	list := make([]apitypes.Field, 0, len(fields))
 	for _, f := range fields {
-		list = append(list, wire.Field{Key: f.Key, Label: f.Label, Type: string(f.Type), Required: f.Required, Options: f.Options})
+		list = append(list, apitypes.Field{Key: f.Key, Label: f.Label, Type: string(f.Type), Required: f.Required, Options: f.Options})
 	}
 	return list
 }

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/pace"
+	"deedkeep/app/httpx"
 )
 
-func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *pace.Body {
-	return pace.New(w, r, pace.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
+func newPacedBody(w http.ResponseWriter, r *http.Request, limits Limits) *httpx.Body {
+	return httpx.New(w, r, httpx.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
 }
 
 // Patient gives a body that its handler leaves alone an end: net/http reads the
@@ -20,11 +20,11 @@ func Patient(next http.Handler, stall time.Duration) http.Handler {
 		// As above, for both.
 		switch {
 		case r.ContentLength == 0:
-			_ = control.SetWriteDeadline(time.Now().Add(pace.Answering))
+			_ = control.SetWriteDeadline(time.Now().Add(httpx.Answering))
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			// Nothing reads it, and net/http would before it answers.
 			w.Header().Set("Connection", "close")
-			_ = control.SetWriteDeadline(time.Now().Add(pace.Answering))
+			_ = control.SetWriteDeadline(time.Now().Add(httpx.Answering))
 		default:
 			_ = control.SetWriteDeadline(time.Time{})
 			_ = control.SetReadDeadline(time.Now().Add(stall))

@@ -8,8 +8,8 @@ import (
 	"io"
 	"net/http"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -68,7 +68,7 @@ func (e *edge) readForm(c *call, trays trays, names []string, withoutFiles bool)
 }
 
 // pairs reads an urlencoded body.
-func (e *edge) pairs(c *call) ([]body.Pair, error) {
+func (e *edge) pairs(c *call) ([]decode.Pair, error) {
 	raw, err := c.whole(e.Limits.JSON)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (e *edge) pairs(c *call) ([]body.Pair, error) {
 	if err := c.memory.decode(c.Context(), decodedCost(raw)); err != nil {
 		return nil, err
 	}
-	pairs, err := body.ParseForm(raw)
+	pairs, err := decode.ParseForm(raw)
 	c.content.pairs(pairs)
 	return pairs, err
 }
@@ -88,7 +88,7 @@ func (e *edge) readPairs(c *call, f *form, names []string) error {
 	}
 	for _, p := range pairs {
 		f.fields[p.Name] = p.Value
-		if body.FileField(p.Name) {
+		if decode.FileField(p.Name) {
 			f.notFile = f.notFile || p.Value != ""
 			continue
 		}
@@ -103,7 +103,7 @@ func (e *edge) eachPart(c *call, boundary string, take func(*sentPart) error) er
 		return tooLarge(e.Limits.RequestBody)
 	}
 	limited := http.MaxBytesReader(c.w, c.Body, e.Limits.RequestBody)
-	parts := body.NewReader(limited, boundary, body.Limits{Parts: e.Limits.Parts, Fields: e.Limits.FormFields})
+	parts := decode.NewReader(limited, boundary, decode.Limits{Parts: e.Limits.Parts, Fields: e.Limits.FormFields})
 	defer parts.Close() //nolint:errcheck // it gives a buffer back and always succeeds
 	for {
 		part, err := parts.Next()
@@ -125,17 +125,17 @@ func (e *edge) eachPart(c *call, boundary string, take func(*sentPart) error) er
 
 // take reads one part; its name alone decides what it is (API.md, "Multipart bodies").
 func (f *form) take(c *call, part *sentPart, names []string, most int64) error {
-	switch body.RoleOf(part.Name, names) {
-	case body.File:
+	switch decode.RoleOf(part.Name, names) {
+	case decode.File:
 		return f.takeFile(part)
-	case body.Field:
+	case decode.Field:
 		value := fieldText{c: c, most: most}
 		if _, err := part.WriteTo(&value); err != nil {
 			return err
 		}
 		f.fields[part.Name] = value.String()
 		f.cost += decodedCost(value.Bytes())
-	case body.Ignored:
+	case decode.Ignored:
 		c.ignored.sent.add(part.Name)
 	}
 	return nil
@@ -184,12 +184,12 @@ func (f *form) takeFile(part *sentPart) error {
 			f.notFile = true
 			return nil // the next part skips what is left
 		}
-		return f.tray.Add(body.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
+		return f.tray.Add(decode.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
 	}
-	return f.tray.Add(body.Filename(part.Filename), part)
+	return f.tray.Add(decode.Filename(part.Filename), part)
 }
 
 // upload is the draft of documents without a record of their own.
-func (f *form) upload() title.UploadDraft {
-	return title.UploadDraft{FolderID: f.fields.number("folder_id"), NotFile: f.notFile}
+func (f *form) upload() model.UploadDraft {
+	return model.UploadDraft{FolderID: f.fields.number("folder_id"), NotFile: f.notFile}
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 )
 
 // changes are the members of a PATCH, of which only those that were sent count.
@@ -16,40 +16,40 @@ func (e *edge) changes(c *call, taken ...string) (changes, error) {
 	return c.object(e.Limits.JSON, taken...)
 }
 
-func (m changes) input(name string) title.Sent[title.Input] {
+func (m changes) input(name string) model.Sent[model.Input] {
 	raw, sent := m[name]
-	return title.Sent[title.Input]{Present: sent, Value: input(raw)}
+	return model.Sent[model.Input]{Present: sent, Value: input(raw)}
 }
 
-func (m changes) number(name string) title.Sent[title.Number] {
+func (m changes) number(name string) model.Sent[model.Number] {
 	raw, sent := m[name]
-	return title.Sent[title.Number]{Present: sent, Value: number(raw)}
+	return model.Sent[model.Number]{Present: sent, Value: number(raw)}
 }
 
 // custom is the member custom_fields; null takes all values away.
-func (m changes) custom(of *call) title.Sent[title.Custom] {
+func (m changes) custom(of *call) model.Sent[model.Custom] {
 	raw, sent := m["custom_fields"]
-	c := title.Sent[title.Custom]{Present: sent, Value: of.custom(custom(raw))}
-	if sent && body.Kind(raw) == body.KindNull {
-		c.Value.Form = title.CustomNull
+	c := model.Sent[model.Custom]{Present: sent, Value: of.custom(custom(raw))}
+	if sent && decode.Kind(raw) == decode.KindNull {
+		c.Value.Form = model.CustomNull
 	}
 	return c
 }
 
 // numbers is a member that lists ids, or records as a GET gives them, by their ids.
-func (m changes) numbers(name string) title.Sent[title.Numbers] {
+func (m changes) numbers(name string) model.Sent[model.Numbers] {
 	raw, sent := m[name]
-	list := title.Sent[title.Numbers]{Present: sent}
-	items, err := body.Array(raw)
+	list := model.Sent[model.Numbers]{Present: sent}
+	items, err := decode.Array(raw)
 	if err != nil {
 		return list
 	}
 	list.Value.Array = true
 	for _, item := range items {
-		if body.Kind(item) == body.KindObject {
-			record, err := body.Object(item)
+		if decode.Kind(item) == decode.KindObject {
+			record, err := decode.Object(item)
 			if err != nil {
-				return title.Sent[title.Numbers]{Present: sent}
+				return model.Sent[model.Numbers]{Present: sent}
 			}
 			item = record["id"]
 		}
@@ -59,14 +59,14 @@ func (m changes) numbers(name string) title.Sent[title.Numbers] {
 }
 
 // filename is a member that names a file, made a label as that of an upload is.
-func (m changes) filename(name string) title.Sent[title.Input] {
+func (m changes) filename(name string) model.Sent[model.Input] {
 	in := m.input(name)
-	if in.Value.Form == title.String && strings.TrimSpace(in.Value.Value) != "" {
-		in.Value.Value = body.Filename(in.Value.Value)
+	if in.Value.Form == model.String && strings.TrimSpace(in.Value.Value) != "" {
+		in.Value.Value = decode.Filename(in.Value.Value)
 	}
 	return in
 }
 
-func (m changes) property() title.PropertyPatch {
-	return title.PropertyPatch{Address: m.input("address"), City: m.input("city"), County: m.input("county"), State: m.input("state")}
+func (m changes) property() model.PropertyPatch {
+	return model.PropertyPatch{Address: m.input("address"), City: m.input("city"), County: m.input("county"), State: m.input("state")}
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // A slip of the hand is told to whoever asked; status tells of the plan's directory.
@@ -24,7 +24,7 @@ func TestStatusTellsFailuresOfThePlan(t *testing.T) {
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup.To = filepath.Join(taken, "plan")
 	door := api.Control(api.ControlOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Chance: vaulttest.Chance()})
-	ask := func(method, path, body string) (s wire.Status) {
+	ask := func(method, path, body string) (s apitypes.Status) {
 		t.Helper()
 		w := httptest.NewRecorder()
 		door.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"deedkeep/app/body"
+	"deedkeep/app/decode"
 )
 
 // Held is how many bytes of its two parts a room has given.
@@ -207,13 +207,13 @@ func TestDecodedCost(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if raw[0] == '{' {
-				sent, err := body.Object(raw)
+				sent, err := decode.Object(raw)
 				if err != nil {
 					t.Fatal(err)
 				}
 				input(sent["order_number"])
 				custom(sent["custom_fields"])
-			} else if _, err := body.ParseForm(raw); err != nil {
+			} else if _, err := decode.ParseForm(raw); err != nil {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Room is the memory that the bodies of all requests may take together. An eighth
@@ -38,7 +38,7 @@ const (
 	// memberCost is what decoding allocates for one member or field, at most: entries of
 	// maps, its name, and the copies while these grow.
 	memberCost = 512
-	// mostMembers is how many of them a body may have (app/body).
+	// mostMembers is how many of them a body may have (app/decode).
 	mostMembers = 65536
 )
 
@@ -182,7 +182,7 @@ type countedBody struct {
 func (c *countedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if busy := c.share.count(c.ctx, int64(n), c.most); errors.Is(busy, errBusy) {
-		return n, &title.Error{Kind: title.Closing, Message: errBusy.message, Err: busy}
+		return n, &model.Error{Kind: model.Closing, Message: errBusy.message, Err: busy}
 	} else if busy != nil {
 		return n, busy
 	}

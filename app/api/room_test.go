@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/api"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // tight leaves room for one large body at a time.
@@ -238,7 +238,7 @@ func TestRoomIsTakenByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused, err := read("user:1", 1<<20)
-	if title.KindOf(err) != title.Closing {
+	if model.KindOf(err) != model.Closing {
 		t.Errorf("with its half taken: %v", err)
 	}
 	refused()

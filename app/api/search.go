@@ -7,15 +7,15 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 type searchHandler struct {
 	edge  *edge
 	verbs interface {
-		Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+		Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
 	}
 }
 
@@ -25,8 +25,8 @@ var searchListing = listing{
 	never: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
 		byChoice("kind", vault.ColumnKind, abstractNoun, orderNoun, fileNoun), byNumber("template_id", vault.ColumnTemplate),
-		byText("status", vault.ColumnStatus, title.MaxLine), byText("county", vault.ColumnCounty, title.MaxLine),
-		byText("state", vault.ColumnState, title.MaxLine),
+		byText("status", vault.ColumnStatus, model.MaxLine), byText("county", vault.ColumnCounty, model.MaxLine),
+		byText("state", vault.ColumnState, model.MaxLine),
 	}, byCreation()...),
 }
 
@@ -51,36 +51,36 @@ func (h searchHandler) search(c *call) (answer, error) {
 
 // index is how the index is before a search looks in it: of what was filed before, it
 // has no less by the time of the search.
-func (e *edge) index(ctx context.Context) (*wire.Index, error) {
+func (e *edge) index(ctx context.Context) (*apitypes.Index, error) {
 	s, err := e.Vault.SearchState(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &wire.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.ByName()}, nil
+	return &apitypes.Index{Complete: s.Complete(), Behind: s.Behind, Texts: s.ByName()}, nil
 }
 
-func (e *edge) hit(h vault.SearchHit) wire.Hit {
-	var snippet wire.Snippet
+func (e *edge) hit(h vault.SearchHit) apitypes.Hit {
+	var snippet apitypes.Snippet
 	for _, piece := range h.Snippet {
 		snippet.Add(piece.Text, piece.Marked)
 	}
-	out := wire.Hit{Kind: h.Kind, ID: e.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(),
+	out := apitypes.Hit{Kind: h.Kind, ID: e.recordID(h.Kind, h.ID), Heading: h.Heading, Snippet: snippet.HTML(),
 		Match: string(h.Match), Score: math.Round(h.Score*1e4) / 1e4}
 	if h.Page > 0 {
 		out.Page = &h.Page
 	}
 	if h.AbstractID != 0 {
-		out.Abstract = &wire.FiledWith{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
+		out.Abstract = &apitypes.FiledWith{ID: e.abstracts.Encode(h.AbstractID), Heading: h.Under}
 	}
 	return out
 }
 
 // recordID is the id of a record as its kind has it.
-func (e *edge) recordID(noun string, id uint64) wire.RecordID {
+func (e *edge) recordID(noun string, id uint64) apitypes.RecordID {
 	if ids := e.opaque().of(noun); ids != nil {
-		return wire.RecordID(`"` + ids.Encode(id) + `"`)
+		return apitypes.RecordID(`"` + ids.Encode(id) + `"`)
 	}
-	return wire.RecordID(strconv.FormatUint(id, 10))
+	return apitypes.RecordID(strconv.FormatUint(id, 10))
 }
 
 // searching says what q is to a list.
@@ -93,13 +93,13 @@ const (
 )
 
 // textOf reads q and refuses what cannot be asked along with it.
-func (l listing) textOf(values map[string]string, fields *title.Fields) string {
+func (l listing) textOf(values map[string]string, fields *model.Fields) string {
 	const field = "q"
 	text := vault.TrimSearch(values[field])
 	switch {
 	case text == "":
 		if l.text == needed {
-			fields.Add(field, title.Required(field))
+			fields.Add(field, model.Required(field))
 		}
 		return ""
 	case l.text == refused:
@@ -111,21 +111,21 @@ func (l listing) textOf(values map[string]string, fields *title.Fields) string {
 	}
 	for _, f := range l.filters {
 		if f.unsearched && strings.TrimSpace(values[f.name]) != "" {
-			fields.Add(f.name, title.NotWith(f.name, field))
+			fields.Add(f.name, model.NotWith(f.name, field))
 		}
 	}
 	l.neverWith(field, values, fields)
 	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
-		fields.Add("sort", title.NotWith("sort", field))
+		fields.Add("sort", model.NotWith("sort", field))
 	}
 	return text
 }
 
 // neverWith refuses what narrows or orders a list and no search.
-func (l listing) neverWith(field string, values map[string]string, fields *title.Fields) {
+func (l listing) neverWith(field string, values map[string]string, fields *model.Fields) {
 	for _, name := range l.never {
 		if strings.TrimSpace(values[name]) != "" {
-			fields.Add(name, title.NotWith(name, field))
+			fields.Add(name, model.NotWith(name, field))
 		}
 	}
 }
@@ -156,7 +156,7 @@ func positions(from, next int) (after, before []byte) {
 
 // listed gives what reads a page of a list: the list itself, or a search in it.
 func listed[T any](c *call, a asked, list func(context.Context, vault.Query) (vault.Page[T], error),
-	search func(context.Context, title.Actor, vault.SearchQuery) (vault.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
+	search func(context.Context, model.Actor, vault.SearchQuery) (vault.Matches[T], error)) func(context.Context, vault.Query) (vault.Page[T], error) {
 	if a.text == "" {
 		return list
 	}

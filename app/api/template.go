@@ -3,14 +3,14 @@ package api
 import (
 	"context"
 
-	"deedkeep/app/title"
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 )
 
 type templateHandler struct {
 	verbs interface {
-		List(ctx context.Context) ([]title.Template, error)
-		Get(ctx context.Context, id uint64) (title.Template, error)
+		List(ctx context.Context) ([]model.Template, error)
+		Get(ctx context.Context, id uint64) (model.Template, error)
 	}
 }
 
@@ -19,11 +19,11 @@ func (h templateHandler) list(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list := make([]wire.Template, 0, len(templates))
+	list := make([]apitypes.Template, 0, len(templates))
 	for _, t := range templates {
-		list = append(list, wire.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: definitions(t.Fields)})
+		list = append(list, apitypes.Template{ID: int64(t.ID), Name: t.Name, Default: t.Default, CustomFields: definitions(t.Fields)})
 	}
-	return ok(wire.AbstractTemplates{Templates: list})
+	return ok(apitypes.AbstractTemplates{Templates: list})
 }
 
 // get gives a template with its statuses, a retired one too: its abstracts go on.
@@ -36,5 +36,5 @@ func (h templateHandler) get(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(wire.TemplateBody{Template: templateShape(t)})
+	return ok(apitypes.TemplateBody{Template: templateShape(t)})
 }

@@ -3,7 +3,7 @@ package api_test
 import (
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func TestTemplates(t *testing.T) {
@@ -95,7 +95,7 @@ func TestCustomFields(t *testing.T) {
 
 func TestCustomFieldsRequired(t *testing.T) {
 	t.Parallel()
-	h := open(t, kinds, func(s *setup) { s.vault.Settings.Rules = title.Rules{EnforceRequired: true} })
+	h := open(t, kinds, func(s *setup) { s.vault.Settings.Rules = model.Rules{EnforceRequired: true} })
 	want := invalid("custom_fields.must", "The must field is required.")
 	h.ask(t, order(`{"order_number":"T"}`, 422, want))
 	h.ask(t, order(`{"order_number":"T","custom_fields":{"must":""}}`, 422, want))

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 type trashHandler struct {
@@ -32,13 +32,13 @@ func (h trashHandler) list(c *call) (answer, error) {
 	return ok(pageOf(h.edge, c, asked, page, h.edge.trashed))
 }
 
-func (e *edge) trashed(t vault.Trashed) wire.Trashed {
-	shape := wire.Trashed{
-		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: wire.At(t.At), RestorableUntil: wire.At(t.Until),
-		DeletedBy: wire.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
+func (e *edge) trashed(t vault.Trashed) apitypes.Trashed {
+	shape := apitypes.Trashed{
+		Kind: t.Noun, ID: e.recordID(t.Noun, t.ID), Heading: t.Heading, DeletedAt: apitypes.At(t.At), RestorableUntil: apitypes.At(t.Until),
+		DeletedBy: apitypes.Actor{Kind: t.By.Kind, ID: optionalID(t.By.ID), Name: optional(t.By.Name), Address: optional(t.By.Address)},
 	}
 	if !t.Retained.IsZero() {
-		shape.RetainedUntil = new(wire.At(t.Retained))
+		shape.RetainedUntil = new(apitypes.At(t.Retained))
 	}
 	if t.Abstract != nil {
 		shape.AbstractID = new(e.opaque().abstracts.Encode(t.Abstract.ID))

@@ -10,12 +10,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"deedkeep/app/blob"
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 const uploadsPath = "/uploads"
@@ -69,28 +69,28 @@ func (h uploadHandler) begin(c *call) (answer, error) {
 // plan reads what the metadata say.
 func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err error) {
 	sent := fields(meta)
-	draft := title.ResumableDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
+	draft := model.ResumableDraft{Filename: sent.input("filename"), AbstractID: sent.input("abstract_id"), FolderID: sent.number("folder_id")}
 	abstract, known := h.edge.abstracts.Decode(strings.TrimSpace(meta["abstract_id"]))
 	if !known {
 		abstract = 0
 	}
 	folder, refused := draft.Check(abstract)
-	return vault.UploadPlan{Filename: body.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
+	return vault.UploadPlan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, refused.Err()
 }
 
 // beginError has the field with a refusal that names none: what the document would be
 // refused for, or its place, which is not there.
 func beginError(err error, plan vault.UploadPlan) error {
-	named, is := errors.AsType[*title.Error](err)
+	named, is := errors.AsType[*model.Error](err)
 	switch {
 	case !is || len(named.Fields) > 0:
 		return err
-	case named.Kind == title.NotFound && plan.Abstract != 0:
-		return title.Refusal("abstract_id", title.NotSelectable("abstract_id"))
-	case named.Kind == title.NotFound:
-		return title.Refusal("folder_id", title.NotSelectable("folder_id"))
-	case named.Kind == title.Invalid:
-		return title.Refusal("file", named.Message)
+	case named.Kind == model.NotFound && plan.Abstract != 0:
+		return model.Refusal("abstract_id", model.NotSelectable("abstract_id"))
+	case named.Kind == model.NotFound:
+		return model.Refusal("folder_id", model.NotSelectable("folder_id"))
+	case named.Kind == model.Invalid:
+		return model.Refusal("file", named.Message)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (h uploadHandler) write(c *call) (answer, error) {
 	up, err := h.verbs.Write(c.Context(), c.actor, id, offset, c.Body)
 	stop()
 	switch {
-	case errors.Is(err, blob.ErrTooLarge):
+	case errors.Is(err, blobstore.ErrTooLarge):
 		return answer{}, &refusal{status: http.StatusRequestEntityTooLarge, message: "More bytes arrived than the Upload-Length said."}
 	case err != nil:
 		return answer{}, err
@@ -155,7 +155,7 @@ func (h uploadHandler) cancel(c *call) (answer, error) {
 func speaksTus(c *call) error { return tus.Spoken(c.Method, c.Header) }
 
 func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
-	data := wire.Upload{Offset: up.Offset, Length: up.Size, Error: optional(up.Refusal)}
+	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: optional(up.Refusal)}
 	switch {
 	case up.Filed == nil:
 	case up.Filed.Digest == "":
@@ -164,7 +164,7 @@ func (h uploadHandler) told(c *call, status int, up vault.Upload) answer {
 		file := h.edge.file(c, *up.Filed)
 		data.File = &file
 	}
-	a := answer{status: status, header: tus.Progress(up.Offset, up.Until), body: wire.UploadBody{Data: data}}
+	a := answer{status: status, header: tus.Progress(up.Offset, up.Until), body: apitypes.UploadBody{Data: data}}
 	a.header["Upload-Length"] = strconv.FormatInt(up.Size, 10)
 	if up.Metadata != "" {
 		a.header["Upload-Metadata"] = up.Metadata

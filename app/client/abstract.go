@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // AbstractDraft is an abstract to create (SPEC.md, "POST /abstracts"). A nil
@@ -29,12 +29,12 @@ type AbstractDraft struct {
 // CreateAbstract creates an abstract with its documents, which are streamed. The
 // result names each file that was refused; an *Error of status 422 means that
 // nothing was stored.
-func (c *Client) CreateAbstract(ctx context.Context, draft AbstractDraft) (wire.AbstractCreated, error) {
+func (c *Client) CreateAbstract(ctx context.Context, draft AbstractDraft) (apitypes.AbstractCreated, error) {
 	f, err := draft.form()
 	if err != nil {
-		return wire.AbstractCreated{}, fmt.Errorf("create abstract: %w", err)
+		return apitypes.AbstractCreated{}, fmt.Errorf("create abstract: %w", err)
 	}
-	var made wire.AbstractCreated
+	var made apitypes.AbstractCreated
 	err = c.post(ctx, "/v1/abstracts", f, &made)
 	return made, err
 }
@@ -45,7 +45,7 @@ func (d AbstractDraft) form() (*form, error) {
 		template = strconv.FormatInt(*d.TemplateID, 10)
 	}
 	if len(d.CustomFields) > 0 {
-		text, err := wire.Marshal(d.CustomFields)
+		text, err := apitypes.Marshal(d.CustomFields)
 		if err != nil {
 			return nil, fmt.Errorf("custom fields: %w", err)
 		}
@@ -65,33 +65,33 @@ func (d AbstractDraft) form() (*form, error) {
 }
 
 // Abstract reads an abstract by its opaque id.
-func (c *Client) Abstract(ctx context.Context, id string) (wire.Abstract, error) {
+func (c *Client) Abstract(ctx context.Context, id string) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
-		return wire.Abstract{}, err
+		return apitypes.Abstract{}, err
 	}
-	var body wire.AbstractBody
+	var body apitypes.AbstractBody
 	err = c.call(ctx, http.MethodGet, path, nil, &body)
 	return body.Data, err
 }
 
 // AbstractPage reads one page of the list of abstracts.
-func (c *Client) AbstractPage(ctx context.Context, l List) (wire.Page[wire.Abstract], error) {
-	return page[wire.Abstract](ctx, c, "/v1/abstracts", l)
+func (c *Client) AbstractPage(ctx context.Context, l List) (apitypes.Page[apitypes.Abstract], error) {
+	return page[apitypes.Abstract](ctx, c, "/v1/abstracts", l)
 }
 
 // Abstracts reads the list of abstracts to its end, page by page.
-func (c *Client) Abstracts(ctx context.Context, l List) iter.Seq2[wire.Abstract, error] {
-	return all[wire.Abstract](ctx, c, "/v1/abstracts", l)
+func (c *Client) Abstracts(ctx context.Context, l List) iter.Seq2[apitypes.Abstract, error] {
+	return all[apitypes.Abstract](ctx, c, "/v1/abstracts", l)
 }
 
 // PatchAbstract changes fields of an abstract and returns it as it is then.
-func (c *Client) PatchAbstract(ctx context.Context, id string, change Patch) (wire.Abstract, error) {
+func (c *Client) PatchAbstract(ctx context.Context, id string, change Patch) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
-		return wire.Abstract{}, err
+		return apitypes.Abstract{}, err
 	}
-	var body wire.AbstractBody
+	var body apitypes.AbstractBody
 	err = c.call(ctx, http.MethodPatch, path, change, &body)
 	return body.Data, err
 }
@@ -106,12 +106,12 @@ func (c *Client) TrashAbstract(ctx context.Context, id string) error {
 }
 
 // RestoreAbstract takes an abstract and its documents out of the trash.
-func (c *Client) RestoreAbstract(ctx context.Context, id string) (wire.Abstract, error) {
+func (c *Client) RestoreAbstract(ctx context.Context, id string) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
-		return wire.Abstract{}, err
+		return apitypes.Abstract{}, err
 	}
-	var body wire.AbstractBody
+	var body apitypes.AbstractBody
 	err = c.call(ctx, http.MethodPost, path+"/restore", nil, &body)
 	return body.Data, err
 }
@@ -127,16 +127,16 @@ func (c *Client) DetachFile(ctx context.Context, id string, n int64) error {
 
 // AddFiles attaches further documents to an abstract, at least one; the result
 // holds all its files, and those of this call that were refused.
-func (c *Client) AddFiles(ctx context.Context, id string, files []Upload) (wire.AbstractCreated, error) {
+func (c *Client) AddFiles(ctx context.Context, id string, files []Upload) (apitypes.AbstractCreated, error) {
 	path, err := abstractPath(id)
 	if err != nil {
-		return wire.AbstractCreated{}, err
+		return apitypes.AbstractCreated{}, err
 	}
 	f := newForm()
 	if err := f.files("files[]", files); err != nil {
-		return wire.AbstractCreated{}, fmt.Errorf("add files to abstract %s: %w", id, err)
+		return apitypes.AbstractCreated{}, fmt.Errorf("add files to abstract %s: %w", id, err)
 	}
-	var made wire.AbstractCreated
+	var made apitypes.AbstractCreated
 	err = c.post(ctx, path+"/files", f, &made)
 	return made, err
 }

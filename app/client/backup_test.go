@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func TestCreateBackup(t *testing.T) {
@@ -24,21 +24,21 @@ func TestCreateBackup(t *testing.T) {
 		asked, path = string(body), r.Method+" "+r.URL.Path
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(one + made)), Request: r}
 	}))
-	var got []wire.Progress
-	result, err := c.CreateBackup(t.Context(), wire.BackupCreate{To: "/b"}, func(p wire.Progress) { got = append(got, p) })
+	var got []apitypes.Progress
+	result, err := c.CreateBackup(t.Context(), apitypes.BackupCreate{To: "/b"}, func(p apitypes.Progress) { got = append(got, p) })
 	if err != nil || result.Snapshot != "20260529T040000Z" || result.Files != 1 || result.BytesWritten != 3 || result.Seconds != 0.5 {
 		t.Errorf("got %+v, %v", result, err)
 	}
-	if asked != `{"to":"/b"}` || path != "POST /control/backup" || !reflect.DeepEqual(got, []wire.Progress{{Done: 1, Total: 3, Unit: "bytes"}}) {
+	if asked != `{"to":"/b"}` || path != "POST /control/backup" || !reflect.DeepEqual(got, []apitypes.Progress{{Done: 1, Total: 3, Unit: "bytes"}}) {
 		t.Errorf("asked %s of %s, progress %v", asked, path, got)
 	}
 	var refused *client.Error
-	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), wire.BackupCreate{}, nil); !errors.As(err, &refused) ||
+	if _, err := stream(strings.NewReader(one+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil); !errors.As(err, &refused) ||
 		refused.Status != 507 || refused.Message != "The disk is full." || refused.RequestID != "req-1" {
 		t.Errorf("err = %v", err)
 	}
 	for _, cut := range []string{"", one, made[:40]} {
-		if _, err := stream(strings.NewReader(cut)).CreateBackup(t.Context(), wire.BackupCreate{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := stream(strings.NewReader(cut)).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %v", cut, err)
 		}
 	}

@@ -31,7 +31,7 @@ import (
 	"net/url"
 	"strings"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // DoorBase is the base of a client whose transport dials the control door.
@@ -112,7 +112,7 @@ func encode(body any) (content io.Reader, contentType string, err error) {
 	if body == nil {
 		return nil, "", nil
 	}
-	text, err := wire.Marshal(body)
+	text, err := apitypes.Marshal(body)
 	return bytes.NewReader(text), "application/json", err
 }
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 const (
@@ -103,7 +103,7 @@ func TestCalls(t *testing.T) {
 		{"keys", func(ctx context.Context, c *client.Client) (any, error) { return c.Keys(ctx) },
 			200, `{"data":[` + keyJSON + `]}`, `[` + keyJSON + `]`, "GET /control/keys", ""},
 		{"key", func(ctx context.Context, c *client.Client) (any, error) {
-			return c.CreateKey(ctx, wire.KeyCreate{Name: "Desk", Abilities: wire.List[string]{"api:v1"}, ExpiresAt: ptr(wire.At(time.Date(2026, 8, 29, 4, 0, 0, 0, time.UTC)))})
+			return c.CreateKey(ctx, apitypes.KeyCreate{Name: "Desk", Abilities: apitypes.List[string]{"api:v1"}, ExpiresAt: ptr(apitypes.At(time.Date(2026, 8, 29, 4, 0, 0, 0, time.UTC)))})
 		}, 201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`, "POST /control/keys",
 			`{"name":"Desk","abilities":["api:v1"],"expires_at":"2026-08-29T04:00:00.000000Z"}`},
 		{"revoke", func(ctx context.Context, c *client.Client) (any, error) { return c.RevokeKey(ctx, 4) },
@@ -119,7 +119,7 @@ func TestCalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err := wire.Marshal(result); err != nil || string(text) != row.want {
+			if text, err := apitypes.Marshal(result); err != nil || string(text) != row.want {
 				t.Errorf("result (%v)\n%s\nwant\n%s", err, text, row.want)
 			}
 			if line := got.request.Method + " " + got.request.RequestURI; line != row.line {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // TemplateDefinitions lists all templates with their statuses, retired ones too, in
 // the order of their ids. Door only.
-func (c *Client) TemplateDefinitions(ctx context.Context) ([]wire.TemplateDefinition, error) {
-	var body wire.TemplateDefinitions
+func (c *Client) TemplateDefinitions(ctx context.Context) ([]apitypes.TemplateDefinition, error) {
+	var body apitypes.TemplateDefinitions
 	err := c.call(ctx, http.MethodGet, "/control/templates", nil, &body)
 	return body.Templates, err
 }
@@ -19,53 +19,53 @@ func (c *Client) TemplateDefinitions(ctx context.Context) ([]wire.TemplateDefini
 // ImportTemplates makes templates as the drafts say and tells what changed, or, with
 // dry, what would. An *Error of status 422 names each broken rule under
 // templates.INDEX, one of status 409 what records would lose. Door only.
-func (c *Client) ImportTemplates(ctx context.Context, drafts []wire.TemplateDraft, dry bool) (wire.DefinitionsChanged, error) {
-	var body wire.DefinitionsChanged
-	err := c.call(ctx, http.MethodPost, "/control/templates/import", wire.TemplatesImport{DryRun: dry, Templates: drafts}, &body)
+func (c *Client) ImportTemplates(ctx context.Context, drafts []apitypes.TemplateDraft, dry bool) (apitypes.DefinitionsChanged, error) {
+	var body apitypes.DefinitionsChanged
+	err := c.call(ctx, http.MethodPost, "/control/templates/import", apitypes.TemplatesImport{DryRun: dry, Templates: drafts}, &body)
 	return body, err
 }
 
 // SetDefaultTemplate makes a template the one that is used when none is named. Door
 // only.
-func (c *Client) SetDefaultTemplate(ctx context.Context, id int64) (wire.TemplateDefinition, error) {
-	var body wire.TemplateDefinitionBody
+func (c *Client) SetDefaultTemplate(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
+	var body apitypes.TemplateDefinitionBody
 	err := c.call(ctx, http.MethodPost, fmt.Sprintf("/control/templates/%d/default", id), struct{}{}, &body)
 	return body.Data, err
 }
 
 // RetireTemplate takes a template out of use for new abstracts. Door only.
-func (c *Client) RetireTemplate(ctx context.Context, id int64) (wire.TemplateDefinition, error) {
-	var body wire.TemplateDefinitionBody
+func (c *Client) RetireTemplate(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
+	var body apitypes.TemplateDefinitionBody
 	err := c.call(ctx, http.MethodPost, fmt.Sprintf("/control/templates/%d/retire", id), struct{}{}, &body)
 	return body.Data, err
 }
 
 // OrderDefinitions is OrderFields by the door.
-func (c *Client) OrderDefinitions(ctx context.Context) (wire.OrderFields, error) {
-	var body wire.OrderFields
+func (c *Client) OrderDefinitions(ctx context.Context) (apitypes.OrderFields, error) {
+	var body apitypes.OrderFields
 	err := c.call(ctx, http.MethodGet, "/control/order-fields", nil, &body)
 	return body, err
 }
 
 // ImportOrderFields puts other custom fields of orders in the place of those there
 // are; otherwise as ImportTemplates, under custom_fields.INDEX. Door only.
-func (c *Client) ImportOrderFields(ctx context.Context, fields []wire.Field, dry bool) (wire.DefinitionsChanged, error) {
-	var body wire.DefinitionsChanged
-	err := c.call(ctx, http.MethodPost, "/control/order-fields/import", wire.OrderFieldsImport{DryRun: dry, CustomFields: fields}, &body)
+func (c *Client) ImportOrderFields(ctx context.Context, fields []apitypes.Field, dry bool) (apitypes.DefinitionsChanged, error) {
+	var body apitypes.DefinitionsChanged
+	err := c.call(ctx, http.MethodPost, "/control/order-fields/import", apitypes.OrderFieldsImport{DryRun: dry, CustomFields: fields}, &body)
 	return body, err
 }
 
 // OrderStatuses lists the statuses of orders. Door only.
 func (c *Client) OrderStatuses(ctx context.Context) ([]string, error) {
-	var body wire.OrderStatuses
+	var body apitypes.OrderStatuses
 	err := c.call(ctx, http.MethodGet, "/control/order-statuses", nil, &body)
 	return body.Statuses, err
 }
 
 // ImportOrderStatuses puts other statuses of orders in the place of those there are;
 // otherwise as ImportTemplates, under statuses.INDEX. Door only.
-func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dry bool) (wire.DefinitionsChanged, error) {
-	var body wire.DefinitionsChanged
-	err := c.call(ctx, http.MethodPost, "/control/order-statuses/import", wire.OrderStatusesImport{DryRun: dry, Statuses: statuses}, &body)
+func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dry bool) (apitypes.DefinitionsChanged, error) {
+	var body apitypes.DefinitionsChanged
+	err := c.call(ctx, http.MethodPost, "/control/order-statuses/import", apitypes.OrderStatusesImport{DryRun: dry, Statuses: statuses}, &body)
 	return body, err
 }

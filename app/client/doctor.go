@@ -5,12 +5,12 @@ import (
 	"io"
 	"net/http"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Checkup asks the vault about its health. Door only.
-func (c *Client) Checkup(ctx context.Context) (wire.Checkup, error) {
-	var body wire.Checkup
+func (c *Client) Checkup(ctx context.Context) (apitypes.Checkup, error) {
+	var body apitypes.Checkup
 	err := c.call(ctx, http.MethodGet, "/control/doctor", nil, &body)
 	return body, err
 }
@@ -18,14 +18,14 @@ func (c *Client) Checkup(ctx context.Context) (wire.Checkup, error) {
 // OpenProbe asks for a path that takes one body and keeps nothing of it. Door only,
 // and a Conflict while no server runs.
 func (c *Client) OpenProbe(ctx context.Context) (string, error) {
-	var body wire.ProbeOpened
+	var body apitypes.ProbeOpened
 	err := c.call(ctx, http.MethodPost, "/control/probe", nil, &body)
 	return body.Path, err
 }
 
 // SendProbe sends content to a path of OpenProbe, at the public address.
-func (c *Client) SendProbe(ctx context.Context, path string, content io.Reader) (wire.Probe, error) {
-	var body wire.Probe
+func (c *Client) SendProbe(ctx context.Context, path string, content io.Reader) (apitypes.Probe, error) {
+	var body apitypes.Probe
 	err := c.exchange(ctx, http.MethodPost, path, content, "application/octet-stream", &body)
 	return body, err
 }

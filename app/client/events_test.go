@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 // saying answers everything with a text, and tells what was asked.
@@ -53,8 +53,8 @@ func TestEachEvent(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c, asked := saying(t, row.text)
 			var got []string
-			err := c.EachEvent(t.Context(), 7, func(e wire.Event) error { got = append(got, e.Hash); return nil },
-				func(f wire.Finding) error { got = append(got, "!"+f.Subject); return nil })
+			err := c.EachEvent(t.Context(), 7, func(e apitypes.Event) error { got = append(got, e.Hash); return nil },
+				func(f apitypes.Finding) error { got = append(got, "!"+f.Subject); return nil })
 			if strings.Join(got, " ") != row.got || *asked != "GET /control/events/export?from=7" {
 				t.Errorf("got %q from %s", got, *asked)
 			}
@@ -66,7 +66,7 @@ func TestEachEvent(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	c, _ := saying(t, eventLine(1)+damage+end)
-	if err := c.EachEvent(t.Context(), 1, func(wire.Event) error { return enough }, nil); !errors.Is(err, enough) {
+	if err := c.EachEvent(t.Context(), 1, func(apitypes.Event) error { return enough }, nil); !errors.Is(err, enough) {
 		t.Errorf("%v", err)
 	}
 }
@@ -75,12 +75,12 @@ func TestVerifyEvents(t *testing.T) {
 	t.Parallel()
 	c, asked := saying(t, `{"progress":{"done":1,"total":2,"unit":"entries"}}`+"\n"+`{"result":{"ok":false,"entries":2,"last":3,"head":"ab","findings":[{"kind":"missing","subject":"2","problem":"p"}],"more":4}}`)
 	var done []int64
-	r, err := c.VerifyEvents(t.Context(), func(p wire.Progress) { done = append(done, p.Done) })
+	r, err := c.VerifyEvents(t.Context(), func(p apitypes.Progress) { done = append(done, p.Done) })
 	if err != nil || *asked != "POST /control/events/verify" || r.OK || r.Last != 3 || r.More != 4 || len(r.Findings) != 1 || !slices.Equal(done, []int64{1}) {
 		t.Errorf("%+v, %v, progress %v, asked %s", r, err, done, *asked)
 	}
 	c, _ = saying(t, `{"error":"the disk"}`)
-	_, err = c.VerifyEvents(t.Context(), func(wire.Progress) {})
+	_, err = c.VerifyEvents(t.Context(), func(apitypes.Progress) {})
 	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 500 || refused.RequestID != "r-9" {
 		t.Errorf("%v", err)
 	}
@@ -94,7 +94,7 @@ func TestVerifyEvents(t *testing.T) {
 func TestEventsAsksForWhatIsChosen(t *testing.T) {
 	t.Parallel()
 	c, asked := saying(t, `{"data":[]}`)
-	at := wire.At(time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC))
+	at := apitypes.At(time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC))
 	for _, row := range []struct {
 		filter client.EventFilter
 		query  string

@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Error is a refusal by the server (API.md, "Everywhere").
 type Error struct {
-	Status     int              // the HTTP status
-	Message    string           // the server's sentence, or the status in words where it sent none
-	Errors     wire.FieldErrors // the sentences about each field, of a 422
-	RequestID  string           // names the request in the server's log
-	RetryAfter time.Duration    // of a 429 or 503: how long to wait; else 0
+	Status     int                  // the HTTP status
+	Message    string               // the server's sentence, or the status in words where it sent none
+	Errors     apitypes.FieldErrors // the sentences about each field, of a 422
+	RequestID  string               // names the request in the server's log
+	RetryAfter time.Duration        // of a 429 or 503: how long to wait; else 0
 }
 
 // Error returns the server's sentence; where the server is at fault the request
@@ -36,7 +36,7 @@ func refusal(answer *http.Response) *Error {
 	// A body that is cut or not ours (a proxy's page) takes nothing from the
 	// status, which is all that counts then.
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
-	var body wire.Failure
+	var body apitypes.Failure
 	if json.Unmarshal(text, &body) == nil && body.Message != "" {
 		e.Message, e.Errors = body.Message, body.Errors
 		return e

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func refuse(t testing.TB, status int, header http.Header, body io.Reader) *client.Error {
@@ -41,7 +41,7 @@ func TestRefusals(t *testing.T) {
 			client.Error{Status: 401, Message: "Unauthenticated.", RequestID: "req-1"}, "Unauthenticated."},
 		{"invalid", 422, id, `{"message":"The b. (and 2 more errors)","errors":{"b":["The b."],"a":["The a.","And a."]}}`,
 			client.Error{Status: 422, Message: "The b. (and 2 more errors)", RequestID: "req-1",
-				Errors: wire.FieldErrors{{Field: "b", Sentences: []string{"The b."}}, {Field: "a", Sentences: []string{"The a.", "And a."}}}},
+				Errors: apitypes.FieldErrors{{Field: "b", Sentences: []string{"The b."}}, {Field: "a", Sentences: []string{"The a.", "And a."}}}},
 			"The b. (and 2 more errors)"},
 		{"too many", 429, http.Header{"Retry-After": {"30"}}, `{"message":"Too many requests."}`,
 			client.Error{Status: 429, Message: "Too many requests.", RetryAfter: 30 * time.Second}, "Too many requests."},

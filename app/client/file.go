@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // maxHops is how many redirects a download may take: ours, and those of a proxy
@@ -19,41 +19,41 @@ const maxHops = 5
 // Upload stores documents in a folder, or in none when folder is nil. They are
 // streamed. The result names each file that was refused, and its Success is
 // false when all were, which is no error.
-func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (wire.Uploaded, error) {
+func (c *Client) Upload(ctx context.Context, folder *int64, files []Upload) (apitypes.Uploaded, error) {
 	f := newForm()
 	if folder != nil {
 		if err := f.field("folder_id", strconv.FormatInt(*folder, 10)); err != nil {
-			return wire.Uploaded{}, fmt.Errorf("upload: %w", err)
+			return apitypes.Uploaded{}, fmt.Errorf("upload: %w", err)
 		}
 	}
 	if err := f.files("files", files); err != nil {
-		return wire.Uploaded{}, fmt.Errorf("upload: %w", err)
+		return apitypes.Uploaded{}, fmt.Errorf("upload: %w", err)
 	}
-	var done wire.Uploaded
+	var done apitypes.Uploaded
 	err := c.post(ctx, "/v1/file-vault/upload", f, &done)
 	return done, err
 }
 
 // File reads what is known of a file.
-func (c *Client) File(ctx context.Context, n int64) (wire.File, error) {
-	var body wire.FileBody
+func (c *Client) File(ctx context.Context, n int64) (apitypes.File, error) {
+	var body apitypes.FileBody
 	err := c.call(ctx, http.MethodGet, filePath(n), nil, &body)
 	return body.Data, err
 }
 
 // FilePage reads one page of the list of files.
-func (c *Client) FilePage(ctx context.Context, l List) (wire.Page[wire.File], error) {
-	return page[wire.File](ctx, c, "/v1/file-vault/files", l)
+func (c *Client) FilePage(ctx context.Context, l List) (apitypes.Page[apitypes.File], error) {
+	return page[apitypes.File](ctx, c, "/v1/file-vault/files", l)
 }
 
 // Files reads the list of files to its end, page by page.
-func (c *Client) Files(ctx context.Context, l List) iter.Seq2[wire.File, error] {
-	return all[wire.File](ctx, c, "/v1/file-vault/files", l)
+func (c *Client) Files(ctx context.Context, l List) iter.Seq2[apitypes.File, error] {
+	return all[apitypes.File](ctx, c, "/v1/file-vault/files", l)
 }
 
 // PatchFile renames or moves a file and returns it as it is then.
-func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (wire.File, error) {
-	var body wire.FileBody
+func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (apitypes.File, error) {
+	var body apitypes.FileBody
 	err := c.call(ctx, http.MethodPatch, filePath(n), change, &body)
 	return body.Data, err
 }
@@ -62,8 +62,8 @@ func (c *Client) PatchFile(ctx context.Context, n int64, change Patch) (wire.Fil
 func (c *Client) TrashFile(ctx context.Context, n int64) error { return c.drop(ctx, filePath(n)) }
 
 // RestoreFile takes a file out of the trash.
-func (c *Client) RestoreFile(ctx context.Context, n int64) (wire.File, error) {
-	var body wire.FileBody
+func (c *Client) RestoreFile(ctx context.Context, n int64) (apitypes.File, error) {
+	var body apitypes.FileBody
 	err := c.call(ctx, http.MethodPost, filePath(n)+"/restore", nil, &body)
 	return body.Data, err
 }

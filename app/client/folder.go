@@ -5,37 +5,37 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Folders lists all folders, parents before children, then by name.
-func (c *Client) Folders(ctx context.Context) ([]wire.Folder, error) {
-	var body wire.Folders
+func (c *Client) Folders(ctx context.Context) ([]apitypes.Folder, error) {
+	var body apitypes.Folders
 	err := c.call(ctx, http.MethodGet, "/v1/file-vault/folders", nil, &body)
 	return body.Folders, err
 }
 
 // CreateFolder creates a folder inside another, or at the top when parent is nil.
-func (c *Client) CreateFolder(ctx context.Context, name string, parent *int64) (wire.Folder, error) {
+func (c *Client) CreateFolder(ctx context.Context, name string, parent *int64) (apitypes.Folder, error) {
 	draft := struct {
 		Name     string `json:"name"`
 		ParentID *int64 `json:"parent_id"`
 	}{name, parent}
-	var body wire.FolderCreated
+	var body apitypes.FolderCreated
 	err := c.call(ctx, http.MethodPost, "/v1/file-vault/folders", draft, &body)
 	return body.Folder, err
 }
 
 // Folder reads a folder.
-func (c *Client) Folder(ctx context.Context, n int64) (wire.Folder, error) {
-	var body wire.FolderBody
+func (c *Client) Folder(ctx context.Context, n int64) (apitypes.Folder, error) {
+	var body apitypes.FolderBody
 	err := c.call(ctx, http.MethodGet, folderPath(n), nil, &body)
 	return body.Data, err
 }
 
 // PatchFolder renames or moves a folder and returns it as it is then.
-func (c *Client) PatchFolder(ctx context.Context, n int64, change Patch) (wire.Folder, error) {
-	var body wire.FolderBody
+func (c *Client) PatchFolder(ctx context.Context, n int64, change Patch) (apitypes.Folder, error) {
+	var body apitypes.FolderBody
 	err := c.call(ctx, http.MethodPatch, folderPath(n), change, &body)
 	return body.Data, err
 }

@@ -7,13 +7,13 @@ import (
 	"net/url"
 	"strconv"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // EnsureFolder gives the folder of a name below a parent (0: the root) and makes it
 // where there is none; with DryRun it is nil then. Door only.
-func (c *Client) EnsureFolder(ctx context.Context, asked wire.FolderEnsure) (wire.FolderEnsured, error) {
-	var body wire.FolderEnsured
+func (c *Client) EnsureFolder(ctx context.Context, asked apitypes.FolderEnsure) (apitypes.FolderEnsured, error) {
+	var body apitypes.FolderEnsured
 	err := c.call(ctx, http.MethodPost, "/control/import/folders", asked, &body)
 	return body, err
 }
@@ -45,8 +45,8 @@ func (d Import) path() string {
 
 // LookForImport says whether a document is in the vault already, or would be refused
 // for its name or its size. Door only.
-func (c *Client) LookForImport(ctx context.Context, d Import) (wire.Imported, error) {
-	var body wire.Imported
+func (c *Client) LookForImport(ctx context.Context, d Import) (apitypes.Imported, error) {
+	var body apitypes.Imported
 	err := c.call(ctx, http.MethodGet, d.path(), nil, &body)
 	return body, err
 }
@@ -54,8 +54,8 @@ func (c *Client) LookForImport(ctx context.Context, d Import) (wire.Imported, er
 // ImportFile uploads a document, which is streamed, unless it is in the vault already;
 // with DryRun it returns only whether the document would be rejected.
 // An *Error of status 409 says that its bytes are not those of SHA256. Door only.
-func (c *Client) ImportFile(ctx context.Context, d Import, r io.Reader) (wire.Imported, error) {
-	var body wire.Imported
+func (c *Client) ImportFile(ctx context.Context, d Import, r io.Reader) (apitypes.Imported, error) {
+	var body apitypes.Imported
 	err := c.exchange(ctx, http.MethodPost, d.path(), io.NopCloser(r), "application/octet-stream", &body)
 	return body, err
 }

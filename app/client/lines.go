@@ -9,14 +9,14 @@ import (
 	"io"
 	"net/http"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // follow posts body, which may be nil, and calls progress, which may be nil too, for
 // each report of the answer, in this goroutine, until its result is there.
-func follow[T any](ctx context.Context, c *Client, path string, body any, progress func(wire.Progress)) (result T, err error) {
+func follow[T any](ctx context.Context, c *Client, path string, body any, progress func(apitypes.Progress)) (result T, err error) {
 	err = c.lines(ctx, http.MethodPost, path, body, maxAnswer, func(read func(any) error, requestID string) (bool, error) {
-		var line wire.Line[T]
+		var line apitypes.Line[T]
 		if err := read(&line); err != nil {
 			return false, err
 		}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // List asks for a list, or a page of one (API.md, "Ours"). Filters are by name:
@@ -39,8 +39,8 @@ func (l List) query() string {
 	return "?" + values.Encode()
 }
 
-func page[T any](ctx context.Context, c *Client, path string, l List) (wire.Page[T], error) {
-	var p wire.Page[T]
+func page[T any](ctx context.Context, c *Client, path string, l List) (apitypes.Page[T], error) {
+	var p apitypes.Page[T]
 	err := c.call(ctx, http.MethodGet, path+l.query(), nil, &p)
 	return p, err
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // OrderDraft is an order to create (SPEC.md, "POST /orders"). OrderNumber is
@@ -24,43 +24,43 @@ type OrderDraft struct {
 }
 
 // CreateOrder creates an order.
-func (c *Client) CreateOrder(ctx context.Context, draft OrderDraft) (wire.Order, error) {
-	var body wire.OrderBody
+func (c *Client) CreateOrder(ctx context.Context, draft OrderDraft) (apitypes.Order, error) {
+	var body apitypes.OrderBody
 	err := c.call(ctx, http.MethodPost, "/v1/orders", draft, &body)
 	return body.Data, err
 }
 
 // OrderFields lists the fields that orders accept.
-func (c *Client) OrderFields(ctx context.Context) (wire.OrderFields, error) {
-	var body wire.OrderFields
+func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) {
+	var body apitypes.OrderFields
 	err := c.call(ctx, http.MethodGet, "/v1/order-fields", nil, &body)
 	return body, err
 }
 
 // Statuses lists the statuses that orders may have; new ones have the first.
 func (c *Client) Statuses(ctx context.Context) ([]string, error) {
-	var body wire.OrderStatuses
+	var body apitypes.OrderStatuses
 	err := c.call(ctx, http.MethodGet, "/v1/order-statuses", nil, &body)
 	return body.Statuses, err
 }
 
 // Order reads an order by its opaque id.
-func (c *Client) Order(ctx context.Context, id string) (wire.Order, error) {
+func (c *Client) Order(ctx context.Context, id string) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodGet, id, "", nil)
 }
 
 // OrderPage reads one page of the list of orders.
-func (c *Client) OrderPage(ctx context.Context, l List) (wire.Page[wire.Order], error) {
-	return page[wire.Order](ctx, c, "/v1/orders", l)
+func (c *Client) OrderPage(ctx context.Context, l List) (apitypes.Page[apitypes.Order], error) {
+	return page[apitypes.Order](ctx, c, "/v1/orders", l)
 }
 
 // Orders reads the list of orders to its end, page by page.
-func (c *Client) Orders(ctx context.Context, l List) iter.Seq2[wire.Order, error] {
-	return all[wire.Order](ctx, c, "/v1/orders", l)
+func (c *Client) Orders(ctx context.Context, l List) iter.Seq2[apitypes.Order, error] {
+	return all[apitypes.Order](ctx, c, "/v1/orders", l)
 }
 
 // PatchOrder changes fields of an order and returns it as it is then.
-func (c *Client) PatchOrder(ctx context.Context, id string, change Patch) (wire.Order, error) {
+func (c *Client) PatchOrder(ctx context.Context, id string, change Patch) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodPatch, id, "", change)
 }
 
@@ -74,16 +74,16 @@ func (c *Client) TrashOrder(ctx context.Context, id string) error {
 }
 
 // RestoreOrder takes an order out of the trash.
-func (c *Client) RestoreOrder(ctx context.Context, id string) (wire.Order, error) {
+func (c *Client) RestoreOrder(ctx context.Context, id string) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodPost, id, "/restore", nil)
 }
 
-func (c *Client) order(ctx context.Context, method, id, verb string, content any) (wire.Order, error) {
+func (c *Client) order(ctx context.Context, method, id, verb string, content any) (apitypes.Order, error) {
 	path, err := orderPath(id)
 	if err != nil {
-		return wire.Order{}, err
+		return apitypes.Order{}, err
 	}
-	var body wire.OrderBody
+	var body apitypes.OrderBody
 	err = c.call(ctx, method, path+verb, content, &body)
 	return body.Data, err
 }

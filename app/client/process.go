@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // ProcessFailures lists the files whose processing failed, the first thousand. Door
 // only.
-func (c *Client) ProcessFailures(ctx context.Context) ([]wire.ProcessFailure, error) {
-	var body wire.ProcessFailures
+func (c *Client) ProcessFailures(ctx context.Context) ([]apitypes.ProcessFailure, error) {
+	var body apitypes.ProcessFailures
 	err := c.call(ctx, http.MethodGet, "/control/process", nil, &body)
 	return body.Data, err
 }
@@ -18,7 +18,7 @@ func (c *Client) ProcessFailures(ctx context.Context) ([]wire.ProcessFailure, er
 // RetryProcessing puts a file whose processing failed into the queue again, or all
 // of them when the number is 0, and tells how many. Door only.
 func (c *Client) RetryProcessing(ctx context.Context, file int64) (int, error) {
-	var body wire.ProcessRetried
-	err := c.call(ctx, http.MethodPost, "/control/process/retry", wire.ProcessRetry{File: file}, &body)
+	var body apitypes.ProcessRetried
+	err := c.call(ctx, http.MethodPost, "/control/process/retry", apitypes.ProcessRetry{File: file}, &body)
 	return body.Retried, err
 }

@@ -3,12 +3,12 @@ package client
 import (
 	"context"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Reindex has the index of words made anew and waits until it is whole, calling
 // progress, which may be nil, for each report, in this goroutine. A server goes on with
 // it when ctx ends. Door only.
-func (c *Client) Reindex(ctx context.Context, progress func(wire.Progress)) (wire.SearchIndex, error) {
-	return follow[wire.SearchIndex](ctx, c, "/control/reindex", nil, progress)
+func (c *Client) Reindex(ctx context.Context, progress func(apitypes.Progress)) (apitypes.SearchIndex, error) {
+	return follow[apitypes.SearchIndex](ctx, c, "/control/reindex", nil, progress)
 }

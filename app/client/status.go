@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Status says how the vault is: what it holds, what waits, how much room there
 // is. Door only.
-func (c *Client) Status(ctx context.Context) (wire.Status, error) {
-	var body wire.Status
+func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
+	var body apitypes.Status
 	err := c.call(ctx, http.MethodGet, "/control/status", nil, &body)
 	return body, err
 }

@@ -5,19 +5,19 @@ import (
 	"net/http"
 	"strconv"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // Template reads a template with its statuses, by its number; a retired one too.
-func (c *Client) Template(ctx context.Context, id int64) (wire.TemplateDefinition, error) {
-	var body wire.TemplateBody
+func (c *Client) Template(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
+	var body apitypes.TemplateBody
 	err := c.call(ctx, http.MethodGet, "/v1/abstract-templates/"+strconv.FormatInt(id, 10), nil, &body)
 	return body.Template, err
 }
 
 // Templates lists the abstract templates in the order of their ids.
-func (c *Client) Templates(ctx context.Context) ([]wire.Template, error) {
-	var body wire.AbstractTemplates
+func (c *Client) Templates(ctx context.Context) ([]apitypes.Template, error) {
+	var body apitypes.AbstractTemplates
 	err := c.call(ctx, http.MethodGet, "/v1/abstract-templates", nil, &body)
 	return body.Templates, err
 }

@@ -8,8 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 // Each verb on users is one request to the door.
@@ -21,9 +21,9 @@ func TestUsers(t *testing.T) {
 			t.Error(err)
 		}
 		asked, body = r.Method+" "+r.URL.Path, string(raw)
-		answer := any(wire.UserLinked{Link: "http://vault/join/x", Data: wire.User{ID: 3, Name: "kim"}})
+		answer := any(apitypes.UserLinked{Link: "http://vault/join/x", Data: apitypes.User{ID: 3, Name: "kim"}})
 		if r.Method == http.MethodGet {
-			answer = wire.Users{Data: []wire.User{{ID: 3, Name: "kim"}}}
+			answer = apitypes.Users{Data: []apitypes.User{{ID: 3, Name: "kim"}}}
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
@@ -35,30 +35,30 @@ func TestUsers(t *testing.T) {
 	password := "a long walk"
 	for _, row := range []struct {
 		want, body string
-		do         func() (wire.User, error)
+		do         func() (apitypes.User, error)
 	}{
-		{"GET /control/users", "", func() (wire.User, error) {
+		{"GET /control/users", "", func() (apitypes.User, error) {
 			list, err := c.Users(ctx)
 			if len(list) != 1 {
-				return wire.User{}, err
+				return apitypes.User{}, err
 			}
 			return list[0], err
 		}},
-		{"POST /control/users", `{"name":"kim","role":"staff","password":null}`, func() (wire.User, error) {
-			made, err := c.CreateUser(ctx, wire.UserCreate{Name: "kim", Role: "staff"})
+		{"POST /control/users", `{"name":"kim","role":"staff","password":null}`, func() (apitypes.User, error) {
+			made, err := c.CreateUser(ctx, apitypes.UserCreate{Name: "kim", Role: "staff"})
 			if made.Link != "http://vault/join/x" {
 				t.Error(made.Link)
 			}
 			return made.Data, err
 		}},
-		{"POST /control/users", `{"name":"kim","role":"staff","password":"a long walk"}`, func() (wire.User, error) {
-			made, err := c.CreateUser(ctx, wire.UserCreate{Name: "kim", Role: "staff", Password: &password})
+		{"POST /control/users", `{"name":"kim","role":"staff","password":"a long walk"}`, func() (apitypes.User, error) {
+			made, err := c.CreateUser(ctx, apitypes.UserCreate{Name: "kim", Role: "staff", Password: &password})
 			return made.Data, err
 		}},
-		{"POST /control/users/3/role", `{"role":"admin"}`, func() (wire.User, error) { return c.SetUserRole(ctx, 3, "admin") }},
-		{"POST /control/users/3/disable", `{}`, func() (wire.User, error) { return c.DisableUser(ctx, 3) }},
-		{"POST /control/users/3/enable", `{}`, func() (wire.User, error) { return c.EnableUser(ctx, 3) }},
-		{"POST /control/users/3/reset", `{}`, func() (wire.User, error) { made, err := c.ResetUser(ctx, 3); return made.Data, err }},
+		{"POST /control/users/3/role", `{"role":"admin"}`, func() (apitypes.User, error) { return c.SetUserRole(ctx, 3, "admin") }},
+		{"POST /control/users/3/disable", `{}`, func() (apitypes.User, error) { return c.DisableUser(ctx, 3) }},
+		{"POST /control/users/3/enable", `{}`, func() (apitypes.User, error) { return c.EnableUser(ctx, 3) }},
+		{"POST /control/users/3/reset", `{}`, func() (apitypes.User, error) { made, err := c.ResetUser(ctx, 3); return made.Data, err }},
 	} {
 		user, err := row.do()
 		if err != nil || user.ID != 3 || user.Name != "kim" || asked != row.want || body != row.body {

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func TestVerbs(t *testing.T) {
@@ -46,7 +46,7 @@ func TestVerbs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err := wire.Marshal(result); row.answer != "" && (err != nil || `{"data":`+string(text)+`}` != row.answer) {
+			if text, err := apitypes.Marshal(result); row.answer != "" && (err != nil || `{"data":`+string(text)+`}` != row.answer) {
 				t.Errorf("result (%v) %s", err, text)
 			}
 			if line := got.request.Method + " " + got.request.RequestURI; line != row.line || got.body != row.body {
@@ -100,14 +100,14 @@ func TestLists(t *testing.T) {
 	var asked []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.RequestURI())
-		page := wire.Page[json.RawMessage]{}
+		page := apitypes.Page[json.RawMessage]{}
 		switch r.URL.Query().Get("cursor") {
 		case "":
-			page.Data, page.Meta.NextCursor = wire.List[json.RawMessage]{json.RawMessage(orderJSON), json.RawMessage(orderJSON)}, new("c&1")
+			page.Data, page.Meta.NextCursor = apitypes.List[json.RawMessage]{json.RawMessage(orderJSON), json.RawMessage(orderJSON)}, new("c&1")
 		case "c&1":
 			page.Meta.NextCursor = new("c2")
 		case "c2":
-			page.Data, page.Meta.NextCursor = wire.List[json.RawMessage]{json.RawMessage(orderJSON)}, new("bad")
+			page.Data, page.Meta.NextCursor = apitypes.List[json.RawMessage]{json.RawMessage(orderJSON)}, new("bad")
 		default:
 			w.WriteHeader(http.StatusUnprocessableEntity)
 		}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 func stream(body io.Reader) *client.Client {
@@ -23,16 +23,16 @@ func stream(body io.Reader) *client.Client {
 
 func TestVerify(t *testing.T) {
 	const one, two = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n", `{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
-	want := wire.Verify{
+	want := apitypes.Verify{
 		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7, SearchBytes: 8,
-		Findings: wire.List[wire.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
+		Findings: apitypes.List[apitypes.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
-	var got []wire.Progress
-	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), func(p wire.Progress) { got = append(got, p) })
+	var got []apitypes.Progress
+	result, err := stream(strings.NewReader(one+two+`{"result":`+verifyJSON+"}\n")).Verify(t.Context(), func(p apitypes.Progress) { got = append(got, p) })
 	if err != nil || !reflect.DeepEqual(result, want) {
 		t.Errorf("got %+v, %v", result, err)
 	}
-	if !reflect.DeepEqual(got, []wire.Progress{{Done: 1, Total: 3, Unit: "records"}, {Done: 3, Total: 3, Unit: "bytes"}}) {
+	if !reflect.DeepEqual(got, []apitypes.Progress{{Done: 1, Total: 3, Unit: "records"}, {Done: 3, Total: 3, Unit: "bytes"}}) {
 		t.Errorf("progress %v", got)
 	}
 
@@ -100,7 +100,7 @@ func TestVerifyCancelled(t *testing.T) {
 	defer srv.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err := client.New(srv.URL, "", nil).Verify(ctx, func(wire.Progress) { cancel() })
+	_, err := client.New(srv.URL, "", nil).Verify(ctx, func(apitypes.Progress) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("err = %v", err)
 	}
@@ -111,8 +111,8 @@ func FuzzVerify(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), func(wire.Progress) {})
-		if err != nil && !reflect.DeepEqual(result, wire.Verify{}) {
+		result, err := stream(bytes.NewReader(body)).Verify(t.Context(), func(apitypes.Progress) {})
+		if err != nil && !reflect.DeepEqual(result, apitypes.Verify{}) {
 			t.Fatalf("%+v beside %v", result, err)
 		}
 		if err == nil && !bytes.Contains(bytes.ToLower(body), []byte("result")) && !bytes.Contains(body, []byte(`\u`)) {

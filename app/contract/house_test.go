@@ -22,8 +22,8 @@ import (
 
 	"deedkeep/app/api"
 	"deedkeep/app/config"
+	"deedkeep/app/model"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -64,7 +64,7 @@ func open(t *testing.T, seed uint64) *house {
 	h.vault = vaulttest.Open(t, set)
 	h.makeKeys(t)
 	password := "a long walk to the courthouse"
-	if _, _, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: "kim", Role: title.RoleAdmin, Password: &password}); err != nil {
+	if _, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "kim", Role: model.RoleAdmin, Password: &password}); err != nil {
 		t.Fatal(err)
 	}
 	c := config.Default()
@@ -88,16 +88,16 @@ func (h *house) makeKeys(t *testing.T) {
 	h.clock.Move(-2 * time.Hour)
 	end := h.clock.Now().Add(time.Hour)
 	for kind, ability := range map[string]string{
-		"full": title.AbilityAPI, "read": title.AbilityRead, "events": title.AbilityEvents, "metrics": title.AbilityMetrics,
-		"expired": title.AbilityAPI, "revoked": title.AbilityAPI,
+		"full": model.AbilityAPI, "read": model.AbilityRead, "events": model.AbilityEvents, "metrics": model.AbilityMetrics,
+		"expired": model.AbilityAPI, "revoked": model.AbilityAPI,
 	} {
-		draft := title.KeyDraft{Name: kind, Abilities: []string{ability}}
+		draft := model.KeyDraft{Name: kind, Abilities: []string{ability}}
 		if kind == "expired" {
 			draft.ExpiresAt = &end
 		}
-		text, key, err := h.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, draft)
+		text, key, err := h.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, draft)
 		if err == nil && kind == "revoked" {
-			_, err = h.vault.Keys.Revoke(t.Context(), title.Actor{Kind: "operator"}, key.ID)
+			_, err = h.vault.Keys.Revoke(t.Context(), model.Actor{Kind: "operator"}, key.ID)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -5,12 +5,12 @@ package doctor
 import (
 	"path/filepath"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // account looks whether the server runs as root: it takes the user of vault.db.
-func account(c config.Config) []wire.Diagnosis {
+func account(c config.Config) []apitypes.Diagnosis {
 	uid, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if err != nil {
 		return nil // owners says so
@@ -18,7 +18,7 @@ func account(c config.Config) []wire.Diagnosis {
 	return rows(judgeAccount(uid, c.Data))
 }
 
-func judgeAccount(uid int, data string) wire.Diagnosis {
+func judgeAccount(uid int, data string) apitypes.Diagnosis {
 	const check = "user"
 	if uid == 0 {
 		return warn(check, "the vault belongs to root, so the server runs as root: an error in it would put all of this machine at risk",

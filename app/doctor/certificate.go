@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // certificates looks at the one that the settings name, and at the one in use.
-func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diagnosis {
+func certificates(c config.Config, found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if !c.TLS.On() {
 		return withoutTLS(c)
 	}
@@ -43,7 +43,7 @@ func certificates(c config.Config, found *wire.Checkup, now time.Time) wire.Diag
 	return judgeCertificate(facts, inUse, c.PublicURL, now)
 }
 
-func withoutTLS(c config.Config) wire.Diagnosis {
+func withoutTLS(c config.Config) apitypes.Diagnosis {
 	const do = `see the settings tls.* ("deedkeep config example" explains them)`
 	warnings := strings.Join(c.Warnings(), "; ")
 	switch {
@@ -55,7 +55,7 @@ func withoutTLS(c config.Config) wire.Diagnosis {
 	return bad("certificate", warnings, do)
 }
 
-func judgeCertificate(f certificate.Facts, inUse, publicURL string, now time.Time) wire.Diagnosis {
+func judgeCertificate(f certificate.Facts, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
 	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
 	renew := "get a new one and put it in the place of the old; it is read without a restart"
 	if f.SelfSigned {

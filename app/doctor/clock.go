@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // The years in which this program is run; a clock without a battery says 1970 or 2000.
@@ -16,7 +16,7 @@ const (
 )
 
 // clock holds this machine's time against the newest things in the vault.
-func clock(data string, now time.Time, found *wire.Checkup) wire.Diagnosis {
+func clock(data string, now time.Time, found *apitypes.Checkup) apitypes.Diagnosis {
 	var newest time.Time
 	for _, name := range []string{"vault.db", "tmp", "secret.key"} {
 		if info, err := os.Stat(filepath.Join(data, name)); err == nil && info.ModTime().After(newest) {
@@ -29,7 +29,7 @@ func clock(data string, now time.Time, found *wire.Checkup) wire.Diagnosis {
 	return judgeClock(now, newest)
 }
 
-func judgeClock(now, newest time.Time) wire.Diagnosis {
+func judgeClock(now, newest time.Time) apitypes.Diagnosis {
 	says := "it is " + now.Format("2006-01-02 15:04:05 MST")
 	const do = "set the clock, and let it be kept by NTP (timedatectl, or Windows' Date and time settings)"
 	switch {

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
-func network(c config.Config, look func(string) (string, bool, error)) wire.Diagnosis {
+func network(c config.Config, look func(string) (string, bool, error)) apitypes.Diagnosis {
 	kind, isNetwork, err := look(c.Data)
 	switch {
 	case err != nil:
@@ -26,9 +26,9 @@ func network(c config.Config, look func(string) (string, bool, error)) wire.Diag
 }
 
 // room holds what is free against the reserve and against what comes in.
-func room(found *wire.Checkup, c config.Config) wire.Diagnosis {
+func room(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
-	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", wire.HumanSize(free), wire.HumanSize(reserve), wire.HumanSize(found.MonthBytes))
+	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", apitypes.HumanSize(free), apitypes.HumanSize(reserve), apitypes.HumanSize(found.MonthBytes))
 	left := free - reserve
 	const do = "make room, or move the data directory to a larger disk"
 	switch {
@@ -54,7 +54,7 @@ const (
 )
 
 // syncs measures how long the disk takes to keep four kilobytes.
-func syncs(data string) wire.Diagnosis {
+func syncs(data string) apitypes.Diagnosis {
 	took, err := measureSyncs(data)
 	if err != nil {
 		return bad("speed of sync", "nothing can be written in the data directory: "+err.Error(), "see to its permissions and its disk")
@@ -62,7 +62,7 @@ func syncs(data string) wire.Diagnosis {
 	return judgeSync(took)
 }
 
-func judgeSync(took time.Duration) wire.Diagnosis {
+func judgeSync(took time.Duration) apitypes.Diagnosis {
 	says := fmt.Sprintf("a small write is on the disk after %s", round(took))
 	switch {
 	case took >= slowSync:

@@ -17,9 +17,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // Options of Look.
@@ -50,21 +50,21 @@ const (
 	Bad  = "bad"
 )
 
-func ok(check, says string) wire.Diagnosis {
-	return wire.Diagnosis{Check: check, State: OK, Says: says}
+func ok(check, says string) apitypes.Diagnosis {
+	return apitypes.Diagnosis{Check: check, State: OK, Says: says}
 }
-func warn(check, says, do string) wire.Diagnosis {
-	return wire.Diagnosis{Check: check, State: Warn, Says: says, Do: do}
+func warn(check, says, do string) apitypes.Diagnosis {
+	return apitypes.Diagnosis{Check: check, State: Warn, Says: says, Do: do}
 }
-func bad(check, says, do string) wire.Diagnosis {
-	return wire.Diagnosis{Check: check, State: Bad, Says: says, Do: do}
+func bad(check, says, do string) apitypes.Diagnosis {
+	return apitypes.Diagnosis{Check: check, State: Bad, Says: says, Do: do}
 }
 
 // Look examines everything and gives the findings in a fixed order. It fails only
 // when ctx ends.
-func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
-	var all []wire.Diagnosis
-	add := func(found ...wire.Diagnosis) { all = append(all, found...) }
+func Look(ctx context.Context, opts Options) (apitypes.Doctor, error) {
+	var all []apitypes.Diagnosis
+	add := func(found ...apitypes.Diagnosis) { all = append(all, found...) }
 	c := opts.Config
 	now := opts.Now().In(c.Location())
 	// Before the vault is opened, which narrows what is open too wide.
@@ -91,7 +91,7 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 	add(memory(c))
 	add(engine(ctx, opts)...)
 	add(through(ctx, opts, checkup)...)
-	report := wire.Doctor{OK: true, Findings: all}
+	report := apitypes.Doctor{OK: true, Findings: all}
 	for _, f := range all {
 		report.OK = report.OK && f.State != Bad
 	}
@@ -99,8 +99,8 @@ func Look(ctx context.Context, opts Options) (wire.Doctor, error) {
 }
 
 // checkup asks the vault, or says why it cannot be asked.
-func (o Options) checkup(ctx context.Context) (*wire.Checkup, *wire.Diagnosis) {
-	var found wire.Checkup
+func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diagnosis) {
+	var found apitypes.Checkup
 	err := o.Ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		found, err = c.Checkup(ctx)
 		return err

@@ -14,17 +14,17 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/certificate"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // check wants a state and words, and of everything that is not well what to do.
-func check(t *testing.T, name string, got wire.Diagnosis, state, words string) {
+func check(t *testing.T, name string, got apitypes.Diagnosis, state, words string) {
 	t.Helper()
 	if got.State != state || !strings.Contains(got.Says+" -> "+got.Do, words) || (got.Do == "") != (state == OK) || got.Check == "" {
 		t.Errorf("%s: %+v\nwant %s, %q", name, got, state, words)
@@ -47,14 +47,14 @@ func TestClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, "file of the future", clock(dir, noon, nil), Bad, "2026-06-01")
-	event := wire.At(noon.AddDate(0, 2, 0))
-	check(t, "event of the future", clock(dir, noon, &wire.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
+	event := apitypes.At(noon.AddDate(0, 2, 0))
+	check(t, "event of the future", clock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
 }
 
 // The engine is compiled into the cache only where that takes no space from uploads.
 func TestEngineCacheNearTheReserve(t *testing.T) {
 	dir := t.TempDir()
-	free, err := blob.DiskFree(dir)
+	free, err := blobstore.DiskFree(dir)
 	if err != nil || free < 2*roomForEngine {
 		t.Fatalf("%d bytes are free, %v", free, err)
 	}
@@ -94,7 +94,7 @@ func TestRoom(t *testing.T) {
 		{"few more", 500 * mb, 64 * mb, 0, Warn, "make room"},
 		{"full soon", 20*gb + 64*mb, 64 * mb, 10 * gb, Warn, "full in 60 days"},
 	} {
-		found := &wire.Checkup{Status: wire.Status{DiskFree: row.free, DiskReserve: row.reserve}, MonthBytes: row.month}
+		found := &apitypes.Checkup{Status: apitypes.Status{DiskFree: row.free, DiskReserve: row.reserve}, MonthBytes: row.month}
 		check(t, row.name, room(found, config.Default()), row.state, row.words)
 	}
 }
@@ -178,45 +178,45 @@ func TestPermissions(t *testing.T) {
 }
 
 func TestBackupAge(t *testing.T) {
-	ago := func(d time.Duration) *wire.Time { return new(wire.At(noon.Add(-d))) }
+	ago := func(d time.Duration) *apitypes.Time { return new(apitypes.At(noon.Add(-d))) }
 	planned := config.Default()
 	planned.Backup.To, planned.Backup.Every = "/mnt/backup", 24*time.Hour
 	for _, row := range []struct {
 		name  string
-		s     wire.Status
+		s     apitypes.Status
 		c     config.Config
 		state string
 		words string
 	}{
-		{"none, nothing stored", wire.Status{}, config.Default(), Warn, "backup create"},
-		{"none", wire.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
-		{"of today", wire.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hour old"},
-		{"of tomorrow", wire.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
-		{"of last month", wire.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
-		{"of last year", wire.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
-		{"planned, one left out", wire.Status{LastBackupAt: ago(3 * day)}, planned, Warn, "3 days"},
-		{"planned, a week left out", wire.Status{LastBackupAt: ago(8 * day)}, planned, Bad, "8 days"},
-		{"failed", wire.Status{LastBackupAt: ago(time.Hour), BackupFailure: &wire.BackupFailure{At: wire.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
+		{"none, nothing stored", apitypes.Status{}, config.Default(), Warn, "backup create"},
+		{"none", apitypes.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
+		{"of today", apitypes.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hour old"},
+		{"of tomorrow", apitypes.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
+		{"of last month", apitypes.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
+		{"of last year", apitypes.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
+		{"planned, one left out", apitypes.Status{LastBackupAt: ago(3 * day)}, planned, Warn, "3 days"},
+		{"planned, a week left out", apitypes.Status{LastBackupAt: ago(8 * day)}, planned, Bad, "8 days"},
+		{"failed", apitypes.Status{LastBackupAt: ago(time.Hour), BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
 	} {
-		check(t, row.name, backup(&wire.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
+		check(t, row.name, backup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
 	}
 }
 
 func TestVaultFindings(t *testing.T) {
-	cut := wire.At(noon.Add(-day))
-	long := wire.At(noon.Add(-60 * day))
-	check(t, "clean", past(&wire.Checkup{}, noon), OK, "")
-	check(t, "killed", past(&wire.Checkup{CutAt: &cut}, noon), Warn, "verify")
-	check(t, "killed long ago", past(&wire.Checkup{CutAt: &long}, noon), OK, "")
-	check(t, "ended cleanly", database(&wire.Checkup{Clean: true}), OK, "cleanly")
-	check(t, "read again", database(&wire.Checkup{}), OK, "read from the disk again")
-	check(t, "not to be checked", database(&wire.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
-	check(t, "a failing disk", database(&wire.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad, "copy the data directory")
-	check(t, "read-only", writes(&wire.Checkup{Status: wire.Status{ReadOnly: true}}), Bad, "restart")
-	check(t, "denied", writes(&wire.Checkup{Status: wire.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
-	check(t, "writes", writes(&wire.Checkup{}), OK, "taken")
-	check(t, "failed", failures(&wire.Checkup{Status: wire.Status{Failed: 3}}), Warn, "3 have no preview")
-	check(t, "none failed", failures(&wire.Checkup{Status: wire.Status{Files: 7}}), OK, "7 stored")
+	cut := apitypes.At(noon.Add(-day))
+	long := apitypes.At(noon.Add(-60 * day))
+	check(t, "clean", past(&apitypes.Checkup{}, noon), OK, "")
+	check(t, "killed", past(&apitypes.Checkup{CutAt: &cut}, noon), Warn, "verify")
+	check(t, "killed long ago", past(&apitypes.Checkup{CutAt: &long}, noon), OK, "")
+	check(t, "ended cleanly", database(&apitypes.Checkup{Clean: true}), OK, "cleanly")
+	check(t, "read again", database(&apitypes.Checkup{}), OK, "read from the disk again")
+	check(t, "not to be checked", database(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
+	check(t, "a failing disk", database(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad, "copy the data directory")
+	check(t, "read-only", writes(&apitypes.Checkup{Status: apitypes.Status{ReadOnly: true}}), Bad, "restart")
+	check(t, "denied", writes(&apitypes.Checkup{Status: apitypes.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad, "54 MB free")
+	check(t, "writes", writes(&apitypes.Checkup{}), OK, "taken")
+	check(t, "failed", failures(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 have no preview")
+	check(t, "none failed", failures(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
 	check(t, "little memory", judgeMemory(1<<30, 2<<30), Warn, "reader.memory")
 	check(t, "memory", judgeMemory(4<<30, 2<<30), OK, "4 GB")
 	if has, err := machineMemory(); err != nil || has < 64<<20 {
@@ -244,7 +244,7 @@ func TestCertificates(t *testing.T) {
 	check(t, "none, open", certificates(c, nil, noon), Bad, "without TLS")
 	c.TLS.SelfSigned, c.Data = true, t.TempDir()
 	check(t, "not made yet", certificates(c, nil, noon), OK, "next start")
-	check(t, "not in force", certificates(c, &wire.Checkup{Status: wire.Status{Running: true}}, noon), Bad, "restart")
+	check(t, "not in force", certificates(c, &apitypes.Checkup{Status: apitypes.Status{Running: true}}, noon), Bad, "restart")
 	c.TLS = config.TLS{Cert: "absent.pem", Key: "absent.pem"}
 	check(t, "absent", certificates(c, nil, noon), Bad, "absent.pem")
 }
@@ -293,9 +293,9 @@ func TestUnreachedProbes(t *testing.T) {
 
 func TestProbeFindings(t *testing.T) {
 	const size = 1000
-	check(t, "streamed", judgeProbe(wire.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK, "as it was sent")
-	check(t, "gathered", judgeProbe(wire.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn, "proxy_request_buffering off")
-	check(t, "cut", judgeProbe(wire.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
+	check(t, "streamed", judgeProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK, "as it was sent")
+	check(t, "gathered", judgeProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn, "proxy_request_buffering off")
+	check(t, "cut", judgeProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
 	https := Options{Through: "https://vault.example.com"}
 	named := https
 	named.Config.PublicURL = "https://vault.example.com"
@@ -303,28 +303,28 @@ func TestProbeFindings(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		opts  Options
-		got   wire.Probe
+		got   apitypes.Probe
 		state string
 		words string
 	}{
-		{"direct", plain, wire.Probe{Host: "vault.example.com"}, OK, "none in between"},
-		{"direct, https", https, wire.Probe{Host: "vault.example.com", TLS: true}, OK, "none in between"},
-		{"not believed", https, wire.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "trusted_proxies: [10.0.0.7]"},
-		{"silent", https, wire.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
-		{"no scheme", https, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, Warn, "X-Forwarded-Proto"},
-		{"no scheme, public_url", named, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, OK, ""},
-		{"no caller", https, wire.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
-		{"another host", https, wire.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "proxy_set_header Host"},
-		{"another host, told", https, wire.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
-		{"links of other settings", named, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
-		{"links of these settings", named, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "https://vault.example.com"}, OK, ""},
-		{"good", https, wire.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+		{"direct", plain, apitypes.Probe{Host: "vault.example.com"}, OK, "none in between"},
+		{"direct, https", https, apitypes.Probe{Host: "vault.example.com", TLS: true}, OK, "none in between"},
+		{"not believed", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "trusted_proxies: [10.0.0.7]"},
+		{"silent", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
+		{"no scheme", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, Warn, "X-Forwarded-Proto"},
+		{"no scheme, public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, OK, ""},
+		{"no caller", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
+		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn, "proxy_set_header Host"},
+		{"another host, told", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+		{"links of other settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
+		{"links of these settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https", Link: "https://vault.example.com"}, OK, ""},
+		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
 	} {
 		check(t, row.name, judgeForwarding(row.got, row.opts), row.state, row.words)
 	}
-	check(t, "key", judgeKey(wire.Probe{Authorization: true}, nil), OK, "")
-	check(t, "key refused", judgeKey(wire.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
-	check(t, "key taken off", judgeKey(wire.Probe{}, nil), Bad, "Authorization")
+	check(t, "key", judgeKey(apitypes.Probe{Authorization: true}, nil), OK, "")
+	check(t, "key refused", judgeKey(apitypes.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
+	check(t, "key taken off", judgeKey(apitypes.Probe{}, nil), Bad, "Authorization")
 }
 
 // Without its secret a vault can't be opened, and only a backup has it.
@@ -361,22 +361,22 @@ func TestSearch(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		running bool
-		index   wire.SearchIndex
+		index   apitypes.SearchIndex
 		state   string
 		words   string
 	}{
-		{"whole", true, wire.SearchIndex{Ready: true, Records: 7, Behind: 3}, OK, "7 records"},
-		{"whole, nobody serves", false, wire.SearchIndex{Ready: true, Records: 7, Behind: 300_000}, OK, "7 records"},
-		{"far behind", true, wire.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
-		{"made anew", true, wire.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
-		{"being made", true, wire.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn, "only numbers, parcels and addresses are found"},
-		{"texts are made", true, wire.SearchIndex{Ready: true, Records: 7, Texts: 5, Lacking: 5}, Warn, "5 documents are not found by their text"},
-		{"made anew, without texts that the old one has", true, wire.SearchIndex{Ready: true, Building: true, Texts: 5}, OK, "the one there is answers"},
-		{"cut off", false, wire.SearchIndex{Building: true}, Warn, "cut off"},
-		{"none", true, wire.SearchIndex{}, Warn, "only numbers, parcels and addresses are found"},
-		{"none, nobody serves", false, wire.SearchIndex{}, OK, "no index yet"},
-		{"stopped", true, wire.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
+		{"whole", true, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 3}, OK, "7 records"},
+		{"whole, nobody serves", false, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 300_000}, OK, "7 records"},
+		{"far behind", true, apitypes.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
+		{"made anew", true, apitypes.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
+		{"being made", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn, "only numbers, parcels and addresses are found"},
+		{"texts are made", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, Lacking: 5}, Warn, "5 documents are not found by their text"},
+		{"made anew, without texts that the old one has", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK, "the one there is answers"},
+		{"cut off", false, apitypes.SearchIndex{Building: true}, Warn, "cut off"},
+		{"none", true, apitypes.SearchIndex{}, Warn, "only numbers, parcels and addresses are found"},
+		{"none, nobody serves", false, apitypes.SearchIndex{}, OK, "no index yet"},
+		{"stopped", true, apitypes.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
 	} {
-		check(t, row.name, searches(&wire.Checkup{Status: wire.Status{Running: row.running, Search: row.index}}), row.state, row.words)
+		check(t, row.name, searches(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}), row.state, row.words)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"runtime"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/config"
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
-	"deedkeep/app/wire"
+	"deedkeep/app/sandbox"
 )
 
 // roomForEngine is more than the compiled engine takes in the cache.
@@ -22,16 +22,16 @@ const roomForEngine = 64 << 20
 
 // engine opens a document of one page, in a process of its own as the server does, and
 // looks at the sandbox of that process.
-func engine(ctx context.Context, opts Options) []wire.Diagnosis {
+func engine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	if err := opts.Assets(); err != nil {
 		return rows(bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one"))
 	}
 	c := opts.Config
 	cache, left := engineCache(c)
 	begun := time.Now()
-	pool := reader.Open(reader.Options{
+	pool := sandbox.Open(sandbox.Options{
 		CacheDir: cache, Processes: 1, MemoryLimit: int64(c.Reader.Memory),
-		Deadlines: reader.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
+		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
 	sample := onePage()
 	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", inspect.DefaultLimits())
@@ -44,10 +44,10 @@ func engine(ctx context.Context, opts Options) []wire.Diagnosis {
 		return rows(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
 	}
 	gaps, _ := pool.Gaps()
-	return rows(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), sandbox(gaps))
+	return rows(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), left)), sandboxCheck(gaps))
 }
 
-func rows(found ...wire.Diagnosis) []wire.Diagnosis { return found }
+func rows(found ...apitypes.Diagnosis) []apitypes.Diagnosis { return found }
 
 // engineCache is where the compiled engine goes; "" where it is not kept, and then what
 // is to be said of that.
@@ -56,13 +56,13 @@ func engineCache(c config.Config) (dir, left string) {
 		return "", "" // nothing is created where nothing is
 	}
 	// A check must not take the space that uploads need.
-	free, err := blob.DiskFree(c.Data)
+	free, err := blobstore.DiskFree(c.Data)
 	if err != nil {
 		return "", "; it wasn't kept in the cache, since the free disk space is unknown: " + err.Error()
 	}
 	if reserve := uint64(c.Disk.Reserve); free < roomForEngine || free-roomForEngine < reserve {
 		return "", fmt.Sprintf("; the compiled engine wasn't kept in the cache, since the disk has %s free and %s are kept in reserve",
-			wire.HumanSize(int64(min(free, math.MaxInt64))), wire.HumanSize(int64(min(reserve, math.MaxInt64))))
+			apitypes.HumanSize(int64(min(free, math.MaxInt64))), apitypes.HumanSize(int64(min(reserve, math.MaxInt64))))
 	}
 	return c.ReaderCache(), ""
 }
@@ -91,7 +91,7 @@ func onePage() []byte {
 // serving is what the server itself takes beside its children, generously.
 const serving = 256 << 20
 
-func memory(c config.Config) wire.Diagnosis {
+func memory(c config.Config) apitypes.Diagnosis {
 	children := c.Reader.Processes
 	if children == 0 {
 		children = min(2, runtime.NumCPU())
@@ -99,13 +99,13 @@ func memory(c config.Config) wire.Diagnosis {
 	need := int64(serving) + int64(children)*int64(c.Reader.Memory)
 	has, err := machineMemory()
 	if err != nil {
-		return warn("memory", "it cannot be told how much there is: "+err.Error(), fmt.Sprintf("see that the service may take %s", wire.HumanSize(need)))
+		return warn("memory", "it cannot be told how much there is: "+err.Error(), fmt.Sprintf("see that the service may take %s", apitypes.HumanSize(need)))
 	}
 	return judgeMemory(has, need)
 }
 
-func judgeMemory(has, need int64) wire.Diagnosis {
-	says := fmt.Sprintf("%s for this program; with large documents it takes up to %s", wire.HumanSize(has), wire.HumanSize(need))
+func judgeMemory(has, need int64) apitypes.Diagnosis {
+	says := fmt.Sprintf("%s for this program; with large documents it takes up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
 	if has < need {
 		return warn("memory", says+": documents may stay without picture and text, or the system ends the program", "give it more, or lower reader.processes or reader.memory")
 	}

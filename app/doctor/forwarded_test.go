@@ -3,26 +3,26 @@ package doctor
 import (
 	"testing"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
-		list  wire.List[wire.Forwarded]
+		list  apitypes.List[apitypes.Forwarded]
 		words []string // one for each finding
 	}{
 		{"none", nil, nil},
-		{"no trusted proxy", wire.List[wire.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}}, []string{"812 requests since it started: they came from 127.0.0.1, which is not in trusted_proxies"}},
-		{"the setting", wire.List[wire.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}}, []string{"trusted_proxies: [10.0.0.5];"}},
-		{"unreadable", wire.List[wire.Forwarded]{{Peer: "10.0.0.5", Unreadable: 3, Example: "unknown"}}, []string{`from 10.0.0.5, which is in trusted_proxies, with "unknown" for example`}},
-		{"both", wire.List[wire.Forwarded]{{Peer: "10.0.0.5", Untrusted: 3}, {Peer: "10.0.0.6", Unreadable: 2}}, []string{"they came from 10.0.0.5, which", "2 requests since it started: they came from 10.0.0.6"}},
-		{"very many", wire.List[wire.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4}, {Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
+		{"no trusted proxy", apitypes.List[apitypes.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}}, []string{"812 requests since it started: they came from 127.0.0.1, which is not in trusted_proxies"}},
+		{"the setting", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}}, []string{"trusted_proxies: [10.0.0.5];"}},
+		{"unreadable", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Unreadable: 3, Example: "unknown"}}, []string{`from 10.0.0.5, which is in trusted_proxies, with "unknown" for example`}},
+		{"both", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 3}, {Peer: "10.0.0.6", Unreadable: 2}}, []string{"they came from 10.0.0.5, which", "2 requests since it started: they came from 10.0.0.6"}},
+		{"very many", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4}, {Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
 			[]string{"15 requests since it started: they came from 1.1.1.1, 2.2.2.2, 3.3.3.3, 2 more,"}},
 	} {
-		got := forwarded(&wire.Checkup{Status: wire.Status{Running: true}, Forwarded: row.list})
+		got := forwarded(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})
 		if len(row.words) == 0 {
 			row.words = []string{"no request"}
 		}
@@ -38,7 +38,7 @@ func TestForwarded(t *testing.T) {
 			check(t, row.name, got[i], state, words)
 		}
 	}
-	if got := forwarded(&wire.Checkup{}); len(got) != 0 {
+	if got := forwarded(&apitypes.Checkup{}); len(got) != 0 {
 		t.Errorf("no server runs: got %+v, want nothing", got)
 	}
 }

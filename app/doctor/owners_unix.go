@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // owners looks at everything in the data directory and at some of each folder in it: a
 // file that root left there can't be opened by the server.
-func owners(c config.Config) wire.Diagnosis {
+func owners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
 	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if errors.Is(err, fs.ErrNotExist) {

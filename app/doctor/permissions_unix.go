@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // permissions looks whether anybody else on this machine can read what is secret.
-func permissions(c config.Config) (all []wire.Diagnosis) {
+func permissions(c config.Config) (all []apitypes.Diagnosis) {
 	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
 		if f := openTo(filepath.Join(c.Data, name), 0o077); f != nil {
 			all = append(all, *f)
@@ -33,7 +33,7 @@ func permissions(c config.Config) (all []wire.Diagnosis) {
 }
 
 // openTo finds a file that is open to others than mask allows, or is another user's.
-func openTo(path string, mask fs.FileMode) *wire.Diagnosis {
+func openTo(path string, mask fs.FileMode) *apitypes.Diagnosis {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,18 +1,18 @@
 package doctor
 
 import (
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // permissions cannot tell much: the access list was set when the directory was made,
 // and who may read it now is a question of groups that only Windows answers.
-func permissions(c config.Config) []wire.Diagnosis {
-	return []wire.Diagnosis{ok("permissions", "set when "+c.Data+` was made; "icacls" shows who may read it`)}
+func permissions(c config.Config) []apitypes.Diagnosis {
+	return []apitypes.Diagnosis{ok("permissions", "set when "+c.Data+` was made; "icacls" shows who may read it`)}
 }
 
 // owners has nothing to look at: what an administrator creates in the data directory has
 // its access list, and with it the service's.
-func owners(config.Config) wire.Diagnosis {
+func owners(config.Config) apitypes.Diagnosis {
 	return ok("owners", "the access list of the data directory applies to all files in it")
 }

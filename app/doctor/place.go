@@ -6,14 +6,14 @@ import (
 	"os"
 	"slices"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // place looks whether the last good backup still is where it was made, and whether
 // that outlives the disk of the data.
-func place(found *wire.Checkup, c config.Config) wire.Diagnosis {
+func place(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	const check = "place of the backups"
 	last := found.Status.LastBackup
 	if last == nil {

@@ -9,17 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // A backup that is gone is bad, one on the disk of the data a warning.
 func TestPlaceOfTheBackups(t *testing.T) {
 	c := config.Default()
 	c.Data = t.TempDir()
-	check(t, "none", place(&wire.Checkup{}, c), OK, "no backup")
+	check(t, "none", place(&apitypes.Checkup{}, c), OK, "no backup")
 	to := filepath.Join(t.TempDir(), "b")
-	found := &wire.Checkup{Status: wire.Status{LastBackup: &wire.Backup{To: to, Snapshot: "20261121T071500Z"}}}
+	found := &apitypes.Checkup{Status: apitypes.Status{LastBackup: &apitypes.Backup{To: to, Snapshot: "20261121T071500Z"}}}
 	check(t, "not mounted", place(found, c), Bad, "there is no backup here")
 	body := fmt.Sprintf(`{"archive":"%032d","vault":"v","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":""}`+"\n", 1)
 	head := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(body)), body)

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // port asks the server that runs, or tries whether one could listen.
-func port(ctx context.Context, c config.Config, found *wire.Checkup) wire.Diagnosis {
+func port(ctx context.Context, c config.Config, found *apitypes.Checkup) apitypes.Diagnosis {
 	if found != nil && found.Status.Running && found.Status.Listen != nil {
 		return reached(ctx, *found.Status.Listen, found.Status.Certificate)
 	}
@@ -31,7 +31,7 @@ func port(ctx context.Context, c config.Config, found *wire.Checkup) wire.Diagno
 }
 
 // reached asks the public address as a caller on this machine does.
-func reached(ctx context.Context, listen string, cert *wire.Certificate) wire.Diagnosis {
+func reached(ctx context.Context, listen string, cert *apitypes.Certificate) apitypes.Diagnosis {
 	host, number, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
 		host = "localhost"

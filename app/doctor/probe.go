@@ -18,9 +18,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/client"
-	"deedkeep/app/wire"
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 )
 
 // through tries the address that was asked for, or else public_url.
-func through(ctx context.Context, opts Options, found *wire.Checkup) []wire.Diagnosis {
+func through(ctx context.Context, opts Options, found *apitypes.Checkup) []apitypes.Diagnosis {
 	size, pause, patience := int64(probeSize), probePause, probePatience
 	if opts.Through == "" {
 		if opts.Config.PublicURL == "" || found == nil || !found.Status.Running {
@@ -52,14 +52,14 @@ func through(ctx context.Context, opts Options, found *wire.Checkup) []wire.Diag
 
 // probe sends a body through whatever stands in front of the service, as a program
 // would send a document, and judges what arrived.
-func probe(ctx context.Context, opts Options) []wire.Diagnosis {
+func probe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	path := ""
 	err := opts.Ask(ctx, func(ctx context.Context, c *client.Client) (err error) {
 		path, err = c.OpenProbe(ctx)
 		return err
 	})
 	if err != nil {
-		return []wire.Diagnosis{bad("through", "no probe was made: "+opts.Explain(err), `start the server ("deedkeep serve"), then ask again`)}
+		return []apitypes.Diagnosis{bad("through", "no probe was made: "+opts.Explain(err), `start the server ("deedkeep serve"), then ask again`)}
 	}
 	transport := opts.Transport
 	if transport == nil {
@@ -76,9 +76,9 @@ func probe(ctx context.Context, opts Options) []wire.Diagnosis {
 	got, err := c.SendProbe(ctx, path, body)
 	took := time.Since(begun)
 	if err != nil {
-		return []wire.Diagnosis{judgeBroken(err, opts, body.sent.Load(), took)}
+		return []apitypes.Diagnosis{judgeBroken(err, opts, body.sent.Load(), took)}
 	}
-	all := []wire.Diagnosis{judgeProbe(got, opts.Size, took, opts.Pause)}
+	all := []apitypes.Diagnosis{judgeProbe(got, opts.Size, took, opts.Pause)}
 	all = append(all, judgeForwarding(got, opts))
 	if opts.Key != "" {
 		_, err := c.OrderFields(ctx)
@@ -119,9 +119,9 @@ func (p *paused) Read(b []byte) (int, error) {
 }
 
 // judgeBroken says what a refusal on the way means.
-func judgeBroken(err error, opts Options, sent int64, took time.Duration) wire.Diagnosis {
+func judgeBroken(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
 	says := fmt.Sprintf("%s did not get through %s: after %s and %s: %v",
-		wire.HumanSize(opts.Size), opts.Through, wire.HumanSize(sent), took.Round(100*time.Millisecond), err)
+		apitypes.HumanSize(opts.Size), opts.Through, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
 	if found, ok := judgeConnection(err, opts.Through); ok {
 		return found
 	}
@@ -144,7 +144,7 @@ func judgeBroken(err error, opts Options, sent int64, took time.Duration) wire.D
 	case isAnswer:
 		return bad("through", says, "see the proxy's log for this answer")
 	case errors.Is(err, context.DeadlineExceeded):
-		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", wire.HumanSize(opts.Size), opts.Through, opts.Patience, wire.HumanSize(sent)),
+		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", apitypes.HumanSize(opts.Size), opts.Through, opts.Patience, apitypes.HumanSize(sent)),
 			"see whether the proxy reaches the server (its upstream), and its log; "+patience)
 	case sent > 0:
 		return bad("through", says, room+"; and "+patience)
@@ -155,7 +155,7 @@ func judgeBroken(err error, opts Options, sent int64, took time.Duration) wire.D
 // judgeConnection says why no request was made at all; false where one may have been.
 // What this machine can't reach or doesn't trust may work for others: a name of the
 // public DNS leads outside and not back in, or the office has an authority of its own.
-func judgeConnection(err error, address string) (wire.Diagnosis, bool) {
+func judgeConnection(err error, address string) (apitypes.Diagnosis, bool) {
 	var (
 		name    *net.DNSError
 		dial    *net.OpError
@@ -180,12 +180,12 @@ func judgeConnection(err error, address string) (wire.Diagnosis, bool) {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
 		return bad("through", address+" does not speak https: the response is not encrypted", "set up TLS in the proxy, or correct the port or the scheme of public_url"), true
 	}
-	return wire.Diagnosis{}, false
+	return apitypes.Diagnosis{}, false
 }
 
-func judgeProbe(got wire.Probe, size int64, took, pause time.Duration) wire.Diagnosis {
+func judgeProbe(got apitypes.Probe, size int64, took, pause time.Duration) apitypes.Diagnosis {
 	span := time.Duration(got.SpanMillis) * time.Millisecond
-	says := fmt.Sprintf("%s got through in %s", wire.HumanSize(size), took.Round(100*time.Millisecond))
+	says := fmt.Sprintf("%s got through in %s", apitypes.HumanSize(size), took.Round(100*time.Millisecond))
 	switch {
 	case got.Bytes != size:
 		return bad("through", fmt.Sprintf("%d bytes of %d arrived", got.Bytes, size), "see the proxy's log")
@@ -197,7 +197,7 @@ func judgeProbe(got wire.Probe, size int64, took, pause time.Duration) wire.Diag
 }
 
 // judgeForwarding sees whether callers keep their addresses, and links their scheme.
-func judgeForwarding(got wire.Probe, opts Options) wire.Diagnosis {
+func judgeForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	through, err := url.Parse(opts.Through)
 	secure := err == nil && through.Scheme == "https"
 	forwarded := got.ForwardedFor != "" || got.Proto != "" || got.ForwardedHost != ""
@@ -220,7 +220,7 @@ func judgeForwarding(got wire.Probe, opts Options) wire.Diagnosis {
 	return ok("proxy", "none in between that shows")
 }
 
-func judgeKey(got wire.Probe, err error) wire.Diagnosis {
+func judgeKey(got apitypes.Probe, err error) apitypes.Diagnosis {
 	switch {
 	case !got.Authorization:
 		return bad("key", "the Authorization header is taken off on the way", "let the proxy pass it on; its own password would have to go")

@@ -1,12 +1,12 @@
 package doctor
 
 import (
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // publicURL looks at what links begin with where other machines reach the server.
-func publicURL(c config.Config) wire.Diagnosis {
+func publicURL(c config.Config) apitypes.Diagnosis {
 	switch {
 	case c.PublicURL != "":
 		return ok("public_url", c.PublicURL)

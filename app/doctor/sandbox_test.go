@@ -4,31 +4,31 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 )
 
 func TestSandbox(t *testing.T) {
-	gap := func(lacks string) reader.Gap { return reader.Gap{Lacks: lacks, Reason: "not permitted"} }
+	gap := func(lacks string) sandbox.Gap { return sandbox.Gap{Lacks: lacks, Reason: "not permitted"} }
 	for name, c := range map[string]struct {
-		gaps  []reader.Gap
+		gaps  []sandbox.Gap
 		state string
 		says  string
 		do    string
 	}{
 		"complete":     {nil, OK, "can't", ""},
-		"no Landlock":  {[]reader.Gap{gap(reader.ProtectionFiles)}, Warn, "landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
-		"no seccomp":   {[]reader.Gap{gap(reader.ProtectionCalls)}, Warn, "could reach the network and start programs", "system call seccomp"},
-		"neither":      {[]reader.Gap{gap(reader.ProtectionFiles), gap(reader.ProtectionCalls)}, Warn, "could read the vault's files", "; "},
-		"other system": {[]reader.Gap{gap(reader.ProtectionSystem)}, Warn, "all that the service's user can", "Linux"},
+		"no Landlock":  {[]sandbox.Gap{gap(sandbox.ProtectionFiles)}, Warn, "landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
+		"no seccomp":   {[]sandbox.Gap{gap(sandbox.ProtectionCalls)}, Warn, "could reach the network and start programs", "system call seccomp"},
+		"neither":      {[]sandbox.Gap{gap(sandbox.ProtectionFiles), gap(sandbox.ProtectionCalls)}, Warn, "could read the vault's files", "; "},
+		"other system": {[]sandbox.Gap{gap(sandbox.ProtectionSystem)}, Warn, "all that the service's user can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := sandbox(c.gaps)
+			got := sandboxCheck(c.gaps)
 			if got.Check != "sandbox" || got.State != c.state || !strings.Contains(got.Says, c.says) || !strings.Contains(got.Do, c.do) {
 				t.Errorf("got %+v, want state %s, says %q, do %q", got, c.state, c.says, c.do)
 			}
 		})
 	}
-	for _, p := range reader.Protections {
+	for _, p := range sandbox.Protections {
 		if lacking[p].means == "" || lacking[p].do == "" {
 			t.Errorf("%s: no words for a sandbox that lacks it", p)
 		}

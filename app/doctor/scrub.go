@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // damage names documents that are damaged on the disk.
-func damage(found *wire.Checkup) wire.Diagnosis {
+func damage(found *apitypes.Checkup) apitypes.Diagnosis {
 	list := found.Status.Damaged
 	if len(list) == 0 {
 		return ok("damage", "no stored document is known to be damaged")
 	}
-	return bad("damage", fmt.Sprintf("%s, file %d among them", wire.Count(len(list), "stored document is damaged and isn't sent", "stored documents are damaged and aren't sent"), list[0].File),
+	return bad("damage", fmt.Sprintf("%s, file %d among them", apitypes.Count(len(list), "stored document is damaged and isn't sent", "stored documents are damaged and aren't sent"), list[0].File),
 		`upload the same files again, or get them from a backup with "deedkeep restore latest --file N" and upload them; check the disk's health`)
 }
 
 // scrub looks at how long ago every document was read.
-func scrub(found *wire.Checkup) wire.Diagnosis {
+func scrub(found *apitypes.Checkup) apitypes.Diagnosis {
 	s := found.Status.Scrub
 	age := time.Duration(s.AgeSeconds) * time.Second
 	switch {

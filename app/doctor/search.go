@@ -3,12 +3,12 @@ package doctor
 import (
 	"fmt"
 
-	"deedkeep/app/indexer"
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/search"
 )
 
 // searches looks at the index of words, which a server makes and keeps by itself.
-func searches(found *wire.Checkup) wire.Diagnosis {
+func searches(found *apitypes.Checkup) apitypes.Diagnosis {
 	s := found.Status
 	i := s.Search
 	far := ""
@@ -19,7 +19,7 @@ func searches(found *wire.Checkup) wire.Diagnosis {
 	case i.Error != nil:
 		return bad("search", "the index does not get on: "+*i.Error, `see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
 	case i.Ready && i.Lacking > 0:
-		return warn("search", wire.Count(i.Lacking+s.Queue, "document is not found by its text", "documents are not found by their text")+", which is missing or damaged", "wait: the server rebuilds texts automatically, as after a restore")
+		return warn("search", apitypes.Count(i.Lacking+s.Queue, "document is not found by its text", "documents are not found by their text")+", which is missing or damaged", "wait: the server rebuilds texts automatically, as after a restore")
 	case i.Ready && i.Building:
 		return ok("search", "a new index is being made; the one there is answers"+far)
 	case i.Building && s.Running:
@@ -30,8 +30,8 @@ func searches(found *wire.Checkup) wire.Diagnosis {
 		return warn("search", "there is no index, and only numbers, parcels and addresses are found", `the server makes one in a moment; else: deedkeep reindex`)
 	case !i.Ready:
 		return ok("search", "there is no index yet; a server makes it")
-	case s.Running && i.Behind > indexer.FarBehind:
+	case s.Running && i.Behind > search.FarBehind:
 		return warn("search", fmt.Sprintf("the index is %d changes behind: what was filed last is not found yet", i.Behind), "wait while documents arrive; the log says when something is in the way")
 	}
-	return ok("search", fmt.Sprintf("%s in the index, %s", wire.Count(i.Records, "record is", "records are"), wire.HumanSize(i.Bytes)))
+	return ok("search", fmt.Sprintf("%s in the index, %s", apitypes.Count(i.Records, "record is", "records are"), apitypes.HumanSize(i.Bytes)))
 }

@@ -3,13 +3,13 @@ package doctor
 import (
 	"strings"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 // secrets looks whether other users can read a file with a secret that a setting names, or
 // the settings file where it holds one. permissions has the key of the certificate.
-func secrets(c config.Config) wire.Diagnosis {
+func secrets(c config.Config) apitypes.Diagnosis {
 	const check = "secrets"
 	var says, do []string
 	for _, e := range c.Exposures() {

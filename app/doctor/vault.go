@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 const day = 24 * time.Hour
 
 // backup looks at the last good one and at what failed since.
-func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis {
+func backup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
 	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
@@ -44,13 +44,13 @@ func backup(found *wire.Checkup, c config.Config, now time.Time) wire.Diagnosis 
 
 func days(d time.Duration) string {
 	if d < 2*day {
-		return wire.Count(int(d.Hours()), "hour", "hours")
+		return apitypes.Count(int(d.Hours()), "hour", "hours")
 	}
-	return wire.Count(int(d/day), "day", "days")
+	return apitypes.Count(int(d/day), "day", "days")
 }
 
 // past says when a server did not stop cleanly.
-func past(found *wire.Checkup, now time.Time) wire.Diagnosis {
+func past(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.CutAt == nil {
 		return ok("stops", "every server stopped by itself")
 	}
@@ -63,7 +63,7 @@ func past(found *wire.Checkup, now time.Time) wire.Diagnosis {
 }
 
 // database says whether the file in memory is the one on the disk.
-func database(found *wire.Checkup) wire.Diagnosis {
+func database(found *apitypes.Checkup) apitypes.Diagnosis {
 	const check = "database"
 	switch {
 	case found.DiskError != "":
@@ -78,7 +78,7 @@ func database(found *wire.Checkup) wire.Diagnosis {
 	return ok(check, "the last session with vault.db ended cleanly")
 }
 
-func writes(found *wire.Checkup) wire.Diagnosis {
+func writes(found *apitypes.Checkup) apitypes.Diagnosis {
 	switch denied := found.Status.WritesDenied; {
 	case found.Status.ReadOnly:
 		return bad("writes", "refused since the disk failed to keep something", "see the log and the disk's health, make a backup, then restart the server")
@@ -88,9 +88,9 @@ func writes(found *wire.Checkup) wire.Diagnosis {
 	return ok("writes", "taken")
 }
 
-func failures(found *wire.Checkup) wire.Diagnosis {
+func failures(found *apitypes.Checkup) apitypes.Diagnosis {
 	if n := found.Status.Failed; n > 0 {
-		return warn("documents", wire.Count(n, "has no preview or text; it", "have no preview or text; they")+" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
+		return warn("documents", apitypes.Count(n, "has no preview or text; it", "have no preview or text; they")+" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
 	}
 	return ok("documents", fmt.Sprintf("%d stored, %d wait for picture and text", found.Status.Files, found.Status.Queue))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // word is what is looked for in quotes: its letters and digits, which begin and end
@@ -66,7 +66,7 @@ var everywhere = map[string]bool{
 // quotesPlain makes every kind of double quotes the plain one.
 func quotesPlain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(title.Quotes, r) {
+		if strings.ContainsRune(model.Quotes, r) {
 			return '"'
 		}
 		return r

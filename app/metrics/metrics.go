@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 )
 
@@ -34,8 +34,8 @@ const fresh = time.Second
 // Options of New.
 type Options struct {
 	Vault           *vault.Vault
-	Readers         func() reader.Stats // nil: there are none
-	Version, Commit string              // of this program
+	Readers         func() sandbox.Stats // nil: there are none
+	Version, Commit string               // of this program
 
 	// Forwarded counts requests whose forwarding headers could not be used; nil: no one does.
 	Forwarded func() (untrusted, unreadable uint64)

@@ -17,10 +17,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
+	prom "github.com/prometheus/common/model"
 
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -40,14 +40,14 @@ func house(t *testing.T) *Metrics {
 			t.Fatal(err)
 		}
 	}
-	if _, err := v.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search(t.Context(), title.Actor{Kind: "operator"}, vault.SearchQuery{Text: "deed"}); title.KindOf(err) != title.Closing {
+	if _, err := v.Search(t.Context(), model.Actor{Kind: "operator"}, vault.SearchQuery{Text: "deed"}); model.KindOf(err) != model.Closing {
 		t.Fatal(err)
 	}
 	return New(Options{
-		Vault: v, Readers: func() reader.Stats { return reader.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
+		Vault: v, Readers: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
 		Version: "1.2.3", Commit: "abc", Now: opts.Now, Log: slog.New(slog.DiscardHandler),
 		Forwarded: func() (untrusted, unreadable uint64) { return 4, 2 },
 	})
@@ -187,7 +187,7 @@ var leaning = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does
 // Every series has a help text and a type, and reads back.
 func TestTextReadsBack(t *testing.T) {
 	t.Parallel()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
+	parser := expfmt.NewTextParser(prom.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(read(t, house(t))))
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 )
 
 var (
@@ -15,7 +15,7 @@ var (
 )
 
 // readers collects what the processes that open documents tell.
-type readers struct{ stats func() reader.Stats }
+type readers struct{ stats func() sandbox.Stats }
 
 // Describe is of prometheus.Collector.
 func (r *readers) Describe(to chan<- *prometheus.Desc) {

@@ -3,7 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"deedkeep/app/tally"
+	"deedkeep/app/stats"
 )
 
 // told is a number that is asked for when somebody scrapes.
@@ -35,7 +35,7 @@ func (to sent) flag(of told, on bool) {
 	number(to, of, value)
 }
 
-func (to sent) histogram(of told, r tally.Read) {
+func (to sent) histogram(of told, r stats.Read) {
 	to <- prometheus.MustNewConstHistogram(of.desc, r.Count, r.Sum, r.Buckets)
 }
 

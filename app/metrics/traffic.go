@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // durations are from a page out of memory to a large upload over a poor line.
@@ -120,7 +120,7 @@ func (t *traffic) note(r *http.Request, told *answer, took time.Duration) {
 	if !told.gone && slices.Contains(refusals, status) {
 		t.refused.WithLabelValues(strconv.Itoa(status)).Inc()
 	}
-	if told.Header().Get(wire.IgnoredFields) != "" {
+	if told.Header().Get(apitypes.IgnoredFields) != "" {
 		t.ignored.Inc()
 	}
 	t.out.Add(float64(told.bytes))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -103,12 +103,12 @@ func document(ctx context.Context, v *vault.Vault, id uint64) (string, error) {
 	if err == nil {
 		return file.Digest, nil
 	}
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		if file, err = v.Files.Trashed(ctx, id); err == nil {
 			return trashed(file.Digest), nil
 		}
 	}
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		return "", nil
 	}
 	return "", err
@@ -121,7 +121,7 @@ func listed(ctx context.Context, v *vault.Vault) (map[string]string, error) {
 	is := map[string]string{}
 	var err error
 	for at, more := []byte(nil), true; more && err == nil; {
-		var page vault.Page[title.Order]
+		var page vault.Page[model.Order]
 		page, err = v.Orders.List(ctx, vault.Query{Position: at, Limit: 100})
 		for _, o := range page.Items {
 			is["order "+o.Number] = o.Address

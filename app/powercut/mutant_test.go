@@ -21,8 +21,8 @@ const mutantTries = 3
 var mutants = []struct {
 	name, file, line, before string
 }{
-	{"file", "app/blob/stage.go", "if err := f.file.Sync(); err != nil {", "if os.Getenv(\"" + mutantVariable + "\") == \"file\" {\nreturn\n}\n"},
-	{"directory", "app/blob/files_unix.go", "return errors.Join(d.Sync(), d.Close())", "if os.Getenv(\"" + mutantVariable + "\") == \"directory\" {\nreturn d.Close()\n}\n"},
+	{"file", "app/blobstore/stage.go", "if err := f.file.Sync(); err != nil {", "if os.Getenv(\"" + mutantVariable + "\") == \"file\" {\nreturn\n}\n"},
+	{"directory", "app/blobstore/files_unix.go", "return errors.Join(d.Sync(), d.Close())", "if os.Getenv(\"" + mutantVariable + "\") == \"directory\" {\nreturn d.Close()\n}\n"},
 	{"database", "app/store/store.go", "InitialMmapSize: initialMmap,", "NoSync: os.Getenv(\"" + mutantVariable + "\") == \"database\",\n"},
 }
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/archive"
+	"deedkeep/app/backup/archive"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest/blockdev"
 )

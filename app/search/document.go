@@ -1,60 +1,131 @@
 package search
 
-// Kind is what a document of the index is.
-type Kind uint8
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
 
-// The kinds.
-const (
-	Abstract Kind = 1
-	Order    Kind = 2
-	File     Kind = 3
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
+	"deedkeep/app/store"
 )
 
-// Document is a record as the index is told of it. Nothing of it is kept but where
-// its words stand.
-type Document struct {
-	Kind     Kind
-	ID       uint64   // unique within the kind, at most 2^56-1
-	Template uint64   // filter; 0 for none
-	County   string   // filter, compared as title.FoldCounty says; "" for none
-	State    string   // filter, compared as title.FoldState says
-	Status   string   // filter, without regard to case
-	Day      int32    // it was made on, days since 1970
-	Numbers  []string // what it is called by: file, order and parcel numbers, book and page; found exactly and by beginnings, with and without punctuation
-	Names    []string // of people, companies, places and files: found by words, their beginnings, and with a typing error
-	Fields   []string // every other value: found by words and phrases
-	// Text gives the text page after page, or is nil. A page is asked for once.
-	Text func(page func(text string) error) error
+// indexed is a record as the index is told of it.
+type indexed struct {
+	query.Document
+	found  bool   // false: it is in the trash, gone, or damaged, and not to be found
+	digest string // of a document that may have text; "" for others
+	failed bool   // its text cannot be made
 }
 
-// Query is what somebody looks for.
-type Query struct {
-	Text     string
-	Kind     Kind   // 0 for all
-	Template uint64 // 0 for all
-	County   string // "" for all; compared as in Document
-	State    string
-	Status   string
-	Dated    bool  // only those made on From to To, both included
-	From, To int32 // days since 1970
-	Offset   int   // hits to leave out
-	Limit    int   // hits to give
+// Kinds are the kinds of records as the index calls them, by their nouns.
+func Kinds() map[string]query.Kind {
+	return map[string]query.Kind{"abstract": query.Abstract, "order": query.Order, fileNoun: query.File}
 }
 
-// Hit is a record that matches.
-type Hit struct {
-	Kind  Kind
-	ID    uint64
-	Score float64 // more is better; of use within one answer
-	Guess bool    // it is there with a typing error, or without a word: Answer.Fuzzy and Loose
-	Whole bool    // all that was typed may be one of its Numbers: Called tells
+const fileNoun = "file"
+
+// indexed makes what the index is told of a record.
+func (x *Indexer) indexed(t *store.Tx, noun string, id uint64) indexed {
+	r := indexed{Document: query.Document{ID: id}}
+	var err error
+	switch noun {
+	case "abstract":
+		r.Kind = query.Abstract
+		err = r.abstract(t)
+	case "order":
+		r.Kind = query.Order
+		err = r.order(t)
+	default:
+		r.Kind = query.File
+		err = r.file(t)
+	}
+	if err != nil && model.KindOf(err) != model.NotFound {
+		x.log.Warn("a record is not in the search index", "noun", noun, "id", id, "error", err) // a verification names it
+	}
+	r.found = err == nil
+	return r
 }
 
-// Answer is a page of the hits, best first.
-type Answer struct {
-	Hits   []Hit
-	More   bool         // there are hits behind these
-	Counts map[Kind]int // matches of each kind, whatever Query.Kind says
-	Fuzzy  bool         // some hits are there with a typing error allowed for
-	Loose  bool         // some hits are there without a word: one of one letter that is being typed, or book or page before a number
+func (r *indexed) abstract(t *store.Tx) error {
+	a, err := t.Abstract(r.ID)
+	if err != nil {
+		return err
+	}
+	r.place(a.Property, a.TemplateID, a.CreatedAt)
+	r.Status = a.Status
+	r.known(a.Known())
+	return nil
+}
+
+func (r *indexed) order(t *store.Tx) error {
+	o, err := t.Order(r.ID)
+	if err != nil {
+		return err
+	}
+	r.place(o.Property, 0, o.CreatedAt)
+	r.Status = o.Status
+	r.known(o.Known())
+	return nil
+}
+
+// file is found where its abstract lies: the store tells of its files when that moves.
+func (r *indexed) file(t *store.Tx) error {
+	f, err := t.File(r.ID)
+	if err != nil {
+		return err
+	}
+	var of model.Abstract
+	if f.AbstractID != 0 {
+		// A damaged one hides no document; a verification names it.
+		if of, err = t.Abstract(f.AbstractID); err != nil && !errors.Is(err, store.ErrDamaged) {
+			return err
+		}
+	}
+	r.place(of.Property, of.TemplateID, f.CreatedAt)
+	r.known(f.Known())
+	if !f.Processing { // whose end is a change
+		r.digest, r.failed = f.Digest, f.Textless()
+	}
+	return nil
+}
+
+func (r *indexed) place(p model.Property, template uint64, created time.Time) {
+	r.County, r.State, r.Template, r.Day = p.County, p.State, template, Day(created)
+}
+
+func (r *indexed) known(k model.Known) { r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Others }
+
+// Day is the day of a time as the index has it, in days since 1970 in UTC.
+func Day(at time.Time) int32 {
+	const day = 24 * 60 * 60
+	seconds := at.Unix()
+	if seconds < 0 {
+		seconds -= day - 1
+	}
+	return int32(seconds / day)
+}
+
+// document hands over the kept text of a document, and counts it. Where that is not to
+// be had, the document is found by its name, and by what was there, until it is made.
+func (b *indexBatch) document(ctx context.Context, r indexed, page func(text string) error) error {
+	var refused error
+	err := b.x.text(r.digest, func(_ int, text string) error {
+		b.text += int64(len(text))
+		if refused = ctx.Err(); refused == nil {
+			refused = page(text)
+		}
+		return refused
+	})
+	if refused != nil {
+		return refused
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+	}
+	if err != nil && !r.failed {
+		b.lacking = append(b.lacking, r.ID)
+	}
+	return nil
 }

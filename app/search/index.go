@@ -2,97 +2,50 @@ package search
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"time"
 
-	"deedkeep/app/postings"
+	"deedkeep/app/search/query"
 )
 
-// What is wrong with an index. The caller removes it and makes it anew.
-var (
-	ErrDamaged     = postings.ErrDamaged     // it is not what was written
-	ErrOtherFormat = postings.ErrOtherFormat // another version of the program wrote it
-)
-
-// ErrTerm is Apply's where a document of the batch cannot be written; the index is as
-// it was.
-var ErrTerm = postings.ErrTerm
-
-// Options are what an index may use, and what queries may ask. Zero is the default.
-type Options struct {
-	Cache     int64         // bytes of the index kept in memory; 64 MB
-	Deadline  time.Duration // of a query; 2 s
-	MostWords int           // of a query; 32
-	MostDepth int           // Offset and Limit of a query together; 1,000, and at most 4,999
-	Log       *slog.Logger  // nil for none
-
-	Room func(bytes int64) bool // whether a merge may take so much of the disk; nil: it may
+// Index is the index of words (app/search/query) as the indexer needs it.
+type Index interface {
+	Search(ctx context.Context, q query.Query) (query.Answer, error)
+	Batch() Batch
+	Apply(ctx context.Context, b Batch, mark []byte) error
+	Mark() []byte
+	Size() (documents uint64, bytes int64, segments int)
+	Check(ctx context.Context) error
+	Close() error
 }
 
-// The defaults.
-const (
-	defaultDeadline  = 2 * time.Second
-	defaultMostWords = 32
-	defaultMostDepth = 1_000
-)
-
-// Index is an open index. Its methods may be called from several goroutines.
-type Index struct {
-	engine  *postings.Index
-	options Options
+// Batch is what goes into an Index at once.
+type Batch interface {
+	Put(d query.Document) error
+	Remove(k query.Kind, id uint64)
+	Bytes() int
 }
 
-// Open opens the index in a directory, or makes an empty one. Errors: ErrDamaged,
-// ErrOtherFormat.
-func Open(dir string, o Options) (*Index, error) {
-	o = o.whole()
-	engine, err := postings.Open(dir, postings.Options{Cache: o.Cache, Log: o.Log, MaxNodes: nodes(o.MostWords), Room: o.Room})
+// words is app/search/query as the indexer needs it.
+type words struct{ *query.Index }
+
+// Words opens the index in a folder, with the errors of search.Open.
+func Words(dir string, o query.Options) (Index, error) {
+	in, err := query.Open(dir, o)
 	if err != nil {
-		return nil, fmt.Errorf("open the index of words: %w", err)
+		return nil, err
 	}
-	return &Index{engine: engine, options: o}, nil
+	return words{in}, nil
 }
 
-// whole has the defaults for what is not set.
-func (o Options) whole() Options {
-	if o.Deadline <= 0 {
-		o.Deadline = defaultDeadline
-	}
-	if o.MostWords <= 0 {
-		o.MostWords = defaultMostWords
-	}
-	if o.MostDepth <= 0 {
-		o.MostDepth = defaultMostDepth
-	}
-	o.MostDepth = min(o.MostDepth, (postings.MostHits-1)/2) // a stage asks for those of the one before again
-	return o
+// Batch begins one.
+func (w words) Batch() Batch { return w.Index.Batch() }
+
+// Apply puts one in.
+func (w words) Apply(ctx context.Context, b Batch, mark []byte) error {
+	return w.Index.Apply(ctx, b.(*query.Batch), mark) //nolint:forcetypeassert // Batch made it
 }
 
-// Apply makes what a batch gathered part of the index, with a mark of the caller's:
-// all of it, synced, or nothing.
-func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
-	if err := x.engine.Apply(ctx, b.engine, mark); err != nil {
-		return fmt.Errorf("put a batch into the index of words: %w", err)
-	}
-	return nil
+// Size is how large it is.
+func (w words) Size() (documents uint64, bytes int64, segments int) {
+	s := w.Stats()
+	return uint64(s.Documents), s.Bytes, s.Segments
 }
-
-// Mark is that of the last Apply, nil before the first.
-func (x *Index) Mark() []byte { return x.engine.Mark() }
-
-// Stats is how large an index is.
-type Stats = postings.Stats
-
-// Look returns the size and the mark of the index in a directory that nobody has open.
-// It writes nothing. Errors: ErrDamaged, ErrOtherFormat, fs.ErrNotExist.
-func Look(dir string) (Stats, []byte, error) { return postings.Look(dir) }
-
-// Stats returns how large the index is.
-func (x *Index) Stats() Stats { return x.engine.Stats() }
-
-// Check reads all of the index and holds it against its checksums. Error: ErrDamaged.
-func (x *Index) Check(ctx context.Context) error { return x.engine.Check(ctx) }
-
-// Close ends the use of the index, when no query and no Apply is under way any more.
-func (x *Index) Close() error { return x.engine.Close() }

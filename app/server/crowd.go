@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"deedkeep/app/config"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // crowd knows all connections, and those that bring no request: new ones, of which no
@@ -198,7 +198,7 @@ func (c *crowd) placeOf(ip netip.Addr) netip.Prefix {
 		slices.ContainsFunc(c.trusted, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return near
 	}
-	return title.Network(ip)
+	return model.Network(ip)
 }
 
 // watch is the http.Server.ConnState of servers whose listener is limited. A

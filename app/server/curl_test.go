@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"deedkeep/app/api"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -26,7 +26,7 @@ import (
 func TestEveryRequestHasACurlExample(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
-	keys := map[string]string{"/events": special(t, r, title.AbilityEvents), "/metrics": special(t, r, title.AbilityMetrics)}
+	keys := map[string]string{"/events": special(t, r, model.AbilityEvents), "/metrics": special(t, r, model.AbilityMetrics)}
 	samples, err := api.Samples("http://" + r.address)
 	if err != nil || len(samples) < 36 {
 		t.Fatalf("%d samples, %v", len(samples), err)
@@ -74,7 +74,7 @@ func TestCurlExamplesTouchNothing(t *testing.T) {
 // special is a key for one thing alone.
 func special(t *testing.T, r *running, ability string) string {
 	t.Helper()
-	key, _, err := r.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: ability, Abilities: []string{ability}})
+	key, _, err := r.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: ability, Abilities: []string{ability}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 	if err := os.WriteFile(filepath.Join(room, "Deed.pdf"), document, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	operator := title.Actor{Kind: "operator"}
+	operator := model.Actor{Kind: "operator"}
 	tray, err := r.vault.Files.NewTray(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -109,11 +109,11 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 	if err := tray.Add("Deed.pdf", bytes.NewReader(document)); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := r.vault.Abstracts.Create(t.Context(), operator, title.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := r.vault.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := r.vault.Orders.Create(t.Context(), operator, title.OrderDraft{Number: title.Given("T-1")}, vault.Keep[title.Order]{})
+	order, err := r.vault.Orders.Create(t.Context(), operator, model.OrderDraft{Number: model.Given("T-1")}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func furnished(t *testing.T, r *running, path, script string) (ready, room strin
 
 func folder(t *testing.T, r *running, name string) uint64 {
 	t.Helper()
-	made, err := r.vault.Folders.Create(t.Context(), title.Actor{Kind: "operator"}, title.FolderDraft{Name: title.Given(strings.ReplaceAll(name, "/", " "))}, vault.Keep[title.Folder]{})
+	made, err := r.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given(strings.ReplaceAll(name, "/", " "))}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/local"
+	"deedkeep/app/control"
 )
 
 // The doctor learns at the control socket which address sent forwarding headers that the
@@ -28,7 +28,7 @@ func TestForwardedHeadersAreReported(t *testing.T) {
 			if answer.StatusCode != http.StatusOK {
 				t.Fatal(answer.Status)
 			}
-			found, err := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())).Checkup(t.Context())
+			found, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())).Checkup(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"deedkeep/app/api"
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
 // gate counts the requests under way, and, once closed, tells those that come then to
@@ -73,5 +73,5 @@ func stopping(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Retry-After", "10")
 	drain(w, r)
-	answerJSON(w, http.StatusServiceUnavailable, wire.Failure{Message: "The service is stopping; try again in a moment."})
+	answerJSON(w, http.StatusServiceUnavailable, apitypes.Failure{Message: "The service is stopping; try again in a moment."})
 }

@@ -12,9 +12,9 @@ import (
 
 	"deedkeep/app/api"
 	"deedkeep/app/config"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 )
 
 func get200(t *testing.T, r *running, path string, lines ...string) string {
@@ -33,9 +33,9 @@ func get200(t *testing.T, r *running, path string, lines ...string) string {
 // Routes are told as patterns, whatever answered, and nothing of who asked for what.
 func TestMetricsTellRoutes(t *testing.T) {
 	opts := options(t, func(c *config.Config) { c.Metrics.Loopback = true })
-	opts.Readers = func() reader.Stats { return reader.Stats{Started: 3} }
+	opts.Readers = func() sandbox.Stats { return sandbox.Stats{Started: 3} }
 	r := serveWith(t, opts)
-	_, metricsKey, err := withKey(t, r, title.AbilityMetrics)
+	_, metricsKey, err := withKey(t, r, model.AbilityMetrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +85,9 @@ func TestMetricsTellRoutes(t *testing.T) {
 	}
 }
 
-func withKey(t *testing.T, r *running, ability string) (title.Key, string, error) {
+func withKey(t *testing.T, r *running, ability string) (model.Key, string, error) {
 	t.Helper()
-	text, key, err := r.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: ability, Abilities: []string{ability}})
+	text, key, err := r.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: ability, Abilities: []string{ability}})
 	return key, text, err
 }
 

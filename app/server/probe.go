@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/secret"
-	"deedkeep/app/wire"
 )
 
 // probes are the paths on which the doctor tries what stands in front of the service.
@@ -90,13 +90,13 @@ func (p *probes) take(r *http.Request) bool {
 
 // ServeHTTP reads the body of a request that was taken, and says how it came.
 func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	result := wire.Probe{
+	result := apitypes.Probe{
 		Host: r.Host, TLS: r.TLS != nil, ForwardedFor: r.Header.Get("X-Forwarded-For"), ForwardedHost: r.Header.Get("X-Forwarded-Host"),
 		Proto: r.Header.Get("X-Forwarded-Proto"), Authorization: r.Header.Get("Authorization") != "",
 	}
 	var err error
 	if result.Link, err = p.origin(r); err != nil {
-		answerJSON(w, http.StatusBadRequest, wire.Failure{Message: "The Host header of the request is not valid."})
+		answerJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header of the request is not valid."})
 		return
 	}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -121,7 +121,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if err != nil {
-			answerJSON(w, http.StatusBadRequest, wire.Failure{Message: "The body broke off before its end."})
+			answerJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The body broke off before its end."})
 			return
 		}
 	}

@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
+	"deedkeep/app/control"
 	"deedkeep/app/doctor"
-	"deedkeep/app/local"
-	"deedkeep/app/wire"
 )
 
 // What stands in front of a service, and what the doctor says of it.
@@ -100,14 +100,14 @@ func TestProbeThroughProxies(t *testing.T) {
 	if err != nil {
 		t.Error(list, err)
 	}
-	status, err := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())).Status(t.Context())
+	status, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())).Status(t.Context())
 	if err != nil || status.Files != 0 || status.Bytes != 0 {
 		t.Errorf("it kept something: %+v, %v", status, err)
 	}
 }
 
 // look gives the doctor's findings about what stands in front.
-func look(t *testing.T, r *running, through string, transport http.RoundTripper) map[string]wire.Diagnosis {
+func look(t *testing.T, r *running, through string, transport http.RoundTripper) map[string]apitypes.Diagnosis {
 	t.Helper()
 	c := config.Default()
 	c.Data, c.Listen = r.vault.Dir(), r.address
@@ -116,7 +116,7 @@ func look(t *testing.T, r *running, through string, transport http.RoundTripper)
 		Assets:  func() error { return errors.New("not in this test") },
 		Network: func(string) (string, bool, error) { return "disk", false, nil },
 		Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-			return fn(ctx, client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())))
+			return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())))
 		},
 		Through: through, Key: r.key, Transport: transport, Size: 1 << 20, Pause: 800 * time.Millisecond,
 	})
@@ -126,9 +126,9 @@ func look(t *testing.T, r *running, through string, transport http.RoundTripper)
 	return byCheck(t, report)
 }
 
-func byCheck(t *testing.T, report wire.Doctor) map[string]wire.Diagnosis {
+func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis {
 	t.Helper()
-	found := map[string]wire.Diagnosis{}
+	found := map[string]apitypes.Diagnosis{}
 	for _, f := range report.Findings {
 		found[f.Check] = f
 	}
@@ -141,7 +141,7 @@ func byCheck(t *testing.T, report wire.Doctor) map[string]wire.Diagnosis {
 // A path of the door is for one body, and for nobody who has not got it.
 func TestProbePaths(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir()))
+	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir()))
 	public := client.New("http://"+r.address, r.key, nil)
 	path, err := door.OpenProbe(t.Context())
 	if err != nil {
@@ -246,7 +246,7 @@ func TestDoctorTriesPublicURL(t *testing.T) {
 				Assets:  func() error { return errors.New("not in this test") },
 				Network: func(string) (string, bool, error) { return "disk", false, nil },
 				Ask: func(ctx context.Context, fn func(context.Context, *client.Client) error) error {
-					return fn(ctx, client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())))
+					return fn(ctx, client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())))
 				},
 				Transport: transport, Pause: 1, Patience: row.patience,
 			})

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
-	"deedkeep/app/wire"
 )
 
 const speaksHTTPS = "This address speaks https."
@@ -35,7 +35,7 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 		page := r.Method == http.MethodGet || r.Method == http.MethodHead
 		if !page || api.Owns(r.URL.Path) || !hostText.MatchString(r.Host) || !strings.HasPrefix(r.URL.RequestURI(), "/") || encryptedBefore(c, r) {
 			drain(w, r)
-			answerJSON(w, http.StatusBadRequest, wire.Failure{Message: speaksHTTPS})
+			answerJSON(w, http.StatusBadRequest, apitypes.Failure{Message: speaksHTTPS})
 			return
 		}
 		if c.PublicURL == "" && !own(bareHost(r.Host)) {

@@ -23,9 +23,9 @@ import (
 	_ "golang.org/x/image/webp" // measured
 
 	"deedkeep/app/client"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -53,11 +53,11 @@ type sampled struct {
 	vault  *vault.Vault
 }
 
-var operator = title.Actor{Kind: "operator", Name: "test"}
+var operator = model.Actor{Kind: "operator", Name: "test"}
 
 func newSampled(t *testing.T) *sampled {
 	t.Helper()
-	pool := reader.Open(reader.Options{CacheDir: vaulttest.Cache()})
+	pool := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache()})
 	t.Cleanup(func() {
 		if err := pool.Close(); err != nil {
 			t.Error(err)
@@ -71,7 +71,7 @@ func newSampled(t *testing.T) *sampled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, _, err := opts.Vault.Keys.Create(t.Context(), operator, title.KeyDraft{Name: "samples"})
+	key, _, err := opts.Vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "samples"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func (s *sampled) text(id uint64) string {
 		all.WriteString(text + "\n")
 		return nil
 	})
-	if err != nil && title.KindOf(err) != title.NotFound {
+	if err != nil && model.KindOf(err) != model.NotFound {
 		s.t.Error(err)
 	}
 	return plain(all.String())
@@ -147,7 +147,7 @@ func plain(text string) string { return strings.ToLower(strings.Join(strings.Fie
 func (s *sampled) thumbnail(id uint64) image.Config {
 	s.t.Helper()
 	picture, err := s.vault.Files.Thumbnail(s.t.Context(), operator, id)
-	if title.KindOf(err) == title.NotFound && err != nil {
+	if model.KindOf(err) == model.NotFound && err != nil {
 		return image.Config{}
 	}
 	if err != nil {

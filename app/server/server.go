@@ -14,15 +14,15 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
-	"deedkeep/app/local"
+	"deedkeep/app/control"
 	"deedkeep/app/metrics"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // Options of Serve.
@@ -33,9 +33,9 @@ type Options struct {
 	Build        api.Build
 	Log          *slog.Logger
 	Now          func() time.Time
-	Started      func(Answering)                            // called once when it answers
-	Doctor       func(context.Context) (wire.Doctor, error) // looks at the installation for administrators; nil: no one does
-	Readers      func() reader.Stats                        // counts of those who open documents, for /metrics; nil: there are none
+	Started      func(Answering)                                // called once when it answers
+	Doctor       func(context.Context) (apitypes.Doctor, error) // looks at the installation for administrators; nil: no one does
+	Readers      func() sandbox.Stats                           // counts of those who open documents, for /metrics; nil: there are none
 }
 
 // Answering says where a server answers, and with what.
@@ -67,12 +67,12 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	door, err := local.Open(opts.Vault.Dir(), rand.Reader)
+	door, err := control.Open(opts.Vault.Dir(), rand.Reader)
 	if err != nil {
 		return errors.Join(err, front.close())
 	}
 	answering := front.answering()
-	control := local.Guard(api.Control(api.ControlOptions{
+	control := control.Guard(api.Control(api.ControlOptions{
 		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.facts,
 		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Chance: rand.Reader,
 	}), door.Token)
@@ -241,13 +241,13 @@ func bodiless(w http.ResponseWriter, r *http.Request, next http.Handler) {
 
 // health answers whether the process is alive, or what keeps it from working.
 func health(w http.ResponseWriter, r *http.Request, problem error) {
-	status, body := http.StatusOK, any(wire.Health{Status: "ok"})
+	status, body := http.StatusOK, any(apitypes.Health{Status: "ok"})
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
-		status, body = http.StatusMethodNotAllowed, wire.Failure{Message: "This method is not allowed here."}
+		status, body = http.StatusMethodNotAllowed, apitypes.Failure{Message: "This method is not allowed here."}
 	case problem != nil:
-		status, body = http.StatusServiceUnavailable, wire.Failure{Message: reason(problem)}
+		status, body = http.StatusServiceUnavailable, apitypes.Failure{Message: reason(problem)}
 		w.Header().Set("Retry-After", "10")
 	}
 	answerJSON(w, status, body)
@@ -259,7 +259,7 @@ func answerJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
 	if status >= http.StatusBadRequest {
-		w.Header().Set(wire.ErrorCode, api.ErrorCode(status))
+		w.Header().Set(apitypes.ErrorCode, api.ErrorCode(status))
 	}
 	w.WriteHeader(status)
 	// Whoever has gone needs no answer.
@@ -268,7 +268,7 @@ func answerJSON(w http.ResponseWriter, status int, body any) {
 
 // reason is a problem's sentence, if it has one for people.
 func reason(problem error) string {
-	var named *title.Error
+	var named *model.Error
 	if errors.As(problem, &named) {
 		return named.Message
 	}

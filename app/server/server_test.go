@@ -20,9 +20,9 @@ import (
 	"deedkeep/app/api"
 	"deedkeep/app/client"
 	"deedkeep/app/config"
-	"deedkeep/app/local"
+	"deedkeep/app/control"
+	"deedkeep/app/model"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -72,7 +72,7 @@ func serve(t *testing.T, change func(*config.Config)) *running {
 
 func serveWith(t *testing.T, opts server.Options) *running {
 	t.Helper()
-	key, _, err := opts.Vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: "test"})
+	key, _, err := opts.Vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,8 @@ func (r *running) raw(t *testing.T, method, request string) (*http.Response, str
 func TestMounted(t *testing.T) {
 	r := serve(t, nil)
 	password := "a long walk to the courthouse"
-	administrator := title.UserDraft{Name: "kim", Role: title.RoleAdmin, Password: &password}
-	if _, _, err := r.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, administrator); err != nil {
+	administrator := model.UserDraft{Name: "kim", Role: model.RoleAdmin, Password: &password}
+	if _, _, err := r.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, administrator); err != nil {
 		t.Fatal(err)
 	}
 	const (
@@ -399,17 +399,17 @@ func TestHeaders(t *testing.T) {
 
 func TestDoor(t *testing.T) {
 	r := serve(t, nil)
-	door := local.RoundTripper(r.vault.Dir())
+	door := control.RoundTripper(r.vault.Dir())
 	for _, row := range []struct {
 		name, base, header, value string
 		status                    int
 	}{
-		{"as a command asks", local.BaseURL, "", "", 200},
+		{"as a command asks", control.BaseURL, "", "", 200},
 		{"by another name", "http://127.0.0.1", "", "", 403},
-		{"by a name with a port", local.BaseURL + ":80", "", "", 403},
-		{"with an origin", local.BaseURL, "Origin", "null", 403},
-		{"with a referrer", local.BaseURL, "Referer", "http://deedkeep/", 403},
-		{"by a browser", local.BaseURL, "Sec-Fetch-Mode", "no-cors", 403},
+		{"by a name with a port", control.BaseURL + ":80", "", "", 403},
+		{"with an origin", control.BaseURL, "Origin", "null", 403},
+		{"with a referrer", control.BaseURL, "Referer", "http://deedkeep/", 403},
+		{"by a browser", control.BaseURL, "Sec-Fetch-Mode", "no-cors", 403},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ask, err := http.NewRequestWithContext(t.Context(), http.MethodGet, row.base+"/control/status", nil)
@@ -467,7 +467,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 		}
 		return true
 	})
-	if _, err := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir())).Status(t.Context()); err != nil {
+	if _, err := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir())).Status(t.Context()); err != nil {
 		t.Errorf("the door while stopping: %v", err)
 	}
 	_, err := body.Write(content[10:])
@@ -513,7 +513,7 @@ func TestAddressInUse(t *testing.T) {
 // A thousand keys from the command line's side, while programs use the vault.
 func TestKeysUnderLoad(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir()))
+	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir()))
 	public := client.New("http://"+r.address, r.key, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -563,7 +563,7 @@ func TestKeysUnderLoad(t *testing.T) {
 
 func TestRevokedAtOnce(t *testing.T) {
 	r := serve(t, nil)
-	door := client.New(client.DoorBase, "", local.RoundTripper(r.vault.Dir()))
+	door := client.New(client.DoorBase, "", control.RoundTripper(r.vault.Dir()))
 	made, err := door.CreateKey(t.Context(), keyDraft(1))
 	if err != nil {
 		t.Fatal(err)

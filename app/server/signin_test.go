@@ -14,9 +14,9 @@ import (
 
 	"deedkeep/app/api"
 	"deedkeep/app/config"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/server"
-	"deedkeep/app/title"
 	"deedkeep/app/vaulttest"
 )
 
@@ -30,7 +30,7 @@ func TestSignInDuringAFlood(t *testing.T) {
 	c.Data, c.Listen, c.TrustedProxies = set.Dir, "127.0.0.1:0", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	r := serveWith(t, server.Options{Config: c, Vault: vaulttest.Open(t, set), Build: api.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	first := password
-	if _, _, err := r.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: "owner", Role: title.RoleAdmin, Password: &first}); err != nil {
+	if _, _, err := r.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "owner", Role: model.RoleAdmin, Password: &first}); err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}

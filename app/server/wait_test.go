@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/wire"
+	"deedkeep/app/apitypes"
 )
 
-func keyDraft(n int) wire.KeyCreate { return wire.KeyCreate{Name: fmt.Sprintf("maker %d", n)} }
+func keyDraft(n int) apitypes.KeyCreate { return apitypes.KeyCreate{Name: fmt.Sprintf("maker %d", n)} }
 
 // once tells when something was read for the first time.
 type once struct {

@@ -1,32 +1,32 @@
 package store
 
-import "deedkeep/app/title"
+import "deedkeep/app/model"
 
-var abstracts = listing[title.Abstract]{
-	table:  table[title.Abstract]{bucketAbstracts, "abstract"},
+var abstracts = listing[model.Abstract]{
+	table:  table[model.Abstract]{bucketAbstracts, "abstract"},
 	layout: layout{bucket: bucketAbstractIndex, tags: "ykst"},
 	sorts:  layout{bucket: bucketAbstractSorts, tags: "ykst", sorts: "fpau"},
-	texts: []text[title.Abstract]{
-		{sort: SortFile, form: title.Squeezed, of: (*title.Abstract).FileNumber},
-		{sort: SortParcel, form: title.Squeezed, of: (*title.Abstract).Parcel},
-		{sort: SortAddress, form: title.Plain, of: func(a *title.Abstract) string { return a.Street() }, whole: func(a *title.Abstract) []string { return a.Streets() }},
+	texts: []text[model.Abstract]{
+		{sort: SortFile, form: model.Squeezed, of: (*model.Abstract).FileNumber},
+		{sort: SortParcel, form: model.Squeezed, of: (*model.Abstract).Parcel},
+		{sort: SortAddress, form: model.Plain, of: func(a *model.Abstract) string { return a.Street() }, whole: func(a *model.Abstract) []string { return a.Streets() }},
 	},
-	columns: []column[title.Abstract]{
-		{name: ColumnCounty, of: func(a *title.Abstract) value { return valueOf(a.County) }},
-		{name: ColumnTemplate, of: func(a *title.Abstract) value { return value{number: a.TemplateID} }},
-		{name: ColumnStatus, of: func(a *title.Abstract) value { return valueOf(a.Status) }, tally: true},
-		{name: ColumnState, of: func(a *title.Abstract) value { return valueOf(a.State) }},
+	columns: []column[model.Abstract]{
+		{name: ColumnCounty, of: func(a *model.Abstract) value { return valueOf(a.County) }},
+		{name: ColumnTemplate, of: func(a *model.Abstract) value { return value{number: a.TemplateID} }},
+		{name: ColumnStatus, of: func(a *model.Abstract) value { return valueOf(a.Status) }, tally: true},
+		{name: ColumnState, of: func(a *model.Abstract) value { return valueOf(a.State) }},
 	},
-	card: func(a *title.Abstract) card {
+	card: func(a *model.Abstract) card {
 		return card{created: micros(a.CreatedAt), id: a.ID, updated: micros(a.UpdatedAt)}
 	},
-	trashed: func(a *title.Abstract) *title.Trashed { return a.Trashed },
+	trashed: func(a *model.Abstract) *model.Trashed { return a.Trashed },
 	weigh:   weighAbstract,
 }
 
 // weighAbstract counts its files' records too: it is shown with them.
-func weighAbstract(t *Tx, a *title.Abstract) int {
-	sum := table[title.Abstract]{name: bucketAbstracts}.stored(t, a.ID)
+func weighAbstract(t *Tx, a *model.Abstract) int {
+	sum := table[model.Abstract]{name: bucketAbstracts}.stored(t, a.ID)
 	for _, id := range a.Files {
 		sum += files.stored(t, id)
 	}
@@ -37,18 +37,18 @@ func weighAbstract(t *Tx, a *title.Abstract) int {
 func (t *Tx) NewAbstractID() (uint64, error) { return abstracts.next(t) }
 
 // Abstract reads one; NotFound when absent or in the trash.
-func (t *Tx) Abstract(id uint64) (title.Abstract, error) { return abstracts.live(t, id) }
+func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.live(t, id) }
 
 // AnyAbstract reads one, in the trash or not; NotFound when absent.
-func (t *Tx) AnyAbstract(id uint64) (title.Abstract, error) { return abstracts.get(t, id) }
+func (t *Tx) AnyAbstract(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
 
 // ListAbstracts gives a page of the abstracts, without those in the trash. It takes
 // ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, bounds of the last change,
 // and SortCreated, SortUpdated, SortFile, SortParcel and SortAddress.
-func (t *Tx) ListAbstracts(q Query) (Page[title.Abstract], error) { return abstracts.list(t, q) }
+func (t *Tx) ListAbstracts(q Query) (Page[model.Abstract], error) { return abstracts.list(t, q) }
 
 // PutAbstract writes one, new or changed, and its places in the indexes.
-func (t *Tx) PutAbstract(a title.Abstract) error {
+func (t *Tx) PutAbstract(a model.Abstract) error {
 	old, known, err := abstracts.find(t, a.ID)
 	if err != nil {
 		return err

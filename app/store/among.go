@@ -1,22 +1,22 @@
 package store
 
-import "deedkeep/app/title"
+import "deedkeep/app/model"
 
 // AbstractsAmong gives those of some records that a query leaves, in the order of their
 // numbers here, and how many numbers it has gone through: fewer than all where the page
 // is full. Of the query only the filters, bounds of creation, Limit and Bytes count; the
 // page has no positions.
-func (t *Tx) AbstractsAmong(ids []uint64, q Query) (Page[title.Abstract], int, error) {
+func (t *Tx) AbstractsAmong(ids []uint64, q Query) (Page[model.Abstract], int, error) {
 	return abstracts.among(t, ids, q)
 }
 
 // OrdersAmong is AbstractsAmong for orders.
-func (t *Tx) OrdersAmong(ids []uint64, q Query) (Page[title.Order], int, error) {
+func (t *Tx) OrdersAmong(ids []uint64, q Query) (Page[model.Order], int, error) {
 	return orders.among(t, ids, q)
 }
 
 // FilesAmong is AbstractsAmong for files.
-func (t *Tx) FilesAmong(ids []uint64, q Query) (Page[title.File], int, error) {
+func (t *Tx) FilesAmong(ids []uint64, q Query) (Page[model.File], int, error) {
 	return files.among(t, ids, q)
 }
 

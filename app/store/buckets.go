@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // The buckets of doc.go's picture.
@@ -100,11 +100,11 @@ func found(t *Tx, opts Options) error {
 		if err != nil {
 			return err
 		}
-		if err := t.PutFolder(title.Folder{ID: id, Name: name}); err != nil {
+		if err := t.PutFolder(model.Folder{ID: id, Name: name}); err != nil {
 			return err
 		}
 	}
-	if err := t.AddEvent(title.Event{At: now, Actor: title.System(), Kind: "vault.created"}); err != nil {
+	if err := t.AddEvent(model.Event{At: now, Actor: model.System(), Kind: "vault.created"}); err != nil {
 		return err
 	}
 	return t.flush()

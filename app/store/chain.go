@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Entry is one place of the log of events as it stands.
 type Entry struct {
 	Seq   uint64 // of the place; 0 where its key is none
-	Event title.Event
+	Event model.Event
 	Err   error // of reading it; ErrDamaged is in its chain
 }
 
@@ -51,7 +51,7 @@ func (t *Tx) LogFrom(place []byte, limit int) Log {
 func NumberPlace(seq uint64) []byte { return number(seq) }
 
 // LastEvent is the newest entry of the log; the zero Event where there is none.
-func (t *Tx) LastEvent() (title.Event, error) { return t.lastEvent() }
+func (t *Tx) LastEvent() (model.Event, error) { return t.lastEvent() }
 
 // putEvent writes a sealed entry as the JSON that its hash was made of: to encode it
 // again would cost each change as much as the sealing.

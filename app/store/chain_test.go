@@ -10,13 +10,13 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // walkLog hands every entry to a chain, in stretches.
-func walkLog(t *testing.T, s *Store, limit int) (c title.Chain, flaws []title.Flaw) {
+func walkLog(t *testing.T, s *Store, limit int) (c model.Chain, flaws []model.Flaw) {
 	t.Helper()
-	c.Find = func(f title.Flaw) { flaws = append(flaws, f) }
+	c.Find = func(f model.Flaw) { flaws = append(flaws, f) }
 	var place []byte
 	for {
 		var log Log
@@ -47,8 +47,8 @@ func TestTheChainOfEveryPastSchemaHolds(t *testing.T) {
 			overwrite(content)(t, path)
 			s := open(t, path)
 			update(t, s, func(tx *Tx) error {
-				return tx.AddEvent(title.Event{At: testTime, Actor: title.System(), Kind: "order.changed", Record: "order:1",
-					Changes: []title.Change{{Field: "county", From: []byte(`"Essex"`), To: []byte(`"<Kent>"`)}}})
+				return tx.AddEvent(model.Event{At: testTime, Actor: model.System(), Kind: "order.changed", Record: "order:1",
+					Changes: []model.Change{{Field: "county", From: []byte(`"Essex"`), To: []byte(`"<Kent>"`)}}})
 			})
 			c, flaws := walkLog(t, s, 3)
 			if len(flaws) > 0 || c.Entries != 5 || c.Last != 5 || len(c.Head) != 64 {

@@ -11,7 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // told gives the feed as "noun id", from a number on.
@@ -35,11 +35,11 @@ func putOf(noun string, id uint64) func(*Tx) error {
 	return func(tx *Tx) error {
 		switch noun {
 		case "abstract":
-			return tx.PutAbstract(title.Abstract{ID: id, CreatedAt: testTime})
+			return tx.PutAbstract(model.Abstract{ID: id, CreatedAt: testTime})
 		case "order":
-			return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime})
+			return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime})
 		}
-		return tx.PutFile(title.File{ID: id, Digest: digest(int(id)), CreatedAt: testTime})
+		return tx.PutFile(model.File{ID: id, Digest: digest(int(id)), CreatedAt: testTime})
 	}
 }
 
@@ -64,7 +64,7 @@ func TestEveryPutAndRemoveIsToldOnceACommit(t *testing.T) {
 			{"remove", func(tx *Tx) error {
 				return map[string]func(uint64) error{"abstract": tx.RemoveAbstract, "order": tx.RemoveOrder, "file": tx.RemoveFile}[noun](ids[i])
 			}, 1},
-			{"nothing of theirs", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 1, Name: fmt.Sprint("F", i)}) }, 0},
+			{"nothing of theirs", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 1, Name: fmt.Sprint("F", i)}) }, 0},
 		} {
 			var from uint64
 			view(t, s, func(tx *Tx) error { from = tx.LastChange() + 1; return nil })
@@ -88,7 +88,7 @@ func TestEveryPutAndRemoveIsToldOnceACommit(t *testing.T) {
 // is made by another template.
 func TestFilesAreToldOfWhenTheirAbstractMoves(t *testing.T) {
 	s := openNew(t)
-	a := title.Abstract{ID: 1, CreatedAt: testTime, Status: "Open"}
+	a := model.Abstract{ID: 1, CreatedAt: testTime, Status: "Open"}
 	a.County, a.State, a.TemplateID = "Albany", "NY", 1
 	update(t, s, func(tx *Tx) error {
 		_, err := tx.NewAbstractID()

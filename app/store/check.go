@@ -9,7 +9,7 @@ import (
 	"io"
 	"slices"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Finding is one thing that does not hold: what kind of thing it is about, which
@@ -141,12 +141,12 @@ func (k *checker) find(kind, subject, format string, args ...any) {
 
 // records walks all there are, each with what it says of others.
 func (k *checker) records() {
-	walk(k, templates, func(title.Template) {})
+	walk(k, templates, func(model.Template) {})
 	walk(k, folders, k.folder)
 	walk(k, abstracts.table, k.abstract)
 	walk(k, orders.table, k.order)
 	walk(k, files.table, k.file)
-	walk(k, tasks, func(task title.Task) {
+	walk(k, tasks, func(task model.Task) {
 		k.counts[CountTasks]++
 		k.reference("task", task.Seq, "file", files.has(k.t, task.FileID), task.FileID)
 	})
@@ -196,7 +196,7 @@ func (k *checker) indexed(noun string, id uint64, bucket, key []byte) {
 	}
 }
 
-func (k *checker) folder(f title.Folder) {
+func (k *checker) folder(f model.Folder) {
 	k.counts[CountFolders]++
 	k.indexed("folder", f.ID, bucketFolderNames, folderNameKey(f.ParentID, f.Name))
 	if f.ParentID != 0 {
@@ -204,7 +204,7 @@ func (k *checker) folder(f title.Folder) {
 	}
 }
 
-func (k *checker) abstract(a title.Abstract) {
+func (k *checker) abstract(a model.Abstract) {
 	checkListed(k, &abstracts, a.ID, &a)
 	if a.Trashed == nil {
 		k.counts[CountAbstracts]++
@@ -224,14 +224,14 @@ func (k *checker) abstract(a title.Abstract) {
 	}
 }
 
-func (k *checker) order(o title.Order) {
+func (k *checker) order(o model.Order) {
 	checkListed(k, &orders, o.ID, &o)
 	if o.Trashed == nil {
 		k.counts[CountOrders]++
 	}
 }
 
-func (k *checker) file(f title.File) {
+func (k *checker) file(f model.File) {
 	checkListed(k, &files, f.ID, &f)
 	k.counts[CountFileRecords]++
 	k.census.Files++
@@ -259,7 +259,7 @@ func (k *checker) file(f title.File) {
 
 // placed holds a file against where it says that it is. One in the trash may name
 // places that are gone, unless it is there along with its abstract.
-func (k *checker) placed(f title.File) {
+func (k *checker) placed(f model.File) {
 	with := f.Trashed != nil && f.Trashed.With != ""
 	if f.Trashed == nil && f.FolderID != 0 {
 		k.reference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
@@ -281,7 +281,7 @@ func (k *checker) placed(f title.File) {
 	}
 }
 
-func (k *checker) apiKey(key title.Key) {
+func (k *checker) apiKey(key model.Key) {
 	hash, err := hex.DecodeString(key.Hash)
 	if err != nil || !bytes.Equal(k.t.bucket(bucketKeyHashes).Get(hash), number(key.ID)) {
 		k.find("key", fmt.Sprint(key.ID), "is missing in the index %s", bucketKeyHashes)
@@ -290,8 +290,8 @@ func (k *checker) apiKey(key title.Key) {
 
 // chain holds each event against the one before it.
 func (k *checker) chain() {
-	chain := title.Chain{Find: func(f title.Flaw) { k.find("event", f.Subject(), "%s: %s", f.Kind, f.Problem) }}
-	events.each(k.t, 0, func(seq uint64, e title.Event, err error) bool {
+	chain := model.Chain{Find: func(f model.Flaw) { k.find("event", f.Subject(), "%s: %s", f.Kind, f.Problem) }}
+	events.each(k.t, 0, func(seq uint64, e model.Event, err error) bool {
 		k.census.Records++
 		chain.Add(seq, e, err)
 		if err == nil {

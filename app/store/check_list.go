@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // checkListed holds what the indexes should say of a record against what they say,
@@ -142,7 +142,7 @@ func (k *checker) replays() {
 	c := k.t.bucket(bucketReplays).Cursor()
 	for slot, raw := c.First(); slot != nil && k.ctx.Err() == nil; slot, raw = c.Next() {
 		k.census.Records++
-		var r title.Replay
+		var r model.Replay
 		if err := decode(bucketReplays, slot, raw, &r); err != nil {
 			k.find("replay", fmt.Sprintf("%x", slot), "%v", err)
 		} else if k.t.bucket(bucketReplayTimes).Get(replayKey(r.At, slot)) == nil {

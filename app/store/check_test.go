@@ -11,7 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // What a store says of records that only a damaged or foreign hand could leave.
@@ -28,7 +28,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 			return errors.Join(err, tx.Bucket(bucket).Put(number(id), raw))
 		}
 	}
-	event := func(id uint64, change func(*title.Event)) func(*bolt.Tx) error {
+	event := func(id uint64, change func(*model.Event)) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error {
 			e, err := events.get(&Tx{tx: tx, memos: new(memos)}, id)
 			change(&e)
@@ -40,8 +40,8 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		change func(*bolt.Tx) error
 		want   Finding // its Problem in part
 	}{
-		{"an event is changed", event(2, func(e *title.Event) { e.Record = "file:9" }), Finding{"event", "2", "changed: it does not hold to its hash"}},
-		{"an event is changed and hashed again", event(2, func(e *title.Event) { e.Record = "file:9"; *e, _ = e.Seal(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
+		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }), Finding{"event", "2", "changed: it does not hold to its hash"}},
+		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.Seal(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
 		{"an event is missing", remove(bucketEvents, number(2)), Finding{"event", "2", "missing: it was written and is not there"}},
 		{"the first event is missing", remove(bucketEvents, number(1)), Finding{"event", "1", "missing: it was written and is not there"}},
 		{"the last event is missing", remove(bucketEvents, number(4)), Finding{"event", "4", "missing: 4 were written"}},
@@ -50,20 +50,20 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		}, Finding{"event", "1-4", "missing: 4 were written"}},
 		{"an event is added", func(tx *bolt.Tx) error {
 			last, err := events.get(&Tx{tx: tx, memos: new(memos)}, 4)
-			e, err2 := title.Event{Seq: 5, Kind: "key.created"}.Seal(last.Hash)
+			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.Seal(last.Hash)
 			return errors.Join(err, err2, events.put(&Tx{tx: tx, memos: new(memos)}, 5, e))
 		}, Finding{"event", "5", "added: 4 were written"}},
 		{"two events change places", func(tx *bolt.Tx) error {
-			return errors.Join(event(2, func(e *title.Event) { e.Seq = 3 })(tx), event(3, func(e *title.Event) { e.Seq = 2 })(tx))
+			return errors.Join(event(2, func(e *model.Event) { e.Seq = 3 })(tx), event(3, func(e *model.Event) { e.Seq = 2 })(tx))
 		}, Finding{"event", "2", "changed: its number was changed"}},
 		{"a record is missing", remove(bucketAbstracts, number(1)), Finding{"file", "1", "names abstract 1, which is missing"}},
 		{"a file is missing", remove(bucketFiles, number(1)), Finding{"abstract", "1", "names file 1, which is missing"}},
 		{"a folder is missing", remove(bucketFolders, number(1)), Finding{"folder", "5", "names folder 1, which is missing"}},
 		{"a template is missing", remove(bucketTemplates, number(1)), Finding{"abstract", "1", "names template 1, which is missing"}},
 		{"the default template is missing", remove(bucketTemplates, number(1)), Finding{"workspace", "default_template", "names template 1, which is missing"}},
-		{"a file of another abstract", record(bucketFiles, 1, title.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
-		{"a file its abstract does not list", record(bucketFiles, 1, title.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"file", "1", "is not listed by abstract 2"}},
-		{"a number never given", record(bucketKeys, 9, title.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
+		{"a file of another abstract", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
+		{"a file its abstract does not list", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"file", "1", "is not listed by abstract 2"}},
+		{"a number never given", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
 		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "a key of 3 bytes"}},
 		{"a record under another's key", func(tx *bolt.Tx) error {
 			b := tx.Bucket(bucketOrders)
@@ -88,18 +88,18 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		{"the order fields", remove(bucketWorkspace, keyOrderFields), Finding{"workspace", "order_fields", "missing"}},
 		{"the order statuses", put(bucketWorkspace, keyOrderStatuses, []byte("x")), Finding{"workspace", "order_statuses", "damaged"}},
 		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, number(2)), Finding{"workspace", "default_template", "damaged"}},
-		{"an abstract in the trash without its file", record(bucketAbstracts, 1, title.Abstract{ID: 1, Files: []uint64{1}, Trashed: gone(1, "")}), Finding{"file", "1", "are not in the trash together"}},
-		{"a file in the trash by itself, and listed", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
-		{"a file in the trash with another abstract", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
-		{"a file in the trash with an abstract that is not", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
-		{"a file in the trash with an abstract that is gone", record(bucketFiles, 1, title.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: gone(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
-		{"an order's status behind its index", record(bucketOrders, 1, title.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
+		{"an abstract in the trash without its file", record(bucketAbstracts, 1, model.Abstract{ID: 1, Files: []uint64{1}, Trashed: gone(1, "")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file in the trash by itself, and listed", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
+		{"a file in the trash with another abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
+		{"a file in the trash with an abstract that is not", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
+		{"a file in the trash with an abstract that is gone", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: gone(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
+		{"an order's status behind its index", record(bucketOrders, 1, model.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
 		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), number(3)), Finding{"counter", "order status active", "there are 2"}},
 		{"a count that is missing", remove(bucketCounts, []byte("order\x00status\x00active")), Finding{"counter", "order status active", "is missing, there are 2"}},
 		{"a count of nothing", put(bucketCounts, []byte("order\x00status\x00gone"), number(1)), Finding{"counter", "order status gone", "there are 0"}},
 		{"a kept answer that is damaged", put(bucketReplays, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
 		{"a kept answer without its time", func(tx *bolt.Tx) error {
-			raw, err := encode(bucketReplays, make([]byte, 32), title.Replay{Status: 201})
+			raw, err := encode(bucketReplays, make([]byte, 32), model.Replay{Status: 201})
 			return errors.Join(err, tx.Bucket(bucketReplays).Put(make([]byte, 32), raw))
 		}, Finding{"replay", strings.Repeat("00", 32), "missing in the index replay_times"}},
 		{"a time without its answer", put(bucketReplayTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
@@ -110,7 +110,7 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 			fill(t, s, 2)
-			update(t, s, func(tx *Tx) error { return tx.AddEvent(title.Event{At: testTime, Kind: "order.created"}) })
+			update(t, s, func(tx *Tx) error { return tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}) })
 			if err := s.db.Update(row.change); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestAnEventAfterALostTailIsFound(t *testing.T) {
 	fill(t, s, 2)
 	update(t, s, func(tx *Tx) error {
 		e, err := events.get(tx, 3)
-		return errors.Join(err, events.erase(tx, 3, &e), tx.AddEvent(title.Event{At: testTime, Kind: "order.created"}))
+		return errors.Join(err, events.erase(tx, 3, &e), tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}))
 	})
 	if findings := check(t, s); len(findings) != 1 || findings[0].Subject != "3" {
 		t.Errorf("found %+v", findings)
@@ -141,6 +141,6 @@ func TestAnEventAfterALostTailIsFound(t *testing.T) {
 func TestAnEventWithOddTextHolds(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
-		return tx.AddEvent(title.Event{At: testTime.In(time.FixedZone("x", 3600)), Actor: title.Actor{Kind: "key", Name: "caf\xe9"}, Kind: "file.filed", Detail: map[string]string{"<&>": "\xff"}})
+		return tx.AddEvent(model.Event{At: testTime.In(time.FixedZone("x", 3600)), Actor: model.Actor{Kind: "key", Name: "caf\xe9"}, Kind: "file.filed", Detail: map[string]string{"<&>": "\xff"}})
 	})
 }

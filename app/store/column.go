@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Column names a property by which lists are filtered (API.md, "Ours").
@@ -64,7 +64,7 @@ func (v value) String() string {
 func fold(text string) string {
 	for i := range len(text) {
 		if text[i] >= 0x80 {
-			return title.Fold(text)
+			return model.Fold(text)
 		}
 	}
 	return strings.ToLower(strings.TrimSpace(text))

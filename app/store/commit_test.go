@@ -11,7 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // counted counts the commits of a store, and fails those that fail says an error of.
@@ -81,7 +81,7 @@ func putAbstract(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	return tx.PutAbstract(title.Abstract{ID: id})
+	return tx.PutAbstract(model.Abstract{ID: id})
 }
 
 func abstractsIn(t *testing.T, s *Store) (n uint64) {
@@ -135,7 +135,7 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 			if numbers[i], err = tx.NewOrderID(); err != nil {
 				return err
 			}
-			return tx.PutOrder(title.Order{ID: numbers[i], Number: "A"})
+			return tx.PutOrder(model.Order{ID: numbers[i], Number: "A"})
 		})
 	}
 	for i, err := range q.release() {
@@ -231,7 +231,7 @@ func TestACheckSeesItsNeighbours(t *testing.T) {
 			return nil
 		}, func(tx *Tx) error {
 			id, err := tx.NewFolderID()
-			return errors.Join(err, tx.PutFolder(title.Folder{ID: id, Name: "Plats"}))
+			return errors.Join(err, tx.PutFolder(model.Folder{ID: id, Name: "Plats"}))
 		})
 	}
 	if got := q.release(); !slices.Equal(got, []error{nil, taken, taken}) {
@@ -277,7 +277,7 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 		closing = s.closing
 		s.mu.Unlock()
 	}
-	if err := s.Update(t.Context(), nil, putAbstract); title.KindOf(err) != title.Closing {
+	if err := s.Update(t.Context(), nil, putAbstract); model.KindOf(err) != model.Closing {
 		t.Errorf("while closing: %v", err)
 	}
 	if err := errors.Join(q.release()...); err != nil {
@@ -286,13 +286,13 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 	if err := errors.Join(<-closed, <-closed); err != nil {
 		t.Error(err)
 	}
-	if err := s.Update(t.Context(), nil, putAbstract); title.KindOf(err) != title.Closing {
+	if err := s.Update(t.Context(), nil, putAbstract); model.KindOf(err) != model.Closing {
 		t.Errorf("after: %v", err)
 	}
-	if err := s.View(t.Context(), func(*Tx) error { return nil }); title.KindOf(err) != title.Closing {
+	if err := s.View(t.Context(), func(*Tx) error { return nil }); model.KindOf(err) != model.Closing {
 		t.Errorf("a view after: %v", err)
 	}
-	if _, err := s.Snapshot(t.Context(), t.TempDir()+"/copy.db"); title.KindOf(err) != title.Closing {
+	if _, err := s.Snapshot(t.Context(), t.TempDir()+"/copy.db"); model.KindOf(err) != model.Closing {
 		t.Errorf("a snapshot after: %v", err)
 	}
 	if s.Size() != 0 {

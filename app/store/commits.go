@@ -1,6 +1,6 @@
 package store
 
-import "deedkeep/app/tally"
+import "deedkeep/app/stats"
 
 var (
 	memberBounds = []float64{1, 2, 4, 8, 16, 32, 64, 128, batchLimit}
@@ -9,8 +9,8 @@ var (
 
 // Commits are the commits that succeeded since the store was opened.
 type Commits struct {
-	Changes tally.Read // how many changes shared each
-	Seconds tally.Read // how long each took to be written and synced
+	Changes stats.Read // how many changes shared each
+	Seconds stats.Read // how long each took to be written and synced
 }
 
 // Commits gives the counts of the moment; it waits for no transaction.

@@ -10,7 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Copy is a private, complete copy of a store's file at one moment, or the file itself
@@ -49,7 +49,7 @@ func (s *Store) snapshot(ctx context.Context, path string, whole func(*Tx) bool)
 		return errors.Join(err, out.err) // bbolt keeps only the words of some
 	})
 	if err = errors.Join(err, file.Close()); noRoom(err) {
-		err = &title.Error{Kind: title.Full, Message: errFull.Message, Err: err}
+		err = &model.Error{Kind: model.Full, Message: errFull.Message, Err: err}
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(path))
@@ -92,7 +92,7 @@ const digestsAtOnce = 256
 // named is a document's bytes, and the files that have them.
 type named struct {
 	digest [32]byte
-	files  []title.File
+	files  []model.File
 }
 
 // Digests calls fn for each document's bytes once, in order of digest, with the
@@ -100,7 +100,7 @@ type named struct {
 // is handed over with nothing but its number and a size of -1; Check reports it.
 // fn runs outside of the transactions, which are short.
 // After a Check that found the pages broken it is an error.
-func (c *Copy) Digests(fn func(digest [32]byte, files []title.File) error) error {
+func (c *Copy) Digests(fn func(digest [32]byte, files []model.File) error) error {
 	if c.broken {
 		return errBrokenPages
 	}
@@ -134,7 +134,7 @@ func (t *Tx) digests(from []byte) (some []named, next []byte) {
 		id, _ := numberOf(k[32:]) // eight bytes
 		file, err := files.get(t, id)
 		if err != nil {
-			file = title.File{ID: id, Size: -1}
+			file = model.File{ID: id, Size: -1}
 		}
 		last := &some[len(some)-1]
 		last.files = append(last.files, file)

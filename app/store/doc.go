@@ -95,7 +95,7 @@
 // Put function of its noun; counters once a commit. What is the same before and
 // after is not written. Rebuild makes all of them anew. So is the feed of changes
 // written, for those who follow from outside. Nothing here decides: rules of one noun
-// are in app/title, rules between nouns in app/vault.
+// are in app/model, rules between nouns in app/vault.
 //
 // # Promises
 //

@@ -5,22 +5,22 @@ import (
 	"cmp"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
-var events = listing[title.Event]{
-	table:  table[title.Event]{bucketEvents, "event"},
+var events = listing[model.Event]{
+	table:  table[model.Event]{bucketEvents, "event"},
 	layout: layout{bucket: bucketEventIndex, tags: "raw"},
-	columns: []column[title.Event]{
-		{name: ColumnRecord, of: func(e *title.Event) value { return valueOf(e.Record) }},
+	columns: []column[model.Event]{
+		{name: ColumnRecord, of: func(e *model.Event) value { return valueOf(e.Record) }},
 		{name: ColumnActor, of: actorOf},
-		{name: ColumnKind, of: func(e *title.Event) value { return valueOf(e.Kind) }},
+		{name: ColumnKind, of: func(e *model.Event) value { return valueOf(e.Kind) }},
 	},
-	card: func(e *title.Event) card { return card{created: micros(e.At), id: e.Seq} },
+	card: func(e *model.Event) card { return card{created: micros(e.At), id: e.Seq} },
 }
 
 // actorOf is what Actor.Record says, without making text of it.
-func actorOf(e *title.Event) value {
+func actorOf(e *model.Event) value {
 	v := valueOf(e.Actor.Kind)
 	if e.Actor.ID == 0 {
 		return v
@@ -33,7 +33,7 @@ func actorOf(e *title.Event) value {
 
 // ListEvents gives a page of the log, in order of the events' times. It takes
 // ColumnActor, ColumnKind and ColumnRecord, SortCreated, and SortSequence upward.
-func (t *Tx) ListEvents(q Query) (Page[title.Event], error) {
+func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
 	if q.Sort == SortSequence {
 		return t.followEvents(q)
 	}
@@ -46,7 +46,7 @@ const followSteps = 2_000
 
 // followEvents gives a page of the log in the sequence in which it was written. Damaged
 // entries are passed over, Check reports them.
-func (t *Tx) followEvents(q Query) (page Page[title.Event], err error) {
+func (t *Tx) followEvents(q Query) (page Page[model.Event], err error) {
 	if t.rebuilding() {
 		return page, errRebuilding
 	}
@@ -65,7 +65,7 @@ func (t *Tx) followEvents(q Query) (page Page[title.Event], err error) {
 			page.Next = page.End
 			return page, t.ended()
 		}
-		var e title.Event
+		var e model.Event
 		if decode(bucketEvents, key, raw, &e) == nil && possible && events.follows(&e, &j) {
 			page.Cut = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.Bytes, 0), defaultBytes)
 			if page.Cut || len(page.Items) >= max(q.Limit, 1) {
@@ -87,7 +87,7 @@ func (l *listing[T]) follows(v *T, j *judge) bool {
 
 // AddEvent appends to the log, chained to the entry before it, whose head is read
 // in the same transaction. Seq, Prev and Hash are set here.
-func (t *Tx) AddEvent(e title.Event) error {
+func (t *Tx) AddEvent(e model.Event) error {
 	last, err := t.lastEvent()
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (t *Tx) AddEvent(e title.Event) error {
 	return nil
 }
 
-func (t *Tx) lastEvent() (e title.Event, err error) {
+func (t *Tx) lastEvent() (e model.Event, err error) {
 	if t.head != nil {
 		return *t.head, nil
 	}

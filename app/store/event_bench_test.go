@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // What an event costs an order of a full commit.
@@ -38,15 +38,15 @@ func putOrder(tx *Tx, event, changes bool) error {
 	if err != nil {
 		return err
 	}
-	err = tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint("A-", id), Status: "active", Version: 1, CreatedAt: testTime})
+	err = tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("A-", id), Status: "active", Version: 1, CreatedAt: testTime})
 	if err != nil || !event {
 		return err
 	}
-	e := title.Event{At: testTime, Kind: "order.created", Record: fmt.Sprint("order:", id),
-		Actor: title.Actor{Kind: "key", ID: 1, Name: "intake", Address: "192.0.2.1", RequestID: "abcdefghijklmnopqrst"}}
+	e := model.Event{At: testTime, Kind: "order.created", Record: fmt.Sprint("order:", id),
+		Actor: model.Actor{Kind: "key", ID: 1, Name: "intake", Address: "192.0.2.1", RequestID: "abcdefghijklmnopqrst"}}
 	if changes {
 		for _, field := range []string{"county", "city", "custom_fields.search_type"} {
-			e.Changes = append(e.Changes, title.Change{Field: field, From: json.RawMessage(`"Essex"`), To: json.RawMessage(`"Kent"`)})
+			e.Changes = append(e.Changes, model.Change{Field: field, From: json.RawMessage(`"Essex"`), To: json.RawMessage(`"Kent"`)})
 		}
 	}
 	return tx.AddEvent(e)

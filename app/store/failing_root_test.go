@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vaulttest/blockdev"
 )
 
@@ -60,7 +60,7 @@ func TestFailingMetaPages(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(attempts), CreatedAt: testTime})
+					return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(attempts), CreatedAt: testTime})
 				})
 				if err == nil {
 					acknowledged++

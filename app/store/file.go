@@ -6,38 +6,38 @@ import (
 	"errors"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
-var files = listing[title.File]{
-	table:  table[title.File]{bucketFiles, "file"},
+var files = listing[model.File]{
+	table:  table[model.File]{bucketFiles, "file"},
 	layout: layout{bucket: bucketFileIndex, tags: "afoq"},
-	columns: []column[title.File]{
-		{name: ColumnAbstract, of: func(f *title.File) value { return value{number: f.AbstractID} }},
-		{name: ColumnFolder, of: func(f *title.File) value { return value{number: f.FolderID} }, tally: true},
-		{name: ColumnNowhere, of: func(f *title.File) value { return yes(f.FolderID == 0 && f.AbstractID == 0) }},
-		{name: ColumnProcessing, of: func(f *title.File) value { return yes(f.Processing) }},
+	columns: []column[model.File]{
+		{name: ColumnAbstract, of: func(f *model.File) value { return value{number: f.AbstractID} }},
+		{name: ColumnFolder, of: func(f *model.File) value { return value{number: f.FolderID} }, tally: true},
+		{name: ColumnNowhere, of: func(f *model.File) value { return yes(f.FolderID == 0 && f.AbstractID == 0) }},
+		{name: ColumnProcessing, of: func(f *model.File) value { return yes(f.Processing) }},
 	},
-	card:    func(f *title.File) card { return card{created: micros(f.CreatedAt), id: f.ID} },
-	trashed: func(f *title.File) *title.Trashed { return f.Trashed },
+	card:    func(f *model.File) card { return card{created: micros(f.CreatedAt), id: f.ID} },
+	trashed: func(f *model.File) *model.Trashed { return f.Trashed },
 }
 
 // NewFileID gives the next number of a file.
 func (t *Tx) NewFileID() (uint64, error) { return files.next(t) }
 
 // File reads one; NotFound when absent or in the trash.
-func (t *Tx) File(id uint64) (title.File, error) { return files.live(t, id) }
+func (t *Tx) File(id uint64) (model.File, error) { return files.live(t, id) }
 
 // AnyFile reads one, in the trash or not; NotFound when absent.
-func (t *Tx) AnyFile(id uint64) (title.File, error) { return files.get(t, id) }
+func (t *Tx) AnyFile(id uint64) (model.File, error) { return files.get(t, id) }
 
 // ListFiles gives a page of the files, without those in the trash. It takes
 // ColumnFolder, ColumnAbstract, ColumnNowhere and ColumnProcessing, and SortCreated.
-func (t *Tx) ListFiles(q Query) (Page[title.File], error) { return files.list(t, q) }
+func (t *Tx) ListFiles(q Query) (Page[model.File], error) { return files.list(t, q) }
 
 // PutFile writes one, new or changed. Its bytes never change: another digest or
 // size than before is an error.
-func (t *Tx) PutFile(f title.File) error {
+func (t *Tx) PutFile(f model.File) error {
 	old, known, err := files.find(t, f.ID)
 	switch {
 	case err != nil:
@@ -72,10 +72,10 @@ func (t *Tx) RemoveFile(id uint64) error {
 			return fmt.Errorf("index file %d: %w", id, err)
 		}
 	}
-	if err := t.countFile(&old, &title.File{ID: id}, true, false); err != nil {
+	if err := t.countFile(&old, &model.File{ID: id}, true, false); err != nil {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
-	t.shelve(&old, &title.File{}, true, false)
+	t.shelve(&old, &model.File{}, true, false)
 	if old.Processing { // else no task waits
 		if err := t.removeTasksOf(id); err != nil {
 			return err
@@ -85,13 +85,13 @@ func (t *Tx) RemoveFile(id uint64) error {
 }
 
 // digestOf is the digest in bytes, with room for a number behind it.
-func digestOf(f *title.File) (digest []byte, ok bool) {
+func digestOf(f *model.File) (digest []byte, ok bool) {
 	digest, err := hex.AppendDecode(make([]byte, 0, 40), []byte(f.Digest))
 	return digest, err == nil && len(digest) == 32 && hex.EncodeToString(digest) == f.Digest
 }
 
 // countFile keeps the counters and the index of failures.
-func (t *Tx) countFile(old, f *title.File, was, is bool) error {
+func (t *Tx) countFile(old, f *model.File, was, is bool) error {
 	t.step(CountFileRecords, was, is)
 	was, is = was && old.Trashed == nil, is && f.Trashed == nil
 	t.step(CountFiles, was, is)
@@ -114,17 +114,17 @@ func (t *Tx) countFile(old, f *title.File, was, is bool) error {
 	return nil
 }
 
-func textless(f *title.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
+func textless(f *model.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
 
 // Failed reads at most limit files whose processing failed, from number from on,
 // without those whose record is damaged and those in the trash.
-func (t *Tx) Failed(from uint64, limit int) (list []title.File, err error) {
+func (t *Tx) Failed(from uint64, limit int) (list []model.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
 	for k, _ := c.Seek(number(from)); k != nil && len(list) < limit; k, _ = c.Next() {
 		id, _ := numberOf(k)
 		file, err := files.get(t, id)
 		switch {
-		case errors.Is(err, ErrDamaged), title.KindOf(err) == title.NotFound:
+		case errors.Is(err, ErrDamaged), model.KindOf(err) == model.NotFound:
 			// Those behind it need not wait; Check reports it.
 		case err != nil:
 			return list, err
@@ -137,8 +137,8 @@ func (t *Tx) Failed(from uint64, limit int) (list []title.File, err error) {
 
 // FilesFrom reads at most limit files from number from on, those in the trash too;
 // the first damaged record among them is its error.
-func (t *Tx) FilesFrom(from uint64, limit int) (list []title.File, err error) {
-	files.each(t, from, func(_ uint64, f title.File, e error) bool {
+func (t *Tx) FilesFrom(from uint64, limit int) (list []model.File, err error) {
+	files.each(t, from, func(_ uint64, f model.File, e error) bool {
 		if e != nil {
 			err = e
 			return false
@@ -160,7 +160,7 @@ const digestLook = 16
 
 // NextDigest gives the first digest behind one (nil: the first of all) and a file that
 // has these bytes, as FileOfDigest does. ok is false where there is none.
-func (t *Tx) NextDigest(after []byte) (digest [32]byte, file title.File, ok bool) {
+func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool) {
 	if after != nil {
 		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // no number of a file is that high
 	}
@@ -179,7 +179,7 @@ func (t *Tx) NextDigest(after []byte) (digest [32]byte, file title.File, ok bool
 // FileOfDigest gives a file that has these bytes: one that is not in the trash, if one
 // of the first few is not. Where no record of them can be read, or says so, it has
 // nothing but a number, and a size of -1. ok is false where there is none.
-func (t *Tx) FileOfDigest(digest [32]byte) (file title.File, ok bool) {
+func (t *Tx) FileOfDigest(digest [32]byte) (file model.File, ok bool) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	looked := 0
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && looked < digestLook; k, _ = c.Next() {
@@ -187,7 +187,7 @@ func (t *Tx) FileOfDigest(digest [32]byte) (file title.File, ok bool) {
 		id, _ := numberOf(k[32:])
 		one, err := files.get(t, id)
 		if err != nil || one.Digest != hex.EncodeToString(digest[:]) {
-			one = title.File{ID: id, Size: -1} // Check reports it
+			one = model.File{ID: id, Size: -1} // Check reports it
 		}
 		if one.Size >= 0 && one.Trashed == nil {
 			return one, true

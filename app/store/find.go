@@ -9,7 +9,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // findSteps is how many entries of one kind are looked at to find out whether records
@@ -29,24 +29,24 @@ type Known[T any] struct {
 // FindAbstracts gives at most limit live abstracts whose file number, parcel or address
 // is a text or begins with it, those that are it first, and whether there may be
 // more. A text without a letter or digit finds nothing.
-func (t *Tx) FindAbstracts(text string, limit int) (list []Known[title.Abstract], more bool, err error) {
+func (t *Tx) FindAbstracts(text string, limit int) (list []Known[model.Abstract], more bool, err error) {
 	return abstracts.known(t, text, Query{Limit: limit})
 }
 
 // CalledAbstracts is FindAbstracts among those that a query leaves, at most its Limit:
 // of a query only the filters of ListAbstracts count.
-func (t *Tx) CalledAbstracts(text string, q Query) (list []Known[title.Abstract], more bool, err error) {
+func (t *Tx) CalledAbstracts(text string, q Query) (list []Known[model.Abstract], more bool, err error) {
 	return abstracts.known(t, text, q)
 }
 
 // FindOrders is FindAbstracts for order number, parcel and address of orders. An order
 // number is compared with its punctuation.
-func (t *Tx) FindOrders(text string, limit int) (list []Known[title.Order], more bool, err error) {
+func (t *Tx) FindOrders(text string, limit int) (list []Known[model.Order], more bool, err error) {
 	return orders.known(t, text, Query{Limit: limit})
 }
 
 // CalledOrders is CalledAbstracts for FindOrders, with the filters of ListOrders.
-func (t *Tx) CalledOrders(text string, q Query) (list []Known[title.Order], more bool, err error) {
+func (t *Tx) CalledOrders(text string, q Query) (list []Known[model.Order], more bool, err error) {
 	return orders.known(t, text, q)
 }
 

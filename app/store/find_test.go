@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // The model against what is found: every text there is, cut anywhere, by every way.
@@ -46,7 +46,7 @@ func TestFindAgainstAModel(t *testing.T) {
 		})
 		var wantOrders, wantAbstracts []string
 		for _, o := range orderLister.records(w) {
-			number, want := title.Fold(o.Number), title.Fold(text)
+			number, want := model.Fold(o.Number), model.Fold(text)
 			begins, exact := calledBy(text, []string{o.Parcel()}, o.Property)
 			begins, exact = begins || want != "" && strings.HasPrefix(number, want), exact || want != "" && number == want
 			if begins {
@@ -74,19 +74,19 @@ func TestFindAgainstAModel(t *testing.T) {
 }
 
 // calledBy is whether a text is one of the numbers or the place, or begins one.
-func calledBy(text string, numbers []string, p title.Property) (begins, exact bool) {
-	squeezed, plain := title.Squeezed(text), title.Plain(text)
+func calledBy(text string, numbers []string, p model.Property) (begins, exact bool) {
+	squeezed, plain := model.Squeezed(text), model.Plain(text)
 	if squeezed == "" {
 		return false, false
 	}
 	for _, n := range numbers {
-		n = title.Squeezed(n)
+		n = model.Squeezed(n)
 		begins, exact = begins || strings.HasPrefix(n, squeezed), exact || n == squeezed
 	}
-	begins = begins || strings.HasPrefix(title.Plain(p.Street()), plain)
+	begins = begins || strings.HasPrefix(model.Plain(p.Street()), plain)
 	if p.Address != "" {
 		for _, whole := range p.Streets() {
-			exact = exact || title.Plain(whole) == plain
+			exact = exact || model.Plain(whole) == plain
 		}
 	}
 	return begins, exact
@@ -100,11 +100,11 @@ func TestFindIsBounded(t *testing.T) {
 	update(t, s, func(tx *Tx) (err error) {
 		for i := range 3 * findSteps {
 			id, e := tx.NewOrderID()
-			err = errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint("7", i), Property: title.Property{Address: fmt.Sprint("7 Elm St Apt ", i)},
-				Custom: title.Values{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))
+			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("7", i), Property: model.Property{Address: fmt.Sprint("7 Elm St Apt ", i)},
+				Custom: model.Values{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))
 		}
 		id, e := tx.NewOrderID()
-		return errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: "last", Custom: title.Values{"parcel_id": json.RawMessage(`"7"`)}, CreatedAt: testTime}))
+		return errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "last", Custom: model.Values{"parcel_id": json.RawMessage(`"7"`)}, CreatedAt: testTime}))
 	})
 	view(t, s, func(tx *Tx) error {
 		for text, first := range map[string]string{"7": "last", "7 elm st": "70", "71": "71"} {
@@ -121,7 +121,7 @@ func TestTallies(t *testing.T) {
 	s := openNew(t)
 	put := func(tx *Tx, status string) error {
 		id, err := tx.NewOrderID()
-		return errors.Join(err, tx.PutOrder(title.Order{ID: id, Number: "1", Status: status, CreatedAt: testTime}))
+		return errors.Join(err, tx.PutOrder(model.Order{ID: id, Number: "1", Status: status, CreatedAt: testTime}))
 	}
 	update(t, s, func(tx *Tx) error {
 		return errors.Join(put(tx, "Active"), put(tx, "active"), put(tx, "12"), put(tx, ""))

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // -fixture writes the fixture of the schema this program makes:
@@ -37,13 +37,13 @@ func TestMakeFixture(t *testing.T) {
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
 		revoked := testTime.Add(time.Hour)
-		gone := &title.Trashed{At: revoked, By: title.System()}
-		return errors.Join(tx.RemoveTask(2), tx.PutReplay([32]byte{7}, title.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
-			tx.PutOrder(title.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: gone}),
-			tx.PutOrder(title.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
-			tx.PutOrder(title.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", Custom: title.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
-			tx.PutAbstract(title.Abstract{ID: 2, TemplateID: 1, Property: title.Property{Address: "7 Elm St.", City: "Troy"}, Custom: title.Values{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
-			tx.PutKey(title.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
+		gone := &model.Trashed{At: revoked, By: model.System()}
+		return errors.Join(tx.RemoveTask(2), tx.PutReplay([32]byte{7}, model.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
+			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: gone}),
+			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", Custom: model.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"}, Custom: model.Values{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
+			tx.PutKey(model.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
 	})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -161,6 +161,6 @@ func knownBy(t *testing.T, tx *Tx) {
 func fillMore(t *testing.T, s *Store) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(putAbstract(tx), tx.AddEvent(title.Event{At: testTime, Actor: title.System(), Kind: "abstract.created", Record: "abstract:4"}))
+		return errors.Join(putAbstract(tx), tx.AddEvent(model.Event{At: testTime, Actor: model.System(), Kind: "abstract.created", Record: "abstract:4"}))
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // -flips=N flips so many bits in each test of damage, -flips=0 every one there is
@@ -95,7 +95,7 @@ func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, 
 	}
 	c.fingerprint = "fp"
 	_, err = c.Check(context.Background(), func(f Finding) { findings = append(findings, f) })
-	if digests := c.Digests(func([32]byte, []title.File) error { return nil }); digests != nil && len(findings) == 0 {
+	if digests := c.Digests(func([32]byte, []model.File) error { return nil }); digests != nil && len(findings) == 0 {
 		t.Errorf("digests: %v", digests)
 	}
 	return findings, errors.Join(err, c.Close())

@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // NewFolderID gives the next number of a folder.
 func (t *Tx) NewFolderID() (uint64, error) { return folders.next(t) }
 
 // Folder reads one; NotFound when absent.
-func (t *Tx) Folder(id uint64) (title.Folder, error) { return folders.get(t, id) }
+func (t *Tx) Folder(id uint64) (model.Folder, error) { return folders.get(t, id) }
 
 // HasFolder reports whether there is such a folder.
 func (t *Tx) HasFolder(id uint64) bool { return folders.has(t, id) }
 
 // Folders reads all, in order of their numbers.
-func (t *Tx) Folders() ([]title.Folder, error) { return folders.all(t) }
+func (t *Tx) Folders() ([]model.Folder, error) { return folders.all(t) }
 
 // FolderNameTaken reports whether a sibling has the name, compared without case.
 func (t *Tx) FolderNameTaken(parent uint64, name string) bool {
@@ -26,7 +26,7 @@ func (t *Tx) FolderNameTaken(parent uint64, name string) bool {
 
 // PutFolder writes one, new or changed, and its place among its siblings; a name
 // that a sibling has is an error (see FolderNameTaken).
-func (t *Tx) PutFolder(f title.Folder) error {
+func (t *Tx) PutFolder(f model.Folder) error {
 	old, known, err := folders.find(t, f.ID)
 	if err != nil {
 		return err
@@ -68,5 +68,5 @@ func (t *Tx) FolderInUse(id uint64) bool {
 }
 
 func folderNameKey(parent uint64, name string) []byte {
-	return append(number(parent), title.Fold(name)...)
+	return append(number(parent), model.Fold(name)...)
 }

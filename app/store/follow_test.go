@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // The log in sequence: what is asked for and nothing twice, by pages that end at their
@@ -17,7 +17,7 @@ func TestFollowEvents(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		for i := range 60 {
 			// A clock that goes back makes no difference.
-			e := title.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: title.System(), Kind: "a.b", Record: "order:1"}
+			e := model.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: model.System(), Kind: "a.b", Record: "order:1"}
 			if i%20 == 19 {
 				e.Kind, e.Record = "c.d", "order:2"
 			}
@@ -64,7 +64,7 @@ func TestFollowEvents(t *testing.T) {
 			var end []byte
 			q.Sort = SortSequence
 			for pages := 0; ; pages++ {
-				var page Page[title.Event]
+				var page Page[model.Event]
 				view(t, s, func(tx *Tx) (err error) { page, err = tx.ListEvents(q); return err })
 				for _, e := range page.Items {
 					got = append(got, e.Seq)

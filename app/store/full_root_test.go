@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A real disk of one megabyte: go test -tags root ./app/store (as root).
@@ -35,7 +35,7 @@ func TestAFullDisk(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(n), Property: title.Property{Address: strings.Repeat("x", 20_000)}})
+			return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(n), Property: model.Property{Address: strings.Repeat("x", 20_000)}})
 		})
 	}
 	written := 0
@@ -45,10 +45,10 @@ func TestAFullDisk(t *testing.T) {
 			written++
 		}
 	}
-	if title.KindOf(err) != title.Full || written == 0 {
+	if model.KindOf(err) != model.Full || written == 0 {
 		t.Fatalf("after %d: %v", written, err)
 	}
-	if err := write(0); title.KindOf(err) != title.Full {
+	if err := write(0); model.KindOf(err) != model.Full {
 		t.Errorf("again: %v", err)
 	}
 	view(t, s, func(tx *Tx) error {
@@ -58,7 +58,7 @@ func TestAFullDisk(t *testing.T) {
 		_, err := tx.Order(uint64(written))
 		return err
 	})
-	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); title.KindOf(err) != title.Full {
+	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); model.KindOf(err) != model.Full {
 		t.Errorf("a snapshot: %v", err)
 	}
 	if err := os.Remove(ballast); err != nil {

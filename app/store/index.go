@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // An index of lists has these entries for each record (see doc.go):
@@ -181,7 +181,7 @@ type listing[T any] struct {
 	texts   []text[T]
 	columns []column[T]
 	card    func(*T) card // all but the words and the texts
-	trashed func(*T) *title.Trashed
+	trashed func(*T) *model.Trashed
 	fetch   func(t *Tx, id, created uint64) (v T, ok bool, err error)
 	weigh   func(t *Tx, v *T) int // bytes that are read to show it; nil: those of its record
 }
@@ -272,7 +272,7 @@ func (l *listing[T]) live(t *Tx, id uint64) (T, error) {
 	v, err := l.get(t, id)
 	if err == nil && l.trashed(&v) != nil {
 		var none T
-		return none, title.Absent(l.noun, id)
+		return none, model.Absent(l.noun, id)
 	}
 	return v, err
 }

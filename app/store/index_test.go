@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func TestValues(t *testing.T) {
@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 		"1000000000000000000": {text: "1000000000000000000"},
 		"12x":                 {text: "12x"},
 	} {
-		if got := valueOf(text); got != want || got.String() != title.Fold(text) {
+		if got := valueOf(text); got != want || got.String() != model.Fold(text) {
 			t.Errorf("%q is %+v, said %q; want %+v", text, got, got, want)
 		}
 	}
@@ -40,8 +40,8 @@ func TestValues(t *testing.T) {
 
 func TestFoldIsFold(t *testing.T) {
 	for _, text := range []string{"", "A", " a B\t", "Straße", "STRASSE", "İ", "K", "\x00Z", "a\x85", "\u00a0x\u00a0", "caf\xe9", "\v\fQ\r"} {
-		if fold(text) != title.Fold(text) {
-			t.Errorf("%q: %q, want %q", text, fold(text), title.Fold(text))
+		if fold(text) != model.Fold(text) {
+			t.Errorf("%q: %q, want %q", text, fold(text), model.Fold(text))
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestCountsWithinACommit(t *testing.T) {
 	}
 	add := func(tx *Tx) error {
 		id, err := tx.NewAbstractID()
-		return errors.Join(err, tx.PutAbstract(title.Abstract{ID: id, Status: "New"}))
+		return errors.Join(err, tx.PutAbstract(model.Abstract{ID: id, Status: "New"}))
 	}
 	q := holdWriter(t, s)
 	q.add(t.Context(), counts(0), add)
@@ -168,7 +168,7 @@ func FuzzPosition(f *testing.F) {
 		}
 	})
 	fillAll(f, s)
-	var page Page[title.Order]
+	var page Page[model.Order]
 	view(f, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(Query{Limit: 2, Sort: SortNumber}); return err })
 	f.Add(page.Next, byte(1))
 	f.Add([]byte{}, byte(255))

@@ -4,26 +4,26 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // NewKeyID gives the next number of a key.
 func (t *Tx) NewKeyID() (uint64, error) { return keys.next(t) }
 
 // Key reads one; NotFound when absent.
-func (t *Tx) Key(id uint64) (title.Key, error) { return keys.recall(t, &t.memos.keys, id) }
+func (t *Tx) Key(id uint64) (model.Key, error) { return keys.recall(t, &t.memos.keys, id) }
 
 // Keys reads all in order of their numbers, revoked ones too.
-func (t *Tx) Keys() ([]title.Key, error) { return keys.all(t) }
+func (t *Tx) Keys() ([]model.Key, error) { return keys.all(t) }
 
 // KeyByHash reads the key with this SHA-256; found is false when there is none.
-func (t *Tx) KeyByHash(hash [32]byte) (key title.Key, found bool, err error) {
+func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
 	id, ok := numberOf(t.bucket(bucketKeyHashes).Get(hash[:]))
 	if !ok {
 		return key, false, nil
 	}
 	key, err = keys.recall(t, &t.memos.keys, id)
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		err = fmt.Errorf("%s: key %d is missing: %w", bucketKeyHashes, id, ErrDamaged)
 	}
 	return key, err == nil, err
@@ -31,7 +31,7 @@ func (t *Tx) KeyByHash(hash [32]byte) (key title.Key, found bool, err error) {
 
 // PutKey writes one, new or changed. Its hash never changes and belongs to it
 // alone: anything else is an error.
-func (t *Tx) PutKey(k title.Key) error {
+func (t *Tx) PutKey(k model.Key) error {
 	hash, ok := hashOfKey(&k)
 	if !ok {
 		return fmt.Errorf("put key %d: its hash is no SHA-256", k.ID)
@@ -49,7 +49,7 @@ func (t *Tx) PutKey(k title.Key) error {
 	return keys.put(t, k.ID, k)
 }
 
-func hashOfKey(k *title.Key) (hash []byte, ok bool) {
+func hashOfKey(k *model.Key) (hash []byte, ok bool) {
 	hash, err := hex.DecodeString(k.Hash)
 	return hash, err == nil && len(hash) == 32
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Sort names what a list is sorted by (API.md, "Ours", has the first three); records
@@ -169,7 +169,7 @@ func (l *listing[T]) judgeDue(t *Tx, q Query, j *judge) {
 	}
 	j.status = slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == ColumnStatus })
 	for _, s := range t.Tallies(l.noun, ColumnStatus) {
-		if title.OpenStatus(s.Value) {
+		if model.OpenStatus(s.Value) {
 			j.opens = append(j.opens, t.word(valueOf(s.Value)).short())
 		}
 	}

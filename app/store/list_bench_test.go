@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // hall makes records as a firm has them: made one after the other, in some sixty
@@ -23,8 +23,8 @@ type hall struct {
 
 func newHall() *hall { return &hall{rng: rand.New(rand.NewPCG(3, 4)), at: testTime} }
 
-func (h *hall) property() title.Property {
-	return title.Property{Address: fmt.Sprint(h.rng.IntN(9000), " Maple Street"), City: "Troy", County: fmt.Sprint("County ", h.rng.IntN(62)), State: pick(h.rng, "NY", "NY", "NY", "VT")}
+func (h *hall) property() model.Property {
+	return model.Property{Address: fmt.Sprint(h.rng.IntN(9000), " Maple Street"), City: "Troy", County: fmt.Sprint("County ", h.rng.IntN(62)), State: pick(h.rng, "NY", "NY", "NY", "VT")}
 }
 
 func (h *hall) parcel() string {
@@ -39,26 +39,26 @@ func (h *hall) tick() time.Time {
 func (h *hall) order(t *Tx) error {
 	id, err := t.NewOrderID()
 	h.n++
-	return errors.Join(err, t.PutOrder(title.Order{ID: id, Number: fmt.Sprintf("2026-%07d", h.n), Status: pick(h.rng, "active", "active", "active", "on_hold", "completed", "completed"),
-		DueDate: testTime.AddDate(0, 0, h.rng.IntN(400)).Format(time.DateOnly), Property: h.property(), Custom: title.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + h.parcel() + `"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
+	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", h.n), Status: pick(h.rng, "active", "active", "active", "on_hold", "completed", "completed"),
+		DueDate: testTime.AddDate(0, 0, h.rng.IntN(400)).Format(time.DateOnly), Property: h.property(), Custom: model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + h.parcel() + `"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
 }
 
 func (h *hall) abstract(t *Tx) error {
 	id, err := t.NewAbstractID()
 	h.n++
-	return errors.Join(err, t.PutAbstract(title.Abstract{ID: id, TemplateID: 1 + h.rng.Uint64N(4), Status: pick(h.rng, "New", "In Search", "Complete"), Property: h.property(), TaxMap: h.parcel(),
-		Custom: title.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, h.n), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
+	return errors.Join(err, t.PutAbstract(model.Abstract{ID: id, TemplateID: 1 + h.rng.Uint64N(4), Status: pick(h.rng, "New", "In Search", "Complete"), Property: h.property(), TaxMap: h.parcel(),
+		Custom: model.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, h.n), "current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: h.tick(), UpdatedAt: h.at}))
 }
 
 func (h *hall) file(t *Tx) error {
 	id, err := t.NewFileID()
 	h.n++
-	return errors.Join(err, t.PutFile(title.File{ID: id, Filename: "deed.pdf", MIME: "application/pdf", Size: 100_000, Digest: fmt.Sprintf("%064x", h.rng.Uint64()), FolderID: 1 + h.rng.Uint64N(4), Processing: true, Version: 1, CreatedAt: h.tick()}))
+	return errors.Join(err, t.PutFile(model.File{ID: id, Filename: "deed.pdf", MIME: "application/pdf", Size: 100_000, Digest: fmt.Sprintf("%064x", h.rng.Uint64()), FolderID: 1 + h.rng.Uint64N(4), Processing: true, Version: 1, CreatedAt: h.tick()}))
 }
 
 func (h *hall) event(t *Tx) error {
 	h.n++
-	return t.AddEvent(title.Event{At: h.tick(), Actor: title.Actor{Kind: "key", ID: 7, Address: "10.0.0.7"}, Kind: "order.created", Record: fmt.Sprint("order:", h.n)})
+	return t.AddEvent(model.Event{At: h.tick(), Actor: model.Actor{Kind: "key", ID: 7, Address: "10.0.0.7"}, Kind: "order.created", Record: fmt.Sprint("order:", h.n)})
 }
 
 // furnish writes n of a noun, without waiting for the disk.
@@ -158,7 +158,7 @@ func BenchmarkList(b *testing.B) {
 				q.Limit = limit
 				n := 0
 				for b.Loop() {
-					var page Page[title.Order]
+					var page Page[model.Order]
 					view(b, s, func(t *Tx) (err error) { page, err = t.ListOrders(q); return err })
 					q.Position = page.Next
 					n += len(page.Items)

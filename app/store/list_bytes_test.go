@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A page ends where the records would be more bytes than were asked for; whoever goes
@@ -21,13 +21,13 @@ func TestPageOfBytes(t *testing.T) {
 	update(t, s, func(tx *Tx) (err error) {
 		err = errors.Join(tx.bucket(bucketFiles).SetSequence(100), tx.bucket(bucketAbstracts).SetSequence(most))
 		for id := uint64(1); id <= most; id++ {
-			a := title.Abstract{ID: id, CreatedAt: at.Add(time.Duration(id) * time.Minute)}
+			a := model.Abstract{ID: id, CreatedAt: at.Add(time.Duration(id) * time.Minute)}
 			if id%2 == 0 { // its weight is its own, or its files'
 				a.Address = strings.Repeat("x", 4000)
 			} else {
 				for n := range uint64(4) {
 					a.Files = append(a.Files, id*10+n)
-					err = errors.Join(err, tx.PutFile(title.File{ID: id*10 + n, AbstractID: id, Filename: strings.Repeat("y", 1000), Size: 1, Digest: digest(0), CreatedAt: at}))
+					err = errors.Join(err, tx.PutFile(model.File{ID: id*10 + n, AbstractID: id, Filename: strings.Repeat("y", 1000), Size: 1, Digest: digest(0), CreatedAt: at}))
 				}
 			}
 			err = errors.Join(err, tx.PutAbstract(a))
@@ -42,7 +42,7 @@ func TestPageOfBytes(t *testing.T) {
 				q := Query{Limit: row.limit, Bytes: row.bytes, Back: back}
 				var seen []uint64
 				for first := true; first || q.Position != nil; first = false {
-					var page Page[title.Abstract]
+					var page Page[model.Abstract]
 					view(t, s, func(tx *Tx) (err error) { page, err = tx.ListAbstracts(q); return err })
 					if len(page.Items) > row.items || first && len(page.Items) != row.items {
 						t.Fatalf("%d items on a page", len(page.Items))
@@ -77,7 +77,7 @@ func TestListEndsWithItsContext(t *testing.T) {
 	update(t, s, func(tx *Tx) (err error) {
 		err = tx.bucket(bucketOrders).SetSequence(5)
 		for id := uint64(1); id <= 5; id++ {
-			err = errors.Join(err, tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: time.Unix(int64(id), 0)}))
+			err = errors.Join(err, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: time.Unix(int64(id), 0)}))
 		}
 		return err
 	})

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // The model against the store: thousands of steps, and after them every filter in
@@ -74,8 +74,8 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 			s.db.NoSync = true // no power cut is meant
 			w := newWorld(t, s)
 			order := func(tx *Tx, id uint64) error {
-				return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(w.rng.IntN(90)), Status: "active", DueDate: fmt.Sprintf("2026-06-%02d", 1+w.rng.IntN(28)),
-					Property: title.Property{State: "NY"}, CreatedAt: w.at()})
+				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(w.rng.IntN(90)), Status: "active", DueDate: fmt.Sprintf("2026-06-%02d", 1+w.rng.IntN(28)),
+					Property: model.Property{State: "NY"}, CreatedAt: w.at()})
 			}
 			const staying = 300
 			update(t, s, func(tx *Tx) (err error) {
@@ -88,7 +88,7 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 			seen := map[uint64]int{}
 			last, passing := uint64(staying), []uint64(nil)
 			for first := true; first || q.Position != nil; first = false {
-				var page Page[title.Order]
+				var page Page[model.Order]
 				view(t, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(q); return err })
 				for _, o := range page.Items {
 					seen[o.ID]++
@@ -129,7 +129,7 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 func TestAPageAroundWhatIsGone(t *testing.T) {
 	s := openNew(t)
 	put := func(tx *Tx, id uint64) error {
-		return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime.Add(time.Duration(id) * time.Second)})
+		return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime.Add(time.Duration(id) * time.Second)})
 	}
 	update(t, s, func(tx *Tx) (err error) {
 		err = tx.bucket(bucketOrders).SetSequence(9)
@@ -138,7 +138,7 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 		}
 		return err
 	})
-	list := func(q Query) (ids string, page Page[title.Order]) {
+	list := func(q Query) (ids string, page Page[model.Order]) {
 		view(t, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(q); return err })
 		for _, o := range page.Items {
 			ids += fmt.Sprint(o.ID)

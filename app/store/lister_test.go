@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // lister is a list of the store beside what it should be.
@@ -35,7 +35,7 @@ func cut(form string) string {
 	return form[:min(len(form), 64)]
 }
 
-func live[T any](m map[uint64]T, trashed func(T) *title.Trashed) (list []T) {
+func live[T any](m map[uint64]T, trashed func(T) *model.Trashed) (list []T) {
 	for _, v := range m {
 		if trashed(v) == nil {
 			list = append(list, v)
@@ -44,56 +44,56 @@ func live[T any](m map[uint64]T, trashed func(T) *title.Trashed) (list []T) {
 	return list
 }
 
-var abstractLister = lister[title.Abstract]{
+var abstractLister = lister[model.Abstract]{
 	list: (*Tx).ListAbstracts,
-	records: func(w *world) []title.Abstract {
-		return live(w.abstracts, func(a title.Abstract) *title.Trashed { return a.Trashed })
+	records: func(w *world) []model.Abstract {
+		return live(w.abstracts, func(a model.Abstract) *model.Trashed { return a.Trashed })
 	},
-	id:      func(a title.Abstract) uint64 { return a.ID },
-	created: func(a title.Abstract) time.Time { return a.CreatedAt },
-	updated: func(a title.Abstract) time.Time { return a.UpdatedAt },
-	has: func(a title.Abstract, w Where) bool {
+	id:      func(a model.Abstract) uint64 { return a.ID },
+	created: func(a model.Abstract) time.Time { return a.CreatedAt },
+	updated: func(a model.Abstract) time.Time { return a.UpdatedAt },
+	has: func(a model.Abstract, w Where) bool {
 		template := fmt.Sprint(a.TemplateID)
 		if a.TemplateID == 0 {
 			template = ""
 		}
 		return same(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, w)
 	},
-	texts: map[Sort]func(title.Abstract) string{
-		SortFile:    func(a title.Abstract) string { return title.Squeezed(a.FileNumber()) },
-		SortParcel:  func(a title.Abstract) string { return title.Squeezed(a.Parcel()) },
-		SortAddress: func(a title.Abstract) string { return title.Plain(a.Street()) },
+	texts: map[Sort]func(model.Abstract) string{
+		SortFile:    func(a model.Abstract) string { return model.Squeezed(a.FileNumber()) },
+		SortParcel:  func(a model.Abstract) string { return model.Squeezed(a.Parcel()) },
+		SortAddress: func(a model.Abstract) string { return model.Plain(a.Street()) },
 	},
 }
 
-var orderLister = lister[title.Order]{
+var orderLister = lister[model.Order]{
 	list: (*Tx).ListOrders,
-	records: func(w *world) []title.Order {
-		return live(w.orders, func(o title.Order) *title.Trashed { return o.Trashed })
+	records: func(w *world) []model.Order {
+		return live(w.orders, func(o model.Order) *model.Trashed { return o.Trashed })
 	},
-	id:      func(o title.Order) uint64 { return o.ID },
-	created: func(o title.Order) time.Time { return o.CreatedAt },
-	updated: func(o title.Order) time.Time { return o.UpdatedAt },
-	due:     func(o title.Order) string { return cmp.Or(o.DueDate, "9999") },
-	number:  func(o title.Order) string { return title.Fold(o.Number) },
-	has: func(o title.Order, w Where) bool {
+	id:      func(o model.Order) uint64 { return o.ID },
+	created: func(o model.Order) time.Time { return o.CreatedAt },
+	updated: func(o model.Order) time.Time { return o.UpdatedAt },
+	due:     func(o model.Order) string { return cmp.Or(o.DueDate, "9999") },
+	number:  func(o model.Order) string { return model.Fold(o.Number) },
+	has: func(o model.Order, w Where) bool {
 		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnNumber: o.Number}, w)
 	},
-	open: func(o title.Order) bool { return o.Open() },
-	texts: map[Sort]func(title.Order) string{
-		SortParcel:  func(o title.Order) string { return title.Squeezed(o.Parcel()) },
-		SortAddress: func(o title.Order) string { return title.Plain(o.Street()) },
+	open: func(o model.Order) bool { return o.Open() },
+	texts: map[Sort]func(model.Order) string{
+		SortParcel:  func(o model.Order) string { return model.Squeezed(o.Parcel()) },
+		SortAddress: func(o model.Order) string { return model.Plain(o.Street()) },
 	},
 }
 
-var fileLister = lister[title.File]{
+var fileLister = lister[model.File]{
 	list: (*Tx).ListFiles,
-	records: func(w *world) []title.File {
-		return live(w.files, func(f title.File) *title.Trashed { return f.Trashed })
+	records: func(w *world) []model.File {
+		return live(w.files, func(f model.File) *model.Trashed { return f.Trashed })
 	},
-	id:      func(f title.File) uint64 { return f.ID },
-	created: func(f title.File) time.Time { return f.CreatedAt },
-	has: func(f title.File, w Where) bool {
+	id:      func(f model.File) uint64 { return f.ID },
+	created: func(f model.File) time.Time { return f.CreatedAt },
+	has: func(f model.File, w Where) bool {
 		switch w.Column {
 		case ColumnNowhere:
 			return f.FolderID == 0 && f.AbstractID == 0
@@ -104,12 +104,12 @@ var fileLister = lister[title.File]{
 	},
 }
 
-var eventLister = lister[title.Event]{
+var eventLister = lister[model.Event]{
 	list:    (*Tx).ListEvents,
-	records: func(w *world) []title.Event { return slices.Clone(w.events) },
-	id:      func(e title.Event) uint64 { return e.Seq },
-	created: func(e title.Event) time.Time { return e.At },
-	has: func(e title.Event, w Where) bool {
+	records: func(w *world) []model.Event { return slices.Clone(w.events) },
+	id:      func(e model.Event) uint64 { return e.Seq },
+	created: func(e model.Event) time.Time { return e.At },
+	has: func(e model.Event, w Where) bool {
 		return same(map[Column]string{ColumnActor: e.Actor.Record(), ColumnKind: e.Kind, ColumnRecord: e.Record}, w)
 	},
 }
@@ -135,7 +135,7 @@ var trashLister = lister[TrashEntry]{
 	has:     func(e TrashEntry, w Where) bool { return e.Noun == w.Value },
 }
 
-func thrownAway(list []TrashEntry, noun string, id uint64, t *title.Trashed) []TrashEntry {
+func thrownAway(list []TrashEntry, noun string, id uint64, t *model.Trashed) []TrashEntry {
 	if t == nil || t.With != "" {
 		return list
 	}
@@ -143,7 +143,7 @@ func thrownAway(list []TrashEntry, noun string, id uint64, t *title.Trashed) []T
 }
 
 func same(has map[Column]string, w Where) bool {
-	return title.Fold(has[w.Column]) == title.Fold(w.Value)
+	return model.Fold(has[w.Column]) == model.Fold(w.Value)
 }
 
 // want is the whole list of a query, by the model.
@@ -372,11 +372,11 @@ func (w *world) counted(t *testing.T) {
 	by := map[[3]string]uint64{}
 	for _, a := range abstractLister.records(w) {
 		want[CountAbstracts]++
-		by[[3]string{"abstract", string(ColumnStatus), title.Fold(a.Status)}]++
+		by[[3]string{"abstract", string(ColumnStatus), model.Fold(a.Status)}]++
 	}
 	for _, o := range orderLister.records(w) {
 		want[CountOrders]++
-		by[[3]string{"order", string(ColumnStatus), title.Fold(o.Status)}]++
+		by[[3]string{"order", string(ColumnStatus), model.Fold(o.Status)}]++
 	}
 	for _, f := range fileLister.records(w) {
 		want[CountFiles]++

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A store that is read itself is sound while changes are committed: the pages of the
@@ -23,7 +23,7 @@ func TestLiveWhileChangesAreCommitted(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint("L-", id), Status: "active", CreatedAt: testTime})
+				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("L-", id), Status: "active", CreatedAt: testTime})
 			})
 		}
 		metas, err := soundMetas(file)
@@ -63,7 +63,7 @@ func TestDigestsInParts(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := tx.PutFile(title.File{ID: id, Size: 1, Digest: digest(n), CreatedAt: testTime}); err != nil {
+				if err := tx.PutFile(model.File{ID: id, Size: 1, Digest: digest(n), CreatedAt: testTime}); err != nil {
 					return err
 				}
 			}
@@ -71,7 +71,7 @@ func TestDigestsInParts(t *testing.T) {
 		return nil
 	})
 	got := map[string]int{}
-	err := s.Live().Digests(func(d [32]byte, files []title.File) error {
+	err := s.Live().Digests(func(d [32]byte, files []model.File) error {
 		if got[fmt.Sprintf("%x", d)] > 0 {
 			t.Errorf("%x came twice", d)
 		}

@@ -4,22 +4,22 @@ import (
 	"bytes"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // WalkAbstracts reads at most limit abstracts from number from on, those in the trash
 // too; the first damaged record among them is its error.
-func (t *Tx) WalkAbstracts(from uint64, limit int) ([]title.Abstract, error) {
+func (t *Tx) WalkAbstracts(from uint64, limit int) ([]model.Abstract, error) {
 	return scan(t, abstracts.table, from, limit)
 }
 
 // WalkOrders is WalkAbstracts for orders.
-func (t *Tx) WalkOrders(from uint64, limit int) ([]title.Order, error) {
+func (t *Tx) WalkOrders(from uint64, limit int) ([]model.Order, error) {
 	return scan(t, orders.table, from, limit)
 }
 
 // WalkEvents reads at most limit entries of the log from number from on.
-func (t *Tx) WalkEvents(from uint64, limit int) ([]title.Event, error) {
+func (t *Tx) WalkEvents(from uint64, limit int) ([]model.Event, error) {
 	return scan(t, events.table, from, limit)
 }
 
@@ -43,7 +43,7 @@ func (t *Tx) FolderNamed(parent uint64, name string) (id uint64, found bool) {
 
 // FileWithDigest gives the first live file of these bytes that fits; found is false
 // where none does.
-func (t *Tx) FileWithDigest(digest [32]byte, fits func(title.File) bool) (file title.File, found bool, err error) {
+func (t *Tx) FileWithDigest(digest [32]byte, fits func(model.File) bool) (file model.File, found bool, err error) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
 		id, ok := numberOf(k[len(digest):])
@@ -54,7 +54,7 @@ func (t *Tx) FileWithDigest(digest [32]byte, fits func(title.File) bool) (file t
 			return file, found, err
 		}
 	}
-	return title.File{}, false, nil
+	return model.File{}, false, nil
 }
 
 // Numbered gives at most limit numbers of abstracts, orders or files from one on, of

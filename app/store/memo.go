@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sync"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // memo remembers decoded records of small tables that nearly every request reads
@@ -43,11 +43,11 @@ func (m *memo[T]) decode(bucket, key, raw []byte) (T, error) {
 
 // memos are those of one store.
 type memos struct {
-	templates memo[title.Template]
+	templates memo[model.Template]
 	standard  memo[uint64] // the default template's number
-	keys      memo[title.Key]
-	users     memo[title.User]
-	fields    memo[[]title.Field]
+	keys      memo[model.Key]
+	users     memo[model.User]
+	fields    memo[[]model.Field]
 	statuses  memo[[]string]
 	shelves   shelves
 }

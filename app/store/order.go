@@ -3,42 +3,42 @@ package store
 import (
 	"bytes"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
-var orders = listing[title.Order]{
-	table:  table[title.Order]{bucketOrders, "order"},
+var orders = listing[model.Order]{
+	table:  table[model.Order]{bucketOrders, "order"},
 	layout: layout{bucket: bucketOrderIndex, tags: "nyst", due: true},
 	sorts:  layout{bucket: bucketOrderSorts, tags: "nyst", sorts: "paou"},
-	texts: []text[title.Order]{
-		{sort: SortParcel, form: title.Squeezed, of: (*title.Order).Parcel},
-		{sort: SortAddress, form: title.Plain, of: func(o *title.Order) string { return o.Street() }, whole: func(o *title.Order) []string { return o.Streets() }},
+	texts: []text[model.Order]{
+		{sort: SortParcel, form: model.Squeezed, of: (*model.Order).Parcel},
+		{sort: SortAddress, form: model.Plain, of: func(o *model.Order) string { return o.Street() }, whole: func(o *model.Order) []string { return o.Streets() }},
 	},
-	columns: []column[title.Order]{
-		{name: ColumnNumber, of: func(o *title.Order) value { return valueOf(o.Number) }},
-		{name: ColumnCounty, of: func(o *title.Order) value { return valueOf(o.County) }},
-		{name: ColumnStatus, of: func(o *title.Order) value { return valueOf(o.Status) }, tally: true},
-		{name: ColumnState, of: func(o *title.Order) value { return valueOf(o.State) }},
+	columns: []column[model.Order]{
+		{name: ColumnNumber, of: func(o *model.Order) value { return valueOf(o.Number) }},
+		{name: ColumnCounty, of: func(o *model.Order) value { return valueOf(o.County) }},
+		{name: ColumnStatus, of: func(o *model.Order) value { return valueOf(o.Status) }, tally: true},
+		{name: ColumnState, of: func(o *model.Order) value { return valueOf(o.State) }},
 	},
-	card: func(o *title.Order) card {
+	card: func(o *model.Order) card {
 		return card{created: micros(o.CreatedAt), id: o.ID, updated: micros(o.UpdatedAt), due: days(o.DueDate), number: fold(o.Number), open: o.Open()}
 	},
-	trashed: func(o *title.Order) *title.Trashed { return o.Trashed },
+	trashed: func(o *model.Order) *model.Trashed { return o.Trashed },
 }
 
 // NewOrderID gives the next number of an order.
 func (t *Tx) NewOrderID() (uint64, error) { return orders.next(t) }
 
 // Order reads one; NotFound when absent or in the trash.
-func (t *Tx) Order(id uint64) (title.Order, error) { return orders.live(t, id) }
+func (t *Tx) Order(id uint64) (model.Order, error) { return orders.live(t, id) }
 
 // AnyOrder reads one, in the trash or not; NotFound when absent.
-func (t *Tx) AnyOrder(id uint64) (title.Order, error) { return orders.get(t, id) }
+func (t *Tx) AnyOrder(id uint64) (model.Order, error) { return orders.get(t, id) }
 
 // ListOrders gives a page of the orders, without those in the trash. It takes
 // ColumnStatus, ColumnCounty, ColumnState and ColumnNumber, Query.Open, bounds of the due
 // date and of the last change, and every sort but SortFile.
-func (t *Tx) ListOrders(q Query) (Page[title.Order], error) { return orders.list(t, q) }
+func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list(t, q) }
 
 // CountOpen counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
 // and no later than another, "" being open, up to most.
@@ -50,7 +50,7 @@ func (t *Tx) CountOpen(from, to string, most int) int {
 }
 
 // PutOrder writes one, new or changed, and its places in the indexes.
-func (t *Tx) PutOrder(o title.Order) error {
+func (t *Tx) PutOrder(o model.Order) error {
 	old, known, err := orders.find(t, o.ID)
 	if err != nil {
 		return err

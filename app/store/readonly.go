@@ -9,11 +9,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"deedkeep/app/tally"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/stats"
 )
 
-var errReadOnlyDisk = &title.Error{Kind: title.Closing, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
+var errReadOnlyDisk = &model.Error{Kind: model.Closing, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
 
 // OpenReadOnly opens vault.db at path in a directory that can't be written to. It refuses
 // every change, and a database of an older schema, which it can't migrate.
@@ -30,12 +30,12 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	case errors.As(err, new(*panicError)):
 		return nil, fmt.Errorf("open %s: %w", path, errBrokenPages)
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, &title.Error{Kind: title.Locked, Message: "another process has this vault open", Err: err}
+		return nil, &model.Error{Kind: model.Locked, Message: "another process has this vault open", Err: err}
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	s := &Store{db: db, fingerprint: opts.Fingerprint, failed: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
-	s.members, s.syncs = tally.NewHistogram(memberBounds...), tally.NewHistogram(syncBounds...)
+	s.members, s.syncs = stats.NewHistogram(memberBounds...), stats.NewHistogram(syncBounds...)
 	close(s.done) // nothing commits
 	err = s.View(ctx, func(t *Tx) error {
 		have, err := examine(t.tx, opts.Fingerprint, Schema)

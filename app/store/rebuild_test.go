@@ -16,7 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // fillAll writes some of everything there is, in the trash and out of it.
@@ -24,12 +24,12 @@ func fillAll(t testing.TB, s *Store) {
 	t.Helper()
 	fill(t, s, 6)
 	update(t, s, func(tx *Tx) error {
-		err := errors.Join(tx.PutReplay([32]byte{1}, title.Replay{Status: 201, At: testTime}), tx.PutReplay([32]byte{2}, title.Replay{Status: 201, At: testTime.Add(time.Hour)}))
-		property := title.Property{County: "Rensselaer", State: "NY"}
+		err := errors.Join(tx.PutReplay([32]byte{1}, model.Replay{Status: 201, At: testTime}), tx.PutReplay([32]byte{2}, model.Replay{Status: 201, At: testTime.Add(time.Hour)}))
+		property := model.Property{County: "Rensselaer", State: "NY"}
 		for i := range uint64(6) {
-			order := title.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property, CreatedAt: testTime}
-			abstract := title.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
-			file := title.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2, Processing: i == 2, CreatedAt: testTime}
+			order := model.Order{ID: i + 1, Number: fmt.Sprint("B-", i), Status: "active", DueDate: "2026-06-15", Property: property, CreatedAt: testTime}
+			abstract := model.Abstract{ID: i + 1, TemplateID: 1, Status: "New", Property: property, Files: []uint64{i + 1}, CreatedAt: testTime}
+			file := model.File{ID: i + 1, Size: int64(10 * (i + 1)), Digest: digest(int(i)), AbstractID: i + 1, FolderID: i % 2, Processing: i == 2, CreatedAt: testTime}
 			if i == 4 {
 				order.Trashed, abstract.Trashed, file.Trashed = gone(1, ""), gone(2, ""), gone(2, "abstract:5")
 			}
@@ -189,7 +189,7 @@ func TestRebuildLeavesDamagedRecords(t *testing.T) {
 
 func TestRebuildOfTwoFoldersOfOneName(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
-	update(t, s, func(tx *Tx) error { return folders.put(tx, 2, title.Folder{ID: 2, Name: "INBOX"}) })
+	update(t, s, func(tx *Tx) error { return folders.put(tx, 2, model.Folder{ID: 2, Name: "INBOX"}) })
 	var told []Finding
 	if err := s.Rebuild(t.Context(), func(f Finding) { told = append(told, f) }); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func many(t testing.TB, s *Store) {
 	update(t, s, func(tx *Tx) (err error) {
 		for range 2*fewAtOnce + 30 {
 			id, e := tx.NewOrderID()
-			err = errors.Join(err, e, tx.PutOrder(title.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime}))
+			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(id), CreatedAt: testTime}))
 		}
 		return err
 	})
@@ -260,13 +260,13 @@ func TestARebuildingCutOff(t *testing.T) {
 		listed := s.View(t.Context(), func(tx *Tx) error {
 			_, trashed := tx.TrashedBefore(testTime, TrashEntry{}, 1)
 			_, err := tx.ListOrders(Query{})
-			if title.KindOf(trashed) != title.KindOf(err) {
+			if model.KindOf(trashed) != model.KindOf(err) {
 				t.Errorf("trash: %v", trashed)
 			}
 			return err
 		})
 		written := s.Update(t.Context(), nil, putAbstract)
-		if title.KindOf(listed) != title.Closing || title.KindOf(written) != title.Closing {
+		if model.KindOf(listed) != model.Closing || model.KindOf(written) != model.Closing {
 			t.Errorf("after %d commits: lists say %v, a write %v", after, listed, written)
 		}
 		if err := s.Close(); err != nil {
@@ -300,7 +300,7 @@ func TestRebuildOfAClosedStore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rebuild(t.Context(), nil); title.KindOf(err) != title.Closing {
+	if err := s.Rebuild(t.Context(), nil); model.KindOf(err) != model.Closing {
 		t.Errorf("said %v", err)
 	}
 }
@@ -383,7 +383,7 @@ func TestNoCopyAfterARebuildThatFailed(t *testing.T) {
 	if err := s.Rebuild(t.Context(), func(Finding) {}); err == nil {
 		t.Fatal("the rebuild succeeded")
 	}
-	if _, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy")); title.KindOf(err) != title.Closing {
+	if _, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy")); model.KindOf(err) != model.Closing {
 		t.Errorf("got %v, want kind Closing", err)
 	}
 }

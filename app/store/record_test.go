@@ -11,11 +11,11 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func TestRecordIsDrawnAsItIs(t *testing.T) {
-	raw, err := encode(bucketFolders, number(7), title.Folder{ID: 7, Name: "A & B"})
+	raw, err := encode(bucketFolders, number(7), model.Folder{ID: 7, Name: "A & B"})
 	want := "01" + "9e3f2ac6" + `{"id":7,"name":"A & B"}`
 	if got := hexHead(raw); err != nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
@@ -36,11 +36,11 @@ func hexHead(raw []byte) string {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	sound, err := encode(bucketFolders, number(7), title.Folder{ID: 7, Name: "Inbox"})
+	sound, err := encode(bucketFolders, number(7), model.Folder{ID: 7, Name: "Inbox"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f title.Folder
+	var f model.Folder
 	if err := decode(bucketFolders, number(7), sound, &f); err != nil || f.Name != "Inbox" {
 		t.Fatalf("%+v, %v", f, err)
 	}
@@ -66,7 +66,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"of another type", bucketFolders, number(7), text},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var f title.Folder
+			var f model.Folder
 			if err := decode(row.bucket, row.key, row.raw, &f); !errors.Is(err, ErrDamaged) {
 				t.Errorf("said %v", err)
 			}
@@ -75,7 +75,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	sound, err := encode(bucketFolders, number(7), title.Folder{ID: 7, Name: "Inbox"})
+	sound, err := encode(bucketFolders, number(7), model.Folder{ID: 7, Name: "Inbox"})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{}, uint64(1))
 	f.Fuzz(func(t *testing.T, raw []byte, id uint64) {
 		before := bytes.Clone(raw)
-		var folder title.Folder
+		var folder model.Folder
 		err := decode(bucketFolders, number(id), raw, &folder)
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("said %v", err)
@@ -125,7 +125,7 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 			return ""
 		}
 	}
-	file := title.File{ID: 1, Filename: "deed.pdf", Size: 10, Digest: digest(0), AbstractID: 1, Version: 1, CreatedAt: testTime}
+	file := model.File{ID: 1, Filename: "deed.pdf", Size: 10, Digest: digest(0), AbstractID: 1, Version: 1, CreatedAt: testTime}
 	for _, row := range []struct {
 		name  string
 		write func(*Tx) error
@@ -134,36 +134,36 @@ func TestIndexesAndCountersFollowTheRecords(t *testing.T) {
 	}{
 		{"as filled", func(*Tx) error { return nil }, "", []func(*Tx) string{count(CountFolders, 6), count(CountAbstracts, 2), count(CountOrders, 2),
 			count(CountFiles, 2), count(CountBytes, 30), count(CountTasks, 2), folder("BOX 1", 1, true), folder("box 1", 0, false), order("a-1", true), order("a-", false), order("a-10", false)}},
-		{"an order's number changes", func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "B-7"}) }, "",
+		{"an order's number changes", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "B-7"}) }, "",
 			[]func(*Tx) string{order("A-0", false), order("b-7", true), count(CountOrders, 2)}},
-		{"an order's number changes its case", func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "a-0"}) }, "",
+		{"an order's number changes its case", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "a-0"}) }, "",
 			[]func(*Tx) string{order("A-0", true), count(CountOrders, 2)}},
-		{"an order's number is another's too", func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "A-1"}) }, "",
+		{"an order's number is another's too", func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "A-1"}) }, "",
 			[]func(*Tx) string{order("A-0", false), order("A-1", true)}},
-		{"a folder is renamed", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "Deeds", ParentID: 1}) }, "",
+		{"a folder is renamed", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "Deeds", ParentID: 1}) }, "",
 			[]func(*Tx) string{folder("box 0", 1, false), folder("deeds", 1, true), count(CountFolders, 6)}},
-		{"a folder is moved", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "Box 0", ParentID: 2}) }, "",
+		{"a folder is moved", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "Box 0", ParentID: 2}) }, "",
 			[]func(*Tx) string{folder("box 0", 1, false), folder("box 0", 2, true)}},
-		{"a folder changes its case", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "BOX 0", ParentID: 1}) }, "",
+		{"a folder changes its case", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "BOX 0", ParentID: 1}) }, "",
 			[]func(*Tx) string{folder("box 0", 1, true)}},
-		{"a folder takes a sibling's name", func(tx *Tx) error { return tx.PutFolder(title.Folder{ID: 5, Name: "box 1", ParentID: 1}) }, "folder 6 has its name", nil},
+		{"a folder takes a sibling's name", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "box 1", ParentID: 1}) }, "folder 6 has its name", nil},
 		{"a file is processed", func(tx *Tx) error { f := file; f.Processing = true; return tx.PutFile(f) }, "", []func(*Tx) string{count(CountFiles, 2), count(CountBytes, 30)}},
 		{"a file with other bytes", func(tx *Tx) error { f := file; f.Digest = digest(9); return tx.PutFile(f) }, "its bytes cannot change", nil},
 		{"a file of another size", func(tx *Tx) error { f := file; f.Size = 11; return tx.PutFile(f) }, "its bytes cannot change", nil},
-		{"a file without a digest", func(tx *Tx) error { return tx.PutFile(title.File{ID: 9, Digest: "ab"}) }, "no SHA-256", nil},
-		{"a file with a digest in capitals", func(tx *Tx) error { return tx.PutFile(title.File{ID: 9, Digest: strings.ToUpper(digest(0xabc))}) }, "no SHA-256", nil},
+		{"a file without a digest", func(tx *Tx) error { return tx.PutFile(model.File{ID: 9, Digest: "ab"}) }, "no SHA-256", nil},
+		{"a file with a digest in capitals", func(tx *Tx) error { return tx.PutFile(model.File{ID: 9, Digest: strings.ToUpper(digest(0xabc))}) }, "no SHA-256", nil},
 		{"a file of the same bytes again", func(tx *Tx) error {
 			_, err := tx.NewFileID()
-			return errors.Join(err, tx.PutFile(title.File{ID: 3, Size: 10, Digest: digest(0)}))
+			return errors.Join(err, tx.PutFile(model.File{ID: 3, Size: 10, Digest: digest(0)}))
 		}, "",
 			[]func(*Tx) string{count(CountFiles, 3), count(CountBytes, 40)}},
-		{"an abstract again", func(tx *Tx) error { return tx.PutAbstract(title.Abstract{ID: 1, Files: []uint64{1}}) }, "", []func(*Tx) string{count(CountAbstracts, 2)}},
+		{"an abstract again", func(tx *Tx) error { return tx.PutAbstract(model.Abstract{ID: 1, Files: []uint64{1}}) }, "", []func(*Tx) string{count(CountAbstracts, 2)}},
 		{"a task is done", func(tx *Tx) error { return tx.RemoveTask(1) }, "", []func(*Tx) string{count(CountTasks, 1)}},
 		{"a task is done twice", func(tx *Tx) error { return errors.Join(tx.RemoveTask(1), tx.RemoveTask(1)) }, "", []func(*Tx) string{count(CountTasks, 1)}},
-		{"a key is used", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 1, Hash: digest(1000), UseCount: 3}) }, "", nil},
-		{"a key changes its hash", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 1, Hash: digest(77)}) }, "its hash is another's", nil},
-		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 3, Hash: digest(1000)}) }, "its hash is another's", nil},
-		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(title.Key{ID: 3, Hash: "zz"}) }, "no SHA-256", nil},
+		{"a key is used", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(1000), UseCount: 3}) }, "", nil},
+		{"a key changes its hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(77)}) }, "its hash is another's", nil},
+		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: digest(1000)}) }, "its hash is another's", nil},
+		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: "zz"}) }, "no SHA-256", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t) // Check at the end holds every index against every record
@@ -194,7 +194,7 @@ func TestReadsOfWhatIsNotThere(t *testing.T) {
 		_, template := tx.Template(99)
 		_, key := tx.Key(1)
 		for name, err := range map[string]error{"abstract": abstract, "order": order, "file": file, "folder": folder, "template": template, "key": key} {
-			if title.KindOf(err) != title.NotFound {
+			if model.KindOf(err) != model.NotFound {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -236,12 +236,12 @@ func TestKeysDigestsAndTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []uint64
-	err = c.Digests(func(_ [32]byte, f []title.File) error { seen = append(seen, f[0].ID); return nil })
+	err = c.Digests(func(_ [32]byte, f []model.File) error { seen = append(seen, f[0].ID); return nil })
 	if err != nil || len(seen) != 3 {
 		t.Errorf("digests of files %v, %v", seen, err)
 	}
 	stop := errors.New("stop")
-	if err := c.Digests(func([32]byte, []title.File) error { return stop }); !errors.Is(err, stop) {
+	if err := c.Digests(func([32]byte, []model.File) error { return stop }); !errors.Is(err, stop) {
 		t.Error(err)
 	}
 	if err := c.Close(); err != nil {
@@ -277,12 +277,12 @@ func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
 			return err
 		},
 		"the default template": func(tx *Tx) error { _, _, err := tx.DefaultTemplate(); return err },
-		"an event is added":    func(tx *Tx) error { return tx.AddEvent(title.Event{Kind: "x"}) },
-		"an order is changed":  func(tx *Tx) error { return tx.PutOrder(title.Order{ID: 1, Number: "A"}) },
-		"a file is changed":    func(tx *Tx) error { return tx.PutFile(title.File{ID: 1, Digest: digest(0), Size: 10}) },
+		"an event is added":    func(tx *Tx) error { return tx.AddEvent(model.Event{Kind: "x"}) },
+		"an order is changed":  func(tx *Tx) error { return tx.PutOrder(model.Order{ID: 1, Number: "A"}) },
+		"a file is changed":    func(tx *Tx) error { return tx.PutFile(model.File{ID: 1, Digest: digest(0), Size: 10}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := s.Update(t.Context(), read, nil); !errors.Is(err, ErrDamaged) || title.KindOf(err) != title.Internal {
+			if err := s.Update(t.Context(), read, nil); !errors.Is(err, ErrDamaged) || model.KindOf(err) != model.Internal {
 				t.Errorf("said %v", err)
 			}
 		})
@@ -316,7 +316,7 @@ func TestDamagedTaskIsPassedOver(t *testing.T) {
 func TestAMemoryIsNeverStale(t *testing.T) {
 	s := openNew(t)
 	broken := errors.New("broken")
-	standard := func(tx *Tx) (template title.Template) {
+	standard := func(tx *Tx) (template model.Template) {
 		template, _, err := tx.DefaultTemplate()
 		if err != nil {
 			t.Error(err)
@@ -325,7 +325,7 @@ func TestAMemoryIsNeverStale(t *testing.T) {
 	}
 	view(t, s, func(tx *Tx) error { standard(tx); return nil })
 	change := func(tx *Tx) error {
-		return errors.Join(tx.PutTemplate(title.Template{ID: 2, Name: "Changed"}), tx.SetDefaultTemplate(2))
+		return errors.Join(tx.PutTemplate(model.Template{ID: 2, Name: "Changed"}), tx.SetDefaultTemplate(2))
 	}
 	err := s.Update(t.Context(), nil, func(tx *Tx) error {
 		if err := change(tx); err != nil {
@@ -357,7 +357,7 @@ func TestAMemoryIsNeverStale(t *testing.T) {
 func TestValuesOutliveTheirTransaction(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 1)
-	var a title.Abstract
+	var a model.Abstract
 	view(t, s, func(tx *Tx) (err error) { a, err = tx.Abstract(1); return err })
 	for range 20 {
 		update(t, s, putAbstract)

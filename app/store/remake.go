@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // relist makes the lists of a noun, and counts its records.
@@ -21,14 +21,14 @@ func relist[T any](r *rebuilder, l *listing[T], count func(t *Tx, id uint64, v *
 }
 
 func (r *rebuilder) abstracts() error {
-	return relist(r, &abstracts, func(t *Tx, _ uint64, a *title.Abstract) error {
+	return relist(r, &abstracts, func(t *Tx, _ uint64, a *model.Abstract) error {
 		t.step(CountAbstracts, false, a.Trashed == nil)
 		return nil
 	})
 }
 
 func (r *rebuilder) orders() error {
-	return relist(r, &orders, func(t *Tx, _ uint64, o *title.Order) error {
+	return relist(r, &orders, func(t *Tx, _ uint64, o *model.Order) error {
 		t.step(CountOrders, false, o.Trashed == nil)
 		return nil
 	})
@@ -37,7 +37,7 @@ func (r *rebuilder) orders() error {
 func (r *rebuilder) events() error { return relist(r, &events, nil) }
 
 func (r *rebuilder) files() error {
-	err := relist(r, &files, func(t *Tx, id uint64, f *title.File) error {
+	err := relist(r, &files, func(t *Tx, id uint64, f *model.File) error {
 		if digest, ok := digestOf(f); !ok {
 			r.find(files.noun, id, "its digest is no SHA-256")
 		} else if err := mark(t.bucket(bucketFileDigests), append(digest, number(id)...)); err != nil {
@@ -69,7 +69,7 @@ func (r *rebuilder) folders() error {
 		f, known, err := folders.find(t, id)
 		return known && bytes.Equal(key, folderNameKey(f.ParentID, f.Name)), err
 	}
-	err := remake(r, folders, func(t *Tx, id uint64, f *title.Folder) error {
+	err := remake(r, folders, func(t *Tx, id uint64, f *model.Folder) error {
 		t.add(CountFolders, 1)
 		names, key := t.bucket(bucketFolderNames), folderNameKey(f.ParentID, f.Name)
 		if other, taken := numberOf(names.Get(key)); taken && other != id {
@@ -91,14 +91,14 @@ func (r *rebuilder) folders() error {
 }
 
 func (r *rebuilder) tasks() error {
-	return remake(r, tasks, func(t *Tx, _ uint64, _ *title.Task) error {
+	return remake(r, tasks, func(t *Tx, _ uint64, _ *model.Task) error {
 		t.add(CountTasks, 1)
 		return nil
 	})
 }
 
 func (r *rebuilder) keys() error {
-	err := remake(r, keys, func(t *Tx, id uint64, k *title.Key) error {
+	err := remake(r, keys, func(t *Tx, id uint64, k *model.Key) error {
 		hash, ok := hashOfKey(k)
 		if !ok {
 			r.find(keys.noun, id, "its hash is no SHA-256")
@@ -119,7 +119,7 @@ func (r *rebuilder) keys() error {
 
 func (r *rebuilder) replays() error {
 	err := r.entries(bucketReplays, func(t *Tx, slot, raw []byte) error {
-		var kept title.Replay
+		var kept model.Replay
 		if err := decode(bucketReplays, slot, raw, &kept); err != nil {
 			r.find("replay", fmt.Sprintf("%x", slot), "%v", err)
 			return nil

@@ -9,11 +9,11 @@ import (
 	"io"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Replay reads the answer that is kept in a slot; found is false when there is none.
-func (t *Tx) Replay(slot [32]byte) (r title.Replay, found bool, err error) {
+func (t *Tx) Replay(slot [32]byte) (r model.Replay, found bool, err error) {
 	raw := t.bucket(bucketReplays).Get(slot[:])
 	if raw == nil {
 		return r, false, nil
@@ -24,14 +24,14 @@ func (t *Tx) Replay(slot [32]byte) (r title.Replay, found bool, err error) {
 	}
 	if r = kept.Replay; len(kept.Packed) > 0 {
 		if r.Body, err = unpack(kept.Packed); err != nil {
-			return title.Replay{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
+			return model.Replay{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
 		}
 	}
 	return r, true, nil
 }
 
 // PutReplay keeps an answer in a slot, in place of one that may be there.
-func (t *Tx) PutReplay(slot [32]byte, r title.Replay) error {
+func (t *Tx) PutReplay(slot [32]byte, r model.Replay) error {
 	old, found, err := t.Replay(slot)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (t *Tx) PruneReplays(before time.Time, limit int) (n int, err error) {
 // keptReplay is a replay as it is written. An answer that names a thousand files says
 // much the same of each.
 type keptReplay struct {
-	title.Replay
+	model.Replay
 	Packed []byte `json:"packed,omitempty"` // the body by gzip (RFC 1952), in its place
 }
 

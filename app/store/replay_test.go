@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func TestReplays(t *testing.T) {
 	s := openNew(t)
-	kept := func(n int) title.Replay {
-		return title.Replay{Request: digest(n), Status: 201, Header: map[string]string{"Location": "x"}, Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
+	kept := func(n int) model.Replay {
+		return model.Replay{Request: digest(n), Status: 201, Header: map[string]string{"Location": "x"}, Body: []byte{'{', 0xFF, byte(n)}, At: testTime.Add(time.Duration(n) * time.Hour)}
 	}
 	slot := func(n byte) [32]byte { return [32]byte{9 - n, 31: n} }
 	update(t, s, func(tx *Tx) (err error) {
@@ -67,7 +67,7 @@ func TestReplays(t *testing.T) {
 // What answers say again and again is kept once.
 func TestReplaysAreCompressed(t *testing.T) {
 	s := openNew(t)
-	long := title.Replay{Request: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
+	long := model.Replay{Request: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
 	slot := [32]byte{1}
 	update(t, s, func(tx *Tx) error { return tx.PutReplay(slot, long) })
 	view(t, s, func(tx *Tx) error {
@@ -91,7 +91,7 @@ func TestReplaysAreCompressed(t *testing.T) {
 		}
 		return err
 	})
-	cut := keptReplay{Replay: title.Replay{Request: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
+	cut := keptReplay{Replay: model.Replay{Request: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
 	update(t, s, func(tx *Tx) error {
 		raw, err := encode(bucketReplays, slot[:], cut)
 		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))

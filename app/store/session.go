@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Session reads the one of a token's SHA-256; found is false when there is none.
-func (t *Tx) Session(hash []byte) (s title.Session, found bool, err error) {
+func (t *Tx) Session(hash []byte) (s model.Session, found bool, err error) {
 	raw := t.bucket(bucketSessions).Get(hash)
 	if raw == nil {
 		return s, false, nil
@@ -19,7 +19,7 @@ func (t *Tx) Session(hash []byte) (s title.Session, found bool, err error) {
 }
 
 // PutSession writes one, new or seen again.
-func (t *Tx) PutSession(s title.Session) error {
+func (t *Tx) PutSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil || len(hash) != 32 {
 		return fmt.Errorf("put session of user %d: its hash is no SHA-256", s.UserID)
@@ -42,7 +42,7 @@ func (t *Tx) PutSession(s title.Session) error {
 }
 
 // RemoveSession ends one: its token opens nothing any more.
-func (t *Tx) RemoveSession(s title.Session) error {
+func (t *Tx) RemoveSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil {
 		return fmt.Errorf("remove session of user %d: its hash is no SHA-256", s.UserID)
@@ -58,7 +58,7 @@ func (t *Tx) RemoveSession(s title.Session) error {
 
 // SessionsOf reads the sessions of a user, in no order that means something. A
 // damaged one is passed over: it opens nothing.
-func (t *Tx) SessionsOf(user uint64) (list []title.Session) {
+func (t *Tx) SessionsOf(user uint64) (list []model.Session) {
 	prefix := number(user)
 	c := t.bucket(bucketSessionUsers).Cursor()
 	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
@@ -71,10 +71,10 @@ func (t *Tx) SessionsOf(user uint64) (list []title.Session) {
 
 // EachSession calls fn with every session until fn says no. A damaged one is passed
 // over: it opens nothing.
-func (t *Tx) EachSession(fn func(s title.Session) bool) {
+func (t *Tx) EachSession(fn func(s model.Session) bool) {
 	c := t.bucket(bucketSessions).Cursor()
 	for k, raw := c.First(); k != nil; k, raw = c.Next() {
-		var s title.Session
+		var s model.Session
 		if decode(bucketSessions, k, raw, &s) == nil && !fn(s) {
 			return
 		}
@@ -84,7 +84,7 @@ func (t *Tx) EachSession(fn func(s title.Session) bool) {
 func sessionUserKey(user uint64, hash []byte) []byte { return append(number(user), hash...) }
 
 // session holds one against its hash and its user.
-func (k *checker) session(key []byte, s title.Session) {
+func (k *checker) session(key []byte, s model.Session) {
 	if s.Hash != hex.EncodeToString(key) {
 		k.find("session", s.ID(), "stands under another hash")
 		return
@@ -102,7 +102,7 @@ func (k *checker) sessions() {
 	c := k.t.bucket(bucketSessions).Cursor()
 	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
 		k.census.Records++
-		var s title.Session
+		var s model.Session
 		if err := decode(bucketSessions, key, raw, &s); err != nil {
 			k.find("session", hex.EncodeToString(key), "%v", err)
 			continue
@@ -114,7 +114,7 @@ func (k *checker) sessions() {
 // sessions makes the index of sessions by their users anew.
 func (r *rebuilder) sessions() error {
 	err := r.entries(bucketSessions, func(t *Tx, key, raw []byte) error {
-		var s title.Session
+		var s model.Session
 		if err := decode(bucketSessions, key, raw, &s); err != nil {
 			r.find("session", hex.EncodeToString(key), "%v", err)
 			return nil

@@ -3,7 +3,7 @@ package store
 import (
 	"sync"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // shelves count, in this process, how often the documents of each folder were put in
@@ -23,7 +23,7 @@ func (s *Store) FolderTurn(folder uint64) uint64 {
 }
 
 // shelve counts a change of a file, once it is committed.
-func (t *Tx) shelve(old, now *title.File, was, is bool) {
+func (t *Tx) shelve(old, now *model.File, was, is bool) {
 	was, is = was && old.Trashed == nil && old.AbstractID == 0, is && now.Trashed == nil && now.AbstractID == 0
 	same := was == is && old.FolderID == now.FolderID && old.Filename == now.Filename
 	if same || !was && !is {

@@ -11,8 +11,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"deedkeep/app/tally"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/stats"
 )
 
 // Options of Open.
@@ -20,7 +20,7 @@ type Options struct {
 	Now         func() time.Time
 	Fingerprint string        // of the secret.key that belongs to this vault
 	LockTimeout time.Duration // how long to wait for another process; one second when 0
-	Workspace   title.Workspace
+	Workspace   model.Workspace
 }
 
 // Store is an open vault.db. It is safe for many goroutines.
@@ -33,8 +33,8 @@ type Store struct {
 	hash        func(string) uint64  // of words; nil: hashOf. A test hands in one that collides
 	turn        sync.Mutex           // of whoever writes
 	atOnce      int                  // records in a transaction that makes indexes
-	members     *tally.Histogram     // changes of a commit
-	syncs       *tally.Histogram     // seconds of a commit
+	members     *stats.Histogram     // changes of a commit
+	syncs       *stats.Histogram     // seconds of a commit
 
 	file  *os.File // bbolt's own
 	fresh bool     // made by this Open
@@ -77,7 +77,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if s.place, err = identify(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s.members, s.syncs = tally.NewHistogram(memberBounds...), tally.NewHistogram(syncBounds...)
+	s.members, s.syncs = stats.NewHistogram(memberBounds...), stats.NewHistogram(syncBounds...)
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -102,7 +102,7 @@ func (o *opening) openFile(path string) (db *bolt.DB, err error) {
 		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
 	}
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, &title.Error{Kind: title.Locked, Message: "another process has this vault open", Err: err}
+		return nil, &model.Error{Kind: model.Locked, Message: "another process has this vault open", Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -172,7 +172,7 @@ func (s *Store) Close() error {
 type Tx struct {
 	tx    *bolt.Tx
 	memos *memos
-	head  *title.Event        // the last of the log, once this transaction has read or written it
+	head  *model.Event        // the last of the log, once this transaction has read or written it
 	hash  func(string) uint64 // see Store
 
 	counted  map[Counter]int64 // what was added since the last flush

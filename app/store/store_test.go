@@ -16,13 +16,13 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 var testTime = time.Date(2026, 5, 29, 4, 0, 0, 123456000, time.UTC)
 
 func testOptions() Options {
-	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: title.NewWorkspace(), LockTimeout: 50 * time.Millisecond}
+	return Options{Now: func() time.Time { return testTime }, Fingerprint: "fp", Workspace: model.NewWorkspace(), LockTimeout: 50 * time.Millisecond}
 }
 
 func open(t testing.TB, path string) *Store {
@@ -93,13 +93,13 @@ func fill(t testing.TB, s *Store, n int) {
 			file, errFile := tx.NewFileID()
 			key, errKey := tx.NewKeyID()
 			err := errors.Join(errFolder, errAbstract, errOrder, errFile, errKey,
-				tx.PutFolder(title.Folder{ID: folder, Name: fmt.Sprint("Box ", i), ParentID: 1}),
-				tx.PutAbstract(title.Abstract{ID: abstract, TemplateID: 1, Property: title.Property{City: "Troy"}, Custom: title.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
-				tx.PutOrder(title.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
-				tx.PutFile(title.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Processing: true, Version: 1, CreatedAt: testTime}),
-				tx.AddTask(title.Task{FileID: file, At: testTime}),
-				tx.PutKey(title.Key{ID: key, Name: "k", Hash: digest(1000 + i), Abilities: []string{"events"}, CreatedAt: testTime}),
-				tx.AddEvent(title.Event{At: testTime, Actor: title.System(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))
+				tx.PutFolder(model.Folder{ID: folder, Name: fmt.Sprint("Box ", i), ParentID: 1}),
+				tx.PutAbstract(model.Abstract{ID: abstract, TemplateID: 1, Property: model.Property{City: "Troy"}, Custom: model.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
+				tx.PutOrder(model.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
+				tx.PutFile(model.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract, Processing: true, Version: 1, CreatedAt: testTime}),
+				tx.AddTask(model.Task{FileID: file, At: testTime}),
+				tx.PutKey(model.Key{ID: key, Name: "k", Hash: digest(1000 + i), Abilities: []string{"events"}, CreatedAt: testTime}),
+				tx.AddEvent(model.Event{At: testTime, Actor: model.System(), Kind: "file.filed", Record: fmt.Sprint("file:", file)}))
 			if err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func TestOpenMakesAWorkspaceAndFindsItAgain(t *testing.T) {
 
 func TestOpenWithoutTemplates(t *testing.T) {
 	opts := testOptions()
-	opts.Workspace = title.Workspace{}
+	opts.Workspace = model.Workspace{}
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "vault.db"), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestOpenAtTheSameTimeMakesOneVault(t *testing.T) {
 					return
 				}
 				err = s.Update(context.Background(), nil, func(tx *Tx) error {
-					return tx.PutAbstract(title.Abstract{ID: uint64(i + 1)})
+					return tx.PutAbstract(model.Abstract{ID: uint64(i + 1)})
 				})
 				if err := errors.Join(err, s.Close()); err != nil {
 					t.Error(err)
@@ -240,7 +240,7 @@ func TestOpenWhatAnotherHas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, path)
 	_, err := Open(t.Context(), path, testOptions())
-	if title.KindOf(err) != title.Locked {
+	if model.KindOf(err) != model.Locked {
 		t.Errorf("a second open: %v", err)
 	}
 	if err := s.Close(); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // table is a bucket of records of one type under their numbers.
@@ -15,11 +15,11 @@ type table[T any] struct {
 }
 
 var (
-	templates = table[title.Template]{bucketTemplates, "template"}
-	folders   = table[title.Folder]{bucketFolders, "folder"}
-	tasks     = table[title.Task]{bucketTasks, "task"}
-	keys      = table[title.Key]{bucketKeys, "key"}
-	users     = table[title.User]{bucketUsers, "user"}
+	templates = table[model.Template]{bucketTemplates, "template"}
+	folders   = table[model.Folder]{bucketFolders, "folder"}
+	tasks     = table[model.Task]{bucketTasks, "task"}
+	keys      = table[model.Key]{bucketKeys, "key"}
+	users     = table[model.User]{bucketUsers, "user"}
 )
 
 func (b table[T]) next(t *Tx) (uint64, error) {
@@ -34,7 +34,7 @@ func (b table[T]) next(t *Tx) (uint64, error) {
 func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	v, ok, err := b.find(t, id)
 	if err == nil && !ok {
-		return v, title.Absent(b.noun, id)
+		return v, model.Absent(b.noun, id)
 	}
 	return v, err
 }
@@ -54,7 +54,7 @@ func (b table[T]) recall(t *Tx, m *memo[T], id uint64) (v T, err error) {
 	key := number(id)
 	raw := t.bucket(b.name).Get(key)
 	if raw == nil {
-		return v, title.Absent(b.noun, id)
+		return v, model.Absent(b.noun, id)
 	}
 	return m.decode(b.name, key, raw)
 }

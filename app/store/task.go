@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // AddTask puts a file, which is Processing as long as it has a task, into the queue;
 // Seq is set here.
-func (t *Tx) AddTask(task title.Task) error {
+func (t *Tx) AddTask(task model.Task) error {
 	var err error
 	if task.Seq, err = tasks.next(t); err != nil {
 		return err
@@ -22,14 +22,14 @@ func (t *Tx) AddTask(task title.Task) error {
 }
 
 // Tasks reads at most limit tasks, the oldest first, without those that are damaged.
-func (t *Tx) Tasks(limit int) ([]title.Task, error) { return t.TasksAfter(0, limit) }
+func (t *Tx) Tasks(limit int) ([]model.Task, error) { return t.TasksAfter(0, limit) }
 
 // TasksAfter is Tasks for those with a greater number; 0 is before all.
-func (t *Tx) TasksAfter(seq uint64, limit int) (list []title.Task, err error) {
+func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.Task, err error) {
 	if seq > 0 {
 		seq++
 	}
-	tasks.each(t, seq, func(_ uint64, task title.Task, e error) bool {
+	tasks.each(t, seq, func(_ uint64, task model.Task, e error) bool {
 		if e != nil {
 			return true // those behind a damaged one need not wait; Check reports it
 		}
@@ -40,7 +40,7 @@ func (t *Tx) TasksAfter(seq uint64, limit int) (list []title.Task, err error) {
 }
 
 // Task reads one task: NotFound when it has ended, ErrDamaged when it can't be read.
-func (t *Tx) Task(seq uint64) (title.Task, error) { return tasks.get(t, seq) }
+func (t *Tx) Task(seq uint64) (model.Task, error) { return tasks.get(t, seq) }
 
 // RemoveTask takes a task out of the queue; one that is gone already is no error.
 func (t *Tx) RemoveTask(seq uint64) error {
@@ -70,7 +70,7 @@ func (t *Tx) readQueue() {
 		return
 	}
 	t.queued = map[uint64][]uint64{}
-	tasks.each(t, 0, func(seq uint64, task title.Task, err error) bool {
+	tasks.each(t, 0, func(seq uint64, task model.Task, err error) bool {
 		if err == nil { // Check reports a damaged one
 			t.queued[task.FileID] = append(t.queued[task.FileID], seq)
 		}
@@ -87,7 +87,7 @@ func (t *Tx) Queued(file uint64) bool {
 // Unqueued gives at most limit files from number from on that wait for their
 // processing without a task, those in the trash too, without damaged ones.
 func (t *Tx) Unqueued(from uint64, limit int) (list []uint64) {
-	files.each(t, from, func(id uint64, f title.File, err error) bool {
+	files.each(t, from, func(id uint64, f model.File, err error) bool {
 		if err == nil && f.Processing && !t.Queued(id) {
 			list = append(list, id)
 		}
@@ -104,7 +104,7 @@ func (t *Tx) RemoveStrayTasks(limit int) (count int, err error) {
 	var stray [][]byte
 	c := t.bucket(bucketTasks).Cursor()
 	for key, raw := c.First(); key != nil && len(stray) < limit; key, raw = c.Next() {
-		var task title.Task
+		var task model.Task
 		_, numbered := numberOf(key)
 		sound := numbered && decode(bucketTasks, key, raw, &task) == nil
 		if sound && files.has(t, task.FileID) {

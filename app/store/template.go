@@ -3,14 +3,14 @@ package store
 import (
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // NewTemplateID gives the next number of a template.
 func (t *Tx) NewTemplateID() (uint64, error) { return templates.next(t) }
 
 // Template reads one; NotFound when absent.
-func (t *Tx) Template(id uint64) (title.Template, error) {
+func (t *Tx) Template(id uint64) (model.Template, error) {
 	template, err := templates.recall(t, &t.memos.templates, id)
 	if err != nil {
 		return template, err
@@ -21,13 +21,13 @@ func (t *Tx) Template(id uint64) (title.Template, error) {
 }
 
 // DefaultTemplate reads the default one; found is false where there is none.
-func (t *Tx) DefaultTemplate() (template title.Template, found bool, err error) {
+func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) {
 	id, err := t.defaultTemplate()
 	if err != nil || id == 0 {
 		return template, false, err
 	}
 	template, err = templates.recall(t, &t.memos.templates, id)
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		err = fmt.Errorf("default template %d is missing: %w", id, ErrDamaged)
 	}
 	template.Default = true
@@ -35,7 +35,7 @@ func (t *Tx) DefaultTemplate() (template title.Template, found bool, err error) 
 }
 
 // Templates reads all in order of their numbers, retired ones too.
-func (t *Tx) Templates() ([]title.Template, error) {
+func (t *Tx) Templates() ([]model.Template, error) {
 	list, err := templates.all(t)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (t *Tx) Templates() ([]title.Template, error) {
 }
 
 // PutTemplate writes one.
-func (t *Tx) PutTemplate(template title.Template) error {
+func (t *Tx) PutTemplate(template model.Template) error {
 	return templates.put(t, template.ID, template)
 }
 
@@ -66,12 +66,12 @@ func (t *Tx) defaultTemplate() (id uint64, err error) {
 }
 
 // OrderFields reads the custom fields of orders.
-func (t *Tx) OrderFields() (fields []title.Field, err error) {
+func (t *Tx) OrderFields() (fields []model.Field, err error) {
 	return setting(t, &t.memos.fields, keyOrderFields)
 }
 
 // PutOrderFields writes the custom fields of orders.
-func (t *Tx) PutOrderFields(fields []title.Field) error { return t.putSetting(keyOrderFields, fields) }
+func (t *Tx) PutOrderFields(fields []model.Field) error { return t.putSetting(keyOrderFields, fields) }
 
 // OrderStatuses reads the statuses of orders; the first is applied at creation.
 func (t *Tx) OrderStatuses() (statuses []string, err error) {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // TrashEntry is a record in the trash, and since when, to the microsecond.
@@ -99,7 +99,7 @@ func inTrash(with string) (noun string, id uint64) {
 }
 
 // goesWith reports whether a file is in the trash along with an abstract.
-func goesWith(f *title.File, abstract uint64) bool {
+func goesWith(f *model.File, abstract uint64) bool {
 	if f.Trashed == nil {
 		return false
 	}

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // gone is a time in the trash, hours after the test's.
-func gone(hours int, with string) *title.Trashed {
-	return &title.Trashed{At: testTime.Add(time.Duration(hours) * time.Hour), By: title.System(), With: with}
+func gone(hours int, with string) *model.Trashed {
+	return &model.Trashed{At: testTime.Add(time.Duration(hours) * time.Hour), By: model.System(), With: with}
 }
 
 func TestTrash(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTrash(t *testing.T) {
 		_, order := tx.Order(2)
 		_, file := tx.File(1)
 		for _, err := range []error{abstract, order, file} {
-			if title.KindOf(err) != title.NotFound {
+			if model.KindOf(err) != model.NotFound {
 				t.Errorf("of what is in the trash: %v", err)
 			}
 		}
@@ -68,7 +68,7 @@ func TestTrash(t *testing.T) {
 		return nil
 	})
 	update(t, s, func(tx *Tx) error { // a file of two tasks, and one of the same transaction
-		return errors.Join(tx.AddTask(title.Task{FileID: 1}), tx.RemoveFile(1), tx.RemoveAbstract(1), tx.RemoveOrder(2))
+		return errors.Join(tx.AddTask(model.Task{FileID: 1}), tx.RemoveFile(1), tx.RemoveAbstract(1), tx.RemoveOrder(2))
 	})
 	view(t, s, func(tx *Tx) error {
 		if tx.Count(CountTrashed) != 0 || tx.Count(CountTasks) != 2 || tx.Count(CountFileRecords) != 2 || tx.DigestInUse([32]byte{}) {
@@ -89,7 +89,7 @@ func TestRemoveWhatIsNotThere(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
 		for name, err := range map[string]error{"abstract": tx.RemoveAbstract(9), "order": tx.RemoveOrder(9), "file": tx.RemoveFile(9), "folder": tx.RemoveFolder(9)} {
-			if title.KindOf(err) != title.NotFound {
+			if model.KindOf(err) != model.NotFound {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -101,7 +101,7 @@ func TestTasksOfRemovedFiles(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(tx.RemoveTask(2), tx.RemoveFile(3), tx.RemoveAbstract(3), tx.AddTask(title.Task{FileID: 1}), tx.AddTask(title.Task{FileID: 2}),
+		return errors.Join(tx.RemoveTask(2), tx.RemoveFile(3), tx.RemoveAbstract(3), tx.AddTask(model.Task{FileID: 1}), tx.AddTask(model.Task{FileID: 2}),
 			tx.RemoveFile(1), tx.RemoveAbstract(1))
 	})
 	view(t, s, func(tx *Tx) error {
@@ -115,7 +115,7 @@ func TestTasksOfRemovedFiles(t *testing.T) {
 func TestFolderInUse(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 2) // folders 5 and 6 are in 1
-	file := title.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 1, FolderID: 2, CreatedAt: testTime}
+	file := model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 1, FolderID: 2, CreatedAt: testTime}
 	used := func(want string) {
 		t.Helper()
 		view(t, s, func(tx *Tx) error {

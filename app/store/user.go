@@ -4,33 +4,33 @@ import (
 	"bytes"
 	"fmt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // NewUserID gives the next number of a user.
 func (t *Tx) NewUserID() (uint64, error) { return users.next(t) }
 
 // User reads one; NotFound when absent.
-func (t *Tx) User(id uint64) (title.User, error) { return users.recall(t, &t.memos.users, id) }
+func (t *Tx) User(id uint64) (model.User, error) { return users.recall(t, &t.memos.users, id) }
 
 // Users reads all in order of their numbers, disabled ones too.
-func (t *Tx) Users() ([]title.User, error) { return users.all(t) }
+func (t *Tx) Users() ([]model.User, error) { return users.all(t) }
 
 // UserByName reads the user who signs in with this name; found is false when there is none.
-func (t *Tx) UserByName(name string) (user title.User, found bool, err error) {
+func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
 	id, ok := numberOf(t.bucket(bucketUserNames).Get(userNameKey(name)))
 	if !ok {
 		return user, false, nil
 	}
 	user, err = users.recall(t, &t.memos.users, id)
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		err = fmt.Errorf("%s: user %d is missing: %w", bucketUserNames, id, ErrDamaged)
 	}
 	return user, err == nil, err
 }
 
 // PutUser writes one, new or changed. A name that is another's is an error.
-func (t *Tx) PutUser(u title.User) error {
+func (t *Tx) PutUser(u model.User) error {
 	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
 	owner, taken := numberOf(names.Get(key))
 	if taken && owner != u.ID {
@@ -53,10 +53,10 @@ func (t *Tx) PutUser(u title.User) error {
 	return users.put(t, u.ID, u)
 }
 
-func userNameKey(name string) []byte { return []byte(title.Fold(name)) }
+func userNameKey(name string) []byte { return []byte(model.Fold(name)) }
 
 // user holds one against the index of names.
-func (k *checker) user(u title.User) {
+func (k *checker) user(u model.User) {
 	if id, ok := numberOf(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
 		k.find("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
 	}
@@ -81,7 +81,7 @@ func (k *checker) userIndexes() {
 
 // users makes the index of names anew, in place: people sign in meanwhile.
 func (r *rebuilder) users() error {
-	err := remake(r, users, func(t *Tx, id uint64, u *title.User) error {
+	err := remake(r, users, func(t *Tx, id uint64, u *model.User) error {
 		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
 		if other, taken := numberOf(names.Get(key)); taken && other != id {
 			if theirs, known, err := users.find(t, other); err == nil && known && bytes.Equal(key, userNameKey(theirs.Name)) {

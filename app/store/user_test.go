@@ -12,7 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // settled fills a store with two users, one with two sessions.
@@ -24,11 +24,11 @@ func settled(t *testing.T, s *Store) {
 			if err != nil {
 				return err
 			}
-			if err := tx.PutUser(title.User{ID: id, Name: name, Role: title.RoleAdmin, CreatedAt: time.Unix(0, 0).UTC()}); err != nil {
+			if err := tx.PutUser(model.User{ID: id, Name: name, Role: model.RoleAdmin, CreatedAt: time.Unix(0, 0).UTC()}); err != nil {
 				return err
 			}
 		}
-		return errors.Join(tx.PutSession(title.Session{Hash: digest(1), UserID: 1}), tx.PutSession(title.Session{Hash: digest(2), UserID: 1}))
+		return errors.Join(tx.PutSession(model.Session{Hash: digest(1), UserID: 1}), tx.PutSession(model.Session{Hash: digest(2), UserID: 1}))
 	})
 }
 
@@ -45,17 +45,17 @@ func TestUsers(t *testing.T) {
 			t.Errorf("%+v %v", list, err)
 		}
 		_, err := tx.User(3)
-		if title.KindOf(err) != title.NotFound {
+		if model.KindOf(err) != model.NotFound {
 			t.Errorf("%v", err)
 		}
 		return nil
 	})
-	err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutUser(title.User{ID: 2, Name: "KIM lee"}) })
+	err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutUser(model.User{ID: 2, Name: "KIM lee"}) })
 	if err == nil {
 		t.Error("two users have one name")
 	}
-	update(t, s, func(tx *Tx) error { return tx.PutUser(title.User{ID: 1, Name: "Kim Doe"}) })
-	update(t, s, func(tx *Tx) error { return tx.PutUser(title.User{ID: 2, Name: "Kim Lee"}) })
+	update(t, s, func(tx *Tx) error { return tx.PutUser(model.User{ID: 1, Name: "Kim Doe"}) })
+	update(t, s, func(tx *Tx) error { return tx.PutUser(model.User{ID: 2, Name: "Kim Lee"}) })
 	view(t, s, func(tx *Tx) error {
 		if u, found, err := tx.UserByName("kim lee"); err != nil || !found || u.ID != 2 {
 			t.Errorf("%+v %v %v", u, found, err)
@@ -87,17 +87,17 @@ func TestSessions(t *testing.T) {
 		return nil
 	})
 	for _, bad := range []string{"", "xyz", digest(1)[2:]} {
-		if err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutSession(title.Session{Hash: bad, UserID: 1}) }); err == nil {
+		if err := s.Update(context.Background(), nil, func(tx *Tx) error { return tx.PutSession(model.Session{Hash: bad, UserID: 1}) }); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
-	update(t, s, func(tx *Tx) error { return tx.RemoveSession(title.Session{Hash: digest(2), UserID: 1}) })
+	update(t, s, func(tx *Tx) error { return tx.RemoveSession(model.Session{Hash: digest(2), UserID: 1}) })
 	view(t, s, func(tx *Tx) error {
 		if list := tx.SessionsOf(1); len(list) != 1 || list[0].Hash != digest(1) {
 			t.Errorf("%v", list)
 		}
 		n := 0
-		tx.EachSession(func(title.Session) bool { n++; return true })
+		tx.EachSession(func(model.Session) bool { n++; return true })
 		if n != 1 {
 			t.Errorf("%d sessions", n)
 		}
@@ -124,7 +124,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 	remove := func(bucket, key []byte) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Delete(key) }
 	}
-	session := func(at int, s title.Session) func(*bolt.Tx) error {
+	session := func(at int, s model.Session) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error {
 			raw, err := encode(bucketSessions, hash(at), s)
 			return errors.Join(err, tx.Bucket(bucketSessions).Put(hash(at), raw))
@@ -143,7 +143,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))), Finding{"session", digest(1)[:16], "missing in the index session_users"}, true},
 		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "names no record"}, true},
 		{"an index that is cut", put(bucketSessionUsers, number(1), nil), Finding{"index", "session_users", "names no record"}, true},
-		{"a session under another's hash", session(1, title.Session{Hash: digest(2), UserID: 1}), Finding{"session", digest(2)[:16], "stands under another hash"}, false},
+		{"a session under another's hash", session(1, model.Session{Hash: digest(2), UserID: 1}), Finding{"session", digest(2)[:16], "stands under another hash"}, false},
 		{"a damaged session", put(bucketSessions, hash(1), []byte("x")), Finding{"session", digest(1), "record is damaged"}, false},
 		{"a damaged user", put(bucketUsers, number(1), []byte("x")), Finding{"user", "1", "record is damaged"}, false},
 	} {
@@ -165,7 +165,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 			}
 			view(t, s, func(tx *Tx) error {
 				tx.SessionsOf(1)
-				tx.EachSession(func(title.Session) bool { return true })
+				tx.EachSession(func(model.Session) bool { return true })
 				return nil
 			})
 			if err := s.Rebuild(context.Background(), func(Finding) {}); err != nil {
@@ -184,7 +184,7 @@ func TestRebuildOfManySessions(t *testing.T) {
 	settled(t, s)
 	update(t, s, func(tx *Tx) error {
 		for n := range recordsAtOnce + 10 {
-			if err := tx.PutSession(title.Session{Hash: fmt.Sprintf("%064x", n), UserID: 1}); err != nil {
+			if err := tx.PutSession(model.Session{Hash: fmt.Sprintf("%064x", n), UserID: 1}); err != nil {
 				return err
 			}
 		}

@@ -10,24 +10,24 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // world is a model of a store: what was put there, in maps.
 type world struct {
 	s         *Store
 	rng       *rand.Rand
-	abstracts map[uint64]title.Abstract
-	orders    map[uint64]title.Order
-	files     map[uint64]title.File
+	abstracts map[uint64]model.Abstract
+	orders    map[uint64]model.Order
+	files     map[uint64]model.File
 	queued    map[uint64]bool // files that have a task, and so are Processing
-	events    []title.Event
+	events    []model.Event
 	digests   int
 }
 
 func newWorld(t *testing.T, s *Store) *world {
 	t.Helper()
-	w := &world{s: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]title.Abstract{}, orders: map[uint64]title.Order{}, files: map[uint64]title.File{}, queued: map[uint64]bool{}}
+	w := &world{s: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]model.Abstract{}, orders: map[uint64]model.Order{}, files: map[uint64]model.File{}, queued: map[uint64]bool{}}
 	view(t, s, func(tx *Tx) error {
 		e, err := events.get(tx, 1) // the store itself wrote it
 		w.events = append(w.events, e)
@@ -43,13 +43,13 @@ func (w *world) at() time.Time {
 	return testTime.Add(time.Duration(w.rng.IntN(40)-20) * time.Hour).Add(time.Duration(w.rng.IntN(2)) * time.Microsecond)
 }
 
-func (w *world) property() title.Property {
-	return title.Property{Address: pick(w.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"), City: pick(w.rng, "", "Troy"), County: pick(w.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(w.rng, "NY", "ny", "NM", "")}
+func (w *world) property() model.Property {
+	return model.Property{Address: pick(w.rng, "", "1 Elm St", "1 Elm St.", "12 Elm St, Apt 4", "12 ELM  ST", "Ñandú Rd"), City: pick(w.rng, "", "Troy"), County: pick(w.rng, "", "Rensselaer", "RENSSELAER", "Albany", "St. Lawrence", "Doña Ana", "DOÑA ANA"), State: pick(w.rng, "NY", "ny", "NM", "")}
 }
 
 // custom has numbers that are told apart behind what a key has of them, too.
-func (w *world) custom(keys ...string) title.Values {
-	v := title.Values{}
+func (w *world) custom(keys ...string) model.Values {
+	v := model.Values{}
 	for _, key := range keys {
 		if text := pick(w.rng, "", "12-3", "123", "12.34", "A 7", strings.Repeat("x", 64), strings.Repeat("x", 64)+"y"); text != "" {
 			v[key], _ = json.Marshal(text)
@@ -58,11 +58,11 @@ func (w *world) custom(keys ...string) title.Values {
 	return v
 }
 
-func (w *world) trashed(with string) *title.Trashed {
+func (w *world) trashed(with string) *model.Trashed {
 	if w.rng.IntN(4) > 0 {
 		return nil
 	}
-	return &title.Trashed{At: w.at(), By: title.System(), With: with}
+	return &model.Trashed{At: w.at(), By: model.System(), With: with}
 }
 
 // key gives a number that is there, or 0.
@@ -90,7 +90,7 @@ func (w *world) step(tx *Tx) error {
 	case 2:
 		return w.stepFile(tx, isNew, remove)
 	}
-	e := title.Event{At: w.at(), Actor: title.Actor{Kind: pick(w.rng, "key", "system"), ID: w.rng.Uint64N(3)}, Kind: pick(w.rng, "order.created", "file.filed"), Record: pick(w.rng, "", "order:7", "order:8", "file:7")}
+	e := model.Event{At: w.at(), Actor: model.Actor{Kind: pick(w.rng, "key", "system"), ID: w.rng.Uint64N(3)}, Kind: pick(w.rng, "order.created", "file.filed"), Record: pick(w.rng, "", "order:7", "order:8", "file:7")}
 	err := tx.AddEvent(e)
 	w.events = append(w.events, *tx.head)
 	return err
@@ -100,7 +100,7 @@ func (w *world) stepAbstract(tx *Tx, isNew, remove bool) (err error) {
 	a := w.abstracts[key(w, w.abstracts)]
 	switch {
 	case isNew || a.ID == 0:
-		a = title.Abstract{CreatedAt: w.at()}
+		a = model.Abstract{CreatedAt: w.at()}
 		if a.ID, err = tx.NewAbstractID(); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (w *world) stepOrder(tx *Tx, isNew, remove bool) (err error) {
 	o := w.orders[key(w, w.orders)]
 	switch {
 	case isNew || o.ID == 0:
-		o = title.Order{CreatedAt: w.at()}
+		o = model.Order{CreatedAt: w.at()}
 		if o.ID, err = tx.NewOrderID(); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (w *world) stepFile(tx *Tx, isNew, remove bool) (err error) {
 	switch {
 	case isNew || f.ID == 0:
 		w.digests++
-		f = title.File{CreatedAt: w.at(), Digest: digest(w.digests), Size: int64(w.rng.IntN(9))}
+		f = model.File{CreatedAt: w.at(), Digest: digest(w.digests), Size: int64(w.rng.IntN(9))}
 		if f.ID, err = tx.NewFileID(); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (w *world) stepFile(tx *Tx, isNew, remove bool) (err error) {
 		return tx.RemoveFile(f.ID)
 	}
 	if w.rng.IntN(5) == 0 {
-		err = tx.AddTask(title.Task{FileID: f.ID, At: testTime})
+		err = tx.AddTask(model.Task{FileID: f.ID, At: testTime})
 		w.queued[f.ID] = true
 	}
 	f.FolderID, f.Processing, f.Failure = w.rng.Uint64N(4), w.rng.IntN(2) == 0 || w.queued[f.ID], pick(w.rng, "", "", "no")

@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"slices"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // abstractSheet is one abstract as its page shows it.
 type abstractSheet struct {
-	title.Abstract
+	model.Abstract
 	Opaque, Path, Heading, Under string
-	Template                     title.Template // the zero one where it has none
+	Template                     model.Template // the zero one where it has none
 	Statuses                     []string       // to choose from, and the one it has
 	Clash                        string         // why a click on a status changed nothing
 	Before                       string         // the status that Undo sets again
@@ -123,7 +123,7 @@ func (g *fieldGroup) edit(open bool, at string) {
 }
 
 // abstractRead reads the abstract of the address, and its template.
-func (p *pages) abstractRead(r *http.Request) (filed vault.Filed, template title.Template, err error) {
+func (p *pages) abstractRead(r *http.Request) (filed vault.Filed, template model.Template, err error) {
 	id, err := p.abstractID(r)
 	if err != nil {
 		return filed, template, err
@@ -136,15 +136,15 @@ func (p *pages) abstractRead(r *http.Request) (filed vault.Filed, template title
 }
 
 // templateOf is an abstract's template, retired or not; the zero one where it has none.
-func (p *pages) templateOf(ctx context.Context, a title.Abstract) (title.Template, error) {
+func (p *pages) templateOf(ctx context.Context, a model.Abstract) (model.Template, error) {
 	if a.TemplateID == 0 {
-		return title.Template{}, nil
+		return model.Template{}, nil
 	}
 	return p.Vault.Templates.Get(ctx, a.TemplateID)
 }
 
 // abstractSheet is what needs no more reading.
-func (p *pages) abstractSheet(a title.Abstract, template title.Template) abstractSheet {
+func (p *pages) abstractSheet(a model.Abstract, template model.Template) abstractSheet {
 	s := abstractSheet{
 		Abstract: a, Opaque: p.abstracts.Encode(a.ID), Path: p.abstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Under(),
 		Template: template, Statuses: template.Statuses, Groups: groupsOf(a, template),
@@ -165,7 +165,7 @@ func (p *pages) abstractSheet(a title.Abstract, template title.Template) abstrac
 }
 
 // groupsOf are the property, the short fields of the template and its long ones.
-func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
+func groupsOf(a model.Abstract, template model.Template) []fieldGroup {
 	property := fieldGroup{Name: "property", Heading: "Property", Fields: propertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
 	}, nil)}
@@ -173,7 +173,7 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 	known := map[string]bool{}
 	for i, in := range stored(template.Fields, a.Custom) {
 		known[template.Fields[i].Key] = true
-		if in.Type == title.Paragraph {
+		if in.Type == model.Paragraph {
 			notes.Fields = append(notes.Fields, in)
 		} else {
 			details.Fields = append(details.Fields, in)
@@ -181,7 +181,7 @@ func groupsOf(a title.Abstract, template title.Template) []fieldGroup {
 	}
 	for key, raw := range a.Custom {
 		if !known[key] {
-			details.Kept = append(details.Kept, newInput(title.Field{Key: key, Label: key, Type: title.Text}, texts(raw)))
+			details.Kept = append(details.Kept, newInput(model.Field{Key: key, Label: key, Type: model.Text}, texts(raw)))
 		}
 	}
 	slices.SortFunc(details.Kept, func(a, b input) int { return cmp.Compare(a.Name, b.Name) })

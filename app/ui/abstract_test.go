@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -23,7 +23,7 @@ func (h *house) fill(t *testing.T, want int, cookie, path string, form url.Value
 }
 
 // abstractOf makes an abstract with documents of these names and gives its page.
-func (h *house) abstractOf(t *testing.T, actor title.Actor, custom map[string]string, property title.Property, documents ...string) (path string, filed vault.Filed) {
+func (h *house) abstractOf(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.Filed) {
 	t.Helper()
 	tray := h.tray(t)
 	for _, name := range documents {
@@ -31,8 +31,8 @@ func (h *house) abstractOf(t *testing.T, actor title.Actor, custom map[string]st
 			t.Fatal(err)
 		}
 	}
-	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{
-		Address: title.Given(property.Address), City: title.Given(property.City), County: title.Given(property.County), State: title.Given(property.State)}}
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
+		Address: model.Given(property.Address), City: model.Given(property.City), County: model.Given(property.County), State: model.Given(property.State)}}
 	draft.Custom.Sent = jsonTexts(custom)
 	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
@@ -73,22 +73,22 @@ func (r reply) headings() (list []string) {
 func TestAbstractList(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	actor := title.Actor{Kind: "operator"}
-	cookie, _ := h.enter(t, "kim", title.RoleStaff)
+	actor := model.Actor{Kind: "operator"}
+	cookie, _ := h.enter(t, "kim", model.RoleStaff)
 	h.status(t, 200, "GET", "/abstracts", cookie).has(t, "No abstracts yet", `href="/abstracts/new"`)
 	for i, a := range []struct{ number, address, county, state string }{
 		{"2026-3", "9 Elm St", "Albany", "NY"}, {"2026-1", "12 Oak Ave", "Rensselaer", "NY"}, {"2026-2", "1 Ash Rd", "Albany", "VT"},
 	} {
 		h.clock.Move(24 * time.Hour)
-		_, filed := h.abstractOf(t, actor, map[string]string{"file_number": a.number}, title.Property{Address: a.address, County: a.county, State: a.state})
+		_, filed := h.abstractOf(t, actor, map[string]string{"file_number": a.number}, model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
-			patch := title.AbstractPatch{Status: title.Send(title.Given("In Exam"))}
+			patch := model.AbstractPatch{Status: model.Send(model.Given("In Exam"))}
 			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	cookie, _ = h.enter(t, "lee", title.RoleStaff) // the session of before has ended
+	cookie, _ = h.enter(t, "lee", model.RoleStaff) // the session of before has ended
 	day := func(n int) string { return h.clock.Now().Local().AddDate(0, 0, n).Format(time.DateOnly) }
 	for _, c := range []struct{ name, query, want string }{
 		{"newest first", "", "2026-2 2026-1 2026-3"},
@@ -150,9 +150,9 @@ func TestAbstractList(t *testing.T) {
 func TestAbstractPages(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
 	for i := range 120 {
-		h.abstractOf(t, actor, map[string]string{"file_number": fmt.Sprintf("F-%03d", i)}, title.Property{County: "Albany"})
+		h.abstractOf(t, actor, map[string]string{"file_number": fmt.Sprintf("F-%03d", i)}, model.Property{County: "Albany"})
 	}
 	link := func(r reply, rel string) string {
 		m := regexp.MustCompile(`href="([^"]*)" rel="` + rel + `"`).FindSubmatch(r.body)
@@ -185,13 +185,13 @@ func TestAbstractPages(t *testing.T) {
 func TestNewAbstract(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, _ := h.enter(t, "kim", title.RoleStaff)
-	fields := []title.Field{
-		{Key: "line", Label: "Line", Type: title.Text, Required: true}, {Key: "long", Label: "Long", Type: title.Paragraph}, {Key: "day", Label: "Day", Type: title.Date},
-		{Key: "few", Label: "Few", Type: title.Dropdown, Options: []string{"A", "B"}}, {Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y"}},
-		{Key: "amount", Label: "Amount", Type: title.NumberType}, {Key: "yes", Label: "Yes", Type: title.Checkbox},
+	cookie, _ := h.enter(t, "kim", model.RoleStaff)
+	fields := []model.Field{
+		{Key: "line", Label: "Line", Type: model.Text, Required: true}, {Key: "long", Label: "Long", Type: model.Paragraph}, {Key: "day", Label: "Day", Type: model.Date},
+		{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}}, {Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y"}},
+		{Key: "amount", Label: "Amount", Type: model.NumberType}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
 	}
-	made, err := h.vault.Templates.Import(t.Context(), title.Actor{Kind: "operator"}, []title.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
+	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

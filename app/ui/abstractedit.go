@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -22,7 +22,7 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return recordEdit{
 			zone:  p.Zone,
 			group: sheet.Group,
-			log: func(ctx context.Context) ([]title.Event, error) {
+			log: func(ctx context.Context) ([]model.Event, error) {
 				own := "abstract:" + strconv.FormatUint(filed.Abstract.ID, 10)
 				log, err := p.Vault.Events.List(ctx, vault.Query{Where: []vault.Where{{Column: vault.ColumnRecord, Value: own}}, Down: true, Limit: logLook})
 				return log.Items, err
@@ -37,13 +37,13 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 }
 
 // patchOf is the change that was sent.
-func patchOf(defs []title.Field, sent map[string][]string) title.AbstractPatch {
-	line := func(name string) title.Sent[title.Input] { return sentLine(sent, name) }
+func patchOf(defs []model.Field, sent map[string][]string) model.AbstractPatch {
+	line := func(name string) model.Sent[model.Input] { return sentLine(sent, name) }
 	custom := sentCustom(defs, url.Values(sent))
-	return title.AbstractPatch{
-		PropertyPatch: title.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
+	return model.AbstractPatch{
+		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
-		Custom:        title.Sent[title.Custom]{Present: len(custom.Sent) > 0, Value: custom},
+		Custom:        model.Sent[model.Custom]{Present: len(custom.Sent) > 0, Value: custom},
 	}
 }
 
@@ -56,7 +56,7 @@ func (p *pages) editAgain(w http.ResponseWriter, r *http.Request, who visitor, s
 }
 
 // savedGroup shows the group as it is now, and what else of the page it changes.
-func (p *pages) savedGroup(w http.ResponseWriter, r *http.Request, who visitor, filed vault.Filed, template title.Template, name, notice string) error {
+func (p *pages) savedGroup(w http.ResponseWriter, r *http.Request, who visitor, filed vault.Filed, template model.Template, name, notice string) error {
 	if !isPart(r) {
 		return p.see(w, r, p.abstractPath(filed.Abstract.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
 	}

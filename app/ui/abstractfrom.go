@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"path"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // fromOrder are the fields of an abstract that an order fills in under another name.
@@ -16,7 +16,7 @@ var fromOrder = map[string]string{
 
 // orderOf is the order that a form of a new abstract begins with; the zero one where it
 // names none.
-func (p *pages) orderOf(r *http.Request, form url.Values) (o title.Order, err error) {
+func (p *pages) orderOf(r *http.Request, form url.Values) (o model.Order, err error) {
 	opaque := form.Get("order")
 	if opaque == "" {
 		return o, nil
@@ -30,7 +30,7 @@ func (p *pages) orderOf(r *http.Request, form url.Values) (o title.Order, err er
 
 // filledFrom gives a form with what an order says of the fields that it does not have.
 // A field that the template lacks is not shown, and so not sent.
-func filledFrom(form url.Values, o title.Order) url.Values {
+func filledFrom(form url.Values, o model.Order) url.Values {
 	fill := func(name string, values ...string) {
 		if _, there := form[name]; !there && len(values) > 0 {
 			form[name] = values
@@ -54,7 +54,7 @@ func (s orderSheet) NewAbstract() string {
 }
 
 // nothingTyped reports a form of a new abstract that nobody filled in.
-func nothingTyped(form url.Values, template title.Template) bool {
+func nothingTyped(form url.Values, template model.Template) bool {
 	for _, list := range [][]input{propertyInputs(form.Get, nil), typed(template.Fields, form, nil)} {
 		for _, in := range list {
 			if !in.Empty() {

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // An order and the abstract that it asks for lead to each other, and the abstract
@@ -12,7 +12,7 @@ import (
 func TestAbstractFromOrder(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.visit(t, title.RoleStaff)
+	kim := h.visit(t, model.RoleStaff)
 	order := kim.post(t, 303, "/orders", url.Values{"order_number": {"26 <1>"}, "address": {"12 Elm St"}, "city": {"Troy"}, "county": {"Rensselaer"},
 		"custom_fields.buyer_borrower": {"Ann Lee"}, "custom_fields.seller_owner": {"Bo Roe"}, "custom_fields.parcel_id": {"12.-3"}}).Header.Get("Location")
 	to := kim.get(t, 200, order).found(t, `href="(/abstracts/new\?order=[^"]+)"`)[0]
@@ -27,14 +27,14 @@ func TestAbstractFromOrder(t *testing.T) {
 	kim.get(t, 200, made).has(t, `href="`+order+`"`)
 	kim.get(t, 200, order).has(t, `href="`+made+`"`)
 	kim.get(t, 404, "/abstracts/new?order=AAAAAAAAAAA")
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	viewer.get(t, 200, order).lacks(t, "/abstracts/new")
 }
 
 func TestSameFileNumber(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.visit(t, title.RoleStaff)
+	kim := h.visit(t, model.RoleStaff)
 	numbered := func(number string) string {
 		return kim.post(t, 303, "/abstracts", url.Values{"custom_fields.file_number": {number}, "county": {"Albany"}}).Header.Get("Location")
 	}

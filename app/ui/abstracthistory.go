@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -28,7 +28,7 @@ type historyLine struct {
 	Names     []string // of the documents that it is about
 	More      int      // of them, not named
 	At        time.Time
-	event     title.Event
+	event     model.Event
 }
 
 // historySheet is the page of a history.
@@ -69,7 +69,7 @@ func (p *pages) abstractHistory(w http.ResponseWriter, r *http.Request, who visi
 
 // shortHistory is the newest of it: of the documents that are shown, and of those that
 // came last.
-func (p *pages) shortHistory(ctx context.Context, who visitor, filed vault.Filed, template title.Template, l documentList) ([]historyLine, error) {
+func (p *pages) shortHistory(ctx context.Context, who visitor, filed vault.Filed, template model.Template, l documentList) ([]historyLine, error) {
 	documents := make([]uint64, 0, len(l.Rows)+historyAPage)
 	for _, d := range l.Rows {
 		documents = append(documents, d.ID)
@@ -86,7 +86,7 @@ func (p *pages) shortHistory(ctx context.Context, who visitor, filed vault.Filed
 }
 
 // linesOf tells events in words, documents that came together as one.
-func linesOf(h vault.History, defs []title.Field) []historyLine {
+func linesOf(h vault.History, defs []model.Field) []historyLine {
 	var lines []historyLine
 	for _, e := range h.Events {
 		what := wordOf(e.Kind).brief
@@ -133,7 +133,7 @@ func (l *historyLine) joins(earlier historyLine) bool {
 }
 
 // byWhom is actorWords within a sentence.
-func byWhom(a title.Actor) string {
+func byWhom(a model.Actor) string {
 	words := actorWords(a)
 	if a.Name == "" && words != "" {
 		return strings.ToLower(words[:1]) + words[1:]

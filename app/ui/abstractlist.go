@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -15,12 +15,12 @@ const abstractsAPage = 50
 type abstractList struct {
 	listing
 	Rows      []abstractRow
-	Templates []title.Template // retired ones too, since their abstracts stay
+	Templates []model.Template // retired ones too, since their abstracts stay
 }
 
 // abstractRow is one line of it.
 type abstractRow struct {
-	title.Abstract
+	model.Abstract
 	Path, Heading, Template string
 	Documents               int
 }
@@ -79,11 +79,11 @@ func (p *pages) abstractsAsked(r *http.Request, who visitor, list *abstractList)
 	if list.filter(&q, p.Zone); len(list.Problems) > 0 {
 		return nil
 	}
-	var found vault.Page[title.Abstract]
+	var found vault.Page[model.Abstract]
 	if text := list.Asked.Get("q"); text != "" {
-		found.Items, err = textual(&list.listing, text, func() ([]title.Abstract, bool, error) {
+		found.Items, err = textual(&list.listing, text, func() ([]model.Abstract, bool, error) {
 			return p.Vault.Abstracts.Called(r.Context(), text, q)
-		}, func() ([]title.Abstract, bool, error) {
+		}, func() ([]model.Abstract, bool, error) {
 			return p.abstractsWith(r, who, vault.Searching(text, q))
 		})
 	} else {
@@ -108,7 +108,7 @@ func (p *pages) abstractsAsked(r *http.Request, who visitor, list *abstractList)
 }
 
 // abstractsWith finds abstracts by words.
-func (p *pages) abstractsWith(r *http.Request, who visitor, q vault.SearchQuery) (list []title.Abstract, more bool, err error) {
+func (p *pages) abstractsWith(r *http.Request, who visitor, q vault.SearchQuery) (list []model.Abstract, more bool, err error) {
 	found, err := p.Vault.Abstracts.Search(r.Context(), who.Actor, q)
 	for _, one := range found.Items {
 		list = append(list, one.Abstract)
@@ -129,7 +129,7 @@ func (l *abstractList) filter(q *vault.Query, zone *time.Location) {
 }
 
 // nameOf is what a template is called; "" where there is none.
-func nameOf(templates []title.Template, id uint64) string {
+func nameOf(templates []model.Template, id uint64) string {
 	for _, t := range templates {
 		if t.ID == id {
 			return t.Name

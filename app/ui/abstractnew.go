@@ -7,19 +7,19 @@ import (
 	"net/url"
 	"strconv"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // newAbstract is the form of a new abstract.
 type newAbstract struct {
-	Templates []title.Template // that new abstracts may use
-	Template  title.Template   // the one chosen; the zero one where there is none
+	Templates []model.Template // that new abstracts may use
+	Template  model.Template   // the one chosen; the zero one where there is none
 	Property  []input
 	Fields    []input
 	Once      string      // of this form: sent twice, it makes one abstract
 	Wrong     []input     // what was refused, for a list of links
-	Order     title.Order // that it begins with; the zero one where there is none
+	Order     model.Order // that it begins with; the zero one where there is none
 	From      string      // that order, in the form
 	Bare      bool        // nothing was typed: the next press makes it so
 	Problem   string      // what is wrong with no field of the form
@@ -68,7 +68,7 @@ func (p *pages) newAbstractFrom(w http.ResponseWriter, r *http.Request, who visi
 func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form url.Values, refused map[string]string) error {
 	made := newAbstract{Once: form.Get("once"), From: form.Get("order")}
 	var err error
-	if made.Order, err = p.orderOf(r, form); err != nil && title.KindOf(err) != title.NotFound { // it may be in the trash meanwhile
+	if made.Order, err = p.orderOf(r, form); err != nil && model.KindOf(err) != model.NotFound { // it may be in the trash meanwhile
 		return err
 	}
 	if made.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
@@ -94,7 +94,7 @@ func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visi
 }
 
 // chosenTemplate is the one of a number, else the default, else the first.
-func chosenTemplate(list []title.Template, number string) (chosen title.Template) {
+func chosenTemplate(list []model.Template, number string) (chosen model.Template) {
 	for i, t := range list {
 		if strconv.FormatUint(t.ID, 10) == number {
 			return t
@@ -129,13 +129,13 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	defer tray.Discard()
-	line := func(name string) title.Input { return title.Given(form.Get(name)) }
+	line := func(name string) model.Input { return model.Given(form.Get(name)) }
 	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // none: the default one
 	keep := once(who, form, "/abstracts", func(made vault.Filed) string { return p.abstractPath(made.Abstract.ID) })
-	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, title.AbstractDraft{
-		TemplateID:    title.Number{Present: number > 0, Valid: true, Value: number},
+	made, err := p.Vault.Abstracts.Create(r.Context(), who.Actor, model.AbstractDraft{
+		TemplateID:    model.Number{Present: number > 0, Valid: true, Value: number},
 		Custom:        sentCustom(template.Fields, form),
-		PropertyDraft: title.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
+		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
 	}, tray, keep)
 	if errors.Is(err, vault.ErrKept) {
@@ -146,7 +146,7 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		redirect(w, r, local(replay.Header["Location"]))
 		return nil
 	}
-	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
+	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
 		return p.newAbstractForm(w, r, who, http.StatusUnprocessableEntity, form, problems(named.Fields))
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -75,7 +75,7 @@ func (p *pages) numberedAt(filed vault.Filed, id uint64) string {
 
 // moveDocument gives a document, which was renamed just now, its number among those
 // of its abstract. Where that is another, the page is read anew.
-func (p *pages) moveDocument(w http.ResponseWriter, r *http.Request, who visitor, file title.File, to int) error {
+func (p *pages) moveDocument(w http.ResponseWriter, r *http.Request, who visitor, file model.File, to int) error {
 	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {
 		return err

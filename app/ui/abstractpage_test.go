@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -36,9 +36,9 @@ func hidden(r reply) url.Values {
 func TestEditAbstract(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
-	_, other := h.enter(t, "Lee", title.RoleStaff)
-	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, title.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	_, other := h.enter(t, "Lee", model.RoleStaff)
+	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
 	id := filed.Abstract.ID
 	page := h.status(t, 200, "GET", path, cookie)
 	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
@@ -67,7 +67,7 @@ func TestEditAbstract(t *testing.T) {
 
 	// Somebody else changes the county while the form is open that was made before.
 	form = hidden(h.status(t, 200, "GET", path+"?edit=property", cookie))
-	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, title.AbstractPatch{PropertyPatch: title.PropertyPatch{County: title.Send(title.Given("Greene"))}}, vault.Match{}); err != nil {
+	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Send(model.Given("Greene"))}}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county as it stood: theirs stays
@@ -107,10 +107,10 @@ func TestEditAbstract(t *testing.T) {
 func TestBlankFieldOfColleague(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
-	lee, _ := h.enter(t, "Lee", title.RoleStaff)
-	path, filed := h.abstractOf(t, actor, nil, title.Property{})
-	made := h.order(t, "26-1", 2, title.PropertyDraft{})
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	lee, _ := h.enter(t, "Lee", model.RoleStaff)
+	path, filed := h.abstractOf(t, actor, nil, model.Property{})
+	made := h.order(t, "26-1", 2, model.PropertyDraft{})
 	order := h.orderPath(made)
 	stored := func() [2]string {
 		o, err := h.vault.Orders.Get(t.Context(), made.ID)
@@ -144,8 +144,8 @@ func TestBlankFieldOfColleague(t *testing.T) {
 func TestAbstractLife(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
-	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, title.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
 	id := filed.Abstract.ID
 	h.fill(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
 	h.fill(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t, `value="Complete" aria-pressed="true"`)
@@ -179,8 +179,8 @@ func TestAbstractLife(t *testing.T) {
 func TestAbstractDocuments(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
-	path, filed := h.abstractOf(t, actor, nil, title.Property{}, "a.pdf", "b.pdf", "c.pdf")
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	path, filed := h.abstractOf(t, actor, nil, model.Property{}, "a.pdf", "b.pdf", "c.pdf")
 	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
 	page := h.status(t, 200, "GET", path, cookie)
 	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
@@ -246,8 +246,8 @@ func TestAbstractDocuments(t *testing.T) {
 func TestDocumentsState(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
-	path, filed := h.abstractOf(t, actor, nil, title.Property{}, "a.pdf", "b.pdf")
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	path, filed := h.abstractOf(t, actor, nil, model.Property{}, "a.pdf", "b.pdf")
 	state := func(r reply) string {
 		t.Helper()
 		m := regexp.MustCompile(`id="documents-state"[^>]* hx-get="([^"]*)"`).FindSubmatch(r.body)
@@ -257,7 +257,7 @@ func TestDocumentsState(t *testing.T) {
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
 	at := state(h.status(t, 200, "GET", path, cookie))
-	empty, _ := h.abstractOf(t, actor, nil, title.Property{})
+	empty, _ := h.abstractOf(t, actor, nil, model.Property{})
 	hidden := h.status(t, 200, "GET", empty, cookie)
 	hidden.has(t, `id="download-all" href="`+empty+`/zip" hidden>`)
 	h.status(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
@@ -265,7 +265,7 @@ func TestDocumentsState(t *testing.T) {
 	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
 	came := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
@@ -274,7 +274,7 @@ func TestDocumentsState(t *testing.T) {
 	h.vault.Start(time.Hour)
 	at = state(came)
 	h.wait(t, "processing", func() bool {
-		return !slices.ContainsFunc(h.read(t, filed.Abstract.ID).Files, func(f title.File) bool { return f.Processing })
+		return !slices.ContainsFunc(h.read(t, filed.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
 	})
 	done := h.status(t, 200, "GET", at, cookie, "HX-Request: true")
 	done.lacks(t, "every 2s", "Being processed")
@@ -293,10 +293,10 @@ func TestDocumentsState(t *testing.T) {
 func TestAbstractForViewers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	_, actor := h.enter(t, "kim", title.RoleStaff)
-	cookie, _ := h.enter(t, "vera", title.RoleViewer)
+	_, actor := h.enter(t, "kim", model.RoleStaff)
+	cookie, _ := h.enter(t, "vera", model.RoleViewer)
 	hostile := `</dd><script>alert(1)</script>` + strings.Repeat("Wwwwwwwwww", 190)
-	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, title.Property{Address: hostile}, `"><script>.pdf`)
+	path, filed := h.abstractOf(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, model.Property{Address: hostile}, `"><script>.pdf`)
 	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
 		page := h.status(t, 200, "GET", at, cookie)
 		page.lacks(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
@@ -318,11 +318,11 @@ func TestAbstractForViewers(t *testing.T) {
 func TestAlsoSearched(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
-	place := title.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
+	place := model.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
 	h.abstractOf(t, actor, map[string]string{"file_number": "1999-7"}, place)
-	h.abstractOf(t, actor, map[string]string{"file_number": "1999-8"}, title.Property{Address: "9 Elm Street Rear"})
-	h.abstractOf(t, actor, map[string]string{"file_number": "1999-9"}, title.Property{Address: "9 Elm St", City: "Utica"}) // another city
+	h.abstractOf(t, actor, map[string]string{"file_number": "1999-8"}, model.Property{Address: "9 Elm Street Rear"})
+	h.abstractOf(t, actor, map[string]string{"file_number": "1999-9"}, model.Property{Address: "9 Elm St", City: "Utica"}) // another city
 
 	path, _ := h.abstractOf(t, actor, map[string]string{"file_number": "2026-1"}, place)
 	page := h.status(t, 200, "GET", path, cookie)

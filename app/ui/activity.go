@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -19,8 +19,8 @@ var activityFilters = []string{"who", "kind", "record", "from", "to"}
 type activityPage struct {
 	Asked      map[string]string // the filters as they were asked for
 	Problems   map[string]string
-	Users      []title.User
-	Keys       []title.Key
+	Users      []model.User
+	Keys       []model.Key
 	Kinds      any           // eventWords
 	About      *aboutRecord  // the record that the filter found
 	Choices    []choiceAbout // the records that it may mean

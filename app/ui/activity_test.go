@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -21,14 +21,14 @@ import (
 
 const formula = `=HYPERLINK("http://evil.example")`
 
-func (h *house) abstract(t *testing.T, actor title.Actor, address string) vault.Filed {
+func (h *house) abstract(t *testing.T, actor model.Actor, address string) vault.Filed {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given(address)}}, tray, vault.Keep[vault.Filed]{})
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given(address)}}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +39,19 @@ func TestActivity(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.clock.Move(24 * time.Hour)
-	admin := h.sit(t, "ada", title.RoleAdmin)
-	h.sit(t, formula, title.RoleStaff)
+	admin := h.sit(t, "ada", model.RoleAdmin)
+	h.sit(t, formula, model.RoleStaff)
 	made := h.abstract(t, admin.actor, `12 <b>Mill</b> Road`)
 	id := made.Abstract.ID
-	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, title.AbstractPatch{PropertyPatch: title.PropertyPatch{County: title.Send(title.Given("Ada"))}}, vault.Match{}); err != nil {
+	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Send(model.Given("Ada"))}}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	file := h.put(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))
 	h.vault.Events.Note(admin.actor, "file.opened", fmt.Sprintf("file:%d", file.ID), nil)
 	admin.change(t, 303, "/admin/statuses", "do", "status-add", "name", "Sent")
-	order := h.order(t, "26-7", 1, title.PropertyDraft{})
-	h.order(t, "26-8", 1, title.PropertyDraft{})
-	twin := h.order(t, "26-8", 1, title.PropertyDraft{})
+	order := h.order(t, "26-7", 1, model.PropertyDraft{})
+	h.order(t, "26-8", 1, model.PropertyDraft{})
+	twin := h.order(t, "26-8", 1, model.PropertyDraft{})
 	h.vault.Events.Note(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
@@ -91,7 +91,7 @@ func TestActivity(t *testing.T) {
 func TestActivityPaging(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	for i := range 120 {
 		h.vault.Events.Note(admin.actor, "file.downloaded", fmt.Sprint("file:", i+1000), nil)
 	}
@@ -122,8 +122,8 @@ func TestActivityPaging(t *testing.T) {
 func TestActivityCSV(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
-	bad := h.sit(t, formula, title.RoleStaff)
+	admin := h.sit(t, "ada", model.RoleAdmin)
+	bad := h.sit(t, formula, model.RoleStaff)
 	for i := range 700 { // more than one stretch
 		h.vault.Events.Note(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
 	}
@@ -153,7 +153,7 @@ func TestActivityCSV(t *testing.T) {
 func TestActivityVerify(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/activity", "Verify the log", "Every entry is sealed")
 	admin.post(t, 303, "/admin/activity/verify", nil)
 	ends(t, func() bool { return h.vault.Events.Verified().Running })
@@ -196,9 +196,9 @@ func TestEventWords(t *testing.T) {
 func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	for i := range 1100 {
-		h.vault.Events.Note(title.Actor{Kind: title.ByKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
+		h.vault.Events.Note(model.Actor{Kind: model.ByKey, ID: 1}, "file.downloaded", fmt.Sprint("file:", i), nil)
 	}
 	w := &slow{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/admin/activity.csv?kind=file.downloaded", nil)
@@ -214,8 +214,8 @@ func TestActivityCSVIsNotCutByItsLength(t *testing.T) {
 func TestActivityCSVNames(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
-	order := h.order(t, formula, 1, title.PropertyDraft{})
+	admin := h.sit(t, "ada", model.RoleAdmin)
+	order := h.order(t, formula, 1, model.PropertyDraft{})
 	made := order.CreatedAt.In(time.Local).Format(time.DateTime)
 	got := admin.get(t, 200, "/admin/activity.csv?kind=order.created")
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(got.body), "\ufeff"))).ReadAll()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -46,7 +46,7 @@ func (p *pages) recordsAbout(ctx context.Context, who visitor, text string) ([]a
 		return nil, err
 	}
 	for _, u := range users {
-		if text != "" && title.Fold(u.Name) == title.Fold(text) {
+		if text != "" && model.Fold(u.Name) == model.Fold(text) {
 			list = append(list, p.about("user", u.ID, u.Name, ""))
 		}
 	}
@@ -98,8 +98,8 @@ func (p *pages) recordsOfWords(ctx context.Context, who visitor, text string) (l
 		return nil, nil
 	}
 	answer, err := p.Search.Search(ctx, who.Actor, vault.SearchQuery{Text: text, Limit: mostAbout})
-	switch title.KindOf(err) {
-	case title.Invalid, title.Closing:
+	switch model.KindOf(err) {
+	case model.Invalid, model.Closing:
 		return nil, nil
 	}
 	for _, hit := range answer.Hits {

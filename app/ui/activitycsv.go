@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/apitypes"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // csvStretch is more bytes than the entries of one reading have as a rule.
@@ -46,7 +46,7 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, who visitor)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	table := wire.NewEventTable(w, "record_name", "local_time")
+	table := apitypes.NewEventTable(w, "record_name", "local_time")
 	for {
 		p.pace(w, csvStretch) // the whole may take an hour, no part of it may
 		if err := p.writeEvents(r.Context(), table, list.Items); err != nil {
@@ -66,7 +66,7 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, who visitor)
 }
 
 // writeEvents adds entries to a table; the names of their records are read at once.
-func (p *pages) writeEvents(ctx context.Context, table *wire.EventTable, events []title.Event) error {
+func (p *pages) writeEvents(ctx context.Context, table *apitypes.EventTable, events []model.Event) error {
 	var records []string
 	for _, e := range events {
 		records = append(records, e.Record)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/title"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -92,7 +92,7 @@ func (p *pages) backupCheck() backupCheck {
 
 // told is the sentence of an error of long work; administrators see it all.
 func told(err error) string {
-	var named *title.Error
+	var named *model.Error
 	switch {
 	case err == nil:
 		return ""
@@ -106,7 +106,7 @@ func told(err error) string {
 func (p *pages) runBackup(w http.ResponseWriter, r *http.Request, who visitor) error {
 	err := p.Vault.Backups.Begin(r.Context(), who.Actor)
 	said := "A backup is being made."
-	if title.KindOf(err) == title.Locked {
+	if model.KindOf(err) == model.Locked {
 		said, err = "A backup is being made already.", nil
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *pages) runBackup(w http.ResponseWriter, r *http.Request, who visitor) e
 func (p *pages) verifyBackup(w http.ResponseWriter, r *http.Request, who visitor) error {
 	err := p.Vault.Backups.BeginVerify(r.Context(), who.Actor, r.PostForm.Get("snapshot"))
 	said := "The backups are being verified: every byte is read."
-	if title.KindOf(err) == title.Locked {
+	if model.KindOf(err) == model.Locked {
 		said, err = "A verification is under way already.", nil
 	}
 	if err != nil {
@@ -137,9 +137,9 @@ func (p *pages) verifyBackup(w http.ResponseWriter, r *http.Request, who visitor
 
 // asConflict shows the sentence of an error whose place is not in a form.
 func asConflict(err error) error {
-	var named *title.Error
-	if errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.NotFound, title.Full}, named.Kind) {
-		return &title.Error{Kind: title.Conflict, Message: named.Message, Err: err}
+	var named *model.Error
+	if errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.NotFound, model.Full}, named.Kind) {
+		return &model.Error{Kind: model.Conflict, Message: named.Message, Err: err}
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -35,7 +35,7 @@ func ends(t *testing.T, running func() bool) {
 func TestBackupsWithoutPlace(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/backups", "No directory is set", "Then write in <code>/etc/deedkeep/own.yaml</code>", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
 	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
@@ -45,7 +45,7 @@ func TestBackupsWithoutPlace(t *testing.T) {
 func TestBackups(t *testing.T) {
 	t.Parallel()
 	h, to := openBackedUp(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
 	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost", "Back up now").lacks(t, "nas <1>")
@@ -84,13 +84,13 @@ func TestBackups(t *testing.T) {
 func TestBackupTwice(t *testing.T) {
 	t.Parallel()
 	h, to := openBackedUp(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	held, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	go func() {
 		first := true
-		_, err := h.vault.Backups.Create(t.Context(), title.Actor{Kind: "operator"}, "", func(vault.BackupProgress) {
+		_, err := h.vault.Backups.Create(t.Context(), model.Actor{Kind: "operator"}, "", func(vault.BackupProgress) {
 			if first {
 				first = false
 				close(held)
@@ -112,8 +112,8 @@ func TestBackupTwice(t *testing.T) {
 	h.clock.Move(time.Minute) // what is known is that old at most
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
 	h.clock.Move(50 * time.Hour)
-	admin = h.sit(t, "ben", title.RoleAdmin)
-	staff := h.sit(t, "tom", title.RoleStaff)
+	admin = h.sit(t, "ben", model.RoleAdmin)
+	staff := h.sit(t, "tom", model.RoleStaff)
 	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)
 	staff.get(t, 200, "/trash").lacks(t, "backup")
 	if err := os.RemoveAll(to); err != nil {
@@ -129,10 +129,10 @@ func TestBackupTwice(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir, "write it in <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
 	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
-	for _, role := range []title.Role{title.RoleStaff, title.RoleViewer} {
+	for _, role := range []model.Role{model.RoleStaff, model.RoleViewer} {
 		other := h.sit(t, string(role), role)
 		for _, target := range []string{"/admin/settings", "/admin/backups"} {
 			other.get(t, 403, target)
@@ -146,7 +146,7 @@ func TestSettings(t *testing.T) {
 func TestDiskWarning(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(opts *vault.Options) { opts.Settings.FileSize = 1 << 56 })
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/trash", "The disk is nearly full", `href="/admin/settings"`)
 	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">The service</a>`)
 }

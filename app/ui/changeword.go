@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -22,7 +22,7 @@ const (
 
 // changeWords is a change as people read it, by the fields of the record where they are
 // known. A record that a value names by its number is called as it is in names.
-func changeWords(c title.Change, defs []title.Field, names map[string]vault.RecordName) changeLine {
+func changeWords(c model.Change, defs []model.Field, names map[string]vault.RecordName) changeLine {
 	label, kind := labelOf(c.Field, defs)
 	value := func(raw json.RawMessage) string {
 		if name, is := names[referred(c.Field, raw)]; is {
@@ -43,24 +43,24 @@ func changeWords(c title.Change, defs []title.Field, names map[string]vault.Reco
 
 // valueOf is a value as people read it. Where the type of its field is not known, it
 // tells itself what it is.
-func valueOf(kind title.FieldType, raw json.RawMessage) string {
+func valueOf(kind model.FieldType, raw json.RawMessage) string {
 	values := texts(raw)
 	if kind == "" && len(values) == 1 {
 		switch _, err := time.Parse(time.DateOnly, values[0]); {
 		case err == nil:
-			kind = title.Date
+			kind = model.Date
 		case raw[0] == 't' || raw[0] == 'f':
-			kind = title.Checkbox
+			kind = model.Checkbox
 		}
 	}
 	return shorten(shown(kind, values), mostValue)
 }
 
 // labelOf is what people call a field, and its type; "" where that is not known.
-func labelOf(field string, defs []title.Field) (string, title.FieldType) {
+func labelOf(field string, defs []model.Field) (string, model.FieldType) {
 	for _, f := range propertyLabels {
 		if f.name == field {
-			return f.label, title.Text
+			return f.label, model.Text
 		}
 	}
 	key, custom := strings.CutPrefix(field, "custom_fields.")
@@ -71,13 +71,13 @@ func labelOf(field string, defs []title.Field) (string, title.FieldType) {
 	}
 	switch field {
 	case "order_number":
-		return orderLabel(field, field), title.Text
+		return orderLabel(field, field), model.Text
 	case "due_date":
-		return orderLabel(field, field), title.Date
+		return orderLabel(field, field), model.Date
 	case "filename":
-		return "Name", title.Text
+		return "Name", model.Text
 	case "files":
-		return "Documents", title.Multiselect
+		return "Documents", model.Multiselect
 	}
 	return humane(strings.ReplaceAll(strings.TrimSuffix(key, "_id"), ".", " ")), ""
 }

@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // One formatter says what became of a field, in a record's history and in the activity.
 func TestChangeWords(t *testing.T) {
 	t.Parallel()
-	defs := []title.Field{{Key: "rush", Label: "Rush order", Type: title.Checkbox}, {Key: "number", Label: "Book", Type: title.Text}, {Key: "day", Label: "Effective", Type: title.Date}}
+	defs := []model.Field{{Key: "rush", Label: "Rush order", Type: model.Checkbox}, {Key: "number", Label: "Book", Type: model.Text}, {Key: "day", Label: "Effective", Type: model.Date}}
 	names := map[string]vault.RecordName{"folder:3": {Text: "Deeds"}}
 	for _, c := range []struct {
 		name, field, from, to string
-		defs                  []title.Field
+		defs                  []model.Field
 		want                  changeLine
 	}{
 		{"a property", "county", `null`, `"Ada"`, nil, changeLine{"County", "", "Ada", ""}},
@@ -33,7 +33,7 @@ func TestChangeWords(t *testing.T) {
 		{"documents", "files", `[1,2]`, `[2]`, nil, changeLine{"Documents", "2 documents (1, 2)", "1 document (2)", ""}},
 		{"a name", "filename", `"a.pdf"`, `"b.pdf"`, nil, changeLine{"Name", "a.pdf", "b.pdf", ""}},
 	} {
-		change := title.Change{Field: c.field, From: json.RawMessage(c.from), To: json.RawMessage(c.to)}
+		change := model.Change{Field: c.field, From: json.RawMessage(c.from), To: json.RawMessage(c.to)}
 		if got := changeWords(change, c.defs, names); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}

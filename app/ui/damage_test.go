@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // rot writes other bytes over a document as it lies on the disk, and moves the
 // modification time, so that no clock tick hides the change.
-func (h *house) rot(t *testing.T, file title.File, content []byte) {
+func (h *house) rot(t *testing.T, file model.File, content []byte) {
 	t.Helper()
 	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -73,11 +73,11 @@ func verifying(o *vault.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
 func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, verifying)
-	h.user(t, "Owner", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
 	cookie := h.as(t, "Owner")
 	servers := h.both(t)
 	type damaged struct {
-		file    title.File
+		file    model.File
 		content []byte
 	}
 	var all []damaged
@@ -167,18 +167,18 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 func TestDamagedDocumentsInZips(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, verifying)
-	h.user(t, "Owner", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
 	cookie := h.as(t, "Owner")
-	folder, err := h.vault.Folders.Create(t.Context(), title.Actor{Kind: "operator"}, title.FolderDraft{Name: title.Given("Deeds")}, vault.Keep[title.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given("Deeds")}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	contents := [][]byte{vaulttest.PDF(1, "a"), bytes.Repeat([]byte("large "), 40<<10), vaulttest.PDF(1, "c")}
-	var files []title.File
+	var files []model.File
 	for i, content := range contents {
 		file := h.put(t, fmt.Sprintf("%d.%s", i, []string{"pdf", "txt", "pdf"}[i]), content)
-		patch := title.FilePatch{FolderID: title.Send(title.Number{Present: true, Valid: true, Value: int64(folder.ID)})}
-		if file, err = h.vault.Files.Patch(t.Context(), title.Actor{Kind: "operator"}, file.ID, patch, vault.Match{}); err != nil {
+		patch := model.FilePatch{FolderID: model.Send(model.Number{Present: true, Valid: true, Value: int64(folder.ID)})}
+		if file, err = h.vault.Files.Patch(t.Context(), model.Actor{Kind: "operator"}, file.ID, patch, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
@@ -207,7 +207,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 func TestDamageIsShownToAdministrators(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	content := vaulttest.PDF(1, "a")
 	file := h.put(t, "a.pdf", content)
 	admin.get(t, 200, "/admin/backups", "No document is known to be damaged", "Not started").lacks(t, "Damaged")

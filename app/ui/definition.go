@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // bench is where a set of definitions is edited: those of a template, the fields of
@@ -15,10 +15,10 @@ import (
 type bench struct {
 	path, heading, noun           string // noun: whose records have values
 	named, hasStatuses, hasFields bool
-	now                           title.Template
+	now                           model.Template
 	seen                          string
-	save                          func(ctx context.Context, actor title.Actor, now title.Template, seen string) error
-	key                           func(label string, defs []title.Field) string
+	save                          func(ctx context.Context, actor model.Actor, now model.Template, seen string) error
+	key                           func(label string, defs []model.Field) string
 }
 
 // adminStyles are of the pages about running the service.
@@ -28,7 +28,7 @@ var adminStyles = []string{"admin.css"}
 type editor struct {
 	Path, Noun, Seen              string
 	Named, HasStatuses, HasFields bool
-	Of                            title.Template
+	Of                            model.Template
 	Types                         []fieldKind
 	Open                          string // the field or status whose form is open; "+": of a new one
 	Form                          fieldForm
@@ -51,19 +51,19 @@ type fieldForm struct {
 
 // fieldKind is a type of fields as people call it.
 type fieldKind struct {
-	Type    title.FieldType
+	Type    model.FieldType
 	Label   string
 	Chooses bool
 }
 
 var fieldKinds = []fieldKind{
-	{title.Text, "Text, one line", false}, {title.Paragraph, "Paragraph, many lines", false}, {title.Date, "Date", false},
-	{title.Dropdown, "Dropdown, one of a list", true}, {title.Multiselect, "Several of a list", true}, {title.NumberType, "Number", false}, {title.Checkbox, "Checkbox, yes or no", false},
-	{title.Money, "Money, dollars and cents", false}, {title.Email, "Email address", false}, {title.Phone, "Phone number", false}, {title.URL, "Web address (URL)", false},
+	{model.Text, "Text, one line", false}, {model.Paragraph, "Paragraph, many lines", false}, {model.Date, "Date", false},
+	{model.Dropdown, "Dropdown, one of a list", true}, {model.Multiselect, "Several of a list", true}, {model.NumberType, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
+	{model.Money, "Money, dollars and cents", false}, {model.Email, "Email address", false}, {model.Phone, "Phone number", false}, {model.URL, "Web address (URL)", false},
 }
 
 // kindLabel is the short word for a type.
-func kindLabel(kind title.FieldType) string {
+func kindLabel(kind model.FieldType) string {
 	for _, k := range fieldKinds {
 		if k.Type == kind {
 			label, _, _ := strings.Cut(k.Label, ",")
@@ -136,8 +136,8 @@ func (p *pages) changeBench(w http.ResponseWriter, r *http.Request, who visitor,
 // refuseChange shows the definitions as they are, what was typed, and what stands
 // against it.
 func (p *pages) refuseChange(w http.ResponseWriter, r *http.Request, who visitor, again func() (bench, error), cause error) error {
-	var named *title.Error
-	if !errors.As(cause, &named) || !slices.Contains([]title.Kind{title.Invalid, title.Conflict, title.Stale}, named.Kind) {
+	var named *model.Error
+	if !errors.As(cause, &named) || !slices.Contains([]model.Kind{model.Invalid, model.Conflict, model.Stale}, named.Kind) {
 		return cause
 	}
 	b, err := again()
@@ -148,12 +148,12 @@ func (p *pages) refuseChange(w http.ResponseWriter, r *http.Request, who visitor
 	ed.typed(r.PostForm)
 	status := headings[named.Kind].status
 	switch named.Kind {
-	case title.Invalid:
+	case model.Invalid:
 		ed.Problems = map[string]string{}
 		for _, f := range named.Fields {
 			ed.misplaced(problemPlace(f.Field), strings.Join(f.Sentences, " "))
 		}
-	case title.Conflict:
+	case model.Conflict:
 		for _, f := range named.Fields {
 			ed.Refused = append(ed.Refused, f.Sentences...)
 		}

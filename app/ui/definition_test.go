@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -33,7 +33,7 @@ func (s *seat) change(t *testing.T, status int, target string, pairs ...string) 
 	return s.post(t, status, target, form)
 }
 
-func keys(fields []title.Field) (list []string) {
+func keys(fields []model.Field) (list []string) {
 	for _, f := range fields {
 		list = append(list, f.Key)
 	}
@@ -43,7 +43,7 @@ func keys(fields []title.Field) (list []string) {
 func TestTemplateEditor(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	const hostile = `<script>alert("1")</script> & 'x'`
 	made := admin.post(t, 303, "/admin/templates", url.Values{"name": {hostile}, "from": {"0"}})
 	at := made.Header.Get("Location")
@@ -70,7 +70,7 @@ func TestTemplateEditor(t *testing.T) {
 	if f := got.Fields[1]; !f.Required || !slices.Equal(f.Options, []string{"Paid", "Due", "Unknown"}) {
 		t.Errorf("%+v", f)
 	}
-	if f := got.Fields[0]; f.Label != "County of record" || f.Type != title.Paragraph {
+	if f := got.Fields[0]; f.Label != "County of record" || f.Type != model.Paragraph {
 		t.Errorf("%+v", f)
 	}
 	admin.change(t, 303, at, "do", "fields", "order", "tax_status_2", "order", "tax_status", "order", "county_2", "order", "field_3rd_party")
@@ -83,7 +83,7 @@ func templateAt(id uint64) string { return "/admin/templates/" + string('0'+rune
 func TestTemplateRefusals(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	const at = "/admin/templates/1"
 	for _, c := range []struct {
 		name   string
@@ -122,13 +122,13 @@ func TestTemplateRefusals(t *testing.T) {
 func TestTemplateLosses(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, title.AbstractDraft{Custom: title.Custom{Sent: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Keep[vault.Filed]{})
+	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Sent: map[string]jsonText{"search_type": jsonText(`"30 Year"`), "tax_status": jsonText(`"Paid"`)}}}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestTemplateLosses(t *testing.T) {
 func TestTemplateTwoAtOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	ada, ben := h.sit(t, "ada", title.RoleAdmin), h.sit(t, "ben", title.RoleAdmin)
+	ada, ben := h.sit(t, "ada", model.RoleAdmin), h.sit(t, "ben", model.RoleAdmin)
 	for _, at := range []string{"/admin/templates/1", "/admin/fields"} {
 		form := url.Values{"seen": {ben.seen(t, at)}, "do": {"field-save"}, "label": {"Of Ben"}, "type": {"text"}}
 		ada.change(t, 303, at, "do", "field-save", "label", "Of Ada", "type", "text")
@@ -161,7 +161,7 @@ func TestTemplateTwoAtOnce(t *testing.T) {
 func TestTemplateUse(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	admin.post(t, 409, "/admin/templates/1/retire", nil).has(t, "The default template cannot be retired")
 	admin.post(t, 303, "/admin/templates/2/default", nil)
 	admin.post(t, 303, "/admin/templates/1/retire", nil)
@@ -182,10 +182,10 @@ func TestTemplateUse(t *testing.T) {
 func TestOrderDefinitions(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
-	order, err := h.vault.Orders.Create(t.Context(), admin.actor, title.OrderDraft{
-		Number: title.Given("2026-1"), Custom: title.Custom{Sent: map[string]jsonText{"rush": jsonText(`"Rush"`)}},
-	}, vault.Keep[title.Order]{})
+	admin := h.sit(t, "ada", model.RoleAdmin)
+	order, err := h.vault.Orders.Create(t.Context(), admin.actor, model.OrderDraft{
+		Number: model.Given("2026-1"), Custom: model.Custom{Sent: map[string]jsonText{"rush": jsonText(`"Rush"`)}},
+	}, vault.Keep[model.Order]{})
 	if err != nil || order.Status != "active" {
 		t.Fatal(order, err)
 	}
@@ -215,7 +215,7 @@ func TestOrderDefinitions(t *testing.T) {
 func TestAdminRights(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff, viewer := h.sit(t, "sue", title.RoleStaff), h.sit(t, "vic", title.RoleViewer)
+	staff, viewer := h.sit(t, "sue", model.RoleStaff), h.sit(t, "vic", model.RoleViewer)
 	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/activity", "/admin/activity.csv", "/trash"} {
 		if h.status(t, 303, "GET", target).Header.Get("Location") != "/sign-in?to="+url.QueryEscape(target) {
 			t.Errorf("%s does not lead to signing in", target)

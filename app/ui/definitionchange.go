@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // change is what the forms of the editor can do to the definitions, by their field
@@ -17,7 +17,7 @@ func (b *bench) change(form url.Values) (said string, err error) {
 	t.Statuses, t.Fields = slices.Clone(t.Statuses), slices.Clone(t.Fields)
 	do, status, key := form.Get("do"), form.Get("status"), form.Get("field")
 	at := slices.Index(t.Statuses, status)
-	field := slices.IndexFunc(t.Fields, func(f title.Field) bool { return f.Key == key })
+	field := slices.IndexFunc(t.Fields, func(f model.Field) bool { return f.Key == key })
 	switch {
 	case do == "name" && b.named:
 		t.Name = form.Get("name")
@@ -29,7 +29,7 @@ func (b *bench) change(form url.Values) (said string, err error) {
 		t.Statuses, err = reordered(t.Statuses, form["order"], func(s string) string { return s })
 		return "The statuses stand in the new order.", err
 	case do == "fields" && b.hasFields:
-		t.Fields, err = reordered(t.Fields, form["order"], func(f title.Field) string { return f.Key })
+		t.Fields, err = reordered(t.Fields, form["order"], func(f model.Field) string { return f.Key })
 		return "The fields stand in the new order.", err
 	case do == "field-save" && b.hasFields:
 		return b.saveField(form)
@@ -42,7 +42,7 @@ func (b *bench) change(form url.Values) (said string, err error) {
 }
 
 // errNotThere is the refusal of a change to what somebody else has taken away.
-var errNotThere = &title.Error{Kind: title.Stale, Message: "This is no longer there."}
+var errNotThere = &model.Error{Kind: model.Stale, Message: "This is no longer there."}
 
 func (b *bench) changeStatus(do string, at int, name string) (string, error) {
 	list := b.now.Statuses
@@ -106,8 +106,8 @@ func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, err
 
 // saveField adds a field, or changes one; its key stays what it is for ever.
 func (b *bench) saveField(form url.Values) (string, error) {
-	kind := title.FieldType(form.Get("type"))
-	made := title.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
+	kind := model.FieldType(form.Get("type"))
+	made := model.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
 	if kind.Chooses() {
 		made.Options = lines(form.Get("options"))
 	}
@@ -118,7 +118,7 @@ func (b *bench) saveField(form url.Values) (string, error) {
 		b.now.Fields = append(b.now.Fields, made)
 		return fmt.Sprintf("The field %q was added.", made.Label), nil
 	}
-	at := slices.IndexFunc(b.now.Fields, func(f title.Field) bool { return f.Key == made.Key })
+	at := slices.IndexFunc(b.now.Fields, func(f model.Field) bool { return f.Key == made.Key })
 	if at < 0 {
 		return "", errNotThere
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -80,7 +80,7 @@ func deskWarnings(d vault.Desk, who visitor, now time.Time) []warning {
 		return warningsOf(vault.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
 	case d.Status.ReadOnly:
 		return []warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + tell}}
-	case d.Status.Denied != nil && title.KindOf(d.Status.Denied) != title.Full:
+	case d.Status.Denied != nil && model.KindOf(d.Status.Denied) != model.Full:
 		return []warning{{Text: deniedText(d.Status.Denied) + tell}}
 	case d.Status.DiskFree <= d.Status.DiskReserve:
 		return []warning{{Text: "The disk is full: no document can be filed." + tell}}
@@ -127,13 +127,13 @@ func (p *pages) retryAll(w http.ResponseWriter, r *http.Request, who visitor) er
 // classes of badges; "" when it is finished or has no date.
 type late struct{ Word, Tone string }
 
-func (p *pages) late(o title.Order) late { return lateness(o, p.today()) }
+func (p *pages) late(o model.Order) late { return lateness(o, p.today()) }
 
 // daysBetween counts the days from one midnight to another. A Duration would hold no
 // more than 292 years of them.
 func daysBetween(from, to time.Time) int { return int((to.Unix() - from.Unix()) / (24 * 60 * 60)) }
 
-func lateness(o title.Order, today string) late {
+func lateness(o model.Order, today string) late {
 	due, err := time.Parse(time.DateOnly, o.DueDate)
 	now, err2 := time.Parse(time.DateOnly, today)
 	if err != nil || err2 != nil || !o.Open() {

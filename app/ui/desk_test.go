@@ -8,37 +8,37 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // order makes an order due in so many days of the house's clock.
-func (h *house) order(t *testing.T, number string, days int, at title.PropertyDraft) title.Order {
+func (h *house) order(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
-	made, err := h.vault.Orders.Create(t.Context(), title.Actor{Kind: "operator"}, title.OrderDraft{Number: title.Given(number), DueDate: title.Given(due), PropertyDraft: at}, vault.Keep[title.Order]{})
+	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.Given(number), DueDate: model.Given(due), PropertyDraft: at}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made
 }
 
-func (h *house) orderPath(o title.Order) string {
+func (h *house) orderPath(o model.Order) string {
 	return "/orders/" + h.vault.Secrets.IDs("orders").Encode(o.ID)
 }
 
-func elm() title.PropertyDraft {
-	return title.PropertyDraft{Address: title.Given("12 Elm <St>"), City: title.Given("Troy"), State: title.Given("NY")}
+func elm() model.PropertyDraft {
+	return model.PropertyDraft{Address: model.Given("12 Elm <St>"), City: model.Given("Troy"), State: model.Given("NY")}
 }
 
 func TestDeskOfANewVault(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.visit(t, title.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups", "/admin/users/new")
-	staff := h.visit(t, title.RoleStaff).get(t, 200, "/")
+	h.visit(t, model.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups", "/admin/users/new")
+	staff := h.visit(t, model.RoleStaff).get(t, 200, "/")
 	staff.has(t, "Make the first abstract", "/orders/new")
 	staff.lacks(t, `href="/admin/keys/new"`)
-	viewer := h.visit(t, title.RoleViewer).get(t, 200, "/")
+	viewer := h.visit(t, model.RoleViewer).get(t, 200, "/")
 	viewer.has(t, "Nothing is here yet")
 	viewer.lacks(t, "/abstracts/new", "/orders/new")
 }
@@ -52,7 +52,7 @@ func TestDesk(t *testing.T) {
 		h.order(t, fmt.Sprintf("M-%d", n), 7, elm())
 	}
 	h.put(t, "deed <1>.txt", []byte("words"))
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	page := staff.get(t, 200, "/")
 	page.has(t, h.orderPath(late), "3 days overdue", h.orderPath(soon), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY", "deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`, "/abstracts?status=In%20Search")
 	page.has(t, "Due within 7 days")
@@ -62,7 +62,7 @@ func TestDesk(t *testing.T) {
 	staff.get(t, 200, all).has(t, "S-1", "M-9")
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
 	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
-	h.visit(t, title.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
+	h.visit(t, model.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
 	// What comes anew is the list alone, and it leaves the notice to the page.
 	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")
 	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")
@@ -76,8 +76,8 @@ func TestDesk(t *testing.T) {
 func TestRetryOfAll(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.visit(t, title.RoleViewer).post(t, 403, "/documents/retry", nil)
-	staff := h.visit(t, title.RoleStaff)
+	h.visit(t, model.RoleViewer).post(t, 403, "/documents/retry", nil)
+	staff := h.visit(t, model.RoleStaff)
 	if got := staff.post(t, 303, "/documents/retry", url.Values{"back": {"/vault"}}); got.Header.Get("Location") != "/vault" {
 		t.Errorf("leads to %s", got.Header.Get("Location"))
 	}

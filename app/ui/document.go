@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // look is what the viewer makes of a document.
@@ -25,7 +25,7 @@ const (
 
 // documentSheet is what the page of a document works with.
 type documentSheet struct {
-	File            title.File
+	File            model.File
 	As              look
 	Place           home
 	Position, Count int // of the document in its place, from 1; 0: unknown
@@ -70,7 +70,7 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, who visitor
 		return err
 	}
 	file, err := p.Vault.Files.Get(r.Context(), id)
-	if title.KindOf(err) == title.NotFound && who.MayWrite() {
+	if model.KindOf(err) == model.NotFound && who.MayWrite() {
 		if gone, inTrash := p.Vault.Files.Trashed(r.Context(), id); inTrash == nil {
 			return p.show(w, r, who, http.StatusOK, "document_trashed.html", page{Heading: gone.Filename, Section: "trash", Data: gone})
 		}
@@ -107,13 +107,13 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 	case err == nil:
 		s.As, s.Broken = asNone, s.File.Failure
 		return nil
-	case title.KindOf(err) != title.NotFound:
+	case model.KindOf(err) != model.NotFound:
 		return err
 	}
 	s.As = asText
 	if !s.File.Drawn() {
 		err = p.text(r, who, s)
-		if title.KindOf(err) != title.NotFound {
+		if model.KindOf(err) != model.NotFound {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 
 // blank reports a document of one page whose picture cannot be made, now or later: the
 // sheet would stay empty.
-func blank(f title.File, pages int) bool {
+func blank(f model.File, pages int) bool {
 	return pages <= 1 && f.Pictureless() && !f.MayPass()
 }
 
@@ -135,7 +135,7 @@ func (p *pages) pictures(r *http.Request, s *documentSheet, sizes []extract.Size
 	s.Width = snap(asked(r, "w", defaultWidth))
 	s.Fit = !r.URL.Query().Has("w")
 	s.Sizes = packSizes(sizes)
-	s.Searchable = s.File.MIME == title.MIMEPDF
+	s.Searchable = s.File.MIME == model.MIMEPDF
 	size := sizes[s.Page-1]
 	turn := asked(r, "turn", 0)
 	if turn%90 != 0 || turn < 0 || turn > 270 {
@@ -200,7 +200,7 @@ func (p *pages) among(r *http.Request, s *documentSheet) error {
 	} else {
 		err = p.amongFolder(r.Context(), s)
 	}
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		return nil // it is gone by now
 	}
 	return err
@@ -251,7 +251,7 @@ func (p *pages) amongFolder(ctx context.Context, s *documentSheet) error {
 	return err
 }
 
-func (s *documentSheet) neighbour(f title.File) *neighbour {
+func (s *documentSheet) neighbour(f model.File) *neighbour {
 	n := &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
 	if f.Failure == "" && f.Drawn() {
 		n.Warm = documentPath(f.ID) + "/pages/1"

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -28,7 +28,7 @@ import (
 // that are written in the document.
 type drawer struct{ vaulttest.Reader }
 
-func (drawer) Picture(_ context.Context, r reader.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
+func (drawer) Picture(_ context.Context, r sandbox.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
 	if r.MIME != "application/pdf" {
 		return extract.Picture{}, extract.ErrUnsupported
 	}
@@ -42,7 +42,7 @@ func (drawer) Picture(_ context.Context, r reader.Request, page, width int, _ ex
 	return extract.Picture{Width: width, Height: page, MIME: "image/png", Bytes: b.Bytes()}, nil
 }
 
-func (d drawer) Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(int, string) error) error {
+func (d drawer) Text(ctx context.Context, r sandbox.Request, lim extract.Limits, emit func(int, string) error) error {
 	if r.MIME != "application/pdf" {
 		return d.Reader.Text(ctx, r, lim, emit)
 	}
@@ -54,7 +54,7 @@ func (d drawer) Text(ctx context.Context, r reader.Request, lim extract.Limits, 
 	return nil
 }
 
-func (drawer) Marks(_ context.Context, r reader.Request, page int, _ string, _ extract.Limits) ([][]extract.Rect, error) {
+func (drawer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ extract.Limits) ([][]extract.Rect, error) {
 	if r.MIME != "application/pdf" {
 		return nil, extract.ErrUnsupported
 	}
@@ -62,10 +62,10 @@ func (drawer) Marks(_ context.Context, r reader.Request, page int, _ string, _ e
 }
 
 // library is a house with an abstract of three documents.
-func library(t *testing.T) (h *house, abstract string, files []title.File) {
+func library(t *testing.T) (h *house, abstract string, files []model.File) {
 	t.Helper()
 	h = openEmpty(t, func(o *vault.Options) { o.Reader = drawer{} })
-	h.user(t, "Owner", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -76,14 +76,14 @@ func library(t *testing.T) (h *house, abstract string, files []title.File) {
 			t.Fatal(err)
 		}
 	}
-	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("118 Orchard <Lane>")}}
-	draft.Custom = title.Custom{}
-	filed, err := h.vault.Abstracts.Create(t.Context(), title.Actor{Kind: "operator"}, draft, tray, vault.Keep[vault.Filed]{})
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("118 Orchard <Lane>")}}
+	draft.Custom = model.Custom{}
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	files = filed.Files
-	slices.SortFunc(files, func(a, b title.File) int { return strings.Compare(a.Filename, b.Filename) })
+	slices.SortFunc(files, func(a, b model.File) int { return strings.Compare(a.Filename, b.Filename) })
 	return h, h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), files
 }
 
@@ -95,13 +95,13 @@ var onePixel = func() string {
 	return b.String()
 }()
 
-func path(f title.File, rest string) string { return fmt.Sprintf("/documents/%d%s", f.ID, rest) }
+func path(f model.File, rest string) string { return fmt.Sprintf("/documents/%d%s", f.ID, rest) }
 
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
 	search, deed, picture := files[0], files[1], files[2]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	page := g.get(t, 200, path(deed, "?page=2"))
 	page.has(t, "b Deed.pdf", "118 Orchard &lt;Lane&gt;", "/abstracts/"+abstract, `data-as="pages"`, path(deed, "/pages/2?w=1275"),
 		path(deed, "?page=3"), path(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, `data-widths="[200,`)
@@ -114,7 +114,7 @@ none</mark>`, "&lt;b&gt;Smith", "1 hit")
 	for _, gone := range []string{"/documents/0", "/documents/99", "/documents/01", "/documents/x", "/documents/99999999999999999999"} {
 		g.get(t, 404, gone)
 	}
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	staff.get(t, 200, path(deed, "")).has(t, path(deed, "/trash"), path(deed, "/rename"))
 }
 
@@ -123,7 +123,7 @@ none</mark>`, "&lt;b&gt;Smith", "1 hit")
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	filed, err := h.vault.Abstracts.Get(t.Context(), files[0].AbstractID)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestNeighbours(t *testing.T) {
 		got.has(t, "1 of 3", `data-next="`+path(second, `"`))
 		got.lacks(t, `rel="prev"`)
 	}
-	loose := []title.File{h.put(t, "z.pdf", vaulttest.PDF(1, "z")), h.put(t, "Y.pdf", vaulttest.PDF(1, "y"))}
+	loose := []model.File{h.put(t, "z.pdf", vaulttest.PDF(1, "z")), h.put(t, "Y.pdf", vaulttest.PDF(1, "y"))}
 	g.get(t, 200, path(loose[0], "")).has(t, "2 of 2", `data-previous="`+path(loose[1], `"`), `href="/vault"`)
 }
 
@@ -144,7 +144,7 @@ func TestPagePictures(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	for _, c := range []struct {
 		query string
 		width int
@@ -189,7 +189,7 @@ func TestDocumentRights(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
 	deed := files[1]
-	tag := h.visit(t, title.RoleViewer).get(t, 200, path(deed, "/pages/1")).Header.Get("ETag")
+	tag := h.visit(t, model.RoleViewer).get(t, 200, path(deed, "/pages/1")).Header.Get("ETag")
 	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/find?q=a", "/thumbnail", "/text", "/download", "/original", "/print"} {
 		got := h.ask(t, "GET", path(deed, address), "If-None-Match: "+tag)
 		if got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/sign-in") {
@@ -211,10 +211,10 @@ func TestDocumentRights(t *testing.T) {
 func TestThumbnail(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	g.get(t, 200, path(files[1], "/thumbnail")).same(t, map[string]string{"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
 	h.vault.Start(1 << 40)
-	processed := func(f title.File) bool {
+	processed := func(f model.File) bool {
 		f, err := h.vault.Files.Get(t.Context(), f.ID)
 		return err == nil && !f.Processing
 	}
@@ -223,7 +223,7 @@ func TestThumbnail(t *testing.T) {
 			t.Fatal("never processed")
 		}
 	}
-	drawn := func(f title.File) reply { return g.get(t, 200, path(f, "/thumbnail")) }
+	drawn := func(f model.File) reply { return g.get(t, 200, path(f, "/thumbnail")) }
 	if got := drawn(files[1]); got.Header.Get("Content-Type") != "image/png" || got.Header.Get("ETag") == "" {
 		t.Errorf("%v", got.Header)
 	} else {
@@ -239,7 +239,7 @@ func TestFindInDocument(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	var found struct {
 		Hits []struct {
 			Page                 int
@@ -273,7 +273,7 @@ func TestOriginals(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	search, deed := files[0], files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	for _, address := range []string{"/original", "/print"} {
 		got := g.get(t, 200, path(deed, address))
 		got.same(t, map[string]string{"Content-Disposition": `inline; filename="` + deed.Filename + `"`, "Content-Type": "application/pdf", "ETag": "", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"})
@@ -298,7 +298,7 @@ func TestOriginals(t *testing.T) {
 func TestZipOfAbstract(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	got := g.get(t, 200, "/abstracts/"+abstract+"/zip")
 	got.same(t, map[string]string{"Content-Type": "application/zip", "Content-Disposition": `attachment; filename="118 Orchard _Lane_.zip"`})
 	z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body)))
@@ -345,7 +345,7 @@ func TestDocumentForms(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleStaff)
+	g := h.visit(t, model.RoleStaff)
 	name := func() string {
 		f, err := h.vault.Files.Get(t.Context(), deed.ID)
 		if err != nil {
@@ -371,7 +371,7 @@ func TestDocumentForms(t *testing.T) {
 	g.get(t, 200, path(deed, "?page=2")).lacks(t, ` open>`)
 	g.post(t, 303, path(deed, "/trash"), url.Values{})
 	g.get(t, 200, path(deed, "")).has(t, "is in the trash", path(deed, "/restore"))
-	h.visit(t, title.RoleViewer).get(t, 404, path(deed, ""))
+	h.visit(t, model.RoleViewer).get(t, 404, path(deed, ""))
 	g.get(t, 404, path(deed, "/pages/1"))
 	g.post(t, 404, path(deed, "/trash"), url.Values{})
 	g.post(t, 303, path(deed, "/restore"), url.Values{"back": {"https://elsewhere.example"}})
@@ -383,13 +383,13 @@ func TestDocumentForms(t *testing.T) {
 func TestDocumentFormsAnywhere(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
-	g := h.visit(t, title.RoleStaff)
+	g := h.visit(t, model.RoleStaff)
 	loose, foldered := h.put(t, "loose.pdf", vaulttest.PDF(1, "1")), h.put(t, "foldered.pdf", vaulttest.PDF(1, "2"))
-	if _, _, err := h.vault.Files.Move(t.Context(), title.Actor{Kind: "operator"}, []uint64{foldered.ID}, 2); err != nil {
+	if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{foldered.ID}, 2); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		file title.File
+		file model.File
 		list string
 	}{{files[1], "/abstracts/" + abstract}, {foldered, "/vault/2?dir=down&sort=date"}, {loose, "/vault"}} {
 		script := []string{"HX-Request", "true", "HX-Current-URL", h.server.URL + c.list}
@@ -399,7 +399,7 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 		last := func(want string) {
 			t.Helper()
 			kind := ""
-			if err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error { kind = e.Kind; return err }); err != nil || kind != want {
+			if err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error { kind = e.Kind; return err }); err != nil || kind != want {
 				t.Errorf("%s: the log says %s, %v, want %s", c.file.Filename, kind, err, want)
 			}
 		}
@@ -435,7 +435,7 @@ func TestReadingIsNoted(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	g.send(t, 200, http.MethodHead, path(deed, "/pages/1"), nil, nil)
 	g.get(t, 200, path(deed, "/thumbnail"))
 	for _, address := range []string{"", "/text", "/original", "/print", "/download"} {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -19,17 +19,17 @@ import (
 func TestBackToTheRow(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleStaff)
+	cookie, actor := h.enter(t, "kim", model.RoleStaff)
 	names := make([]string, 100) // as many as one form may bring
 	for i := range names {
 		names[i] = fmt.Sprintf("%03d.pdf", i)
 	}
-	path, filed := h.abstractOf(t, actor, nil, title.Property{}, names...)
+	path, filed := h.abstractOf(t, actor, nil, model.Property{}, names...)
 	tray := h.tray(t)
 	if err := tray.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
 		t.Fatal(err)
 	}
-	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestBackToTheRow(t *testing.T) {
 // hopeless makes no picture: of one document never, of the other not just now.
 type hopeless struct{ drawer }
 
-func (hopeless) Picture(_ context.Context, r reader.Request, _, _ int, _ extract.Limits) (extract.Picture, error) {
+func (hopeless) Picture(_ context.Context, r sandbox.Request, _, _ int, _ extract.Limits) (extract.Picture, error) {
 	if r.Size%2 == 0 {
 		return extract.Picture{}, fmt.Errorf("too wide: %w", extract.ErrTooLarge)
 	}
-	return extract.Picture{}, reader.ErrDeadline
+	return extract.Picture{}, sandbox.ErrDeadline
 }
 
 // What fails for good is not offered another try, nor asked for a picture; after a week
@@ -65,7 +65,7 @@ func (hopeless) Picture(_ context.Context, r reader.Request, _, _ int, _ extract
 func TestFailedForGood(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Reader = hopeless{} })
-	h.user(t, "Owner", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
 	pdf := func(length int) []byte {
 		salt := ""
 		for len(vaulttest.PDF(1, salt))%2 != length%2 {
@@ -75,7 +75,7 @@ func TestFailedForGood(t *testing.T) {
 	}
 	never, slow := h.put(t, "never.pdf", pdf(0)), h.put(t, "slow.pdf", pdf(1))
 	h.vault.Start(time.Hour)
-	for _, f := range []title.File{never, slow} {
+	for _, f := range []model.File{never, slow} {
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 			now, err := h.vault.Files.Get(t.Context(), f.ID)
 			if err != nil || time.Now().After(end) {
@@ -86,8 +86,8 @@ func TestFailedForGood(t *testing.T) {
 			}
 		}
 	}
-	g := h.visit(t, title.RoleStaff)
-	retry := func(f title.File) string { return path(f, "/retry") }
+	g := h.visit(t, model.RoleStaff)
+	retry := func(f model.File) string { return path(f, "/retry") }
 	page := g.get(t, 200, path(never, ""))
 	page.has(t, "cannot be shown", "beyond the limits", path(never, "/download"))
 	page.lacks(t, retry(never), "/pages/")
@@ -98,11 +98,11 @@ func TestFailedForGood(t *testing.T) {
 		page.lacks(t, retry(never))
 	}
 	h.clock.Move(8 * 24 * time.Hour)
-	g = h.visit(t, title.RoleAdmin)
+	g = h.visit(t, model.RoleAdmin)
 	page = g.get(t, 200, "/")
 	page.has(t, retry(slow))
 	page.lacks(t, "beyond the limits")
-	if err := h.vault.Files.Trash(t.Context(), title.Actor{Kind: "operator"}, slow.ID, vault.Match{}); err != nil {
+	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, slow.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	g.get(t, 200, "/").lacks(t, "Could not be processed", "/documents/retry")

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/body"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -17,10 +17,10 @@ import (
 // that the document is in; anyone else the page that the form came from.
 
 // documentOf reads the document of the address.
-func (p *pages) documentOf(r *http.Request) (title.File, error) {
+func (p *pages) documentOf(r *http.Request) (model.File, error) {
 	id, err := number(r)
 	if err != nil {
-		return title.File{}, err
+		return model.File{}, err
 	}
 	return p.Vault.Files.Get(r.Context(), id)
 }
@@ -45,11 +45,11 @@ func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visit
 	typed := r.PostForm.Get("name")
 	name := file.Renamed(typed)
 	if name != "" {
-		name = body.Filename(name)
+		name = decode.Filename(name)
 	}
-	patch := title.FilePatch{Filename: title.Send(title.Given(name))}
+	patch := model.FilePatch{Filename: model.Send(model.Given(name))}
 	now, err := p.Vault.Files.Patch(r.Context(), who.Actor, file.ID, patch, vault.Match{})
-	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
+	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
 		return p.refuseName(w, r, who, file, nameRefusal{file.ID, typed, plainly(named.Message)})
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visit
 	return p.sayRenamed(w, r, who, now)
 }
 
-func (p *pages) sayRenamed(w http.ResponseWriter, r *http.Request, who visitor, file title.File) error {
+func (p *pages) sayRenamed(w http.ResponseWriter, r *http.Request, who visitor, file model.File) error {
 	if isPart(r) {
 		return p.sendRow(w, r, who, http.StatusOK, documentRow{File: file, Focus: true})
 	}
@@ -70,7 +70,7 @@ func (p *pages) sayRenamed(w http.ResponseWriter, r *http.Request, who visitor, 
 
 // refuseName shows the form again with what was typed and what is wrong with it, on
 // the page that it came from.
-func (p *pages) refuseName(w http.ResponseWriter, r *http.Request, who visitor, file title.File, refused nameRefusal) error {
+func (p *pages) refuseName(w http.ResponseWriter, r *http.Request, who visitor, file model.File, refused nameRefusal) error {
 	if isPart(r) {
 		return p.sendRow(w, r, who, refused.status(), documentRow{File: file, Renaming: true, Name: refused.typed, Problem: refused.problem})
 	}
@@ -114,7 +114,7 @@ func (p *pages) restoreDocument(w http.ResponseWriter, r *http.Request, who visi
 	if err != nil {
 		return err
 	}
-	file, err := p.Vault.Files.Restore(r.Context(), who.Actor, id, vault.Keep[title.File]{})
+	file, err := p.Vault.Files.Restore(r.Context(), who.Actor, id, vault.Keep[model.File]{})
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strconv"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // documentRow is one document in the list of its place.
 type documentRow struct {
-	title.File
+	model.File
 	Path     string // of the page that shows the document
 	List     string // the address of the list, to come back to
 	By       string // who filed it; "" where the log does not tell
@@ -52,7 +52,7 @@ func withValue(address, name, value string) string {
 }
 
 // documentRows are rows of a list, of which the address may ask for the form of one.
-func (p *pages) documentRows(ctx context.Context, files []title.File, list, renaming string) ([]documentRow, error) {
+func (p *pages) documentRows(ctx context.Context, files []model.File, list, renaming string) ([]documentRow, error) {
 	numbers := make([]uint64, 0, len(files))
 	for _, f := range files {
 		numbers = append(numbers, f.ID)
@@ -117,7 +117,7 @@ func (p *pages) documentRow(w http.ResponseWriter, r *http.Request, who visitor)
 // the list.
 func (p *pages) sendRow(w http.ResponseWriter, r *http.Request, who visitor, status int, said documentRow) error {
 	list := withValue(p.looksAt(r), "rename", "")
-	rows, err := p.documentRows(r.Context(), []title.File{said.File}, list, "")
+	rows, err := p.documentRows(r.Context(), []model.File{said.File}, list, "")
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -42,7 +42,7 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	file, content, err := p.Files.Open(r.Context(), uint64(link.File))
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		p.refuse(w, r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
 		return
 	}
@@ -65,7 +65,7 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 
 // transmit sends a document. A large one is verified on its way: where it is damaged the
 // connection breaks off before the end, so that no client takes it for complete.
-func (p *pages) transmit(w http.ResponseWriter, r *http.Request, file title.File, content io.ReadSeeker) {
+func (p *pages) transmit(w http.ResponseWriter, r *http.Request, file model.File, content io.ReadSeeker) {
 	http.ServeContent(w, r, "", file.CreatedAt, content)
 	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
 		p.Log.ErrorContext(r.Context(), "download is cut off", "error", verified.Err(), "file", file.ID, "request_id", requestID(w))
@@ -86,7 +86,7 @@ func (p *pages) parse(r *http.Request) (secret.Link, error) {
 	return p.Links.Parse(path, query, p.Now())
 }
 
-func describe(h http.Header, file title.File, name string) {
+func describe(h http.Header, file model.File, name string) {
 	disposition, policy := "attachment", elsePolicy
 	if inline[file.MIME] {
 		disposition = "inline"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -48,7 +48,7 @@ func (p *pages) idsOf(noun string) *secret.IDs {
 }
 
 // eventRows puts entries into words; the names of all their records are read at once.
-func (p *pages) eventRows(ctx context.Context, events []title.Event) ([]eventRow, error) {
+func (p *pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow, error) {
 	var records []string
 	for _, e := range events {
 		records = append(records, e.Record, e.Detail["abstract"])
@@ -64,7 +64,7 @@ func (p *pages) eventRows(ctx context.Context, events []title.Event) ([]eventRow
 	return rows, err
 }
 
-func (p *pages) eventRow(e title.Event, names map[string]vault.RecordName) eventRow {
+func (p *pages) eventRow(e model.Event, names map[string]vault.RecordName) eventRow {
 	word := wordOf(e.Kind)
 	row := eventRow{Seq: e.Seq, At: e.At, Who: actorWords(e.Actor), Address: e.Actor.Address, Words: word.words}
 	if e.Record != "" && word.record != "" {
@@ -136,7 +136,7 @@ func (p *pages) recordPath(noun string, id uint64) string {
 func cutRecord(of string) (noun string, id uint64, err error) {
 	noun, number, _ := strings.Cut(of, ":")
 	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
-		return noun, 0, title.Absent("record", of)
+		return noun, 0, model.Absent("record", of)
 	}
 	return noun, id, nil
 }

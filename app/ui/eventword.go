@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // eventWord says what a kind of event is in words: somebody "filed" the document.
@@ -105,14 +105,14 @@ func (w eventWord) Choice() string {
 func (w eventWord) Kind() string { return w.kind }
 
 // actorWords names who acts.
-func actorWords(a title.Actor) string {
+func actorWords(a model.Actor) string {
 	name := a.Name
 	switch a.Kind {
-	case title.ByUser:
+	case model.ByUser:
 		return name
-	case title.ByKey:
+	case model.ByKey:
 		return "API key " + name
-	case title.ByLink:
+	case model.ByLink:
 		return "Somebody with a link"
 	case "operator":
 		if name == "" {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -63,13 +63,13 @@ var notByReading = []string{
 // records makes one record of each noun, and gives what fills a page's path with it.
 func (h *house) records(t *testing.T) func(path, name string) string {
 	t.Helper()
-	operator := title.Actor{Kind: "operator"}
+	operator := model.Actor{Kind: "operator"}
 	file := h.put(t, "deed.pdf", vaulttest.PDF(2, "matrix"))
-	_, key, err := h.vault.Keys.Create(t.Context(), operator, title.KeyDraft{Name: "closing"})
+	_, key, err := h.vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	user := h.user(t, "somebody", title.RoleViewer)
+	user := h.user(t, "somebody", model.RoleViewer)
 	folder := h.someFolder(t)
 	abstract, attached := h.someAbstract(t)
 	order := h.someOrder(t)
@@ -107,7 +107,7 @@ func (h *house) someAbstract(t *testing.T) (string, uint64) {
 	if err := tray.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := h.vault.Abstracts.Create(t.Context(), title.Actor{Kind: "operator"}, title.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (h *house) someAbstract(t *testing.T) (string, uint64) {
 
 func (h *house) someOrder(t *testing.T) string {
 	t.Helper()
-	order, err := h.vault.Orders.Create(t.Context(), title.Actor{Kind: "operator"}, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (h *house) someOrder(t *testing.T) string {
 
 func (h *house) someFolder(t *testing.T) uint64 {
 	t.Helper()
-	folder, err := h.vault.Folders.Create(t.Context(), title.Actor{Kind: "operator"}, title.FolderDraft{Name: title.Given("Deeds")}, vault.Keep[title.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given("Deeds")}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // fewOptions is up to how many of them stand open as radio buttons.
@@ -23,7 +23,7 @@ const fewOptions = 4
 type input struct {
 	Name     string          // in the form, as in the API: county, custom_fields.search_type
 	Label    string          // in words
-	Type     title.FieldType // which control it gets
+	Type     model.FieldType // which control it gets
 	Values   []string        // what stands in it: one, or several of a multiselect
 	Options  []string        // of a dropdown or multiselect; also one that the field has lost since
 	Required bool            // marked; whether it may stay empty is the vault's to say
@@ -62,10 +62,10 @@ func (i input) Empty() bool {
 func (i input) Missing() bool { return i.Required && i.Empty() && !i.Fresh }
 
 // Radios reports a dropdown whose options all stand open.
-func (i input) Radios() bool { return i.Type == title.Dropdown && len(i.Options) <= fewOptions }
+func (i input) Radios() bool { return i.Type == model.Dropdown && len(i.Options) <= fewOptions }
 
 // Grouped reports a field of several controls, which share a legend.
-func (i input) Grouped() bool { return i.Radios() || i.Type == title.Multiselect }
+func (i input) Grouped() bool { return i.Radios() || i.Type == model.Multiselect }
 
 // Described names the elements that say more about the field.
 func (i input) Described() string {
@@ -82,8 +82,8 @@ func (i input) Described() string {
 func customName(key string) string { return "custom_fields." + key }
 
 // newInput is a custom field with values that stand in it.
-func newInput(def title.Field, values []string) input {
-	in := input{Name: customName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == title.Paragraph || def.Type == title.Multiselect}
+func newInput(def model.Field, values []string) input {
+	in := input{Name: customName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == model.Paragraph || def.Type == model.Multiselect}
 	in.offer(values)
 	return in
 }
@@ -101,20 +101,20 @@ func (i *input) offer(values []string) {
 // only what fits its type, whatever the type was when the value was stored.
 func (i input) untouched() []string {
 	switch i.Type {
-	case title.Multiselect:
+	case model.Multiselect:
 		return i.Values
-	case title.Dropdown:
+	case model.Dropdown:
 		for _, option := range slices.Backward(i.Options) {
 			if i.Has(option) {
 				return []string{option} // of several, the last one stays chosen
 			}
 		}
 		return nil
-	case title.Checkbox:
+	case model.Checkbox:
 		if !i.Empty() && i.Value() != "true" {
 			return []string{"false"}
 		}
-	case title.Date:
+	case model.Date:
 		if day, err := time.Parse(time.DateOnly, i.Value()); err != nil || day.Year() < 1 {
 			return nil
 		}
@@ -124,11 +124,11 @@ func (i input) untouched() []string {
 
 // newLine is a field of one line that every record has.
 func newLine(name, label, value string) input {
-	return input{Name: name, Label: label, Type: title.Text, Values: []string{value}}
+	return input{Name: name, Label: label, Type: model.Text, Values: []string{value}}
 }
 
 // stored are inputs of a definition set with the values of a record.
-func stored(defs []title.Field, values title.Values) []input {
+func stored(defs []model.Field, values model.Values) []input {
 	list := make([]input, 0, len(defs))
 	for _, def := range defs {
 		list = append(list, newInput(def, texts(values[def.Key])))
@@ -137,7 +137,7 @@ func stored(defs []title.Field, values title.Values) []input {
 }
 
 // typed are inputs with what a form holds, and what was refused of it.
-func typed(defs []title.Field, form url.Values, refused map[string]string) []input {
+func typed(defs []model.Field, form url.Values, refused map[string]string) []input {
 	list := make([]input, 0, len(defs))
 	for _, def := range defs {
 		in := newInput(def, sentTexts(def.Type, form[customName(def.Key)]))
@@ -151,8 +151,8 @@ func typed(defs []title.Field, form url.Values, refused map[string]string) []inp
 const noDate = "This is no date. Write it as month/day/year, like 3/14/2026."
 
 // spokenProblem is the sentence of a refusal as people need it.
-func spokenProblem(kind title.FieldType, sentence string) string {
-	if sentence != "" && sentence != tooOld && kind == title.Date {
+func spokenProblem(kind model.FieldType, sentence string) string {
+	if sentence != "" && sentence != tooOld && kind == model.Date {
 		return noDate
 	}
 	return sentence
@@ -173,15 +173,15 @@ func dateText(text string) string {
 
 // sentTexts are the values of a form's field; several controls of one name are led
 // by an empty one, which says that the field was there.
-func sentTexts(kind title.FieldType, sent []string) []string {
-	if kind == title.Multiselect {
+func sentTexts(kind model.FieldType, sent []string) []string {
+	if kind == model.Multiselect {
 		return slices.DeleteFunc(slices.Clone(sent), func(v string) bool { return v == "" })
 	}
 	if len(sent) == 0 {
 		return nil
 	}
 	text := plainText(sent[len(sent)-1])
-	if kind == title.Date {
+	if kind == model.Date {
 		text = dateText(text)
 	}
 	return []string{text}
@@ -193,30 +193,30 @@ func plainText(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // sentCustom reads the custom fields of a form; a field that is not in it was not
 // sent.
-func sentCustom(defs []title.Field, form url.Values) title.Custom {
+func sentCustom(defs []model.Field, form url.Values) model.Custom {
 	sent := map[string]json.RawMessage{}
 	for _, def := range defs {
 		if values, there := form[customName(def.Key)]; there {
 			sent[def.Key] = rawOf(def.Type, sentTexts(def.Type, values))
 		}
 	}
-	return title.Custom{Sent: sent}
+	return model.Custom{Sent: sent}
 }
 
 // rawOf is the JSON of what stands in a field; null for nothing.
-func rawOf(kind title.FieldType, values []string) json.RawMessage {
+func rawOf(kind model.FieldType, values []string) json.RawMessage {
 	switch {
-	case kind == title.Multiselect:
+	case kind == model.Multiselect:
 		return encoded(values)
 	case len(values) == 0 || values[0] == "":
 		return json.RawMessage("null")
-	case kind == title.Checkbox && values[0] == "true":
+	case kind == model.Checkbox && values[0] == "true":
 		return json.RawMessage("true")
-	case kind == title.Checkbox:
+	case kind == model.Checkbox:
 		return json.RawMessage("false")
-	case kind == title.Money:
+	case kind == model.Money:
 		return encoded(plainMoney(values[0])) // which is refused, if it is no amount
-	case kind == title.NumberType && len(values) == 1:
+	case kind == model.NumberType && len(values) == 1:
 		text := plainNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
 			return number
@@ -247,13 +247,13 @@ func plainNumber(text string) string {
 func (i input) Amount() string { return amount(i.Type, i.Value()) }
 
 // amount is Amount of a text; what is none stays as it is.
-func amount(kind title.FieldType, text string) string {
-	if kind != title.Money {
+func amount(kind model.FieldType, text string) string {
+	if kind != model.Money {
 		return grouped(text)
 	}
 	plain := plainMoney(text)
 	whole, cents, _ := strings.Cut(plain, ".")
-	if amount, ok := title.Amount(plain); !ok || amount != plain {
+	if amount, ok := model.Amount(plain); !ok || amount != plain {
 		return text
 	}
 	return "$" + commas(whole) + "." + cents
@@ -262,7 +262,7 @@ func amount(kind title.FieldType, text string) string {
 // plainMoney is an amount of money as it is stored, of any way in which people write one;
 // any other text stays as it is.
 func plainMoney(text string) string {
-	if amount, ok := title.Amount(plainNumber(text)); ok {
+	if amount, ok := model.Amount(plainNumber(text)); ok {
 		return amount
 	}
 	return text
@@ -272,7 +272,7 @@ func plainMoney(text string) string {
 // browser rewrites foreign letters and sends nothing that it finds fault with. A value
 // that this could happen to gets a plain control.
 func (i input) Control() string {
-	kind, special := map[title.FieldType]string{title.Email: "email", title.Phone: "tel", title.URL: "url"}[i.Type]
+	kind, special := map[model.FieldType]string{model.Email: "email", model.Phone: "tel", model.URL: "url"}[i.Type]
 	foreign := strings.ContainsFunc(i.Value(), func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(strings.ToLower(i.Value()), "xn--")
 	if !special || foreign || !i.Empty() && !i.Type.Takes(i.Value()) {
 		return "text"
@@ -283,9 +283,9 @@ func (i input) Control() string {
 // Link is the address that a value leads to; "" for none.
 func (i input) Link() string {
 	switch {
-	case i.Type == title.URL && i.Type.Takes(i.Value()):
+	case i.Type == model.URL && i.Type.Takes(i.Value()):
 		return i.Value()
-	case i.Type == title.Email && i.Type.Takes(i.Value()):
+	case i.Type == model.Email && i.Type.Takes(i.Value()):
 		return "mailto:" + i.Value()
 	}
 	return ""
@@ -294,9 +294,9 @@ func (i input) Link() string {
 // Keyboard is the one that a telephone shows for the field.
 func (i input) Keyboard() string {
 	switch i.Type {
-	case title.NumberType, title.Money:
+	case model.NumberType, model.Money:
 		return "decimal"
-	case title.Phone:
+	case model.Phone:
 		return "tel"
 	}
 	return string(i.Type)
@@ -362,47 +362,47 @@ func texts(raw json.RawMessage) []string {
 }
 
 // shown is a stored value as people read it.
-func shown(kind title.FieldType, values []string) string {
+func shown(kind model.FieldType, values []string) string {
 	switch {
 	case len(values) == 0:
 		return ""
-	case kind == title.Date:
+	case kind == model.Date:
 		return date(values[0])
-	case (kind == title.NumberType || kind == title.Money) && len(values) == 1:
+	case (kind == model.NumberType || kind == model.Money) && len(values) == 1:
 		return amount(kind, values[0])
-	case kind == title.Checkbox && values[0] == "true":
+	case kind == model.Checkbox && values[0] == "true":
 		return "Yes"
-	case kind == title.Checkbox && values[0] == "false":
+	case kind == model.Checkbox && values[0] == "false":
 		return "No"
 	}
 	return strings.Join(values, ", ")
 }
 
 // printer gives a short text for the values of a field.
-type printer func(kind title.FieldType, values []string) string
+type printer func(kind model.FieldType, values []string) string
 
 // fingerprint tells two values of a field apart as far as a form can: a blank is a
 // blank, however it is sent, and what a browser changes on the way is no change.
-func fingerprint(kind title.FieldType, values []string) string {
+func fingerprint(kind model.FieldType, values []string) string {
 	plain := make([]string, 0, len(values))
 	for _, v := range values {
 		v = string(legible([]byte(strings.ReplaceAll(plainText(v), "\r", "\n"))))
-		if kind != title.Paragraph {
+		if kind != model.Paragraph {
 			v = strings.TrimSpace(strings.ReplaceAll(v, "\n", ""))
 		}
 		switch kind {
-		case title.NumberType:
+		case model.NumberType:
 			v = plainNumber(v)
-		case title.Money:
+		case model.Money:
 			v = plainMoney(v)
-		case title.Phone:
+		case model.Phone:
 			v = strings.Join(strings.Fields(v), " ")
 		}
 		if v != "" {
 			plain = append(plain, v)
 		}
 	}
-	if kind == title.Multiselect {
+	if kind == model.Multiselect {
 		slices.Sort(plain)
 		plain = slices.Compact(plain)
 	}

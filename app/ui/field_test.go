@@ -9,26 +9,26 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/web"
 )
 
-var everyField = []title.Field{
-	{Key: "line", Label: "Line", Type: title.Text, Required: true},
-	{Key: "long", Label: "Long", Type: title.Paragraph},
-	{Key: "day", Label: "Day", Type: title.Date},
-	{Key: "few", Label: "Few", Type: title.Dropdown, Options: []string{"A", "B"}},
-	{Key: "many", Label: "Many", Type: title.Dropdown, Options: []string{"1", "2", "3", "4", "5"}},
-	{Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y", "Z"}},
-	{Key: "amount", Label: "Amount", Type: title.NumberType},
-	{Key: "yes", Label: "Yes", Type: title.Checkbox},
-	{Key: "fee", Label: "Fee", Type: title.Money},
-	{Key: "mail", Label: "Mail", Type: title.Email},
-	{Key: "phone", Label: "Phone", Type: title.Phone},
-	{Key: "web", Label: "Web", Type: title.URL},
+var everyField = []model.Field{
+	{Key: "line", Label: "Line", Type: model.Text, Required: true},
+	{Key: "long", Label: "Long", Type: model.Paragraph},
+	{Key: "day", Label: "Day", Type: model.Date},
+	{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}},
+	{Key: "many", Label: "Many", Type: model.Dropdown, Options: []string{"1", "2", "3", "4", "5"}},
+	{Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y", "Z"}},
+	{Key: "amount", Label: "Amount", Type: model.NumberType},
+	{Key: "yes", Label: "Yes", Type: model.Checkbox},
+	{Key: "fee", Label: "Fee", Type: model.Money},
+	{Key: "mail", Label: "Mail", Type: model.Email},
+	{Key: "phone", Label: "Phone", Type: model.Phone},
+	{Key: "web", Label: "Web", Type: model.URL},
 }
 
-// What a form holds becomes the JSON that the rules of app/title take, and back.
+// What a form holds becomes the JSON that the rules of app/model take, and back.
 func TestSentCustom(t *testing.T) {
 	t.Parallel()
 	form := url.Values{
@@ -87,7 +87,7 @@ func TestWrittenNumbers(t *testing.T) {
 		if sent != row.sent {
 			t.Errorf("%q is sent as %s, want %s", row.typed, sent, row.sent)
 		}
-		if got := shown(title.NumberType, texts(json.RawMessage(sent))); got != row.shown {
+		if got := shown(model.NumberType, texts(json.RawMessage(sent))); got != row.shown {
 			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
 		}
 		if in := newInput(everyField[6], texts(json.RawMessage(sent))); in.Amount() != row.shown {
@@ -109,7 +109,7 @@ func TestWrittenMoney(t *testing.T) {
 		if want := string(encoded(row.sent)); sent != want {
 			t.Errorf("%q is sent as %s, want %s", row.typed, sent, want)
 		}
-		if got := shown(title.Money, texts(json.RawMessage(sent))); got != row.shown {
+		if got := shown(model.Money, texts(json.RawMessage(sent))); got != row.shown {
 			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
 		}
 		if in := newInput(everyField[8], texts(json.RawMessage(sent))); in.Amount() != row.shown {
@@ -194,8 +194,8 @@ func TestFieldPart(t *testing.T) {
 		{"no phone", newInput(everyField[10], nil), []string{`type="tel"`, `value=""`}},
 		{"url", newInput(everyField[11], []string{"https://a.b/?c=d&e"}), []string{`type="url" inputmode="url"`, `value="https://a.b/?c=d&amp;e"`}},
 		{"what is no url", newInput(everyField[11], []string{"http://192.0.2.999/"}), []string{`type="text" inputmode="url"`}},
-		{"problem", input{Name: "county", Label: "County", Type: title.Text, Problem: "Too long.", Values: []string{"x"}}, []string{`aria-invalid="true"`, `aria-describedby="county-problem"`, `id="county-problem"`, "Too long."}},
-		{"a wrong date keeps its text", input{Name: "d", Type: title.Date, Problem: "No.", Values: []string{"3/14"}}, []string{`value="3/14"`}},
+		{"problem", input{Name: "county", Label: "County", Type: model.Text, Problem: "Too long.", Values: []string{"x"}}, []string{`aria-invalid="true"`, `aria-describedby="county-problem"`, `id="county-problem"`, "Too long."}},
+		{"a wrong date keeps its text", input{Name: "d", Type: model.Date, Problem: "No.", Values: []string{"3/14"}}, []string{`value="3/14"`}},
 	} {
 		got := show(c.in)
 		for _, want := range c.want {

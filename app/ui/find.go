@@ -11,13 +11,13 @@ import (
 	"time"
 	"unicode"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // searches looks for records of every kind by their fields and their text.
 type searches interface {
-	Search(ctx context.Context, actor title.Actor, q vault.SearchQuery) (vault.SearchPage, error)
+	Search(ctx context.Context, actor model.Actor, q vault.SearchQuery) (vault.SearchPage, error)
 }
 
 const (
@@ -31,7 +31,7 @@ type findPage struct {
 	listing
 	found
 	Tabs      []findTab
-	Templates []title.Template // retired ones too, since their abstracts stay
+	Templates []model.Template // retired ones too, since their abstracts stay
 	Number    int              // of the page, from 1
 	Passed    string           // how many documents have no text that could be searched; "" for none
 	leads     bool             // the text is the number of one record
@@ -318,7 +318,7 @@ func byName(by string) string {
 
 // sentenceOf is the sentence of an error for people.
 func sentenceOf(err error) string {
-	var named *title.Error
+	var named *model.Error
 	if errors.As(err, &named) {
 		return plainly(named.Message)
 	}

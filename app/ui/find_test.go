@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -39,8 +39,8 @@ func TestFindPage(t *testing.T) {
 	h := open(t)
 	one := h.order(t, "26-<1>", 5, elm())
 	other := h.order(t, "26-2", 5, elm())
-	h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane")})
-	viewer := h.visit(t, title.RoleViewer)
+	h.order(t, "77", 5, model.PropertyDraft{Address: model.Given("8 Mill Lane")})
+	viewer := h.visit(t, model.RoleViewer)
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
 	}
@@ -77,7 +77,7 @@ func TestFindPastTheEnd(t *testing.T) {
 	h := open(t)
 	h.order(t, "26-1", 5, elm())
 	h.order(t, "26-2", 5, elm())
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	const ends, all = "The list ends before this page", "Nothing has all of what you asked for"
 	check := func() {
 		t.Helper()
@@ -102,8 +102,8 @@ func TestFindPastTheEnd(t *testing.T) {
 func TestFindBySign(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	clerk := h.visit(t, title.RoleStaff)
-	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Birch & Söhne"}, title.Property{County: "Albany"})
+	clerk := h.visit(t, model.RoleStaff)
+	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Birch & Söhne"}, model.Property{County: "Albany"})
 	h.indexed(t)
 	for _, path := range []string{"/find?q=and", "/find/box?q=and"} {
 		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: ", "<mark>&amp;</mark>")
@@ -114,7 +114,7 @@ func TestFindBySign(t *testing.T) {
 func TestFindAbout(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	h.order(t, "26-1", 5, elm())
 	h.indexed(t)
 	ask := func() (page, box reply) {
@@ -136,8 +136,8 @@ func TestFindAbout(t *testing.T) {
 func TestFindWhileIndexIsMade(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
-	h.user(t, "Owner", title.RoleAdmin)
-	viewer := h.visit(t, title.RoleViewer)
+	h.user(t, "Owner", model.RoleAdmin)
+	viewer := h.visit(t, model.RoleViewer)
 	for _, number := range []string{"26-1", "26-2", "26-3", "26-4"} {
 		h.order(t, number, 5, elm())
 	}
@@ -161,9 +161,9 @@ func TestFindWhileIndexIsMade(t *testing.T) {
 func TestFindLoose(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane")})
+	h.order(t, "77", 5, model.PropertyDraft{Address: model.Given("8 Mill Lane")})
 	h.indexed(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	ask := func(path string) reply { return viewer.get(t, 200, path, "HX-Request", "true") }
 	for _, path := range []string{"/find?q=mill+", "/find/box?q=mill+"} {
 		ask(path+"x").has(t, "Mill", "Also shown: what has no word “x”.")
@@ -182,7 +182,7 @@ func TestFindTells(t *testing.T) {
 	h := open(t)
 	h.order(t, "26-2", 5, elm())
 	h.indexed(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	const how, apart = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
 	viewer.get(t, 200, "/find").has(t, how)
 	for _, path := range []string{"/find?q=", "/find/box?q="} {
@@ -199,8 +199,8 @@ func TestFindTells(t *testing.T) {
 func TestFindShowsLines(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	clerk := h.visit(t, title.RoleStaff)
-	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, title.Property{County: "Albany"})
+	clerk := h.visit(t, model.RoleStaff)
+	h.abstractOf(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, model.Property{County: "Albany"})
 	h.indexed(t)
 	for _, path := range []string{"/find?q=hebert", "/find/box?q=hebert"} {
 		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: <mark>Hebert</mark>, Theodore / O&#39;Neal, Sean")
@@ -211,7 +211,7 @@ func TestFindShowsLines(t *testing.T) {
 func TestFindWithoutWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	const abstracts, orders = `href="/abstracts?`, `href="/orders?`
 	for query, want := range map[string][]string{
 		"county=St.+Tammany&state=LA":         {`href="/abstracts?county=St.&#43;Tammany&amp;state=LA">All abstracts in St. Tammany, LA<`, `href="/orders?county=St.&#43;Tammany&amp;state=LA">All orders in St. Tammany, LA<`},
@@ -242,7 +242,7 @@ func TestFindRefuses(t *testing.T) {
 	h := open(t)
 	h.order(t, "26-2", 5, elm())
 	h.indexed(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	for _, row := range []struct{ name, q, want string }{
 		{"long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
 		{"much", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
@@ -268,7 +268,7 @@ func TestFindRefuses(t *testing.T) {
 func TestFindAddress(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	viewer.get(t, 303, "/find?go=1&q=elm+tree&kind=file&template=&county=Dane&state=&from=&to=").
 		same(t, map[string]string{"Location": "/find?county=Dane&kind=file&q=elm+tree"})
 	for _, row := range []struct{ name, was, now, header string }{
@@ -295,7 +295,7 @@ func TestFindBox(t *testing.T) {
 	h := open(t)
 	one := h.order(t, "26-<1>", 5, elm())
 	h.indexed(t)
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	ask := func(q string) reply {
 		return viewer.get(t, 200, "/find/box?q="+url.QueryEscape(q), "HX-Request", "true")
 	}
@@ -316,7 +316,7 @@ func TestWordsInDocument(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	for _, row := range []struct {
 		query, words string
 		hits         int
@@ -353,7 +353,7 @@ func TestFindLeadsToThePage(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	h.vault.Start(1 << 40)
 	h.processed(t)
 	h.indexed(t)
@@ -391,7 +391,7 @@ func TestFindAfterARestore(t *testing.T) {
 		}
 	})
 	h.indexed(t)
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	want := fmt.Sprintf("%d documents are not found by what they say yet, only by name.", len(files))
 	for _, q := range []string{"warranty", "deed"} {
 		g.get(t, 200, "/find?q="+q).has(t, want)
@@ -404,7 +404,7 @@ func TestSearchIndexCard(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	h.order(t, "26-1", 5, elm())
-	admin := h.visit(t, title.RoleAdmin)
+	admin := h.visit(t, model.RoleAdmin)
 	admin.get(t, 200, "/admin/settings").has(t, "There is no index of words", "Make anew")
 	h.indexed(t)
 	admin.get(t, 200, "/admin/settings").has(t, "1 record in ", "with every change there was")

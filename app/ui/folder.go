@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -192,7 +192,7 @@ func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 	if err != nil {
 		return err
 	}
-	in := map[uint64][]title.Folder{}
+	in := map[uint64][]model.Folder{}
 	for _, folder := range all {
 		in[folder.ParentID] = append(in[folder.ParentID], folder)
 	}
@@ -217,8 +217,8 @@ func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 // refusedFolder shows the folder again with what is wrong with the form; any other
 // error is given back.
 func (p *pages) refusedFolder(w http.ResponseWriter, r *http.Request, who visitor, id uint64, form string, err error, fill func(*folderSheet)) error {
-	var named *title.Error
-	if !errors.As(err, &named) || named.Kind != title.Invalid && named.Kind != title.Conflict {
+	var named *model.Error
+	if !errors.As(err, &named) || named.Kind != model.Invalid && named.Kind != model.Conflict {
 		return err
 	}
 	sheet, failed := p.folderSheet(r, id, form)
@@ -239,16 +239,16 @@ func (p *pages) createFolder(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	draft := title.FolderDraft{Name: title.Given(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
-	made, err := p.Vault.Folders.Create(r.Context(), who.Actor, draft, vault.Keep[title.Folder]{})
+	draft := model.FolderDraft{Name: model.Given(r.PostForm.Get("name")), ParentID: folderNumber(parent)}
+	made, err := p.Vault.Folders.Create(r.Context(), who.Actor, draft, vault.Keep[model.Folder]{})
 	if err != nil {
 		return p.refusedFolder(w, r, who, parent, "new", err, func(s *folderSheet) { s.NewName = r.PostForm.Get("name") })
 	}
 	return p.see(w, r, folderPath(made.ID), "The folder is made.")
 }
 
-func folderNumber(id uint64) title.Number {
-	return title.Number{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
+func folderNumber(id uint64) model.Number {
+	return model.Number{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
 }
 
 // formFolder is a folder that a form names; 0 for "".
@@ -259,7 +259,7 @@ func formFolder(r *http.Request, name string) (uint64, error) {
 	}
 	id, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, title.Refusal(name, "Choose a folder of the list.")
+		return 0, model.Refusal(name, "Choose a folder of the list.")
 	}
 	return id, nil
 }
@@ -269,7 +269,7 @@ func (p *pages) renameFolder(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	patch := title.FolderPatch{Name: title.Send(title.Given(r.PostForm.Get("name")))}
+	patch := model.FolderPatch{Name: model.Send(model.Given(r.PostForm.Get("name")))}
 	if _, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{}); err != nil {
 		return p.refusedFolder(w, r, who, id, "rename", err, func(s *folderSheet) { s.OwnName = r.PostForm.Get("name") })
 	}
@@ -289,7 +289,7 @@ func (p *pages) moveFolder(w http.ResponseWriter, r *http.Request, who visitor) 
 	if err != nil {
 		return err
 	}
-	patch := title.FolderPatch{ParentID: title.Send(folderNumber(parent))}
+	patch := model.FolderPatch{ParentID: model.Send(folderNumber(parent))}
 	now, err := p.Vault.Folders.Patch(r.Context(), who.Actor, id, patch, vault.Match{})
 	if err != nil {
 		return p.refusedFolder(w, r, who, id, "move", err, func(*folderSheet) {})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -16,7 +16,7 @@ import (
 func TestFolderPages(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff, viewer := h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	staff, viewer := h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
 	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No document is outside a folder", `data-to="none"`, `action="/vault/documents"`, "New folder")
 
 	made := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}})
@@ -91,14 +91,14 @@ func TestFolderPages(t *testing.T) {
 func TestFolderZip(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	g := h.visit(t, title.RoleViewer)
-	inner, err := h.vault.Folders.Create(t.Context(), title.Actor{Kind: "operator"}, title.FolderDraft{Name: title.Given("Inner"), ParentID: title.Number{Present: true, Valid: true, Value: 1}}, vault.Keep[title.Folder]{})
+	g := h.visit(t, model.RoleViewer)
+	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.Given("Inner"), ParentID: model.Number{Present: true, Valid: true, Value: 1}}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, folder := range []uint64{1, inner.ID, 2} {
 		file := h.put(t, fmt.Sprintf("%d.pdf", i), vaulttest.PDF(1, fmt.Sprint(i)))
-		if _, _, err := h.vault.Files.Move(t.Context(), title.Actor{Kind: "operator"}, []uint64{file.ID}, folder); err != nil {
+		if _, _, err := h.vault.Files.Move(t.Context(), model.Actor{Kind: "operator"}, []uint64{file.ID}, folder); err != nil {
 			t.Fatal(err)
 		}
 	}

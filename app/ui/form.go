@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // formTime is how long a form may take to arrive once its head is there, and more
@@ -64,7 +64,7 @@ func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		leaveForm(w, r)
-		if title.KindOf(err) == title.Closing {
+		if model.KindOf(err) == model.Closing {
 			return err
 		}
 		if long, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -12,7 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // No one fills the memory with forms. Those of whom it is not known whether they may do
@@ -23,7 +23,7 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	h := open(t)
 	var held, asked atomic.Int64
 	var owners sync.Map
-	full := &title.Error{Kind: title.Closing, Message: "Too many."}
+	full := &model.Error{Kind: model.Closing, Message: "Too many."}
 	h.room = func(_ context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
 		owners.Store(owner, true)
 		asked.Store(length)
@@ -50,7 +50,7 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	h.post(t, 503, "/abstracts", form(1<<20+1), owner)
 	givesBack(t, &held)
 
-	kim := h.visit(t, title.RoleStaff)
+	kim := h.visit(t, model.RoleStaff)
 	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"unicode"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/search"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 	"deedkeep/app/vault"
 )
 
@@ -23,14 +23,14 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool           // Counts are known,
-	About   bool           // but for what the index does not have yet
-	Late    string         // what is not found yet; "" where nothing is to be said
-	Fuzzy   bool           // some of Rows are there with a typing error allowed for
-	Loose   string         // what some of Rows are there without, in a sentence; "" for nothing
-	from    string         // the list that documents lead back to; "" for none
-	strict  *search.Marker // marks nothing with a typing error
-	marker  *search.Marker
+	Counted bool          // Counts are known,
+	About   bool          // but for what the index does not have yet
+	Late    string        // what is not found yet; "" where nothing is to be said
+	Fuzzy   bool          // some of Rows are there with a typing error allowed for
+	Loose   string        // what some of Rows are there without, in a sentence; "" for nothing
+	from    string        // the list that documents lead back to; "" for none
+	strict  *query.Marker // marks nothing with a typing error
+	marker  *query.Marker
 	Partial string // why only numbers and addresses were looked at; "" where all was
 	Making  bool   // for there is no whole index yet: to ask again will help
 }
@@ -40,8 +40,8 @@ type foundRow struct {
 	vault.SearchHit
 	Number   int // among those shown, from 1
 	Path     string
-	Name     []search.Piece
-	Below    []search.Piece
+	Name     []query.Piece
+	Below    []query.Piece
 	Snippet  []vault.SnippetPiece // nil where Name and Below show it already
 	KindName string
 }
@@ -73,15 +73,15 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	if f.Short = tooLittle(f.Text); f.Short {
 		return f, nil
 	}
-	f.strict = search.NewMarker(q.Text)
+	f.strict = query.NewMarker(q.Text)
 	f.marker = f.strict
 	state := p.searchIndex(ctx) // as it was when it answered, or worse
 	answer, err := p.Search.Search(ctx, who.Actor, q)
-	switch title.KindOf(err) {
-	case title.Invalid:
+	switch model.KindOf(err) {
+	case model.Invalid:
 		problems["q"] = sentenceOf(err)
 		return f, nil
-	case title.Closing:
+	case model.Closing:
 		f.Partial = sentenceOf(err)
 		now := p.searchIndex(ctx)
 		f.Making = !now.Ready
@@ -145,17 +145,17 @@ func (f *found) add(p *pages, hit vault.SearchHit) {
 
 // said reports whether everything that is marked in a snippet is marked in one of the
 // lines too.
-func said(snippet []vault.SnippetPiece, lines ...[]search.Piece) bool {
+func said(snippet []vault.SnippetPiece, lines ...[]query.Piece) bool {
 	var shown strings.Builder
 	for _, line := range lines {
 		for _, part := range line {
 			if part.Marked {
-				shown.WriteString(" " + title.Squeezed(part.Text) + " " + part.Text)
+				shown.WriteString(" " + model.Squeezed(part.Text) + " " + part.Text)
 			}
 		}
 	}
 	for _, piece := range snippet {
-		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(title.Squeezed(piece.Text), piece.Text)) { // a sign has no letters
+		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.Squeezed(piece.Text), piece.Text)) { // a sign has no letters
 			return false
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"deedkeep/app/search"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 	"deedkeep/app/vault"
 )
 
@@ -76,7 +76,7 @@ func broken(hit vault.SearchHit, snippet []vault.SnippetPiece) []vault.SnippetPi
 // erring reports whether a row is there for what is spelled otherwise than what was typed.
 func (f *found) erring(row foundRow) bool {
 	some := false
-	for _, line := range [][]search.Piece{row.Name, row.Below, row.SearchHit.Snippet} {
+	for _, line := range [][]query.Piece{row.Name, row.Below, row.SearchHit.Snippet} {
 		var whole strings.Builder
 		for _, piece := range line {
 			whole.WriteString(piece.Text)
@@ -91,11 +91,11 @@ func (f *found) erring(row foundRow) bool {
 }
 
 // marked is what is marked of a line, in its letters and digits, or in signs that have none.
-func marked(line []search.Piece) string {
+func marked(line []query.Piece) string {
 	var b strings.Builder
 	for _, piece := range line {
 		if piece.Marked {
-			b.WriteString(cmp.Or(title.Squeezed(piece.Text), piece.Text))
+			b.WriteString(cmp.Or(model.Squeezed(piece.Text), piece.Text))
 		}
 	}
 	return b.String()
@@ -106,7 +106,7 @@ func without(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
 	quotes := 0
 	for _, r := range text {
-		if strings.ContainsRune(title.Quotes, r) {
+		if strings.ContainsRune(model.Quotes, r) {
 			quotes++
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Whoever is at work on what a colleague trashes is told who it was, and how it comes
@@ -12,7 +12,7 @@ import (
 func TestTrashedByColleague(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	dana, kim, viewer := h.visit(t, title.RoleAdmin), h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	dana, kim, viewer := h.visit(t, model.RoleAdmin), h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
 	for _, made := range []string{
 		dana.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"),
 		dana.post(t, 303, "/orders", url.Values{"order_number": {"26-<1>"}}).Header.Get("Location"),

@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"deedkeep/app/api"
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
-	"deedkeep/app/wire"
 )
 
 // house is a vault whose signed links are answered by a real HTTP server.
@@ -44,7 +44,7 @@ type house struct {
 func open(t *testing.T) *house {
 	t.Helper()
 	h := openEmpty(t, nil)
-	h.user(t, "Owner", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
 	return h
 }
 
@@ -88,10 +88,10 @@ func openEmpty(t *testing.T, adjust func(*vault.Options)) *house {
 }
 
 // user makes a user with goodPassword.
-func (h *house) user(t *testing.T, name string, role title.Role) title.User {
+func (h *house) user(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
-	_, user, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: name, Role: role, Password: &password})
+	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: name, Role: role, Password: &password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (h *house) as(t *testing.T, name string) string {
 }
 
 // newcomer makes a user of a role and signs in.
-func (h *house) newcomer(t *testing.T, name string, role title.Role) (token string, actor title.Actor) {
+func (h *house) newcomer(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
 	t.Helper()
 	h.user(t, name, role)
 	token = h.session(t, name, "")
@@ -128,12 +128,12 @@ func (h *house) newcomer(t *testing.T, name string, role title.Role) (token stri
 }
 
 // doctor finds what no installation has.
-func (h *house) doctor(context.Context) (wire.Doctor, error) {
-	return wire.Doctor{Findings: []wire.Diagnosis{{Check: "clock", State: "ok", Says: "right"}, {Check: "disk <1>", State: "bad", Says: "gone", Do: "buy one"}}}, nil
+func (h *house) doctor(context.Context) (apitypes.Doctor, error) {
+	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Says: "right"}, {Check: "disk <1>", State: "bad", Says: "gone", Do: "buy one"}}}, nil
 }
 
 // put stores a document and gives its record.
-func (h *house) put(t *testing.T, filename string, content []byte) title.File {
+func (h *house) put(t *testing.T, filename string, content []byte) model.File {
 	t.Helper()
 	tray, err := h.vault.Files.NewTray(t.Context())
 	if err != nil {
@@ -143,7 +143,7 @@ func (h *house) put(t *testing.T, filename string, content []byte) title.File {
 	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := h.vault.Files.Upload(t.Context(), title.Actor{Kind: "operator"}, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Fatalf("%s: %+v, %v", filename, filed, err)
 	}
@@ -151,7 +151,7 @@ func (h *house) put(t *testing.T, filename string, content []byte) title.File {
 }
 
 // link signs a link that lives for five minutes.
-func (h *house) link(file title.File) string {
+func (h *house) link(file model.File) string {
 	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
 }
 
@@ -234,13 +234,13 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 }
 
 // lose takes the bytes of a document away, as a failing disk would.
-func (h *house) lose(t *testing.T, file title.File) {
+func (h *house) lose(t *testing.T, file model.File) {
 	t.Helper()
 	if err := os.Remove(h.blob(file)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *house) blob(file title.File) string {
+func (h *house) blob(file model.File) string {
 	return filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
 }

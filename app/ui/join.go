@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -40,7 +40,7 @@ func (p *pages) join(w http.ResponseWriter, r *http.Request, _ visitor) error {
 		return p.joinForm(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
 	}
 	user, err := p.Vault.Users.Accept(r.Context(), token, vault.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
-	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
+	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
 		return p.joinForm(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), problems(named.Fields))
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *pages) joined(w http.ResponseWriter, r *http.Request, name, password st
 	return p.welcome(w, r, in, "/")
 }
 
-func problems(fields title.Fields) map[string]string {
+func problems(fields model.Fields) map[string]string {
 	found := map[string]string{}
 	for _, f := range fields {
 		found[f.Field] = plainly(strings.Join(f.Sentences, " "))
@@ -90,13 +90,13 @@ func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in 
 		First      bool
 		Least      int
 		Problems   map[string]string
-	}{text, name, in.First, title.LeastPassword, problems}})
+	}{text, name, in.First, model.LeastPassword, problems}})
 }
 
 // spent tells of a link that opens nothing how to go on; other failures stay what
 // they are.
 func spent(err error) error {
-	if kind := title.KindOf(err); kind == title.NotFound || kind == title.Conflict {
+	if kind := model.KindOf(err); kind == model.NotFound || kind == model.Conflict {
 		return &formError{http.StatusNotFound, "This link does not work", "It was used already, has ended after 24 hours, or was cut on its way. Ask your administrator for a new one."}
 	}
 	return err

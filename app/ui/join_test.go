@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -20,7 +20,7 @@ const goodPassword = "Canary on the courthouse steps"
 // invite makes a user who has to choose a password, and gives the path of the link.
 func (h *house) invite(t *testing.T) string {
 	t.Helper()
-	token, _, err := h.vault.Users.Create(t.Context(), title.Actor{Kind: "operator"}, title.UserDraft{Name: "Kim <Lee>", Role: title.RoleAdmin})
+	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "Kim <Lee>", Role: model.RoleAdmin})
 	if err != nil {
 		t.Fatal(err)
 	}

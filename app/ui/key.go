@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // ability is one that a key may have, in words.
@@ -16,13 +16,13 @@ type ability struct{ Name, Text string }
 // abilities are those of title.Abilities, in words.
 func abilities() []ability {
 	texts := map[string]string{
-		title.AbilityAPI:     "Everything in the API: read, file, change, move to the trash",
-		title.AbilityRead:    "Read only: lists, records, documents",
-		title.AbilityEvents:  "The log of who did what",
-		title.AbilityMetrics: "Figures for monitoring",
+		model.AbilityAPI:     "Everything in the API: read, file, change, move to the trash",
+		model.AbilityRead:    "Read only: lists, records, documents",
+		model.AbilityEvents:  "The log of who did what",
+		model.AbilityMetrics: "Figures for monitoring",
 	}
 	var list []ability
-	for _, name := range title.Abilities() {
+	for _, name := range model.Abilities() {
 		list = append(list, ability{name, texts[name]})
 	}
 	return list
@@ -42,7 +42,7 @@ var (
 // days reads a choice of days; Invalid names the field for what is none of the choices.
 func days(choices []choice, value, field string) (time.Duration, error) {
 	if !slices.ContainsFunc(choices, func(c choice) bool { return c.Value == value }) {
-		return 0, title.Refusal(field, "Choose one of the list.")
+		return 0, model.Refusal(field, "Choose one of the list.")
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
@@ -53,14 +53,14 @@ func days(choices []choice, value, field string) (time.Duration, error) {
 
 // keyLine is a key as administrators see one.
 type keyLine struct {
-	title.Key
+	model.Key
 	State string // active, soon (it expires within 14 days), expired, revoked
 }
 
 // soon is how long before its end a key is marked.
 const soon = 14 * oneDay
 
-func (p *pages) keyLine(key title.Key) keyLine {
+func (p *pages) keyLine(key model.Key) keyLine {
 	now, line := p.Now(), keyLine{Key: key, State: "active"}
 	switch {
 	case key.RevokedAt != nil:
@@ -112,7 +112,7 @@ func (newKeyForm) Lives() []choice { return keyLives }
 func (f newKeyForm) Has(name string) bool { return slices.Contains(f.Chosen, name) }
 
 func (p *pages) newKey(w http.ResponseWriter, r *http.Request, who visitor) error {
-	return p.newKeyForm(w, r, who, http.StatusOK, newKeyForm{Chosen: []string{title.AbilityAPI}, Life: "365", Once: rand.Text()})
+	return p.newKeyForm(w, r, who, http.StatusOK, newKeyForm{Chosen: []string{model.AbilityAPI}, Life: "365", Once: rand.Text()})
 }
 
 func (p *pages) newKeyForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form newKeyForm) error {
@@ -141,15 +141,15 @@ var keyDone = onceDone{Text: "This key was made already. It was shown once, and 
 
 func keyPath(id uint64) string { return "/admin/keys/" + strconv.FormatUint(id, 10) }
 
-func (p *pages) makeKey(r *http.Request, who visitor, form newKeyForm) (text string, key title.Key, err error) {
+func (p *pages) makeKey(r *http.Request, who visitor, form newKeyForm) (text string, key model.Key, err error) {
 	if len(form.Chosen) == 0 { // the vault would give it all of the API
-		return "", key, title.Refusal("abilities", "Choose what the key may do.")
+		return "", key, model.Refusal("abilities", "Choose what the key may do.")
 	}
 	life, err := days(keyLives, form.Life, "life")
 	if err != nil {
 		return "", key, err
 	}
-	draft := title.KeyDraft{Name: form.Name, Abilities: form.Chosen}
+	draft := model.KeyDraft{Name: form.Name, Abilities: form.Chosen}
 	if life > 0 {
 		end := p.Now().Add(life)
 		draft.ExpiresAt = &end
@@ -159,22 +159,22 @@ func (p *pages) makeKey(r *http.Request, who visitor, form newKeyForm) (text str
 
 // shownKey is a key in full.
 type shownKey struct {
-	title.Key
+	model.Key
 	Text    string
 	Example string // an address to try it with
 }
 
 // keyShown shows a key in full; it is told here and kept nowhere.
-func (p *pages) keyShown(w http.ResponseWriter, r *http.Request, who visitor, heading, text string, key title.Key) error {
+func (p *pages) keyShown(w http.ResponseWriter, r *http.Request, who visitor, heading, text string, key model.Key) error {
 	origin, err := p.Origin(r)
 	if err != nil {
 		return err
 	}
 	example := ""
 	switch has := func(name string) bool { return slices.Contains(key.Abilities, name) }; {
-	case has(title.AbilityAPI), has(title.AbilityRead):
+	case has(model.AbilityAPI), has(model.AbilityRead):
 		example = origin + "/v1/abstracts"
-	case has(title.AbilityEvents):
+	case has(model.AbilityEvents):
 		example = origin + "/v1/events"
 	}
 	return p.show(w, r, who, http.StatusOK, "keyshown.html", page{Heading: heading, Section: "admin", Data: shownKey{key, text, example}})
@@ -204,7 +204,7 @@ func (p *pages) keyWith(w http.ResponseWriter, r *http.Request, who visitor, sta
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(k title.Key) bool { return k.ID == id })
+	at := slices.IndexFunc(list, func(k model.Key) bool { return k.ID == id })
 	if at < 0 {
 		return absentPath(r)
 	}
@@ -218,7 +218,7 @@ func (p *pages) rotateKey(w http.ResponseWriter, r *http.Request, who visitor) e
 	}
 	return p.once(w, r, who, keyDone, func() (string, error) {
 		var text string
-		var fresh title.Key
+		var fresh model.Key
 		overlap, err := days(overlaps, r.PostForm.Get("overlap"), "overlap")
 		if err == nil {
 			text, fresh, err = p.Vault.Keys.Rotate(r.Context(), who.Actor, id, overlap)

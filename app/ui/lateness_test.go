@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -24,7 +24,7 @@ func TestLateness(t *testing.T) {
 		{"", "active", late{}},
 		{"soon", "active", late{}},
 	} {
-		if got := lateness(title.Order{DueDate: row.due, Status: row.status}, "2026-05-29"); got != row.want {
+		if got := lateness(model.Order{DueDate: row.due, Status: row.status}, "2026-05-29"); got != row.want {
 			t.Errorf("%s, %s: %+v", row.due, row.status, got)
 		}
 	}
@@ -32,13 +32,13 @@ func TestLateness(t *testing.T) {
 
 func TestDeskWarnings(t *testing.T) {
 	t.Parallel()
-	as := func(role title.Role) visitor { return visitor{title.Actor{Kind: title.ByUser, Role: role}} }
+	as := func(role model.Role) visitor { return visitor{model.Actor{Kind: model.ByUser, Role: role}} }
 	roomy := vault.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
 	full := vault.Status{DiskFree: 1, DiskReserve: 1 << 30}
 	stuck := roomy
 	stuck.ReadOnly = true
 	gone := roomy
-	gone.Denied = &title.Error{Kind: title.Closing, Message: "The data directory is gone."}
+	gone.Denied = &model.Error{Kind: model.Closing, Message: "The data directory is gone."}
 	missing := vault.BackupHealth{Missing: true}
 	for _, row := range []struct {
 		name         string
@@ -53,10 +53,10 @@ func TestDeskWarnings(t *testing.T) {
 		{"data directory gone", vault.Desk{Status: gone}, 1, 1},
 		{"no room, no backup", vault.Desk{Status: full, Backup: missing}, 2, 1},
 	} {
-		if got := deskWarnings(row.desk, as(title.RoleAdmin), time.Now()); len(got) != row.admin {
+		if got := deskWarnings(row.desk, as(model.RoleAdmin), time.Now()); len(got) != row.admin {
 			t.Errorf("%s: an administrator sees %+v", row.name, got)
 		}
-		if got := deskWarnings(row.desk, as(title.RoleStaff), time.Now()); len(got) != row.staff {
+		if got := deskWarnings(row.desk, as(model.RoleStaff), time.Now()); len(got) != row.staff {
 			t.Errorf("%s: staff sees %+v", row.name, got)
 		}
 	}

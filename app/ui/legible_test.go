@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/ui"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestPagesShowNothingThatTurnsTheWriting(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.sit(t, "kim", title.RoleStaff)
+	staff := h.sit(t, "kim", model.RoleStaff)
 	const nasty = "1\u202e\u2066\r\n2\x07\u2028\u0085"
 	made := h.abstract(t, staff.actor, nasty)
 	kept, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -64,7 +64,7 @@ func (l *listing) choose(statuses []string) {
 	if asked == "" {
 		return
 	}
-	at := slices.IndexFunc(statuses, func(have string) bool { return title.Fold(have) == title.Fold(asked) })
+	at := slices.IndexFunc(statuses, func(have string) bool { return model.Fold(have) == model.Fold(asked) })
 	if at < 0 {
 		l.Statuses = append(l.Statuses, asked)
 	} else {

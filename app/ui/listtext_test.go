@@ -3,7 +3,7 @@ package ui_test
 import (
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // The text of a list is looked for by words too, and everything may be looked at for it.
@@ -11,8 +11,8 @@ func TestListsFindWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	elm := h.order(t, "26-1", 5, elm())
-	mill := h.order(t, "77", 5, title.PropertyDraft{Address: title.Given("8 Mill Lane"), County: title.Given("Dane")})
-	g := h.visit(t, title.RoleViewer)
+	mill := h.order(t, "77", 5, model.PropertyDraft{Address: model.Given("8 Mill Lane"), County: model.Given("Dane")})
+	g := h.visit(t, model.RoleViewer)
 	const button = `href="/find?all=1&amp;q=lane">`
 	// Without an index there is what begins so, and the way on.
 	for _, q := range []string{"lane", "9"} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 )
@@ -38,11 +38,11 @@ func expected(pattern string) string {
 	case within("/sign-out"), within("/me"):
 		return "signed in"
 	case within("/admin"):
-		return string(title.MayAdminister)
+		return string(model.MayAdminister)
 	case method != http.MethodGet, within("/trash"), strings.HasSuffix(path, "/new"), within("/uploads"):
-		return string(title.MayWrite)
+		return string(model.MayWrite)
 	}
-	return string(title.MayRead)
+	return string(model.MayRead)
 }
 
 // The table says of each page what its address promises.
@@ -76,10 +76,10 @@ type matrix struct {
 }
 
 // may are the rights of the roles, written down once more.
-var may = map[title.Role][]string{
-	title.RoleViewer: {"", "invited", "signed in", "read"},
-	title.RoleStaff:  {"", "invited", "signed in", "read", "write"},
-	title.RoleAdmin:  {"", "invited", "signed in", "read", "write", "administer"},
+var may = map[model.Role][]string{
+	model.RoleViewer: {"", "invited", "signed in", "read"},
+	model.RoleStaff:  {"", "invited", "signed in", "read", "write"},
+	model.RoleAdmin:  {"", "invited", "signed in", "read", "write", "administer"},
 }
 
 func newMatrix(t *testing.T, required bool) *matrix {
@@ -122,7 +122,7 @@ func nobody(_, need string) (int, string) {
 	return http.StatusSeeOther, "/sign-in"
 }
 
-func role(role title.Role) func(string, string) (int, string) {
+func role(role model.Role) func(string, string) (int, string) {
 	return func(_, need string) (int, string) {
 		if slices.Contains(may[role], need) {
 			return ui.Reached, ""
@@ -161,14 +161,14 @@ func address(pattern string) string {
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, false)
-	for name, role := range map[string]title.Role{"viewer": title.RoleViewer, "staff": title.RoleStaff, "admin": title.RoleAdmin, "gone": title.RoleAdmin, "ended": title.RoleAdmin} {
+	for name, role := range map[string]model.Role{"viewer": model.RoleViewer, "staff": model.RoleStaff, "admin": model.RoleAdmin, "gone": model.RoleAdmin, "ended": model.RoleAdmin} {
 		m.user(t, name, role)
 	}
 	askers := []asker{
 		{"nobody", nil, nobody},
-		{"viewer", m.cookie(t, "viewer"), role(title.RoleViewer)},
-		{"staff", m.cookie(t, "staff"), role(title.RoleStaff)},
-		{"admin", m.cookie(t, "admin"), role(title.RoleAdmin)},
+		{"viewer", m.cookie(t, "viewer"), role(model.RoleViewer)},
+		{"staff", m.cookie(t, "staff"), role(model.RoleStaff)},
+		{"admin", m.cookie(t, "admin"), role(model.RoleAdmin)},
 		{"bad token", http.Header{"Cookie": {"deedkeep=" + strings.Repeat("0", 43)}}, nobody},
 		{"key as a cookie", http.Header{"Cookie": {"deedkeep=dk_live_x"}}, nobody},
 		{"key", http.Header{"Authorization": {"Bearer " + m.key(t)}}, nobody},
@@ -189,8 +189,8 @@ func TestMatrix(t *testing.T) {
 	}
 	here := m.cookie(t, "admin")
 	here.Set("Sec-Fetch-Site", "same-origin")
-	askers = append(askers, asker{"admin from here", here, role(title.RoleAdmin)})
-	operator := title.Actor{Kind: "operator"}
+	askers = append(askers, asker{"admin from here", here, role(model.RoleAdmin)})
+	operator := model.Actor{Kind: "operator"}
 	gone, err := m.vault.Users.Named(t.Context(), "gone")
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestMatrix(t *testing.T) {
 func TestMatrixEnrolment(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, true)
-	m.user(t, "admin", title.RoleAdmin)
+	m.user(t, "admin", model.RoleAdmin)
 	m.hold(t, []asker{{"must enrol", m.cookie(t, "admin"), func(_, need string) (int, string) {
 		if need == "" || need == "invited" || need == "signed in" {
 			return ui.Reached, ""
@@ -226,7 +226,7 @@ func TestMatrixEnrolment(t *testing.T) {
 func TestMatrixClosed(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, false)
-	m.user(t, "viewer", title.RoleViewer)
+	m.user(t, "viewer", model.RoleViewer)
 	m.hold(t, []asker{{"nobody", nil, func(_, need string) (int, string) {
 		if need == "invited" {
 			return ui.Reached, ""
@@ -239,8 +239,8 @@ func TestMatrixClosed(t *testing.T) {
 func TestMatrixUploads(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.user(t, "viewer", title.RoleViewer)
-	h.user(t, "staff", title.RoleStaff)
+	h.user(t, "viewer", model.RoleViewer)
+	h.user(t, "staff", model.RoleStaff)
 	askers := map[string]int{"X-Nobody: 1": 401, "Cookie: deedkeep=" + strings.Repeat("0", 43): 401, h.as(t, "viewer"): 403, h.as(t, "staff"): 0}
 	found := 0
 	for _, r := range ui.Routes() {
@@ -310,7 +310,7 @@ func (a asker) part(t *testing.T, m *matrix, method, pattern, to string) {
 
 func (m *matrix) key(t *testing.T) string {
 	t.Helper()
-	text, _, err := m.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: "closing"})
+	text, _, err := m.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"net/http"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // account is what somebody sees of their own.
 type account struct {
-	User     title.User
+	User     model.User
 	Once     string // of the form that makes new recovery codes
 	Codes    int    // recovery codes that are left
 	Required bool   // a second factor, by the settings
@@ -23,7 +23,7 @@ type account struct {
 
 // device is one session as people know it.
 type device struct {
-	title.Session
+	model.Session
 	Name string
 	This bool
 }
@@ -70,12 +70,12 @@ func refusal(err error) (status int, said map[string]string) {
 	if errors.As(err, &busy) {
 		return refusedStatus(busy), map[string]string{"": busy.Error()}
 	}
-	named, ok := errors.AsType[*title.Error](err)
+	named, ok := errors.AsType[*model.Error](err)
 	switch {
 	case !ok:
-	case named.Kind == title.Invalid && len(named.Fields) > 0:
+	case named.Kind == model.Invalid && len(named.Fields) > 0:
 		return http.StatusUnprocessableEntity, problems(named.Fields)
-	case named.Kind == title.Invalid, named.Kind == title.Conflict:
+	case named.Kind == model.Invalid, named.Kind == model.Conflict:
 		return headings[named.Kind].status, map[string]string{"": plainly(named.Message)}
 	}
 	return 0, nil
@@ -97,10 +97,10 @@ func (p *pages) endSession(w http.ResponseWriter, r *http.Request, who visitor) 
 	id := r.PostForm.Get("session")
 	err := p.Vault.Sessions.End(r.Context(), who.Actor, id)
 	switch {
-	case title.KindOf(err) == title.NotFound: // it has ended meanwhile
+	case model.KindOf(err) == model.NotFound: // it has ended meanwhile
 	case err != nil:
 		return err
-	case id == (title.Session{Hash: who.Session}).ID():
+	case id == (model.Session{Hash: who.Session}).ID():
 		return p.gone(w, r, "You are signed out.")
 	}
 	return p.see(w, r, "/me", "That device is signed out.")

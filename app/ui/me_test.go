@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -30,7 +30,7 @@ func shows(password string) url.Values { return url.Values{"current_password": {
 func TestAccountPassword(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.user(t, "kim", title.RoleViewer)
+	h.user(t, "kim", model.RoleViewer)
 	cookie, other := h.as(t, "kim"), h.as(t, "kim")
 	h.status(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`, `autocomplete="new-password"`)
 	form := twice("Canary anew and longer")
@@ -130,7 +130,7 @@ func TestAccountWithoutSecondFactor(t *testing.T) {
 func TestEnrol(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
-	h.user(t, "Owner", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
 	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
 	in.same(t, map[string]string{"Location": "/me"})
 	cookie := "Cookie: " + in.cookies()
@@ -151,7 +151,7 @@ func TestEnrol(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.user(t, "kim", title.RoleViewer)
+	h.user(t, "kim", model.RoleViewer)
 	one, two, three, kim := h.as(t, "Owner"), h.as(t, "Owner"), h.as(t, "Owner"), h.as(t, "kim")
 	page := h.status(t, 200, "GET", "/me", one)
 	page.has(t, "Firefox on Windows", "192.0.2.9", "This one", "Sign out the others", "Sign out everywhere")

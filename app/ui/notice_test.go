@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/ui"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestNoticeIsWrittenHere(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.user(t, "Kim", title.RoleStaff)
+	h.user(t, "Kim", model.RoleStaff)
 	cookie := h.as(t, "Kim")
 	made := h.post(t, 303, "/abstracts", url.Values{"bare": {"yes"}}, cookie)
 	path := made.Header.Get("Location")
@@ -72,7 +72,7 @@ func (g *guest) undone(t *testing.T, left reply) reply {
 func TestChangesAreUndone(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.visit(t, title.RoleStaff)
+	kim := h.visit(t, model.RoleStaff)
 	for _, row := range []struct{ path, to, was, other string }{
 		{kim.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"), "In Exam", "New", "Complete"},
 		{kim.post(t, 303, "/orders", url.Values{"order_number": {"1"}}).Header.Get("Location"), "on_hold", "active", "completed"},
@@ -97,7 +97,7 @@ func TestChangesAreUndone(t *testing.T) {
 	outer := kim.post(t, 303, "/vault", url.Values{"name": {"Outer"}}).Header.Get("Location")
 	inner := kim.post(t, 303, "/vault", url.Values{"name": {"Inner"}}).Header.Get("Location")
 	number := func(path string) string { return strings.TrimPrefix(path, "/vault/") }
-	place := func(want string, files ...title.File) {
+	place := func(want string, files ...model.File) {
 		t.Helper()
 		for _, f := range files {
 			if now, err := h.vault.Files.Get(t.Context(), f.ID); err != nil || fmt.Sprint(now.FolderID) != want {

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // oldestYear is the first that a date typed into a page may have: an earlier one is a
@@ -18,7 +18,7 @@ func oldDates(fields []input, sent url.Values) map[string]string {
 	refused := map[string]string{}
 	for _, in := range fields {
 		values := sent[in.Name]
-		if in.Type != title.Date || len(values) == 0 {
+		if in.Type != model.Date || len(values) == 0 {
 			continue
 		}
 		if day, err := time.Parse(time.DateOnly, values[len(values)-1]); err == nil && day.Year() < oldestYear {

@@ -5,14 +5,14 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A year with two of its digits is asked about beside its field; programs may send it.
 func TestYearsBefore1600(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.visit(t, title.RoleStaff)
+	kim := h.visit(t, model.RoleStaff)
 	const sentence = "The year is before 1600."
 	order := url.Values{"order_number": {"1"}, "due_date": {"0026-06-02"}}
 	kim.post(t, 422, "/orders", order).has(t, sentence, `aria-describedby="due_date-problem"`, `value="0026-06-02"`)
@@ -22,8 +22,8 @@ func TestYearsBefore1600(t *testing.T) {
 	kim.post(t, 422, at, url.Values{"group": {"property"}, "due_date": {"1599-12-31"}}).has(t, sentence)
 	kim.post(t, 422, at, url.Values{"group": {"property"}, "due_date": {"1599-12-31"}}, "HX-Request", "true").has(t, sentence)
 
-	fields := []title.Field{{Key: "day", Label: "Day", Type: title.Date}}
-	made, err := h.vault.Templates.Import(t.Context(), title.Actor{Kind: "operator"}, []title.TemplateDraft{{Name: "Days", Fields: &fields}}, false)
+	fields := []model.Field{{Key: "day", Label: "Day", Type: model.Date}}
+	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Days", Fields: &fields}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

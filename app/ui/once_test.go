@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 const onceField = `name="once" value="([^"]+)"`
@@ -14,7 +14,7 @@ const onceField = `name="once" value="([^"]+)"`
 func TestSecretsAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.visit(t, title.RoleAdmin)
+	admin := h.visit(t, model.RoleAdmin)
 	form := func(at string, filled url.Values) url.Values {
 		filled.Set("once", admin.get(t, 200, at).found(t, onceField)[0])
 		return filled

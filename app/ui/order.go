@@ -9,21 +9,21 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // orderSheet is one order as its page shows it.
 type orderSheet struct {
-	title.Order
+	model.Order
 	Path     string
 	Statuses []string // to choose from, and the one it has
-	Fields   []title.Field
+	Fields   []model.Field
 	Groups   []fieldGroup
 	Clash    string        // why a click on a status changed nothing
 	Before   string        // the status that Undo sets again
 	Missing  []input       // required values that are not there
-	Same     []title.Order // others with its number
+	Same     []model.Order // others with its number
 	SameMore bool
 	Related  vault.Found // of the same property
 	History  []historyLine
@@ -113,7 +113,7 @@ func (p *pages) orderRead(r *http.Request) (s orderSheet, err error) {
 }
 
 // orderSheet is what an order says by itself.
-func (p *pages) orderSheet(ctx context.Context, o title.Order) (s orderSheet, err error) {
+func (p *pages) orderSheet(ctx context.Context, o model.Order) (s orderSheet, err error) {
 	s = orderSheet{Order: o, Path: p.orderPath(o.ID)}
 	if s.Fields, err = p.Vault.Orders.Fields(ctx); err != nil {
 		return s, err
@@ -142,7 +142,7 @@ func (p *pages) orderSheet(ctx context.Context, o title.Order) (s orderSheet, er
 // orderInputs are the fields of every order, in the order of a form, with what they
 // hold.
 func orderInputs(value func(name string) string, refused map[string]string) (list []input) {
-	for _, def := range title.CoreOrderFields() {
+	for _, def := range model.CoreOrderFields() {
 		in := input{Name: def.Key, Label: orderLabel(def.Key, def.Label), Type: def.Type, Required: def.Required, Values: sentTexts(def.Type, []string{value(def.Key)})}
 		in.Problem = spokenProblem(def.Type, refused[def.Key])
 		list = append(list, in)
@@ -165,7 +165,7 @@ func orderLabel(key, label string) string {
 
 // orderGroups are the fields that every order has, the short ones of the firm, and
 // its long ones.
-func orderGroups(o title.Order, defs []title.Field) []fieldGroup {
+func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}
 	groups := []fieldGroup{
 		{Name: "property", Heading: "Order and property", Fields: orderInputs(func(name string) string { return core[name] }, nil)},
@@ -175,14 +175,14 @@ func orderGroups(o title.Order, defs []title.Field) []fieldGroup {
 	for i, in := range stored(defs, o.Custom) {
 		known[defs[i].Key] = true
 		at := &groups[1]
-		if in.Type == title.Paragraph {
+		if in.Type == model.Paragraph {
 			at = &groups[2]
 		}
 		at.Fields = append(at.Fields, in)
 	}
 	for key, raw := range o.Custom {
 		if !known[key] {
-			groups[1].Kept = append(groups[1].Kept, newInput(title.Field{Key: key, Label: key, Type: title.Text}, texts(raw)))
+			groups[1].Kept = append(groups[1].Kept, newInput(model.Field{Key: key, Label: key, Type: model.Text}, texts(raw)))
 		}
 	}
 	slices.SortFunc(groups[1].Kept, func(a, b input) int { return strings.Compare(a.Name, b.Name) })
@@ -227,7 +227,7 @@ func (p *pages) restoreOrder(w http.ResponseWriter, r *http.Request, who visitor
 	if err != nil {
 		return err
 	}
-	o, err := p.Vault.Orders.Restore(r.Context(), who.Actor, id, vault.Keep[title.Order]{})
+	o, err := p.Vault.Orders.Restore(r.Context(), who.Actor, id, vault.Keep[model.Order]{})
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (p *pages) orderRecent(ctx context.Context, s *orderSheet) error {
 	return err
 }
 
-func (p *pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vault.Page[title.Event], error) {
+func (p *pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vault.Page[model.Event], error) {
 	q.Where, q.Down = []vault.Where{{Column: vault.ColumnRecord, Value: "order:" + strconv.FormatUint(id, 10)}}, true
 	return p.Vault.Events.List(ctx, q)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -18,7 +18,7 @@ var asPart = []string{"HX-Request", "true"}
 func TestOrderPages(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff, viewer := h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	staff, viewer := h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
 	viewer.get(t, 200, "/orders").has(t, "No orders yet")
 	viewer.get(t, 200, "/orders").lacks(t, "/orders/new")
 	viewer.get(t, 403, "/orders/new")
@@ -58,7 +58,7 @@ func groupForm(t *testing.T, page reply) url.Values {
 func TestOrderIsChanged(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	o := h.order(t, "26-1", 5, elm())
 	path := h.orderPath(o)
 	staff.get(t, 200, path+"?edit=property").has(t, `name="version" value="1"`, `value="12 Elm &lt;St&gt;"`, `name="was.city"`)
@@ -99,7 +99,7 @@ func TestOrderIsChanged(t *testing.T) {
 func TestOrderStatus(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	path := h.orderPath(h.order(t, "26-1", -2, elm()))
 	staff.get(t, 200, path).has(t, "2 days overdue")
 	turned := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, asPart...)
@@ -112,7 +112,7 @@ func TestOrderStatus(t *testing.T) {
 func TestOrderTrashAndUndo(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	path := h.orderPath(h.order(t, "26-1", 2, elm()))
 	staff.post(t, 303, path+"/trash", nil).same(t, map[string]string{"Location": "/orders"})
 	staff.get(t, 404, path)
@@ -124,9 +124,9 @@ func TestOrderTrashAndUndo(t *testing.T) {
 func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	one, two := h.order(t, "26-1", 2, elm()), h.order(t, "26-1", 3, title.PropertyDraft{})
+	one, two := h.order(t, "26-1", 2, elm()), h.order(t, "26-1", 3, model.PropertyDraft{})
 	three := h.order(t, "26-3", 3, elm())
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
 	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three), "No abstract has this parcel or address yet.")
 	page.lacks(t, "New abstract")
@@ -136,7 +136,7 @@ func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tray.Discard()
-	filed, err := h.vault.Abstracts.Create(t.Context(), title.Actor{Kind: "operator"}, title.AbstractDraft{PropertyDraft: elm()}, tray, vault.Keep[vault.Filed]{})
+	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elm()}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestOrderDuplicatesAndNeighbours(t *testing.T) {
 	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
 	viewer.get(t, 200, h.orderPath(one)).has(t, abstract)
 	viewer.get(t, 200, h.orderPath(one)).lacks(t, "No abstract has")
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	next := `href="/abstracts/new?order=` + strings.TrimPrefix(h.orderPath(two), "/orders/") + `"`
 	staff.get(t, 200, h.orderPath(two)).has(t, `<a class="button primary" `+next, `<a class="button" `+next, "This order has neither yet.")
 }
@@ -161,13 +161,13 @@ func listed(page reply) string {
 func TestOrderList(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	at := func(address, county string) title.PropertyDraft {
-		return title.PropertyDraft{Address: title.Given(address), County: title.Given(county), State: title.Given("NY")}
+	at := func(address, county string) model.PropertyDraft {
+		return model.PropertyDraft{Address: model.Given(address), County: model.Given(county), State: model.Given("NY")}
 	}
 	for i, o := range []struct {
 		number string
 		days   int
-		at     title.PropertyDraft
+		at     model.PropertyDraft
 		status string
 	}{
 		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"}, {"D", 40, at("", ""), ""},
@@ -178,7 +178,7 @@ func TestOrderList(t *testing.T) {
 			t.Fatal(made.ID)
 		}
 		if o.status != "" {
-			if _, err := h.vault.Orders.Patch(t.Context(), title.Actor{Kind: "operator"}, made.ID, title.OrderPatch{Status: title.Send(title.Given(o.status))}, vault.Match{}); err != nil {
+			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, model.OrderPatch{Status: model.Send(model.Given(o.status))}, vault.Match{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -189,7 +189,7 @@ func TestOrderList(t *testing.T) {
 	us := func(days int) string {
 		return h.clock.Now().In(time.Local).AddDate(0, 0, days).Format("01/02/2006")
 	}
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	for asked, want := range map[string]string{
 		"":                             "D A B C",
 		"?sort=created_at":             "C B A D",
@@ -227,7 +227,7 @@ func TestOrderList(t *testing.T) {
 	part.same(t, map[string]string{"HX-Push-Url": "/orders?show=open"})
 	part.has(t, `<p id="results-said" hx-swap-oob="innerHTML">3 orders</p>`)
 	part.lacks(t, "aria-live")
-	viewer.get(t, 303, "/orders?go=1&q=3+oak&status=").same(t, map[string]string{"Location": h.orderPath(title.Order{ID: 1})})
+	viewer.get(t, 303, "/orders?go=1&q=3+oak&status=").same(t, map[string]string{"Location": h.orderPath(model.Order{ID: 1})})
 	viewer.get(t, 303, "/orders?go=1&q=&status=on_hold").same(t, map[string]string{"Location": "/orders?status=on_hold"})
 }
 
@@ -236,10 +236,10 @@ func TestOrderListPages(t *testing.T) {
 	h := open(t)
 	var want []string
 	for n := range 120 {
-		h.order(t, fmt.Sprintf("N%03d", n), 3, title.PropertyDraft{})
+		h.order(t, fmt.Sprintf("N%03d", n), 3, model.PropertyDraft{})
 		want = append(want, fmt.Sprintf("N%03d", n))
 	}
-	viewer := h.visit(t, title.RoleViewer)
+	viewer := h.visit(t, model.RoleViewer)
 	var seen []string
 	pages := []string{}
 	for path := "/orders?sort=order_number"; path != ""; {
@@ -272,7 +272,7 @@ func TestOrderNumberIsLookedUp(t *testing.T) {
 	h := open(t)
 	one := h.order(t, "26-1", 2, elm())
 	h.order(t, "26-2", 2, elm())
-	staff, viewer := h.visit(t, title.RoleStaff), h.visit(t, title.RoleViewer)
+	staff, viewer := h.visit(t, model.RoleStaff), h.visit(t, model.RoleViewer)
 	staff.get(t, 200, "/orders/new").has(t, `hx-get="/orders/number"`, `id="order_number-lookup" role="status"`)
 	own := strings.TrimPrefix(h.orderPath(one), "/orders/")
 	staff.get(t, 200, h.orderPath(one)+"?edit=property").has(t, `hx-get="/orders/number?not=`+own+`"`)

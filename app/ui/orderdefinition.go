@@ -4,15 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func (p *pages) orderFieldBench(r *http.Request) (bench, error) {
 	fields, err := p.Vault.Orders.Fields(r.Context())
-	now := title.Template{Fields: fields}
+	now := model.Template{Fields: fields}
 	return bench{
-		path: "/admin/fields", heading: "Order fields", noun: "order", hasFields: true, now: now, seen: now.Mark(), key: title.OrderKey,
-		save: func(ctx context.Context, actor title.Actor, now title.Template, seen string) error {
+		path: "/admin/fields", heading: "Order fields", noun: "order", hasFields: true, now: now, seen: now.Mark(), key: model.OrderKey,
+		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Orders.EditFields(ctx, actor, now.Fields, seen, false)
 			return err
 		},
@@ -21,10 +21,10 @@ func (p *pages) orderFieldBench(r *http.Request) (bench, error) {
 
 func (p *pages) orderStatusBench(r *http.Request) (bench, error) {
 	statuses, err := p.Vault.Orders.Statuses(r.Context())
-	now := title.Template{Statuses: statuses}
+	now := model.Template{Statuses: statuses}
 	return bench{
 		path: "/admin/statuses", heading: "Order statuses", noun: "order", hasStatuses: true, now: now, seen: now.Mark(),
-		save: func(ctx context.Context, actor title.Actor, now title.Template, seen string) error {
+		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
 			_, err := p.Vault.Orders.EditStatuses(ctx, actor, now.Statuses, seen, false)
 			return err
 		},

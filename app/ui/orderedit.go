@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -17,7 +17,7 @@ func (p *pages) changeOrder(w http.ResponseWriter, r *http.Request, who visitor)
 		return recordEdit{
 			zone:  p.Zone,
 			group: s.Group,
-			log: func(ctx context.Context) ([]title.Event, error) {
+			log: func(ctx context.Context) ([]model.Event, error) {
 				log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: logLook})
 				return log.Items, err
 			},
@@ -31,13 +31,13 @@ func (p *pages) changeOrder(w http.ResponseWriter, r *http.Request, who visitor)
 }
 
 // orderPatch is the change that was sent.
-func orderPatch(defs []title.Field, sent map[string][]string) title.OrderPatch {
-	line := func(name string) title.Sent[title.Input] { return sentLine(sent, name) }
+func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
+	line := func(name string) model.Sent[model.Input] { return sentLine(sent, name) }
 	custom := sentCustom(defs, url.Values(sent))
-	return title.OrderPatch{
+	return model.OrderPatch{
 		Number: line("order_number"), DueDate: line("due_date"),
-		PropertyPatch: title.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
-		Custom:        title.Sent[title.Custom]{Present: len(custom.Sent) > 0, Value: custom},
+		PropertyPatch: model.PropertyPatch{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
+		Custom:        model.Sent[model.Custom]{Present: len(custom.Sent) > 0, Value: custom},
 	}
 }
 
@@ -55,7 +55,7 @@ func (p *pages) orderAgain(w http.ResponseWriter, r *http.Request, who visitor, 
 }
 
 // savedOrder shows the group as it is now, and what else of the page it changes.
-func (p *pages) savedOrder(w http.ResponseWriter, r *http.Request, who visitor, o title.Order, name, notice string) error {
+func (p *pages) savedOrder(w http.ResponseWriter, r *http.Request, who visitor, o model.Order, name, notice string) error {
 	if !isPart(r) {
 		return p.see(w, r, p.orderPath(o.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))
 	}

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -13,7 +13,7 @@ const ordersAPage = 50
 // orderList is the list of orders as its page shows it.
 type orderList struct {
 	listing
-	Rows  []title.Order
+	Rows  []model.Order
 	Views []orderView
 }
 
@@ -74,9 +74,9 @@ func (p *pages) ordersAsked(r *http.Request, who visitor, list *orderList) (err 
 		return nil
 	}
 	if text := list.Asked.Get("q"); text != "" {
-		list.Rows, err = textual(&list.listing, text, func() ([]title.Order, bool, error) {
+		list.Rows, err = textual(&list.listing, text, func() ([]model.Order, bool, error) {
 			return p.Vault.Orders.Called(r.Context(), text, q)
-		}, func() ([]title.Order, bool, error) {
+		}, func() ([]model.Order, bool, error) {
 			if q.Open || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // of these a search by words knows nothing
 			}

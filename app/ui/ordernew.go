@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -54,11 +54,11 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 	if old := oldDates(append(orderInputs(form.Get, nil), typed(defs, form, nil)...), form); len(old) > 0 {
 		return p.newOrderForm(w, r, who, http.StatusUnprocessableEntity, form, old)
 	}
-	line := func(name string) title.Input { return title.Given(form.Get(name)) }
-	keep := once(who, form, "/orders", func(made title.Order) string { return p.orderPath(made.ID) })
-	made, err := p.Vault.Orders.Create(r.Context(), who.Actor, title.OrderDraft{
-		Number: line("order_number"), DueDate: title.Given(dateText(form.Get("due_date"))),
-		PropertyDraft: title.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
+	line := func(name string) model.Input { return model.Given(form.Get(name)) }
+	keep := once(who, form, "/orders", func(made model.Order) string { return p.orderPath(made.ID) })
+	made, err := p.Vault.Orders.Create(r.Context(), who.Actor, model.OrderDraft{
+		Number: line("order_number"), DueDate: model.Given(dateText(form.Get("due_date"))),
+		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		Custom:        sentCustom(defs, form),
 	}, keep)
 	if errors.Is(err, vault.ErrKept) {
@@ -69,7 +69,7 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 		redirect(w, r, local(replay.Header["Location"]))
 		return nil
 	}
-	if named, ok := errors.AsType[*title.Error](err); ok && named.Kind == title.Invalid {
+	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
 		return p.newOrderForm(w, r, who, http.StatusUnprocessableEntity, form, problems(named.Fields))
 	}
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // sameNumber are the other orders that have a number.
 type sameNumber struct {
 	Number   string
-	Same     []title.Order
+	Same     []model.Order
 	SameMore bool
 }
 
@@ -35,10 +35,10 @@ func (p *pages) orderNumber(w http.ResponseWriter, r *http.Request, who visitor)
 	}
 	asked := r.URL.Query()
 	same := sameNumber{Number: strings.TrimSpace(asked.Get("order_number"))}
-	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= title.MaxName {
+	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxName {
 		own, _ := p.orders.Decode(asked.Get("not")) // of none, every order is another
 		var err error
-		if same.Same, same.SameMore, err = p.Vault.Orders.SameNumber(r.Context(), title.Order{ID: own, Number: same.Number}); err != nil {
+		if same.Same, same.SameMore, err = p.Vault.Orders.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"mime"
 	"net/http"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // original sends the document itself, which the browser shows if it can. It is no
@@ -15,7 +15,7 @@ func (p *pages) original(w http.ResponseWriter, r *http.Request, who visitor) er
 
 // saved sends the document itself to be saved under its name, whatever its kind.
 func (p *pages) saved(w http.ResponseWriter, r *http.Request, who visitor) error {
-	return p.send(w, r, who, func(h http.Header, file title.File, name string) {
+	return p.send(w, r, who, func(h http.Header, file model.File, name string) {
 		describe(h, file, name)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 		h.Set("Content-Security-Policy", elsePolicy)
@@ -23,7 +23,7 @@ func (p *pages) saved(w http.ResponseWriter, r *http.Request, who visitor) error
 }
 
 // send sends the document of an address as told says what it is.
-func (p *pages) send(w http.ResponseWriter, r *http.Request, who visitor, told func(http.Header, title.File, string)) error {
+func (p *pages) send(w http.ResponseWriter, r *http.Request, who visitor, told func(http.Header, model.File, string)) error {
 	id, err := number(r)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (p *pages) zipAbstract(w http.ResponseWriter, r *http.Request, who visitor)
 type printSheet struct {
 	Plain           bool // as documentSheet has them
 	Lacks           string
-	File            title.File
+	File            model.File
 	Pages           []picture
 	From, To, Total int
 	Text            []textPage
@@ -87,7 +87,7 @@ func (p *pages) printed(w http.ResponseWriter, r *http.Request, who visitor) err
 	if err != nil {
 		return err
 	}
-	if file.MIME == title.MIMEPDF { // the one kind that browsers print by themselves
+	if file.MIME == model.MIMEPDF { // the one kind that browsers print by themselves
 		return p.original(w, r, who)
 	}
 	s := documentSheet{File: file, As: asPages}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"deedkeep/app/derived"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -83,7 +83,7 @@ func (p *pages) pagePicture(w http.ResponseWriter, r *http.Request, who visitor)
 }
 
 // pageOf is the document and the page of an address.
-func (p *pages) pageOf(r *http.Request) (file title.File, page int, err error) {
+func (p *pages) pageOf(r *http.Request) (file model.File, page int, err error) {
 	id, err := number(r)
 	if err != nil {
 		return file, 0, err
@@ -99,7 +99,7 @@ func (p *pages) pageOf(r *http.Request) (file title.File, page int, err error) {
 const drawing = "1"
 
 // pictureTag tells one picture from all others without telling the document's digest.
-func pictureTag(file title.File, page, width int) string {
+func pictureTag(file model.File, page, width int) string {
 	sum := sha256.Sum256([]byte(fmt.Sprintf("picture %s of %s: page %d, width %d", drawing, file.Digest, page, width)))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
@@ -168,7 +168,7 @@ func (p *pages) thumbnail(w http.ResponseWriter, r *http.Request, who visitor) e
 		return nil
 	}
 	picture, err := p.Vault.Files.Thumbnail(r.Context(), who.Actor, id)
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		w.Header().Del("ETag")
 		return p.sendDrawing(w, file, "private, max-age=60")
 	}
@@ -200,7 +200,7 @@ func (p *pages) readable(r *http.Request, who visitor, id uint64) bool {
 }
 
 // sendDrawing sends a sheet of paper with the kind of a document on it.
-func (p *pages) sendDrawing(w http.ResponseWriter, file title.File, keep string) error {
+func (p *pages) sendDrawing(w http.ResponseWriter, file model.File, keep string) error {
 	kind := strings.ToUpper(shorten(file.Type(), 4))
 	drawn := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 85 110" width="170" height="220">` +
 		`<rect width="85" height="110" fill="#fff"/><path d="M14 22h57M14 34h57M14 46h57M14 58h40" stroke="#d5d8dc" stroke-width="4"/>` +
@@ -297,7 +297,7 @@ func (p *pages) marks(w http.ResponseWriter, r *http.Request, who visitor) error
 	}
 	p.Events.GoesOn(who.Actor, fileOpened, fileRecord(file.ID))
 	marks, err := p.Vault.Files.Marks(r.Context(), who.Actor, file.ID, n, shorten(r.URL.Query().Get("q"), 1000))
-	if err != nil && title.KindOf(err) != title.NotFound {
+	if err != nil && model.KindOf(err) != model.NotFound {
 		return err
 	}
 	list := make([][][4]float64, 0, len(marks))

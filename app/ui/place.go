@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // place is where documents are filed: with an abstract, in a folder, or neither. As
@@ -13,7 +13,7 @@ import (
 //	abstract:ID · folder:N · none
 type place struct{ abstract, folder uint64 }
 
-func placeOf(f title.File) place { return place{f.AbstractID, f.FolderID} }
+func placeOf(f model.File) place { return place{f.AbstractID, f.FolderID} }
 
 // placeCalled reads a place as it is spelled; "" is none, too.
 func (p *pages) placeCalled(text string) (at place, ok bool) {
@@ -50,6 +50,6 @@ func (p *pages) placePath(at place) string {
 }
 
 // reading is the viewer's address of a document among those of its place.
-func (p *pages) reading(f title.File) string {
+func (p *pages) reading(f model.File) string {
 	return documentPath(f.ID) + "?in=" + p.called(placeOf(f))
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -21,7 +21,7 @@ import (
 // readings are the views and downloads in the log.
 func (h *house) readings(t *testing.T) (list []string) {
 	t.Helper()
-	err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error {
+	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" || e.Kind == "file.downloaded" {
 			list = append(list, fmt.Sprintf("%s %s %s %v", e.Kind, e.Actor.Kind, e.Record, e.Detail))
 		}
@@ -38,7 +38,7 @@ func TestEveryWayToReadIsNoted(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
 	deed := files[1]
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	for _, address := range []string{"", "/text", "/pages/1", "/pages/1/marks?q=deed", "/find?q=deed", "/original", "/print", "/download"} {
 		before := len(h.readings(t))
 		h.clock.Move(11 * time.Minute)
@@ -53,7 +53,7 @@ func TestEveryWayToReadIsNoted(t *testing.T) {
 func TestNobodyReadsTooFast(t *testing.T) {
 	t.Parallel()
 	h, _, files := library(t)
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	in, err := h.vault.Sessions.Authenticate(t.Context(), g.token)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestNobodyReadsTooFast(t *testing.T) {
 // measured gives each document the size that it names.
 type measured struct{ drawer }
 
-func (measured) Sizes(_ context.Context, r reader.Request, _ extract.Limits) ([]extract.Size, error) {
+func (measured) Sizes(_ context.Context, r sandbox.Request, _ extract.Limits) ([]extract.Size, error) {
 	content := make([]byte, r.Size)
 	if _, err := r.Doc.ReadAt(content, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -94,13 +94,13 @@ func (measured) Sizes(_ context.Context, r reader.Request, _ extract.Limits) ([]
 func TestReadableThumbnailsAreNoted(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Reader = measured{} })
-	h.user(t, "Owner", title.RoleAdmin)
-	var files []title.File
+	h.user(t, "Owner", model.RoleAdmin)
+	var files []model.File
 	for _, name := range []string{"letter.pdf", "receipt.pdf", "photo.pdf", "scan.pdf"} {
 		files = append(files, h.put(t, name, vaulttest.PDF(1, name)))
 	}
 	h.vault.Start(1 << 40)
-	g := h.visit(t, title.RoleViewer)
+	g := h.visit(t, model.RoleViewer)
 	for _, file := range files {
 		for until := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 			if now, err := h.vault.Files.Get(t.Context(), file.ID); err == nil && !now.Processing {

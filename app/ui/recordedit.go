@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -33,7 +33,7 @@ const logLook = 20
 type recordEdit struct {
 	zone  *time.Location // of the times that are shown
 	group func(name string) fieldGroup
-	log   func(context.Context) ([]title.Event, error) // the latest first
+	log   func(context.Context) ([]model.Event, error) // the latest first
 	again func(status int, g fieldGroup) error         // shows the form once more, as it was filled in
 	// save stores what was sent, unless the record moved since it was read, and gives
 	// what shows the group as it is then, with a notice in it.
@@ -66,11 +66,11 @@ func changeGroup(r *http.Request, read func() (recordEdit, error)) error {
 			return record.again(http.StatusUnprocessableEntity, e.group)
 		}
 		saved, err := record.save(r.Context(), e.sent)
-		named, ok := errors.AsType[*title.Error](err)
+		named, ok := errors.AsType[*model.Error](err)
 		switch {
-		case ok && named.Kind == title.Stale && tries < mostTries:
+		case ok && named.Kind == model.Stale && tries < mostTries:
 			continue
-		case ok && named.Kind == title.Invalid:
+		case ok && named.Kind == model.Invalid:
 			e.group.refuse(problems(named.Fields))
 			return record.again(http.StatusUnprocessableEntity, e.group)
 		case err != nil:
@@ -123,12 +123,12 @@ func merged(g fieldGroup, form url.Values, by printer) edited {
 const pickTheirs = "theirs"
 
 // sentLine is a text field as it was sent, or that it was not.
-func sentLine(sent map[string][]string, name string) title.Sent[title.Input] {
+func sentLine(sent map[string][]string, name string) model.Sent[model.Input] {
 	values, there := sent[name]
 	if !there {
-		return title.Sent[title.Input]{}
+		return model.Sent[model.Input]{}
 	}
-	return title.Send(title.Given(values[len(values)-1]))
+	return model.Send(model.Given(values[len(values)-1]))
 }
 
 // refuse puts the sentences of a refusal beside the fields.
@@ -143,7 +143,7 @@ func (g *fieldGroup) refuse(refused map[string]string) {
 }
 
 // nameOthers says beside each field in conflict who changed it, and when.
-func (e *edited) nameOthers(log []title.Event, zone *time.Location) {
+func (e *edited) nameOthers(log []model.Event, zone *time.Location) {
 	focused := false
 	for i := range e.group.Fields {
 		in := &e.group.Fields[i]
@@ -165,14 +165,14 @@ func (e *edited) nameOthers(log []title.Event, zone *time.Location) {
 }
 
 // changeOf is the latest entry that changed a field; -1 for none.
-func changeOf(log []title.Event, field string) int {
-	return slices.IndexFunc(log, func(event title.Event) bool {
-		return slices.ContainsFunc(event.Changes, func(c title.Change) bool { return c.Field == field })
+func changeOf(log []model.Event, field string) int {
+	return slices.IndexFunc(log, func(event model.Event) bool {
+		return slices.ContainsFunc(event.Changes, func(c model.Change) bool { return c.Field == field })
 	})
 }
 
 // keptNotice names the fields that others changed while the form was open, and by whom.
-func (e *edited) keptNotice(ctx context.Context, read func(context.Context) ([]title.Event, error)) (string, error) {
+func (e *edited) keptNotice(ctx context.Context, read func(context.Context) ([]model.Event, error)) (string, error) {
 	if len(e.kept) == 0 {
 		return "", nil
 	}

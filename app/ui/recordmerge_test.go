@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/web"
 )
 
@@ -30,44 +30,44 @@ type meaning struct {
 }
 
 // meanings are the values that each type of field is filled with; the first is blank.
-var meanings = map[title.FieldType][]meaning{
-	title.Text:        {{[]string{""}, []string{""}}, {[]string{`"Greene"`, `"Gre\nene"`, `"Gre\u202eene"`}, []string{"Greene"}}, {[]string{`"<b>&amp;\"' x"`}, []string{`<b>&amp;"' x`}}},
-	title.Paragraph:   {{[]string{""}, []string{""}}, {[]string{`"one\r\ntwo"`, `"one\ntwo"`, `"one\rtwo"`}, []string{"one\ntwo"}}, {[]string{`"\n three "`}, []string{"\n three "}}},
-	title.Date:        {{[]string{""}, []string{""}}, {[]string{`"2026-03-14"`}, []string{"2026-03-14"}}, {[]string{`"1899-12-01"`}, []string{"1899-12-01"}}},
-	title.Dropdown:    {{[]string{""}, []string{""}}, {[]string{`"A"`}, []string{"A"}}, {[]string{`"B  C"`}, []string{"B  C"}}},
-	title.Multiselect: {{[]string{""}, nil}, {[]string{`["X"]`}, []string{"X"}}, {[]string{`["X","Z"]`, `["Z","X"]`}, []string{"X", "Z"}}},
-	title.NumberType:  {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}}, {[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
-	title.Checkbox:    {{[]string{""}, nil}, {[]string{`true`}, nil}, {[]string{`false`}, nil}},
-	title.Money:       {{[]string{""}, []string{""}}, {[]string{`"387500.00"`}, []string{"387500", "$387,500.00", "387,500.0"}}, {[]string{`"0.05"`}, []string{".05", "$0.05"}}},
-	title.Email:       {{[]string{""}, []string{""}}, {[]string{`"a@b.co"`}, []string{"a@b.co", " a@b.co "}}, {[]string{`"ä@bücher.example"`}, []string{"ä@bücher.example"}}},
-	title.Phone:       {{[]string{""}, []string{""}}, {[]string{`"(985) 555-0142"`}, []string{"(985) 555-0142", "(985)  555-0142 "}}, {[]string{`"+1 985.555.0142 x7"`}, []string{"+1 985.555.0142 x7"}}},
-	title.URL:         {{[]string{""}, []string{""}}, {[]string{`"https://a.b/?c=d&e=\"f\""`}, []string{`https://a.b/?c=d&e="f"`}}, {[]string{`"http://gis01/ü"`}, []string{"http://gis01/ü"}}},
+var meanings = map[model.FieldType][]meaning{
+	model.Text:        {{[]string{""}, []string{""}}, {[]string{`"Greene"`, `"Gre\nene"`, `"Gre\u202eene"`}, []string{"Greene"}}, {[]string{`"<b>&amp;\"' x"`}, []string{`<b>&amp;"' x`}}},
+	model.Paragraph:   {{[]string{""}, []string{""}}, {[]string{`"one\r\ntwo"`, `"one\ntwo"`, `"one\rtwo"`}, []string{"one\ntwo"}}, {[]string{`"\n three "`}, []string{"\n three "}}},
+	model.Date:        {{[]string{""}, []string{""}}, {[]string{`"2026-03-14"`}, []string{"2026-03-14"}}, {[]string{`"1899-12-01"`}, []string{"1899-12-01"}}},
+	model.Dropdown:    {{[]string{""}, []string{""}}, {[]string{`"A"`}, []string{"A"}}, {[]string{`"B  C"`}, []string{"B  C"}}},
+	model.Multiselect: {{[]string{""}, nil}, {[]string{`["X"]`}, []string{"X"}}, {[]string{`["X","Z"]`, `["Z","X"]`}, []string{"X", "Z"}}},
+	model.NumberType:  {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}}, {[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
+	model.Checkbox:    {{[]string{""}, nil}, {[]string{`true`}, nil}, {[]string{`false`}, nil}},
+	model.Money:       {{[]string{""}, []string{""}}, {[]string{`"387500.00"`}, []string{"387500", "$387,500.00", "387,500.0"}}, {[]string{`"0.05"`}, []string{".05", "$0.05"}}},
+	model.Email:       {{[]string{""}, []string{""}}, {[]string{`"a@b.co"`}, []string{"a@b.co", " a@b.co "}}, {[]string{`"ä@bücher.example"`}, []string{"ä@bücher.example"}}},
+	model.Phone:       {{[]string{""}, []string{""}}, {[]string{`"(985) 555-0142"`}, []string{"(985) 555-0142", "(985)  555-0142 "}}, {[]string{`"+1 985.555.0142 x7"`}, []string{"+1 985.555.0142 x7"}}},
+	model.URL:         {{[]string{""}, []string{""}}, {[]string{`"https://a.b/?c=d&e=\"f\""`}, []string{`https://a.b/?c=d&e="f"`}}, {[]string{`"http://gis01/ü"`}, []string{"http://gis01/ü"}}},
 }
 
-var mergeFields = []title.Field{
-	{Key: "line", Label: "Line", Type: title.Text}, {Key: "long", Label: "Long", Type: title.Paragraph}, {Key: "day", Label: "Day", Type: title.Date},
-	{Key: "few", Label: "Few", Type: title.Dropdown, Options: []string{"A", "B  C"}},
-	{Key: "many", Label: "Many", Type: title.Dropdown, Options: []string{"1", "2", "3", "A", "B  C"}},
-	{Key: "several", Label: "Several", Type: title.Multiselect, Options: []string{"X", "Y", "Z"}},
-	{Key: "amount", Label: "Amount", Type: title.NumberType}, {Key: "yes", Label: "Yes", Type: title.Checkbox},
-	{Key: "fee", Label: "Fee", Type: title.Money}, {Key: "mail", Label: "Mail", Type: title.Email}, {Key: "phone", Label: "Phone", Type: title.Phone}, {Key: "web", Label: "Web", Type: title.URL},
+var mergeFields = []model.Field{
+	{Key: "line", Label: "Line", Type: model.Text}, {Key: "long", Label: "Long", Type: model.Paragraph}, {Key: "day", Label: "Day", Type: model.Date},
+	{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B  C"}},
+	{Key: "many", Label: "Many", Type: model.Dropdown, Options: []string{"1", "2", "3", "A", "B  C"}},
+	{Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y", "Z"}},
+	{Key: "amount", Label: "Amount", Type: model.NumberType}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
+	{Key: "fee", Label: "Fee", Type: model.Money}, {Key: "mail", Label: "Mail", Type: model.Email}, {Key: "phone", Label: "Phone", Type: model.Phone}, {Key: "web", Label: "Web", Type: model.URL},
 }
 
 // mergeRecord is an abstract or an order that two people edit.
 type mergeRecord interface {
 	groups() []fieldGroup
-	changed(sent map[string][]string) (mergeRecord, title.Fields)
+	changed(sent map[string][]string) (mergeRecord, model.Fields)
 	text(field string) string // the stored JSON; "" for no value
 }
 
-type mergeAbstract struct{ title.Abstract }
+type mergeAbstract struct{ model.Abstract }
 
 func (a mergeAbstract) groups() []fieldGroup {
-	return groupsOf(a.Abstract, title.Template{Name: "Every type", Fields: mergeFields})
+	return groupsOf(a.Abstract, model.Template{Name: "Every type", Fields: mergeFields})
 }
 
-func (a mergeAbstract) changed(sent map[string][]string) (mergeRecord, title.Fields) {
-	now, refused := patchOf(mergeFields, sent).Check(a.Abstract, &title.Template{Fields: mergeFields}, title.Rules{})
+func (a mergeAbstract) changed(sent map[string][]string) (mergeRecord, model.Fields) {
+	now, refused := patchOf(mergeFields, sent).Check(a.Abstract, &model.Template{Fields: mergeFields}, model.Rules{})
 	return mergeAbstract{now}, refused
 }
 
@@ -75,12 +75,12 @@ func (a mergeAbstract) text(field string) string {
 	return storedText(field, map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}, a.Custom)
 }
 
-type mergeOrder struct{ title.Order }
+type mergeOrder struct{ model.Order }
 
 func (o mergeOrder) groups() []fieldGroup { return orderGroups(o.Order, mergeFields) }
 
-func (o mergeOrder) changed(sent map[string][]string) (mergeRecord, title.Fields) {
-	now, refused := orderPatch(mergeFields, sent).Check(o.Order, nil, mergeFields, title.Rules{})
+func (o mergeOrder) changed(sent map[string][]string) (mergeRecord, model.Fields) {
+	now, refused := orderPatch(mergeFields, sent).Check(o.Order, nil, mergeFields, model.Rules{})
 	return mergeOrder{now}, refused
 }
 
@@ -88,7 +88,7 @@ func (o mergeOrder) text(field string) string {
 	return storedText(field, map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}, o.Custom)
 }
 
-func storedText(field string, core map[string]string, custom title.Values) string {
+func storedText(field string, core map[string]string, custom model.Values) string {
 	if key, is := strings.CutPrefix(field, "custom_fields."); is {
 		return string(custom[key])
 	}
@@ -100,31 +100,31 @@ func storedText(field string, core map[string]string, custom title.Values) strin
 
 // drawn is a random record, each field blank half of the time.
 func drawn(random *rand.Rand, order bool) mergeRecord {
-	value := func(kind title.FieldType) string {
+	value := func(kind model.FieldType) string {
 		if random.IntN(2) == 0 {
 			return ""
 		}
 		of := meanings[kind]
 		return pickOne(random, of[1+random.IntN(len(of)-1)].stored)
 	}
-	line := func(kind title.FieldType) string {
+	line := func(kind model.FieldType) string {
 		var text string
 		if raw := value(kind); raw != "" && json.Unmarshal([]byte(raw), &text) != nil {
 			panic(raw)
 		}
 		return text
 	}
-	custom := title.Values{}
+	custom := model.Values{}
 	for _, def := range mergeFields {
 		if raw := value(def.Type); raw != "" {
 			custom[def.Key] = json.RawMessage(raw)
 		}
 	}
-	place := title.Property{Address: line(title.Text), City: line(title.Text), County: line(title.Text), State: line(title.Text)}
+	place := model.Property{Address: line(model.Text), City: line(model.Text), County: line(model.Text), State: line(model.Text)}
 	if order {
-		return mergeOrder{title.Order{Number: "26-1", DueDate: line(title.Date), Property: place, Custom: custom}}
+		return mergeOrder{model.Order{Number: "26-1", DueDate: line(model.Date), Property: place, Custom: custom}}
 	}
-	return mergeAbstract{title.Abstract{Property: place, TaxMap: line(title.Text), Custom: custom}}
+	return mergeAbstract{model.Abstract{Property: place, TaxMap: line(model.Text), Custom: custom}}
 }
 
 func pickOne[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
@@ -192,10 +192,10 @@ func (b *browser) copied() *browser {
 
 // enter does what a person does to fill in a field. It reports whether the form offers
 // that: a checkbox is not made blank.
-func (b *browser) enter(random *rand.Rand, field string, kind title.FieldType, of int) bool {
+func (b *browser) enter(random *rand.Rand, field string, kind model.FieldType, of int) bool {
 	m := meanings[kind][of]
 	wasBlank := b.hidden(field) == ""
-	if kind == title.Checkbox && (of == 0 && !wasBlank || of == 2 && wasBlank) {
+	if kind == model.Checkbox && (of == 0 && !wasBlank || of == 2 && wasBlank) {
 		return false
 	}
 	for _, c := range b.controls {
@@ -207,7 +207,7 @@ func (b *browser) enter(random *rand.Rand, field string, kind title.FieldType, o
 		case "radio":
 			c.checked = c.value == m.typed[0]
 		case "checkbox":
-			c.checked = kind == title.Checkbox && of == 1 || slices.Contains(m.typed, c.value)
+			c.checked = kind == model.Checkbox && of == 1 || slices.Contains(m.typed, c.value)
 		default:
 			c.value = pickOne(random, m.typed)
 		}
@@ -300,7 +300,7 @@ func (e *editors) edit(b *browser, g fieldGroup) map[string]int {
 func (e *editors) is(r mergeRecord, in input) int {
 	return slices.IndexFunc(meanings[in.Type], func(m meaning) bool {
 		spelled := slices.Clone(m.stored)
-		if in.Type == title.Text || in.Type == title.Paragraph {
+		if in.Type == model.Text || in.Type == model.Paragraph {
 			for _, text := range m.typed {
 				spelled = append(spelled, string(encoded(text)))
 			}
@@ -409,10 +409,10 @@ func TestTwoEditors(t *testing.T) {
 		t.Error(problem)
 	}
 	for name, mutant := range map[string]printer{
-		"takes an absent value for another than a blank one": func(kind title.FieldType, values []string) string {
+		"takes an absent value for another than a blank one": func(kind model.FieldType, values []string) string {
 			return fmt.Sprint(values == nil, fingerprint(kind, values))
 		},
-		"compares what is stored with what a browser sends, byte by byte": func(_ title.FieldType, values []string) string {
+		"compares what is stored with what a browser sends, byte by byte": func(_ model.FieldType, values []string) string {
 			sum := sha256.Sum256(encoded(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })))
 			return hex.EncodeToString(sum[:6])
 		},

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/web"
 )
 
@@ -18,9 +18,9 @@ const (
 	anyone        need = ""
 	invited       need = "invited"   // anyone, also before there is an administrator
 	signedIn      need = "signed in" // also while a second factor has to be set up first
-	mayRead            = need(title.MayRead)
-	mayWrite           = need(title.MayWrite)
-	mayAdminister      = need(title.MayAdminister)
+	mayRead            = need(model.MayRead)
+	mayWrite           = need(model.MayWrite)
+	mayAdminister      = need(model.MayAdminister)
 )
 
 // handler answers a request of somebody who may have the page; its error becomes one
@@ -251,7 +251,7 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 	}
 	if err := p.origins.Check(r); err != nil {
 		leaveForm(w, r)
-		return who, &title.Error{Kind: title.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
+		return who, &model.Error{Kind: model.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
 	if err := may(who, to.need); err != nil {
 		if errors.Is(err, errSignIn) {
@@ -287,8 +287,8 @@ func may(who visitor, need need) error {
 		return nil
 	case who.Role == "":
 		return errEnrol
-	case !who.Role.May(title.Right(need)):
-		return &title.Error{Kind: title.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
+	case !who.Role.May(model.Right(need)):
+		return &model.Error{Kind: model.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -17,7 +17,7 @@ import (
 // scanner gives the text of none, one, or all of a document's pages, as its content says.
 type scanner struct{ vaulttest.Reader }
 
-func (scanner) Text(_ context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+func (scanner) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
 	content, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	switch {
 	case err != nil:
@@ -40,8 +40,8 @@ func (scanner) Text(_ context.Context, r reader.Request, _ extract.Limits, emit 
 func TestDocumentsWithoutText(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Reader = scanner{} })
-	h.user(t, "Owner", title.RoleAdmin)
-	g := h.visit(t, title.RoleStaff)
+	h.user(t, "Owner", model.RoleAdmin)
+	g := h.visit(t, model.RoleStaff)
 	scan := h.put(t, "Scan.pdf", vaulttest.PDF(3, "none"))
 	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while no one knows
 	partly, all, picture := h.put(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.put(t, "All.pdf", vaulttest.PDF(3, "each")), h.put(t, "Plat.png", []byte(onePixel))
@@ -49,7 +49,7 @@ func TestDocumentsWithoutText(t *testing.T) {
 	h.vault.Start(time.Hour)
 	h.processed(t)
 	for _, row := range []struct {
-		file       title.File
+		file       model.File
 		mark, find string // of its row, and of a look for what it has not
 	}{
 		{scan, "Not searchable", `{"hits":[],"more":false,"unread":3}`},
@@ -78,7 +78,7 @@ func TestDocumentsWithoutText(t *testing.T) {
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, passed)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
 	g.get(t, 200, path(scan, "")).has(t, "None: this is a scan or a picture.")
-	if err := h.vault.Files.Trash(t.Context(), title.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
+	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document in the vault has no searchable text")

@@ -6,18 +6,18 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // seat is somebody of a role who has signed in.
 type seat struct {
 	house  *house
 	cookie string
-	actor  title.Actor
+	actor  model.Actor
 }
 
 // sit makes a user of a role and signs in.
-func (h *house) sit(t *testing.T, name string, role title.Role) *seat {
+func (h *house) sit(t *testing.T, name string, role model.Role) *seat {
 	t.Helper()
 	token, actor := h.newcomer(t, name, role)
 	return &seat{h, "Cookie: deedkeep=" + token, actor}

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Refusals are in the words of the pages, not in those that programs compare.
 func TestRefusalsInPlainWords(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.visit(t, title.RoleStaff)
+	kim := h.visit(t, model.RoleStaff)
 	long := strings.Repeat("x", 3000)
-	_, filed := h.abstractOf(t, kim.actor, nil, title.Property{County: "Albany"}, "a.pdf")
+	_, filed := h.abstractOf(t, kim.actor, nil, model.Property{County: "Albany"}, "a.pdf")
 	row := "/documents/" + fmt.Sprint(filed.Files[0].ID)
 	for _, page := range []reply{
 		kim.post(t, 422, row+"/rename", url.Values{"name": {" "}}, "HX-Request", "true"),

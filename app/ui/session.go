@@ -8,25 +8,25 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // visitor is who looks at a page: the actor of the session, or nobody who is known.
 type visitor struct {
-	title.Actor
+	model.Actor
 }
 
 // Known reports whether somebody is signed in.
-func (v visitor) Known() bool { return v.Kind == title.ByUser }
+func (v visitor) Known() bool { return v.Kind == model.ByUser }
 
 // MayRead reports whether pages about records are shown.
-func (v visitor) MayRead() bool { return v.Role.May(title.MayRead) }
+func (v visitor) MayRead() bool { return v.Role.May(model.MayRead) }
 
 // MayWrite reports whether forms that change records are shown.
-func (v visitor) MayWrite() bool { return v.Role.May(title.MayWrite) }
+func (v visitor) MayWrite() bool { return v.Role.May(model.MayWrite) }
 
 // MayAdminister reports whether pages about running the service are shown.
-func (v visitor) MayAdminister() bool { return v.Role.May(title.MayAdminister) }
+func (v visitor) MayAdminister() bool { return v.Role.May(model.MayAdminister) }
 
 // The reasons to go elsewhere first; see elsewhere.
 var (
@@ -71,7 +71,7 @@ func (p *pages) shown(r *http.Request, name string) string {
 
 // visitor gives who sent a request; nobody when there is no session or it has ended.
 func (p *pages) visitor(r *http.Request) (visitor, error) {
-	nobody := visitor{title.Actor{Kind: "visitor", Address: p.Address(r)}}
+	nobody := visitor{model.Actor{Kind: "visitor", Address: p.Address(r)}}
 	token := p.token(r)
 	if token == "" {
 		return nobody, nil
@@ -82,7 +82,7 @@ func (p *pages) visitor(r *http.Request) (visitor, error) {
 	}
 	actor, err := look(r.Context(), token)
 	switch {
-	case title.KindOf(err) == title.Unauthenticated:
+	case model.KindOf(err) == model.Unauthenticated:
 		return nobody, nil
 	case err != nil:
 		return nobody, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A page that asks by itself keeps nobody signed in; whoever works stays.
@@ -51,7 +51,7 @@ func TestAnswersToScriptsSayWhatTheyAre(t *testing.T) {
 		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 	})
 	lib, _, files := library(t)
-	g := lib.visit(t, title.RoleStaff)
+	g := lib.visit(t, model.RoleStaff)
 	for _, address := range []string{path(files[1], "/find?q=a"), path(files[1], "/pages/1/marks?q=a")} {
 		g.get(t, 200, address).same(t, map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 )
 
 // settingPage is what is in force, and what there is to know of the service. Nothing of
@@ -23,7 +23,7 @@ type settingPage struct {
 	Trouble  string
 	Groups   []settingGroup
 	Examined bool
-	Findings []wire.Diagnosis // nil: nobody has looked
+	Findings []apitypes.Diagnosis // nil: nobody has looked
 	OK       bool
 	CanLook  bool
 	Search   searchIndex
@@ -67,7 +67,7 @@ func (p *pages) settings(w http.ResponseWriter, r *http.Request, who visitor) er
 	return p.showSettings(w, r, who, nil)
 }
 
-func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, who visitor, found *wire.Doctor) error {
+func (p *pages) showSettings(w http.ResponseWriter, r *http.Request, who visitor, found *apitypes.Doctor) error {
 	h, err := p.Vault.Health(r.Context())
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *pages) examine(w http.ResponseWriter, r *http.Request, who visitor) err
 		return absentPath(r)
 	}
 	if !p.examining.TryLock() {
-		return &title.Error{Kind: title.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
+		return &model.Error{Kind: model.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
 	}
 	defer p.examining.Unlock()
 	ctx, cancel := context.WithTimeout(r.Context(), examineTime)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
 )
@@ -62,7 +62,7 @@ func (h *house) code(t *testing.T, plain string) string {
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, nil)
-	h.user(t, "viewer", title.RoleViewer)
+	h.user(t, "viewer", model.RoleViewer)
 	for _, path := range []string{"/", "/sign-in", "/abstracts", "/me", "/nothing", "/admin/users"} {
 		page := h.status(t, 503, "GET", path)
 		page.has(t, "deedkeep is not set up yet", "deedkeep serve", "deedkeep users create NAME --role admin")
@@ -115,7 +115,7 @@ func TestSessionCookie(t *testing.T) {
 func TestNoFixation(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	h.user(t, "mallory", title.RoleViewer)
+	h.user(t, "mallory", model.RoleViewer)
 	for _, before := range []string{h.session(t, "mallory", ""), h.session(t, "Owner", ""), strings.Repeat("0", 43), "x"} {
 		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Cookie: deedkeep="+before)
 		fresh := in.cookie(t, "deedkeep").Value

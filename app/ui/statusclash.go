@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -24,8 +24,8 @@ func (p *pages) statusBy(ctx context.Context, record, is string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(log.Items, func(e title.Event) bool {
-		return slices.ContainsFunc(e.Changes, func(c title.Change) bool { return c.Field == "status" })
+	at := slices.IndexFunc(log.Items, func(e model.Event) bool {
+		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return c.Field == "status" })
 	})
 	if at >= 0 {
 		e := log.Items[at]
@@ -70,7 +70,7 @@ func (t turned) undo(path, now string, statuses []string) string {
 // turnAbstract sets the status that a form asks for, or says why it did not: somebody
 // else has set it since the form was shown.
 func (p *pages) turnAbstract(r *http.Request, who visitor) (filed vault.Filed, turn turned, err error) {
-	status := title.Send(title.Given(r.PostForm.Get("status")))
+	status := model.Send(model.Given(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if filed, _, err = p.abstractRead(r); err != nil {
 			return filed, turn, err
@@ -81,20 +81,20 @@ func (p *pages) turnAbstract(r *http.Request, who visitor) (filed vault.Filed, t
 			turn.Clash, err = p.statusBy(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
 			return filed, turn, err
 		}
-		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, a.ID, title.AbstractPatch{Status: status}, expects(r, a.Version))
-		if title.KindOf(err) != title.Stale || tries == mostTries {
+		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, a.ID, model.AbstractPatch{Status: status}, expects(r, a.Version))
+		if model.KindOf(err) != model.Stale || tries == mostTries {
 			return filed, turn, err
 		}
 	}
 }
 
 // turnOrder is turnAbstract for orders.
-func (p *pages) turnOrder(r *http.Request, who visitor) (o title.Order, turn turned, err error) {
+func (p *pages) turnOrder(r *http.Request, who visitor) (o model.Order, turn turned, err error) {
 	id, err := p.orderID(r)
 	if err != nil {
 		return o, turn, err
 	}
-	status := title.Send(title.Given(r.PostForm.Get("status")))
+	status := model.Send(model.Given(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
 		if o, err = p.Vault.Orders.Get(r.Context(), id); err != nil {
 			return o, turn, err
@@ -104,8 +104,8 @@ func (p *pages) turnOrder(r *http.Request, who visitor) (o title.Order, turn tur
 			turn.Clash, err = p.statusBy(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
 			return o, turn, err
 		}
-		o, err = p.Vault.Orders.Patch(r.Context(), who.Actor, id, title.OrderPatch{Status: status}, expects(r, o.Version))
-		if title.KindOf(err) != title.Stale || tries == mostTries {
+		o, err = p.Vault.Orders.Patch(r.Context(), who.Actor, id, model.OrderPatch{Status: status}, expects(r, o.Version))
+		if model.KindOf(err) != model.Stale || tries == mostTries {
 			return o, turn, err
 		}
 	}

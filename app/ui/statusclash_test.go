@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A click on a page that a colleague's click made stale changes nothing, and says who
@@ -12,7 +12,7 @@ import (
 func TestStatusOfStalePage(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	dana, kim := h.visit(t, title.RoleAdmin), h.visit(t, title.RoleStaff)
+	dana, kim := h.visit(t, model.RoleAdmin), h.visit(t, model.RoleStaff)
 	for _, row := range []struct{ made, second, third string }{
 		{dana.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"), "In Exam", "Complete"},
 		{dana.post(t, 303, "/orders", url.Values{"order_number": {"1"}}).Header.Get("Location"), "on_hold", "completed"},

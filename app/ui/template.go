@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -15,7 +15,7 @@ func templatePath(id uint64) string { return "/admin/templates/" + strconv.Forma
 
 // templateRow is a template in the list.
 type templateRow struct {
-	title.Template
+	model.Template
 	Abstracts string // how many, those in the trash not counted
 }
 
@@ -56,7 +56,7 @@ func (p *pages) showTemplates(w http.ResponseWriter, r *http.Request, who visito
 
 // createTemplate makes a template, empty or with the statuses and fields of another.
 func (p *pages) createTemplate(w http.ResponseWriter, r *http.Request, who visitor) error {
-	draft := title.TemplateDraft{Name: r.PostForm.Get("name")}
+	draft := model.TemplateDraft{Name: r.PostForm.Get("name")}
 	from, err := strconv.ParseUint(r.PostForm.Get("from"), 10, 63)
 	if err == nil && from != 0 {
 		other, err := p.Vault.Templates.Get(r.Context(), from)
@@ -66,8 +66,8 @@ func (p *pages) createTemplate(w http.ResponseWriter, r *http.Request, who visit
 		draft.Statuses, draft.Fields = &other.Statuses, &other.Fields
 	}
 	made, err := p.Vault.Templates.Create(r.Context(), who.Actor, draft)
-	var named *title.Error
-	if errors.As(err, &named) && named.Kind == title.Invalid {
+	var named *model.Error
+	if errors.As(err, &named) && named.Kind == model.Invalid {
 		shown := templateRows{Name: draft.Name, From: from, Problems: map[string]string{}}
 		for _, f := range named.Fields {
 			shown.Problems["name"] += f.Sentences[0]
@@ -87,9 +87,9 @@ func (p *pages) templateBench(r *http.Request) (bench, error) {
 	}
 	now, err := p.Vault.Templates.Get(r.Context(), id)
 	return bench{
-		path: templatePath(id), heading: now.Name, noun: "abstract", named: true, hasStatuses: true, hasFields: true, now: now, seen: now.Mark(), key: title.AbstractKey,
-		save: func(ctx context.Context, actor title.Actor, now title.Template, seen string) error {
-			_, err := p.Vault.Templates.Edit(ctx, actor, title.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
+		path: templatePath(id), heading: now.Name, noun: "abstract", named: true, hasStatuses: true, hasFields: true, now: now, seen: now.Mark(), key: model.AbstractKey,
+		save: func(ctx context.Context, actor model.Actor, now model.Template, seen string) error {
+			_, err := p.Vault.Templates.Edit(ctx, actor, model.TemplateDraft{ID: now.ID, Name: now.Name, Statuses: &now.Statuses, Fields: &now.Fields}, seen, false)
 			return err
 		},
 	}, err
@@ -114,7 +114,7 @@ func (p *pages) useTemplate(w http.ResponseWriter, r *http.Request, who visitor)
 		return err
 	}
 	ctx, verbs := r.Context(), p.Vault.Templates
-	var t title.Template
+	var t model.Template
 	var said string
 	switch r.PathValue("use") {
 	case "default":
@@ -125,15 +125,15 @@ func (p *pages) useTemplate(w http.ResponseWriter, r *http.Request, who visitor)
 		said = t.Name + " is retired: no new abstracts are made from it, and those that are there stay."
 	case "return":
 		if t, err = verbs.Get(ctx, id); err == nil {
-			_, err = verbs.Edit(ctx, who.Actor, title.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Mark(), false)
+			_, err = verbs.Edit(ctx, who.Actor, model.TemplateDraft{ID: id, Name: t.Name, Retired: new(false)}, t.Mark(), false)
 		}
 		said = t.Name + " is in use again."
 	default:
 		return absentPath(r)
 	}
-	var named *title.Error
-	if errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.Conflict}, named.Kind) {
-		return &title.Error{Kind: title.Conflict, Message: named.Message, Err: err}
+	var named *model.Error
+	if errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.Conflict}, named.Kind) {
+		return &model.Error{Kind: model.Conflict, Message: named.Message, Err: err}
 	}
 	if err != nil {
 		return err

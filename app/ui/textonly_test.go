@@ -3,7 +3,7 @@ package ui
 import (
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -20,9 +20,9 @@ func TestWhatATextLacks(t *testing.T) {
 		{"PowerPoint", office + "presentationml.presentation", lacks, false},
 		{"Excel", office + "spreadsheetml.sheet", "Cells only: formatting, charts, and pictures are not shown. Download the original to see them.", false},
 		{"text", "text/plain", "", true},
-		{"PDF", title.MIMEPDF, "", false},
+		{"PDF", model.MIMEPDF, "", false},
 	} {
-		s := documentSheet{File: title.File{MIME: row.mime}}
+		s := documentSheet{File: model.File{MIME: row.mime}}
 		if s.Lacks() != row.lacks || s.Plain() != row.plain {
 			t.Errorf("%s: got %q, plain %t, want %q, plain %t", row.name, s.Lacks(), s.Plain(), row.lacks, row.plain)
 		}
@@ -31,7 +31,7 @@ func TestWhatATextLacks(t *testing.T) {
 
 func TestFiledNoticeOfAPassword(t *testing.T) {
 	t.Parallel()
-	refused := []title.FileFailure{{Filename: "a.pdf", Reason: "PDF is password-protected"}, {Filename: "b.pdf", Reason: "PDF is password-protected"}, {Filename: "c.pdf", Reason: "PDF is empty"}}
+	refused := []model.FileFailure{{Filename: "a.pdf", Reason: "PDF is password-protected"}, {Filename: "b.pdf", Reason: "PDF is password-protected"}, {Filename: "c.pdf", Reason: "PDF is empty"}}
 	const want = "3 documents were not uploaded: a.pdf (PDF is password-protected); b.pdf (PDF is password-protected); c.pdf (PDF is empty). " +
 		"Open it with its password, print it to a new PDF or save a copy without the password, and upload that."
 	if got := filedNotice(vault.Filed{Failures: refused}); got != want {

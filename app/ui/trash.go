@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -135,15 +135,15 @@ func (p *pages) restoreTrash(w http.ResponseWriter, r *http.Request, who visitor
 	var problems []string
 	restored := 0
 	if len(items) > mostRestored {
-		return title.Refusal("item", fmt.Sprintf("Choose at most %s at a time.", count(mostRestored)))
+		return model.Refusal("item", fmt.Sprintf("Choose at most %s at a time.", count(mostRestored)))
 	}
 	for _, item := range items {
 		heading, err := p.restoreOne(r.Context(), who.Actor, p.recordOf(item))
-		var named *title.Error
+		var named *model.Error
 		switch {
 		case err == nil:
 			restored++
-		case errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.Conflict, title.NotFound}, named.Kind):
+		case errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.Conflict, model.NotFound}, named.Kind):
 			problems = append(problems, problemOf(heading, named))
 		default:
 			return err
@@ -161,15 +161,15 @@ func (p *pages) restoreTrash(w http.ResponseWriter, r *http.Request, who visitor
 	return p.see(w, r, back(r, "/trash"), said)
 }
 
-func problemOf(heading string, named *title.Error) string {
-	if named.Kind == title.NotFound {
+func problemOf(heading string, named *model.Error) string {
+	if named.Kind == model.NotFound {
 		return "One is in the trash no longer: somebody was quicker, or its time was over."
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, named.Message))
 }
 
 // restoreOne restores a record by its name in the log; heading is what people know it by.
-func (p *pages) restoreOne(ctx context.Context, actor title.Actor, of string) (heading string, err error) {
+func (p *pages) restoreOne(ctx context.Context, actor model.Actor, of string) (heading string, err error) {
 	names, err := p.Vault.Names(ctx, []string{of})
 	if err != nil {
 		return "", err
@@ -183,11 +183,11 @@ func (p *pages) restoreOne(ctx context.Context, actor title.Actor, of string) (h
 	case "abstract":
 		_, err = p.Vault.Abstracts.Restore(ctx, actor, id, vault.Keep[vault.Filed]{})
 	case "order":
-		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Keep[title.Order]{})
+		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Keep[model.Order]{})
 	case "file":
-		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[title.File]{})
+		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[model.File]{})
 	default:
-		err = title.Absent("record", of)
+		err = model.Absent("record", of)
 	}
 	return heading, err
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -16,9 +16,9 @@ import (
 func TestTrash(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.sit(t, "sue", title.RoleStaff)
+	staff := h.sit(t, "sue", model.RoleStaff)
 	abstract := h.abstract(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
-	order, err := h.vault.Orders.Create(t.Context(), staff.actor, title.OrderDraft{Number: title.Given("2026-7")}, vault.Keep[title.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.Given("2026-7")}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +61,14 @@ func TestTrash(t *testing.T) {
 func TestTrashOver(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin := h.sit(t, "ada", title.RoleAdmin)
+	admin := h.sit(t, "ada", model.RoleAdmin)
 	file := h.put(t, "a.pdf", vaulttest.PDF(1, "a"))
 	if err := h.vault.Files.Trash(t.Context(), admin.actor, file.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	admin.get(t, 200, "/trash", "a.pdf")
 	h.clock.Move(30*24*time.Hour + time.Minute)
-	again := h.sit(t, "ben", title.RoleStaff)
+	again := h.sit(t, "ben", model.RoleStaff)
 	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
 }
 
@@ -77,8 +77,8 @@ func TestTrashOver(t *testing.T) {
 func TestPurgeFromThePage(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Retention = vault.Retention{Keep: 20 * 365 * 24 * time.Hour} })
-	h.user(t, "Owner", title.RoleAdmin)
-	staff, admin := h.sit(t, "sue", title.RoleStaff), h.sit(t, "ada", title.RoleAdmin)
+	h.user(t, "Owner", model.RoleAdmin)
+	staff, admin := h.sit(t, "sue", model.RoleStaff), h.sit(t, "ada", model.RoleAdmin)
 	abstract := h.abstract(t, staff.actor, "12 Elm St").Abstract.ID
 	file, other := h.put(t, "a.pdf", vaulttest.PDF(1, "a")), h.put(t, "b.pdf", vaulttest.PDF(1, "b"))
 	for _, err := range []error{
@@ -109,7 +109,7 @@ func TestPurgeFromThePage(t *testing.T) {
 	admin.get(t, 200, kept, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
 	form = url.Values{"item": {ofAbstract}, "confirm": {"12 elm st"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "Enter the reason.", "reason-problem")
-	form.Set("reason", strings.Repeat("x", title.MaxLine+1))
+	form.Set("reason", strings.Repeat("x", model.MaxLine+1))
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "must not be longer")
 
 	admin.get(t, 200, "/admin/trash/empty", "permanently deletes 1 item", "1 item stays", "empty trash")
@@ -129,7 +129,7 @@ func TestPurgeFromThePage(t *testing.T) {
 func TestTrashNamesTheAbstract(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.sit(t, "sue", title.RoleStaff)
+	staff := h.sit(t, "sue", model.RoleStaff)
 	opaque, file := h.someAbstract(t)
 	id, _ := h.vault.Secrets.IDs("abstracts").Decode(opaque)
 	if err := h.vault.Abstracts.Detach(t.Context(), staff.actor, id, file, vault.Match{}); err != nil {
@@ -143,7 +143,7 @@ func TestTrashNamesTheAbstract(t *testing.T) {
 		t.Fatal(err)
 	}
 	staff.get(t, 200, "/trash", "which is in the trash").lacks(t, link)
-	if _, err := h.vault.Trash.Purge(t.Context(), title.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
+	if _, err := h.vault.Trash.Purge(t.Context(), model.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
 		t.Fatal(err)
 	}
 	staff.get(t, 200, "/trash", "an abstract that is permanently deleted").lacks(t, link)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -60,14 +60,14 @@ func (p *pages) purgeForm(r *http.Request, item string) (form purgeForm, err err
 // purge deletes one record permanently when its name was typed.
 func (p *pages) purge(w http.ResponseWriter, r *http.Request, who visitor) error {
 	form, err := p.purgeForm(r, r.PostForm.Get("item"))
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		return p.showTrash(w, r, who, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
 	}
 	if err != nil {
 		return err
 	}
 	form.Typed, form.Reason, form.Problems = r.PostForm.Get("confirm"), strings.TrimSpace(r.PostForm.Get("reason")), map[string]string{}
-	if !title.SameWords(form.Typed, form.Asked) {
+	if !model.SameWords(form.Typed, form.Asked) {
 		form.Problems["confirm"] = "The text does not match. Nothing was deleted."
 	}
 	if form.UnderRetention && form.Reason == "" {
@@ -77,8 +77,8 @@ func (p *pages) purge(w http.ResponseWriter, r *http.Request, who visitor) error
 		return p.showPurge(w, r, who, http.StatusUnprocessableEntity, form)
 	}
 	done, err := p.Vault.Trash.Purge(r.Context(), who.Actor, form.Noun, form.ID, form.Reason)
-	var named *title.Error
-	if errors.As(err, &named) && slices.Contains([]title.Kind{title.Invalid, title.Conflict, title.NotFound}, named.Kind) {
+	var named *model.Error
+	if errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.Conflict, model.NotFound}, named.Kind) {
 		status, problems := refusal(err)
 		if problems == nil {
 			status, problems = http.StatusConflict, map[string]string{"": named.Message}
@@ -111,7 +111,7 @@ func (p *pages) showEmpty(w http.ResponseWriter, r *http.Request, who visitor, s
 }
 
 func (p *pages) emptyTrash(w http.ResponseWriter, r *http.Request, who visitor) error {
-	if !title.SameWords(r.PostForm.Get("confirm"), emptyWords) {
+	if !model.SameWords(r.PostForm.Get("confirm"), emptyWords) {
 		return p.showEmpty(w, r, who, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
 	}
 	done, err := p.Vault.Trash.Empty(r.Context(), who.Actor)

@@ -18,31 +18,31 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
-	"deedkeep/app/wire"
 	"deedkeep/web"
 )
 
 // Options of New. Sizes are bytes.
 type Options struct {
 	Vault        *vault.Vault
-	Links        *secret.Links                              // of downloads
-	Address      func(*http.Request) string                 // of the client
-	Origin       func(*http.Request) (string, error)        // the service's own address, as the request has it
-	Event        func(title.Event) wire.Event               // an entry of the log as programs see it
-	Settings     []config.Setting                           // in force, secrets masked
-	SettingsFile string                                     // the one that was read, or the one to create
-	Version      string                                     // of this program
-	Doctor       func(context.Context) (wire.Doctor, error) // looks at the installation; nil: there is none
-	FormBytes    int64                                      // the largest form; 0: 8 MB
-	Room         Room                                       // memory for large forms; nil: without a limit
-	BodyBytes    int64                                      // the largest request with documents; 0: 10 GB
-	Parts        int                                        // of a request with documents; 0: 1,000
-	Stall        time.Duration                              // without a byte of one; 0: 30 seconds
-	MinRate      int64                                      // bytes a second that a client must send or take at least
+	Links        *secret.Links                                  // of downloads
+	Address      func(*http.Request) string                     // of the client
+	Origin       func(*http.Request) (string, error)            // the service's own address, as the request has it
+	Event        func(model.Event) apitypes.Event               // an entry of the log as programs see it
+	Settings     []config.Setting                               // in force, secrets masked
+	SettingsFile string                                         // the one that was read, or the one to create
+	Version      string                                         // of this program
+	Doctor       func(context.Context) (apitypes.Doctor, error) // looks at the installation; nil: there is none
+	FormBytes    int64                                          // the largest form; 0: 8 MB
+	Room         Room                                           // memory for large forms; nil: without a limit
+	BodyBytes    int64                                          // the largest request with documents; 0: 10 GB
+	Parts        int                                            // of a request with documents; 0: 1,000
+	Stall        time.Duration                                  // without a byte of one; 0: 30 seconds
+	MinRate      int64                                          // bytes a second that a client must send or take at least
 	Now          func() time.Time
 	Zone         *time.Location // of days and times on pages; nil: that of this machine
 	Log          *slog.Logger
@@ -55,15 +55,15 @@ type Room = func(ctx context.Context, owner string, body io.ReadCloser, length i
 
 // documents opens the bytes of a file; NotFound when there is none.
 type documents interface {
-	Open(ctx context.Context, id uint64) (title.File, io.ReadSeekCloser, error)
-	KnownDamage(list ...title.File) error
+	Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error)
+	KnownDamage(list ...model.File) error
 }
 
 // views takes down who opened what; it never waits.
 type views interface {
-	Note(actor title.Actor, kind, record string, detail map[string]string)
-	GoesOn(actor title.Actor, kind, record string)
-	Fast(actor title.Actor) bool
+	Note(actor model.Actor, kind, record string, detail map[string]string)
+	GoesOn(actor model.Actor, kind, record string)
+	Fast(actor model.Actor) bool
 }
 
 type pages struct {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // mostUnsent is the largest form that is handed back to somebody who was signed out.
@@ -35,7 +35,7 @@ func (p *pages) held(to route, w http.ResponseWriter, r *http.Request) error {
 	}
 	done, err := p.countedForm(w, r, signedOut, min(p.FormBytes, mostUnsent))
 	switch {
-	case title.KindOf(err) == title.Closing:
+	case model.KindOf(err) == model.Closing:
 		return err
 	case err != nil:
 		return nil //nolint:nilerr // a form that cannot be read is lost, as it was sent

@@ -4,14 +4,14 @@ import (
 	"net/url"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // A session that ends while a form is open takes nothing of what was typed with it.
 func TestSignedOutWhileTyping(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.visit(t, title.RoleAdmin)
+	kim := h.visit(t, model.RoleAdmin)
 	made := kim.post(t, 303, "/abstracts", url.Values{"once": {"a"}, "county": {"Albany"}}).Header.Get("Location")
 	if err := h.vault.Sessions.SignOut(t.Context(), kim.token, "192.0.2.1"); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	kim.post(t, 303, made, typed, "Content-Type", "text/plain")
 	h.post(t, 303, made, typed)
 
-	again := h.visit(t, title.RoleStaff) // a colleague
+	again := h.visit(t, model.RoleStaff) // a colleague
 	again.post(t, 303, made, url.Values{"group": {"property"}, "county": typed["county"]})
 	again.get(t, 200, made).has(t, "Sara&lt;toga&gt;")
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/body"
+	"deedkeep/app/decode"
+	"deedkeep/app/httpx"
 	"deedkeep/app/inspect"
-	"deedkeep/app/pace"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
 )
@@ -58,10 +58,10 @@ func refusalAdvice(reason string) string {
 }
 
 // tusStatuses are those of the failures that come from below.
-var tusStatuses = map[title.Kind]int{
-	title.Invalid: http.StatusUnprocessableEntity, title.Unauthenticated: http.StatusUnauthorized, title.Forbidden: http.StatusForbidden,
-	title.NotFound: http.StatusNotFound, title.Conflict: http.StatusConflict, title.Full: http.StatusInsufficientStorage,
-	title.Closing: http.StatusServiceUnavailable,
+var tusStatuses = map[model.Kind]int{
+	model.Invalid: http.StatusUnprocessableEntity, model.Unauthenticated: http.StatusUnauthorized, model.Forbidden: http.StatusForbidden,
+	model.NotFound: http.StatusNotFound, model.Conflict: http.StatusConflict, model.Full: http.StatusInsufficientStorage,
+	model.Closing: http.StatusServiceUnavailable,
 }
 
 // tus lets those in who may file documents, and answers errors as scripts read them.
@@ -71,7 +71,7 @@ func (p *pages) tus(next handler) handler {
 		h.Set("Tus-Resumable", tus.Version)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		sent := pace.New(w, r, pace.Limits{Stall: p.Stall, MinRate: p.MinRate})
+		sent := httpx.New(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 		r.Body = sent
 		err := p.mayUpload(r, who)
 		if err == nil {
@@ -91,9 +91,9 @@ func (p *pages) tus(next handler) handler {
 func (p *pages) mayUpload(r *http.Request, who visitor) error {
 	switch err := may(who, mayWrite); {
 	case errors.Is(err, errSignIn):
-		return &title.Error{Kind: title.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
+		return &model.Error{Kind: model.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
 	case errors.Is(err, errEnrol):
-		return &title.Error{Kind: title.Forbidden, Message: "Set up your second factor first."}
+		return &model.Error{Kind: model.Forbidden, Message: "Set up your second factor first."}
 	case err != nil:
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *pages) mayUpload(r *http.Request, who visitor) error {
 // failUpload answers in JSON.
 func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
-	var named *title.Error
+	var named *model.Error
 	var form *formError
 	var protocol *tus.Error
 	switch {
@@ -116,13 +116,13 @@ func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 		status, message = form.status, form.text
 	case errors.Is(err, vault.ErrUploadBusy):
 		status, message = http.StatusLocked, sentence(err)
-	case errors.Is(err, pace.ErrTooSlow):
+	case errors.Is(err, httpx.ErrTooSlow):
 		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
 	case errors.As(err, &named) && tusStatuses[named.Kind] != 0:
 		status, message = tusStatuses[named.Kind], named.Message
 	}
 	switch {
-	case r.Context().Err() != nil, errors.Is(err, pace.ErrBrokeOff):
+	case r.Context().Err() != nil, errors.Is(err, httpx.ErrBrokeOff):
 		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", requestID(w))
 	case status >= http.StatusInternalServerError:
 		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", requestID(w))
@@ -166,10 +166,10 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 	if err != nil {
 		return err
 	}
-	plan := vault.UploadPlan{Filename: body.Filename(meta["filename"]), Size: length}
+	plan := vault.UploadPlan{Filename: decode.Filename(meta["filename"]), Size: length}
 	to, ok := p.placeCalled(meta["to"])
 	if !ok {
-		return placeGone(title.Absent("place", meta["to"]))
+		return placeGone(model.Absent("place", meta["to"]))
 	}
 	plan.Abstract, plan.Folder = to.abstract, to.folder
 	if path := meta["path"]; path != "" {
@@ -179,7 +179,7 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 		plan.Batch, plan.Turn = meta["batch"], n
 	}
 	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
-	if title.KindOf(err) == title.Invalid && length > p.Vault.Uploads.Most() {
+	if model.KindOf(err) == model.Invalid && length > p.Vault.Uploads.Most() {
 		return &formError{http.StatusRequestEntityTooLarge, "", sentence(err)}
 	}
 	if err != nil {
@@ -193,14 +193,14 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 
 // placeGone says of what there is none.
 func placeGone(err error) error {
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		return &formError{http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there."}
 	}
 	return err
 }
 
 func sentence(err error) string {
-	if named, ok := errors.AsType[*title.Error](err); ok {
+	if named, ok := errors.AsType[*model.Error](err); ok {
 		return named.Message
 	}
 	return ""
@@ -243,7 +243,7 @@ func (p *pages) uploadShow(w http.ResponseWriter, r *http.Request, who visitor) 
 }
 
 // describeFiled tells of a document, and of another with the same bytes.
-func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file title.File) error {
+func (p *pages) describeFiled(r *http.Request, answer *uploadAnswer, file model.File) error {
 	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.reading(file)
 	if file.Digest == "" {
 		return nil // in the trash since

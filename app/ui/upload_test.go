@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // enter makes a user, signs the user in and gives the header of the session's cookie.
-func (h *house) enter(t *testing.T, name string, role title.Role) (cookie string, actor title.Actor) {
+func (h *house) enter(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
 	t.Helper()
 	token, actor := h.newcomer(t, name, role)
 	return "Cookie: deedkeep=" + token, actor
@@ -83,8 +83,8 @@ func (h *house) became(t *testing.T, cookie, path string) (answer struct {
 func TestTus(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleAdmin)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("12 Oak St")}}, h.tray(t), vault.Keep[vault.Filed]{})
+	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
+	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("12 Oak St")}}, h.tray(t), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,9 +137,9 @@ func (h *house) tray(t *testing.T) *vault.Tray {
 func TestTusRefuses(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	admin, _ := h.enter(t, "kim", title.RoleAdmin)
-	viewer, _ := h.enter(t, "vera", title.RoleViewer)
-	other, _ := h.enter(t, "olga", title.RoleStaff)
+	admin, _ := h.enter(t, "kim", model.RoleAdmin)
+	viewer, _ := h.enter(t, "vera", model.RoleViewer)
+	other, _ := h.enter(t, "olga", model.RoleStaff)
 	ten := "Upload-Length: 10"
 	path := h.sent(t, 201, "POST", "/uploads", "", admin, tus, ten, meta("a.pdf", "none")).Header.Get("Location")
 	for _, row := range []struct {
@@ -203,7 +203,7 @@ func TestTusRefuses(t *testing.T) {
 func TestTusBreaksOff(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, _ := h.enter(t, "kim", title.RoleAdmin)
+	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
 	body := string(vaulttest.PDF(1, "x"))
 	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), meta("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
@@ -237,7 +237,7 @@ func TestTusBreaksOff(t *testing.T) {
 func TestTusStops(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, _ := h.enter(t, "kim", title.RoleAdmin)
+	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
 	path := h.sent(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: 100", meta("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
 	defer conn.Close()
@@ -283,9 +283,9 @@ func multipart(parts ...string) (body, kind string) {
 func TestPlainUpload(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	cookie, actor := h.enter(t, "kim", title.RoleAdmin)
-	viewer, _ := h.enter(t, "vera", title.RoleViewer)
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, title.AbstractDraft{}, h.tray(t), vault.Keep[vault.Filed]{})
+	cookie, actor := h.enter(t, "kim", model.RoleAdmin)
+	viewer, _ := h.enter(t, "vera", model.RoleViewer)
+	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.tray(t), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ type killable struct {
 
 func (k killable) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
 	if k.killed.Load() {
-		return inspect.Report{}, reader.ErrKilled
+		return inspect.Report{}, sandbox.ErrKilled
 	}
 	return k.Reader.Inspect(ctx, doc, size, ext, lim)
 }
@@ -341,7 +341,7 @@ func TestUploadWhileReadersAreKilled(t *testing.T) {
 	var killed atomic.Bool
 	killed.Store(true)
 	h := openEmpty(t, func(o *vault.Options) { o.Reader = killable{killed: &killed} })
-	cookie, _ := h.enter(t, "kim", title.RoleAdmin)
+	cookie, _ := h.enter(t, "kim", model.RoleAdmin)
 	body := string(vaulttest.PDF(1, "1"))
 	form, kind := multipart("one.pdf", body)
 	h.sent(t, 503, "POST", "/vault/documents", form, cookie, kind).same(t, map[string]string{"Retry-After": "10"})

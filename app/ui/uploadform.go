@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/body"
-	"deedkeep/app/pace"
-	"deedkeep/app/title"
+	"deedkeep/app/decode"
+	"deedkeep/app/httpx"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -25,7 +25,7 @@ func (p *pages) sendToAbstract(w http.ResponseWriter, r *http.Request, who visit
 		return err
 	}
 	return p.takeForm(w, r, p.abstractPath(id), func(tray *vault.Tray) (vault.Filed, error) {
-		filed, err := p.Vault.Abstracts.Attach(r.Context(), who.Actor, id, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+		filed, err := p.Vault.Abstracts.Attach(r.Context(), who.Actor, id, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 		if err != nil {
 			return filed, err
 		}
@@ -36,13 +36,13 @@ func (p *pages) sendToAbstract(w http.ResponseWriter, r *http.Request, who visit
 }
 
 func (p *pages) sendToFolder(w http.ResponseWriter, r *http.Request, who visitor) error {
-	draft, to := title.UploadDraft{}, "/vault"
+	draft, to := model.UploadDraft{}, "/vault"
 	if r.PathValue("n") != "" {
 		id, err := number(r)
 		if err != nil {
 			return err
 		}
-		draft.FolderID, to = title.Number{Present: true, Valid: true, Value: int64(id)}, folderPath(id)
+		draft.FolderID, to = model.Number{Present: true, Valid: true, Value: int64(id)}, folderPath(id)
 	}
 	return p.takeForm(w, r, to, func(tray *vault.Tray) (vault.Filed, error) {
 		return p.Vault.Files.Upload(r.Context(), who.Actor, draft, tray, vault.Keep[vault.Filed]{})
@@ -52,7 +52,7 @@ func (p *pages) sendToFolder(w http.ResponseWriter, r *http.Request, who visitor
 // takeForm reads the documents of a form as a stream, files them, and shows the page
 // they came from with what became of each.
 func (p *pages) takeForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.Tray) (vault.Filed, error)) error {
-	sent := pace.New(w, r, pace.Limits{Stall: p.Stall, MinRate: p.MinRate})
+	sent := httpx.New(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
 	tray, err := p.Vault.Files.NewTray(r.Context())
 	if err == nil {
@@ -82,7 +82,7 @@ func (p *pages) takeParts(w http.ResponseWriter, r *http.Request, tray *vault.Tr
 		return &formError{http.StatusUnsupportedMediaType, "This cannot be read", "This is no form of a page. Open the page anew and choose the documents there."}
 	}
 	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
-	parts := body.NewReader(limited, params["boundary"], body.Limits{Parts: p.Parts, Fields: p.FormBytes})
+	parts := decode.NewReader(limited, params["boundary"], decode.Limits{Parts: p.Parts, Fields: p.FormBytes})
 	defer parts.Close() //nolint:errcheck // it gives a buffer back and always succeeds
 	for {
 		part, err := parts.Next()
@@ -106,7 +106,7 @@ func (p *pages) takeParts(w http.ResponseWriter, r *http.Request, tray *vault.Tr
 			}
 			content = io.MultiReader(bytes.NewReader(bytes.Clone(first)), part)
 		}
-		if err := tray.Add(body.Filename(part.Filename), content); err != nil {
+		if err := tray.Add(decode.Filename(part.Filename), content); err != nil {
 			return err
 		}
 	}
@@ -117,17 +117,17 @@ func badBody(err error) error {
 	const heading = "This cannot be read"
 	var (
 		long      *http.MaxBytesError
-		malformed *body.MalformedError
-		limit     *body.LimitError
+		malformed *decode.MalformedError
+		limit     *decode.LimitError
 	)
 	switch {
 	case errors.As(err, &long):
 		return &formError{http.StatusRequestEntityTooLarge, heading, fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", size(long.Limit))}
 	case errors.As(err, &limit):
 		return &formError{http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time."}
-	case errors.As(err, &malformed), errors.Is(err, pace.ErrBrokeOff):
+	case errors.As(err, &malformed), errors.Is(err, httpx.ErrBrokeOff):
 		return &formError{http.StatusBadRequest, heading, "The documents did not arrive whole, and none was filed. Go back and send them again."}
-	case errors.Is(err, pace.ErrTooSlow):
+	case errors.Is(err, httpx.ErrTooSlow):
 		return &formError{http.StatusRequestTimeout, heading, "The documents arrived too slowly, and none was filed. Go back and send fewer at a time."}
 	}
 	return err

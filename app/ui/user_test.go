@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func TestInvite(t *testing.T) {
@@ -28,7 +28,7 @@ func TestInvite(t *testing.T) {
 	list.lacks(t, "/join/")
 	path := strings.TrimPrefix(link, "http://vault.test")
 	h.status(t, 200, "GET", path).has(t, `value="Kim &amp; &lt;Lee&gt;" readonly`)
-	h.clock.Move(title.LinkLife)
+	h.clock.Move(model.LinkLife)
 	h.status(t, 404, "GET", path)
 	cookie = h.as(t, "Owner")
 	h.status(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
@@ -44,7 +44,7 @@ func TestInvite(t *testing.T) {
 func TestChangeUser(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	kim := h.user(t, "kim", title.RoleAdmin)
+	kim := h.user(t, "kim", model.RoleAdmin)
 	cookie, theirs := h.as(t, "Owner"), h.as(t, "kim")
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
 	h.status(t, 200, "GET", at, cookie).has(t, "Change the role", "Reset", "Disable", `value="admin" required checked`)
@@ -83,7 +83,7 @@ func TestLastAdministrator(t *testing.T) {
 	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
 	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
 	// Two administrators who shut each other out at once: one stays, and is told why.
-	kim := h.user(t, "kim", title.RoleAdmin)
+	kim := h.user(t, "kim", model.RoleAdmin)
 	other := h.as(t, "kim")
 	h.post(t, 303, fmt.Sprintf("/admin/users/%d/role", kim.ID), url.Values{"role": {"staff"}}, cookie)
 	h.post(t, 403, "/admin/users/1/role", url.Values{"role": {"staff"}}, other)
@@ -130,7 +130,7 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	cookie := h.as(t, "Owner")
-	text, key, err := h.vault.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, title.KeyDraft{Name: "closing"})
+	text, key, err := h.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "closing"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 const fileOpened = "file.opened"
@@ -33,11 +33,11 @@ func (v viewing) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
 // watched is w, by which every view of the document is taken down. A range says in
 // its header where it begins; a later one goes on with a view.
-func (p *pages) watched(w http.ResponseWriter, r *http.Request, file title.File) http.ResponseWriter {
+func (p *pages) watched(w http.ResponseWriter, r *http.Request, file model.File) http.ResponseWriter {
 	return p.noted(w, r, p.reader(w, r), fileOpened, file)
 }
 
-func (p *pages) noted(w http.ResponseWriter, r *http.Request, actor title.Actor, kind string, file title.File) http.ResponseWriter {
+func (p *pages) noted(w http.ResponseWriter, r *http.Request, actor model.Actor, kind string, file model.File) http.ResponseWriter {
 	if r.Method != http.MethodGet {
 		return w
 	}
@@ -72,6 +72,6 @@ func (p *pages) tooFast(w http.ResponseWriter, who visitor) error {
 	return &formError{http.StatusTooManyRequests, "One moment, please", "You opened very many documents within a minute. Go on in the next."}
 }
 
-func (p *pages) reader(w http.ResponseWriter, r *http.Request) title.Actor {
-	return title.Actor{Kind: title.ByLink, Address: p.Address(r), RequestID: requestID(w)}
+func (p *pages) reader(w http.ResponseWriter, r *http.Request) model.Actor {
+	return model.Actor{Kind: model.ByLink, Address: p.Address(r), RequestID: requestID(w)}
 }

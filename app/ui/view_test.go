@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vaulttest"
 )
 
@@ -56,7 +56,7 @@ func TestViewsAreTakenDown(t *testing.T) {
 // views are the views in the log: who, and from where.
 func (h *house) views(t *testing.T) (views []string) {
 	t.Helper()
-	err := h.vault.Events.Each(t.Context(), 1, func(e title.Event, err error) error {
+	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
 		if e.Kind == "file.opened" {
 			views = append(views, e.Actor.Record()+" "+e.Actor.Address)
 			if e.Record != "file:1" || len(e.Detail) > 0 {

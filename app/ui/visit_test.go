@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // guest is a browser with a session.
@@ -15,11 +15,11 @@ type guest struct {
 	h      *house
 	client *http.Client
 	token  string
-	actor  title.Actor
+	actor  model.Actor
 }
 
 // visit signs a new user of a role in. Redirects are not followed.
-func (h *house) visit(t *testing.T, role title.Role) *guest {
+func (h *house) visit(t *testing.T, role model.Role) *guest {
 	t.Helper()
 	token, actor := h.newcomer(t, "Kim of "+string(role), role)
 	return &guest{h: h, token: token, actor: actor, client: &http.Client{

@@ -3,7 +3,7 @@ package ui
 import (
 	"strings"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // humane gives a status that is written for programs, such as on_hold, as people
@@ -21,11 +21,11 @@ func humane(status string) string {
 // tone is the colour of a status, as far as its words tell; that of one which ended
 // without its work is none.
 func tone(status string) string {
-	word := title.Fold(status)
+	word := model.Fold(status)
 	switch {
 	case strings.HasPrefix(word, "cancel"), strings.HasPrefix(word, "void"), strings.HasPrefix(word, "withdrawn"):
 		return ""
-	case !title.OpenStatus(status):
+	case !model.OpenStatus(status):
 		return "good"
 	case strings.HasPrefix(word, "need"), strings.Contains(word, "hold"), strings.Contains(word, "curative"), strings.Contains(word, "problem"):
 		return "warn"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -152,7 +152,7 @@ func TestSearchIndexSays(t *testing.T) {
 // What stands in lines of its own is not read together.
 func TestBroken(t *testing.T) {
 	t.Parallel()
-	of := func(mime string) vault.SearchHit { return vault.SearchHit{Kind: "file", File: &title.File{MIME: mime}} }
+	of := func(mime string) vault.SearchHit { return vault.SearchHit{Kind: "file", File: &model.File{MIME: mime}} }
 	for _, row := range []struct {
 		name      string
 		hit       vault.SearchHit
@@ -160,8 +160,8 @@ func TestBroken(t *testing.T) {
 	}{
 		{"names of a record", vault.SearchHit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
 		{"at a mark", vault.SearchHit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
-		{"lines of a page", of(title.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
-		{"paragraphs of a page", of(title.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
+		{"lines of a page", of(model.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
+		{"paragraphs of a page", of(model.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
 		{"a letter", of("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},
 		{"a sheet", of("application/vnd.ms-excel"), "Hébert\t*O'Neal*\nLot\t14", "Hébert · *O'Neal* / Lot · 14"},
 	} {

@@ -13,13 +13,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // zipped is one document of a zip, in a folder of it or at its top.
 type zipped struct {
 	Folder []string // names of folders as people gave them, the uppermost first
-	File   title.File
+	File   model.File
 }
 
 const fileDownloaded = "file.downloaded"
@@ -30,9 +30,9 @@ const fileDownloaded = "file.downloaded"
 // that nobody takes a part for the whole; before the first byte it is an error.
 func (p *pages) zip(w http.ResponseWriter, r *http.Request, who visitor, name string, list []zipped) error {
 	if len(list) == 0 {
-		return &title.Error{Kind: title.Conflict, Message: "There are no documents here to download."}
+		return &model.Error{Kind: model.Conflict, Message: "There are no documents here to download."}
 	}
-	files := make([]title.File, 0, len(list))
+	files := make([]model.File, 0, len(list))
 	for _, entry := range list {
 		files = append(files, entry.File)
 	}
@@ -71,7 +71,7 @@ func (p *pages) cutZip(w http.ResponseWriter, r *http.Request, err error, first 
 	}
 	switch {
 	case r.Context().Err() != nil:
-	case errors.Is(err, errSignIn), title.KindOf(err) == title.Forbidden:
+	case errors.Is(err, errSignIn), model.KindOf(err) == model.Forbidden:
 		p.Log.InfoContext(r.Context(), "zip is cut off", "error", err, "request_id", requestID(w))
 	default:
 		p.Log.ErrorContext(r.Context(), "zip is cut off", "error", err, "request_id", requestID(w))
@@ -120,7 +120,7 @@ type openError struct{ cause error }
 func (e *openError) Error() string { return e.cause.Error() }
 func (e *openError) Unwrap() error { return e.cause }
 
-func (p *pages) zipFile(w http.ResponseWriter, r *http.Request, z *zip.Writer, who visitor, name string, file title.File) error {
+func (p *pages) zipFile(w http.ResponseWriter, r *http.Request, z *zip.Writer, who visitor, name string, file model.File) error {
 	ctx := r.Context()
 	if err := ctx.Err(); err != nil {
 		return err

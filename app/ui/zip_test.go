@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 func TestSafeName(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSafeName(t *testing.T) {
 
 func TestZipNames(t *testing.T) {
 	entry := func(name string, folder ...string) zipped {
-		return zipped{Folder: folder, File: title.File{Filename: name}}
+		return zipped{Folder: folder, File: model.File{Filename: name}}
 	}
 	for _, c := range []struct {
 		name string
@@ -59,9 +59,9 @@ func TestZipNames(t *testing.T) {
 // A folder of the zip and a document of its name would be one path on a disk.
 func TestZipNamesBesideFolders(t *testing.T) {
 	list := []zipped{
-		{File: title.File{Filename: "deeds.pdf"}},
-		{Folder: []string{"Deeds.PDF", "Old"}, File: title.File{Filename: "a.pdf"}},
-		{Folder: []string{"Deeds.PDF"}, File: title.File{Filename: "old"}},
+		{File: model.File{Filename: "deeds.pdf"}},
+		{Folder: []string{"Deeds.PDF", "Old"}, File: model.File{Filename: "a.pdf"}},
+		{Folder: []string{"Deeds.PDF"}, File: model.File{Filename: "old"}},
 	}
 	want := []string{"01 deeds.pdf", "Deeds.PDF/Old/a.pdf", "Deeds.PDF/old (2)"}
 	if got := zipNames(list); !slices.Equal(got, want) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vaulttest"
 )
 
@@ -39,7 +39,7 @@ func (s *slowTaker) SetWriteDeadline(at time.Time) error {
 func TestZipEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	staff := h.visit(t, title.RoleStaff)
+	staff := h.visit(t, model.RoleStaff)
 	body := append(vaulttest.PDF(1, "big"), make([]byte, 2<<20)...)
 	for n, name := range []string{"a.pdf", "b.pdf"} {
 		form, kind := multipart(name, string(append(body, byte(n))))

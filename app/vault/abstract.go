@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Abstracts are the verbs on abstracts.
@@ -17,9 +17,9 @@ type Abstracts struct{ v *Vault }
 // Filed is an abstract with its documents, in the order attached, and what was
 // refused of those sent with the request, in the order sent.
 type Filed struct {
-	Abstract title.Abstract
-	Files    []title.File
-	Failures []title.FileFailure
+	Abstract model.Abstract
+	Files    []model.File
+	Failures []model.FileFailure
 }
 
 var abstractNoun = noun[Filed]{
@@ -31,8 +31,8 @@ var abstractNoun = noun[Filed]{
 		return filed(t, id, (*store.Tx).AnyAbstract, (*store.Tx).AnyFile)
 	},
 	version:  func(f Filed) uint64 { return f.Abstract.Version },
-	trashed:  func(f Filed) *title.Trashed { return f.Abstract.Trashed },
-	changes:  func(old, now Filed) []title.Change { return old.Abstract.Changes(now.Abstract) },
+	trashed:  func(f Filed) *model.Trashed { return f.Abstract.Trashed },
+	changes:  func(old, now Filed) []model.Change { return old.Abstract.Changes(now.Abstract) },
 	retained: func(v *Vault, t *store.Tx, in Filed) (time.Time, error) { return v.abstractRetained(t, in.Abstract) },
 	next: func(t *store.Tx, now Filed, at time.Time) (Filed, error) {
 		now.Abstract = touched(now.Abstract, at)
@@ -41,14 +41,14 @@ var abstractNoun = noun[Filed]{
 }
 
 // filed is an abstract and its documents.
-func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (title.Abstract, error), file func(*store.Tx, uint64) (title.File, error)) (f Filed, err error) {
+func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstract, error), file func(*store.Tx, uint64) (model.File, error)) (f Filed, err error) {
 	if f.Abstract, err = abstract(t, id); err != nil {
 		return f, err
 	}
-	f.Files = make([]title.File, 0, len(f.Abstract.Files))
+	f.Files = make([]model.File, 0, len(f.Abstract.Files))
 	for _, id := range f.Abstract.Files {
 		one, err := file(t, id)
-		if title.KindOf(err) == title.NotFound {
+		if model.KindOf(err) == model.NotFound {
 			err = lostFile(id)
 		}
 		if err != nil {
@@ -67,7 +67,7 @@ func lostFile(id uint64) error {
 // Create makes an abstract and files the good documents of the tray with it. It
 // returns Invalid with every wrong field at once, and then stores nothing; refused
 // documents are no error (SPEC.md, POST /abstracts, rule 2).
-func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.AbstractDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
+func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	// Before the bytes are synced, so that a refusal costs no disk, and before the
 	// turn of the one writer, which only looks whether the template is still the same.
 	var judged judgedAbstract
@@ -99,23 +99,23 @@ func (a *Abstracts) Create(ctx context.Context, actor title.Actor, draft title.A
 
 // judgedAbstract is a draft with what its template says of it.
 type judgedAbstract struct {
-	template *title.Template // nil where there is none
-	abstract title.Abstract
+	template *model.Template // nil where there is none
+	abstract model.Abstract
 }
 
 // judge finds the draft's template and applies every rule.
-func (a *Abstracts) judge(t *store.Tx, draft title.AbstractDraft) (j judgedAbstract, err error) {
+func (a *Abstracts) judge(t *store.Tx, draft model.AbstractDraft) (j judgedAbstract, err error) {
 	var found bool
 	if j.template, found, err = draftTemplate(t, draft.TemplateID); err != nil {
 		return j, err
 	}
-	var refused title.Fields
+	var refused model.Fields
 	j.abstract, refused = draft.Check(j.template, found, a.v.set.Rules)
 	return j, refused.Err()
 }
 
 // check gives the abstract if the judgement still holds, else judges anew.
-func (a *Abstracts) check(t *store.Tx, draft title.AbstractDraft, j judgedAbstract) (title.Abstract, error) {
+func (a *Abstracts) check(t *store.Tx, draft model.AbstractDraft, j judgedAbstract) (model.Abstract, error) {
 	template, _, err := draftTemplate(t, draft.TemplateID)
 	if err == nil && !sameTemplate(template, j.template) {
 		j, err = a.judge(t, draft)
@@ -123,7 +123,7 @@ func (a *Abstracts) check(t *store.Tx, draft title.AbstractDraft, j judgedAbstra
 	return j.abstract, err
 }
 
-func sameTemplate(a, b *title.Template) bool {
+func sameTemplate(a, b *model.Template) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -132,7 +132,7 @@ func sameTemplate(a, b *title.Template) bool {
 
 // draftTemplate is the template a draft is checked by. One that is retired cannot
 // be used for new abstracts (API.md, "Templates").
-func draftTemplate(t *store.Tx, id title.Number) (template *title.Template, found bool, err error) {
+func draftTemplate(t *store.Tx, id model.Number) (template *model.Template, found bool, err error) {
 	if !id.Present {
 		standard, ok, err := t.DefaultTemplate()
 		if err != nil || !ok {
@@ -144,13 +144,13 @@ func draftTemplate(t *store.Tx, id title.Number) (template *title.Template, foun
 		return nil, false, nil
 	}
 	chosen, err := t.Template(uint64(id.Value))
-	if title.KindOf(err) == title.NotFound || err == nil && chosen.Retired {
+	if model.KindOf(err) == model.NotFound || err == nil && chosen.Retired {
 		return nil, false, nil
 	}
 	return &chosen, err == nil, err
 }
 
-func (a *Abstracts) create(t *store.Tx, actor title.Actor, made title.Abstract, filing *filing) (title.Abstract, []title.File, error) {
+func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, filing *filing) (model.Abstract, []model.File, error) {
 	id, err := t.NewAbstractID()
 	if err != nil {
 		return made, nil, err
@@ -160,7 +160,7 @@ func (a *Abstracts) create(t *store.Tx, actor title.Actor, made title.Abstract, 
 	if err := a.v.event(t, at, actor, "abstract.created", record("abstract", id), nil); err != nil {
 		return made, nil, err
 	}
-	files, err := filing.file(a.v, t, at, actor, title.File{AbstractID: id})
+	files, err := filing.file(a.v, t, at, actor, model.File{AbstractID: id})
 	if err != nil {
 		return made, nil, err
 	}
@@ -168,7 +168,7 @@ func (a *Abstracts) create(t *store.Tx, actor title.Actor, made title.Abstract, 
 	return made, files, t.PutAbstract(made)
 }
 
-func numbers(files []title.File) []uint64 {
+func numbers(files []model.File) []uint64 {
 	var ids []uint64
 	for _, f := range files {
 		ids = append(ids, f.ID)
@@ -179,8 +179,8 @@ func numbers(files []title.File) []uint64 {
 // Attach files the tray's good documents with an abstract that is there. Nothing
 // good among them is no error: Failures says why. NotFound when there is no such
 // abstract.
-func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, draft title.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
-	draft.FolderID = title.Number{} // an abstract's documents are in no folder
+func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
+	draft.FolderID = model.Number{} // an abstract's documents are in no folder
 	if _, refused := draft.Check(tray.Has(), true); len(refused) > 0 {
 		return Filed{}, refused.Err()
 	}
@@ -218,8 +218,8 @@ func (a *Abstracts) Attach(ctx context.Context, actor title.Actor, id uint64, dr
 	return filed, err
 }
 
-func (a *Abstracts) attach(t *store.Tx, at time.Time, actor title.Actor, filed Filed, filing *filing) (Filed, error) {
-	files, err := filing.file(a.v, t, at, actor, title.File{AbstractID: filed.Abstract.ID})
+func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed Filed, filing *filing) (Filed, error) {
+	files, err := filing.file(a.v, t, at, actor, model.File{AbstractID: filed.Abstract.ID})
 	if err != nil || len(files) == 0 {
 		return filed, err
 	}
@@ -231,7 +231,7 @@ func (a *Abstracts) attach(t *store.Tx, at time.Time, actor title.Actor, filed F
 }
 
 // touched moves an abstract's version; time never stands still between two.
-func touched(a title.Abstract, at time.Time) title.Abstract {
+func touched(a model.Abstract, at time.Time) model.Abstract {
 	a.Version, a.UpdatedAt = a.Version+1, later(at, a.UpdatedAt)
 	return a
 }
@@ -259,14 +259,14 @@ func (a *Abstracts) List(ctx context.Context, q Query) (Page[Filed], error) {
 
 // Patch changes what was sent of an abstract; Invalid with every wrong field at
 // once, Stale when it is not what was expected.
-func (a *Abstracts) Patch(ctx context.Context, actor title.Actor, id uint64, p title.AbstractPatch, match Match) (Filed, error) {
+func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, match Match) (Filed, error) {
 	return patch(ctx, a.v, abstractNoun, actor, id, match, func(t *store.Tx, old Filed) (Filed, error) {
 		now := Filed{Files: old.Files}
 		template, err := ownTemplate(t, old.Abstract.TemplateID)
 		if err != nil {
 			return now, err
 		}
-		var refused title.Fields
+		var refused model.Fields
 		now.Abstract, refused = p.Check(old.Abstract, template, a.v.set.Rules)
 		if len(refused) == 0 {
 			now.Files = inOrder(old.Files, now.Abstract.Files)
@@ -276,7 +276,7 @@ func (a *Abstracts) Patch(ctx context.Context, actor title.Actor, id uint64, p t
 }
 
 // ownTemplate is the template of an abstract, retired or not; nil where it has none.
-func ownTemplate(t *store.Tx, id uint64) (*title.Template, error) {
+func ownTemplate(t *store.Tx, id uint64) (*model.Template, error) {
 	if id == 0 {
 		return nil, nil
 	}
@@ -285,12 +285,12 @@ func ownTemplate(t *store.Tx, id uint64) (*title.Template, error) {
 }
 
 // inOrder gives the same files in the order of the numbers.
-func inOrder(files []title.File, numbers []uint64) []title.File {
-	byNumber := make(map[uint64]title.File, len(files))
+func inOrder(files []model.File, numbers []uint64) []model.File {
+	byNumber := make(map[uint64]model.File, len(files))
 	for _, f := range files {
 		byNumber[f.ID] = f
 	}
-	order := make([]title.File, 0, len(files))
+	order := make([]model.File, 0, len(files))
 	for _, id := range numbers {
 		order = append(order, byNumber[id])
 	}
@@ -299,8 +299,8 @@ func inOrder(files []title.File, numbers []uint64) []title.File {
 
 // Trash moves an abstract into the trash, and its documents along with it. Its list
 // of them stays as it is, and with it their order.
-func (a *Abstracts) Trash(ctx context.Context, actor title.Actor, id uint64, match Match) error {
-	return trash(ctx, a.v, abstractNoun, actor, id, match, "trashed", func(t *store.Tx, live Filed, in title.Trashed) (map[string]string, error) {
+func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+	return trash(ctx, a.v, abstractNoun, actor, id, match, "trashed", func(t *store.Tx, live Filed, in model.Trashed) (map[string]string, error) {
 		abstract := live.Abstract
 		abstract.Trashed = &in
 		for i, file := range live.Files {
@@ -317,9 +317,9 @@ func (a *Abstracts) Trash(ctx context.Context, actor title.Actor, id uint64, mat
 
 // Restore takes an abstract out of the trash, with exactly the documents that went
 // along with it. One that is live stays as it is.
-func (a *Abstracts) Restore(ctx context.Context, actor title.Actor, id uint64, keep Keep[Filed]) (Filed, error) {
+func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[Filed]) (Filed, error) {
 	return restore(ctx, a.v, abstractNoun, actor, id, keep, nil, func(t *store.Tx, in Filed, _ time.Time) (Filed, map[string]string, error) {
-		out := Filed{Abstract: in.Abstract, Files: make([]title.File, 0, len(in.Files))}
+		out := Filed{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
 		out.Abstract.Trashed = nil
 		for _, file := range in.Files {
 			file.Trashed = nil
@@ -334,7 +334,7 @@ func (a *Abstracts) Restore(ctx context.Context, actor title.Actor, id uint64, k
 
 // Detach takes a document off its abstract, into the trash. NotFound when it is not
 // one of the abstract's, Stale when it is not what was expected.
-func (a *Abstracts) Detach(ctx context.Context, actor title.Actor, id, file uint64, match Match) error {
+func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint64, match Match) error {
 	return trash(ctx, a.v, fileOf(id), actor, file, match, "detached", trashFile)
 }
 

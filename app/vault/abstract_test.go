@@ -11,19 +11,19 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
-func custom(key, value string) title.Custom {
-	return title.Custom{Sent: map[string]json.RawMessage{key: json.RawMessage(value)}}
+func custom(key, value string) model.Custom {
+	return model.Custom{Sent: map[string]json.RawMessage{key: json.RawMessage(value)}}
 }
 
 func TestAbstractCreate(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{City: title.Given(" Camden ")}, Custom: custom("file_number", `"24-1"`)}
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{City: model.Given(" Camden ")}, Custom: custom("file_number", `"24-1"`)}
 	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -46,31 +46,31 @@ func TestAbstractCreate(t *testing.T) {
 		t.Errorf("reads %+v, %v", read, err)
 	}
 	_, err = v.Abstracts.Get(t.Context(), a.ID+1)
-	kind(t, "unknown abstract", err, title.NotFound)
+	kind(t, "unknown abstract", err, model.NotFound)
 }
 
 func TestAbstractCreateRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		draft title.AbstractDraft
+		draft model.AbstractDraft
 		field string
 	}{
-		{"unknown template", title.AbstractDraft{TemplateID: id(99)}, "template_id"},
-		{"template zero", title.AbstractDraft{TemplateID: title.Number{Present: true, Valid: true}}, "template_id"},
-		{"template below zero", title.AbstractDraft{TemplateID: title.Number{Present: true, Valid: true, Value: -1}}, "template_id"},
-		{"no integer", title.AbstractDraft{TemplateID: title.Number{Present: true}}, "template_id"},
-		{"outside the options", title.AbstractDraft{Custom: custom("search_type", `"Psychic"`)}, "custom_fields.search_type"},
-		{"bad characters", title.AbstractDraft{TaxMap: title.Given("a\x00b")}, "tax_map"},
-		{"no file", title.AbstractDraft{NotFile: true}, "files"},
+		{"unknown template", model.AbstractDraft{TemplateID: id(99)}, "template_id"},
+		{"template zero", model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true}}, "template_id"},
+		{"template below zero", model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: -1}}, "template_id"},
+		{"no integer", model.AbstractDraft{TemplateID: model.Number{Present: true}}, "template_id"},
+		{"outside the options", model.AbstractDraft{Custom: custom("search_type", `"Psychic"`)}, "custom_fields.search_type"},
+		{"bad characters", model.AbstractDraft{TaxMap: model.Given("a\x00b")}, "tax_map"},
+		{"no file", model.AbstractDraft{NotFile: true}, "files"},
 	}
 	v, opts := opened(t, nil)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tr := tray(t, v, pdf("Deed.pdf", "a"))
 			_, err := v.Abstracts.Create(t.Context(), clerk, tt.draft, tr, vault.Keep[vault.Filed]{})
-			kind(t, tt.name, err, title.Invalid)
-			var refused *title.Error
+			kind(t, tt.name, err, model.Invalid)
+			var refused *model.Error
 			if errors.As(err, &refused) && (len(refused.Fields) != 1 || refused.Fields[0].Field != tt.field) {
 				t.Errorf("%+v", refused.Fields)
 			}
@@ -104,8 +104,8 @@ func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 	})
 	v.Start(24 * time.Hour)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{TemplateID: id(2)}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "retired meanwhile", err, title.Invalid)
+	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tr, vault.Keep[vault.Filed]{})
+	kind(t, "retired meanwhile", err, model.Invalid)
 	tr.Discard()
 	eventually(t, "the sweep of what was kept", func() bool { return len(under(t, opts.Dir, "blobs")) == 0 })
 	nothingStays(t, opts.Dir)
@@ -124,10 +124,10 @@ func TestAbstractRetiredTemplate(t *testing.T) {
 	if err := retire(v, 2); err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{TemplateID: id(2)}, tray(t, v), vault.Keep[vault.Filed]{})
-	kind(t, "retired template", err, title.Invalid)
+	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tray(t, v), vault.Keep[vault.Filed]{})
+	kind(t, "retired template", err, model.Invalid)
 	after, err := v.Templates.List(t.Context())
-	if err != nil || len(after) != len(before)-1 || slices.ContainsFunc(after, func(x title.Template) bool { return x.ID == 2 }) {
+	if err != nil || len(after) != len(before)-1 || slices.ContainsFunc(after, func(x model.Template) bool { return x.ID == 2 }) {
 		t.Errorf("%v, %v", after, err)
 	}
 }
@@ -139,7 +139,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 	if err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.SetDefaultTemplate(0) }); err != nil {
 		t.Fatal(err)
 	}
-	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{Custom: custom("file_number", `"1"`)}, tray(t, v), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"1"`)}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil || filed.Abstract.TemplateID != 0 || filed.Abstract.Status != "" || len(filed.Abstract.Custom) != 0 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -149,7 +149,7 @@ func TestAbstractWithoutAnyTemplate(t *testing.T) {
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestAttach(t *testing.T) {
 	last := filed.Abstract
 	for i := range 3 {
 		a, b := pdf(fmt.Sprintf("a%d.pdf", i), "a"), pdf(fmt.Sprintf("b%d.pdf", i), fmt.Sprint(i))
-		filed, err := v.Abstracts.Attach(t.Context(), clerk, last.ID, title.UploadDraft{FolderID: id(1)}, tray(t, v, a, doc{"x.exe", text(1)}, b), vault.Keep[vault.Filed]{})
+		filed, err := v.Abstracts.Attach(t.Context(), clerk, last.ID, model.UploadDraft{FolderID: id(1)}, tray(t, v, a, doc{"x.exe", text(1)}, b), vault.Keep[vault.Filed]{})
 		if err != nil || len(filed.Failures) != 1 {
 			t.Fatalf("%+v, %v", filed.Failures, err)
 		}
@@ -187,19 +187,19 @@ func TestAttach(t *testing.T) {
 func TestAttachNothingGood(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), vault.Keep[vault.Filed]{})
+	again, err := v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), vault.Keep[vault.Filed]{})
 	if err != nil || len(again.Failures) != 1 || again.Abstract.Version != filed.Abstract.Version {
 		t.Errorf("%+v, %v", again, err)
 	}
-	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
-	kind(t, "no file", err, title.Invalid)
+	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	kind(t, "no file", err, model.Invalid)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err = v.Abstracts.Attach(t.Context(), clerk, 99, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "no abstract", err, title.NotFound)
+	_, err = v.Abstracts.Attach(t.Context(), clerk, 99, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	kind(t, "no abstract", err, model.NotFound)
 	tr.Discard()
 	nothingStays(t, opts.Dir)
 }
@@ -207,14 +207,14 @@ func TestAttachNothingGood(t *testing.T) {
 func TestAttachFromAllSides(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for n := range 8 {
 		tr := tray(t, v, pdf("a.pdf", fmt.Sprint(n)))
 		all.Go(func() {
-			if _, err := v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); err != nil {
+			if _, err := v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); err != nil {
 				t.Error(err)
 			}
 		})

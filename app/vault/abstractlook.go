@@ -7,19 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Rows reads a page of abstracts without their documents, of which only the numbers
 // are told.
-func (a *Abstracts) Rows(ctx context.Context, q Query) (Page[title.Abstract], error) {
+func (a *Abstracts) Rows(ctx context.Context, q Query) (Page[model.Abstract], error) {
 	return list(ctx, a.v, q, (*store.Tx).ListAbstracts)
 }
 
 // History is what was done to an abstract and its documents, newest first.
 type History struct {
-	Events []title.Event
+	Events []model.Event
 	Names  map[string]string // of the documents in it, by their record: "file:7"
 	Before uint64            // the History.Before that goes on; 0: there is no more
 }
@@ -34,7 +34,7 @@ const lastGone = 50
 // left are added; nil is all of them. NotFound when there is no such abstract. Who read
 // and downloaded what is for administrators alone: it is there to find out what
 // happened, and not for colleagues to watch each other.
-func (a *Abstracts) History(ctx context.Context, actor title.Actor, id, before uint64, documents []uint64, limit int) (h History, err error) {
+func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History, err error) {
 	if err := a.v.Events.flush(ctx); err != nil {
 		return h, err
 	}
@@ -49,7 +49,7 @@ func (a *Abstracts) History(ctx context.Context, actor title.Actor, id, before u
 		} else {
 			gone = gone[max(0, len(gone)-lastGone):]
 		}
-		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.May(title.MayAdminister)}
+		g := remembering{Tx: t, before: before, limit: limit, reads: actor.Role.May(model.MayAdminister)}
 		h, err = g.history(ctx, record("abstract", id), slices.Concat(documents, gone))
 		return err
 	})
@@ -62,7 +62,7 @@ type remembering struct {
 	before uint64
 	limit  int
 	reads  bool // views and downloads are told of
-	events []title.Event
+	events []model.Event
 }
 
 func (g *remembering) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
@@ -78,7 +78,7 @@ func (g *remembering) history(ctx context.Context, own string, documents []uint6
 			return h, err
 		}
 	}
-	slices.SortFunc(g.events, func(a, b title.Event) int { return cmp.Compare(b.Seq, a.Seq) })
+	slices.SortFunc(g.events, func(a, b model.Event) int { return cmp.Compare(b.Seq, a.Seq) })
 	h.Events = g.events[:min(len(g.events), g.limit)]
 	if len(g.events) > g.limit {
 		h.Before = h.Events[g.limit-1].Seq
@@ -112,7 +112,7 @@ func (g *remembering) gather(of string) error {
 }
 
 // names are what the documents of events are called, in the trash too.
-func (g *remembering) names(events []title.Event) map[string]string {
+func (g *remembering) names(events []model.Event) map[string]string {
 	names := map[string]string{}
 	for _, e := range events {
 		var id uint64
@@ -128,8 +128,8 @@ func (g *remembering) names(events []title.Event) map[string]string {
 
 // Filers says who filed each of the documents; one that the log does not tell of is
 // left out.
-func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]title.Actor, err error) {
-	who = make(map[uint64]title.Actor, len(documents))
+func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]model.Actor, err error) {
+	who = make(map[uint64]model.Actor, len(documents))
 	err = f.v.store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
 			page, err := t.ListEvents(store.Query{Where: []store.Where{{Column: store.ColumnRecord, Value: record("file", id)}}, Limit: 1})
@@ -150,10 +150,10 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 // Called gives the abstracts that a query leaves, at most its Limit, and whose file number,
 // parcel or address is a text or begins with it, those that are it first; and whether
 // there may be more. Of the query only its filters count.
-func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []title.Abstract, more bool, err error) {
+func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
 	err = a.v.store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.CalledAbstracts(text, q)
-		list, more = make([]title.Abstract, 0, len(found)), beyond
+		list, more = make([]model.Abstract, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)
 		}

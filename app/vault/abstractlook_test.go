@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
 func abstractCalled(t *testing.T, v *vault.Vault, number, parcel, address string, docs ...doc) vault.Filed {
 	t.Helper()
-	draft := title.AbstractDraft{TaxMap: title.Given(parcel), PropertyDraft: title.PropertyDraft{Address: title.Given(address)}}
+	draft := model.AbstractDraft{TaxMap: model.Given(parcel), PropertyDraft: model.PropertyDraft{Address: model.Given(address)}}
 	draft.Custom.Sent = map[string]json.RawMessage{"file_number": json.RawMessage(`"` + number + `"`)}
 	filed, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil {
@@ -23,7 +23,7 @@ func abstractCalled(t *testing.T, v *vault.Vault, number, parcel, address string
 	return filed
 }
 
-func fileNumbers(list []title.Abstract) (numbers []string) {
+func fileNumbers(list []model.Abstract) (numbers []string) {
 	for _, a := range list {
 		numbers = append(numbers, a.FileNumber())
 	}
@@ -41,7 +41,7 @@ func TestAbstractsCalled(t *testing.T) {
 		t.Errorf("called: %v, %v, %v", fileNumbers(found), more, err)
 	}
 	// However many begin so, the filters find the one among them.
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, title.AbstractPatch{Status: title.Send(title.Given("In Exam"))}, vault.Match{}); err != nil {
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, model.AbstractPatch{Status: model.Send(model.Given("In Exam"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	q := vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
@@ -66,7 +66,7 @@ func TestAbstractHistory(t *testing.T) {
 	id := filed.Abstract.ID
 	abstractCalled(t, v, "2", "", "", pdf("z.pdf", "z"))
 	for i := range 5 {
-		patch := title.AbstractPatch{Status: title.Send(title.Given([]string{"In Search", "In Exam"}[i%2]))}
+		patch := model.AbstractPatch{Status: model.Send(model.Given([]string{"In Search", "In Exam"}[i%2]))}
 		if _, err := v.Abstracts.Patch(t.Context(), clerk, id, patch, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestAbstractHistory(t *testing.T) {
 		t.Errorf("the document in the trash is called %q", name)
 	}
 	// A part of it tells of the document that left, too; back again, it is there once.
-	part, err := v.Abstracts.History(t.Context(), title.Actor{Role: title.RoleAdmin}, id, 0, []uint64{}, 100)
+	part, err := v.Abstracts.History(t.Context(), model.Actor{Role: model.RoleAdmin}, id, 0, []uint64{}, 100)
 	if err != nil || len(part.Events) != 8 || part.Events[0].Kind != "file.detached" {
 		t.Errorf("of no documents: %+v, %v", part.Events, err)
 	}
@@ -117,7 +117,7 @@ func TestAbstractHistory(t *testing.T) {
 	if !slices.Equal(paged, all) {
 		t.Errorf("paged %v, whole %v", paged, all)
 	}
-	if _, err := v.Abstracts.History(t.Context(), clerk, 99, 0, nil, 10); title.KindOf(err) != title.NotFound {
+	if _, err := v.Abstracts.History(t.Context(), clerk, 99, 0, nil, 10); model.KindOf(err) != model.NotFound {
 		t.Errorf("of none: %v", err)
 	}
 	who, err := v.Files.Filers(t.Context(), []uint64{filed.Files[0].ID, 999})
@@ -139,18 +139,18 @@ func TestGoneDocuments(t *testing.T) {
 	if _, _, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{b, filed.Files[2].ID}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Files.Restore(t.Context(), clerk, b, vault.Keep[title.File]{}); err != nil {
+	if _, err := v.Files.Restore(t.Context(), clerk, b, vault.Keep[model.File]{}); err != nil {
 		t.Fatal(err)
 	}
 	now, err := v.Abstracts.Get(t.Context(), id)
 	if err != nil || !slices.Equal(now.Abstract.Files, []uint64{filed.Files[0].ID, b}) || !slices.Equal(now.Abstract.Gone, []uint64{filed.Files[2].ID}) {
 		t.Errorf("%+v, %v", now.Abstract, err)
 	}
-	one := title.Abstract{Files: []uint64{1}}
-	for n := range uint64(title.MostGone + 5) {
+	one := model.Abstract{Files: []uint64{1}}
+	for n := range uint64(model.MostGone + 5) {
 		one.Drop(n + 2)
 	}
-	if len(one.Gone) != title.MostGone || one.Gone[0] != 7 || len(one.Files) != 1 {
+	if len(one.Gone) != model.MostGone || one.Gone[0] != 7 || len(one.Files) != 1 {
 		t.Errorf("%d are gone, the first %d", len(one.Gone), one.Gone[0])
 	}
 }

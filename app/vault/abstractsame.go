@@ -3,14 +3,14 @@ package vault
 import (
 	"context"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // SameFile gives at most MostFound other live abstracts with the file number of one,
 // compared without its punctuation, and whether there may be more. Nothing forbids it:
 // updates reuse numbers.
-func (a *Abstracts) SameFile(ctx context.Context, of title.Abstract) (list []title.Abstract, more bool, err error) {
+func (a *Abstracts) SameFile(ctx context.Context, of model.Abstract) (list []model.Abstract, more bool, err error) {
 	number := of.FileNumber()
 	if number == "" {
 		return nil, false, nil

@@ -12,14 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
-// Backups are the copies of the vault in a directory elsewhere (app/archive).
+// Backups are the copies of the vault in a directory elsewhere (app/backup/archive).
 type Backups struct {
 	v      *Vault
 	held   atomic.Int64 // snapshots under way, whose documents nothing may remove
@@ -64,7 +64,7 @@ type BackupProgress struct{ Done, Total int64 }
 // the settings), which is made where there is none. Serving goes on; the snapshot is
 // complete or invisible. It returns Invalid without a directory, Locked while another
 // one is being made, Full, or Conflict with a sentence that says what stands against it.
-func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (Backup, error) {
+func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, progress func(BackupProgress)) (Backup, error) {
 	ctx, to, done, err := b.begin(ctx, actor, to)
 	if err != nil {
 		return Backup{}, err
@@ -76,7 +76,7 @@ func (b *Backups) Create(ctx context.Context, actor title.Actor, to string, prog
 // Begin is Create in the directory of the settings behind whoever asks for it: what it
 // comes to stands in Running, and in State. What can be told at once is an error, as of
 // Create.
-func (b *Backups) Begin(ctx context.Context, actor title.Actor) error {
+func (b *Backups) Begin(ctx context.Context, actor model.Actor) error {
 	ctx, to, done, err := b.begin(context.WithoutCancel(ctx), actor, "")
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (b *Backups) Running() Progress[Backup] {
 }
 
 // begin makes sure that one snapshot is made at a time; done is called when it is over.
-func (b *Backups) begin(asked context.Context, actor title.Actor, where string) (ctx context.Context, to string, done func(), err error) {
+func (b *Backups) begin(asked context.Context, actor model.Actor, where string) (ctx context.Context, to string, done func(), err error) {
 	if err := b.v.inspect(asked, actor, nil); err != nil {
 		return nil, "", nil, err
 	}
@@ -111,7 +111,7 @@ func (b *Backups) begin(asked context.Context, actor title.Actor, where string) 
 		return nil, "", nil, err
 	}
 	if !b.one.TryLock() {
-		return nil, "", nil, &title.Error{Kind: title.Locked, Message: "A backup is already being made."}
+		return nil, "", nil, &model.Error{Kind: model.Locked, Message: "A backup is already being made."}
 	}
 	ctx, left, err := b.enter(asked)
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *Backups) begin(asked context.Context, actor title.Actor, where string) 
 }
 
 // perform makes the snapshot, and takes down what came of it.
-func (b *Backups) perform(ctx context.Context, actor title.Actor, to string, progress func(BackupProgress)) (made Backup, err error) {
+func (b *Backups) perform(ctx context.Context, actor model.Actor, to string, progress func(BackupProgress)) (made Backup, err error) {
 	begun := b.Running().Begun
 	defer func() {
 		b.goes(func(p *Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.v.now(), made, err })
@@ -199,7 +199,7 @@ func (b *Backups) target(to string) (string, error) {
 		to = b.v.set.Backup.To
 	}
 	if to == "" {
-		return "", title.Refusal("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
+		return "", model.Refusal("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
 	}
 	to, err := filepath.Abs(to)
 	if err != nil {
@@ -218,7 +218,7 @@ func BackupTarget(to, data string) error {
 	}
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
 		if rel, err := filepath.Rel(resolved(pair[1]), resolved(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return title.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
+			return model.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
 		}
 	}
 	return nil
@@ -240,7 +240,7 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 	if err != nil {
 		return Backup{}, err
 	}
-	opts.Now, opts.Chance, opts.Free, opts.Reserve = b.v.now, b.v.chance, blob.DiskFree, b.v.set.DiskReserve
+	opts.Now, opts.Chance, opts.Free, opts.Reserve = b.v.now, b.v.chance, blobstore.DiskFree, b.v.set.DiskReserve
 	if opts.Expect, err = b.expected(to); err != nil {
 		return Backup{}, err
 	}
@@ -277,7 +277,7 @@ func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Sessi
 	if err != nil {
 		return made, err
 	}
-	err = copied.Digests(func(d [32]byte, files []title.File) error {
+	err = copied.Digests(func(d [32]byte, files []model.File) error {
 		s.Plan(d, files[0].Size)
 		return ctx.Err()
 	})
@@ -307,7 +307,7 @@ func (b *Backups) census(ctx context.Context, copied *store.Copy) (info archive.
 		return info, err
 	}
 	if first != nil {
-		return info, &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
+		return info, &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
 			`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
 	}
 	key, err := os.ReadFile(filepath.Join(b.v.dir, "secret.key"))
@@ -328,7 +328,7 @@ const mostTold = 5
 // being copied, but it keeps the snapshot from being finished.
 func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *store.Copy, progress func(BackupProgress)) error {
 	var bad []string
-	err := copied.Digests(func(d [32]byte, files []title.File) error {
+	err := copied.Digests(func(d [32]byte, files []model.File) error {
 		progress(BackupProgress(s.Progress()))
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.v.blobs.Open(d) })
 		if errors.Is(err, archive.ErrSource) && ctx.Err() == nil {
@@ -349,7 +349,7 @@ func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *sto
 		more = fmt.Sprintf(" and %d more", len(bad)-mostTold)
 		bad = bad[:mostTold]
 	}
-	return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
+	return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
 		`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(bad, ", "), more)}
 }
 
@@ -397,12 +397,12 @@ func ReadPassphrase(path string) (string, error) {
 
 // backupError gives an archive's error its kind; its sentence is for people.
 func backupError(err error) error {
-	if _, named := errors.AsType[*title.Error](err); named || err == nil {
+	if _, named := errors.AsType[*model.Error](err); named || err == nil {
 		return err
 	}
 	for _, known := range archiveKinds {
 		if errors.Is(err, known.err) {
-			return &title.Error{Kind: known.kind, Message: err.Error(), Err: err}
+			return &model.Error{Kind: known.kind, Message: err.Error(), Err: err}
 		}
 	}
 	return err
@@ -412,22 +412,22 @@ func backupError(err error) error {
 // counts as damaged.
 var archiveKinds = []struct {
 	err  error
-	kind title.Kind
+	kind model.Kind
 }{
-	{archive.ErrLocked, title.Locked},
-	{archive.ErrFull, title.Full},
-	{archive.ErrNone, title.NotFound},
-	{archive.ErrForeign, title.Conflict},
-	{archive.ErrGone, title.Conflict},
-	{archive.ErrKey, title.Conflict},
-	{archive.ErrDamaged, title.Conflict},
-	{archive.ErrNewer, title.Conflict},
-	{archive.ErrSource, title.Conflict},
+	{archive.ErrLocked, model.Locked},
+	{archive.ErrFull, model.Full},
+	{archive.ErrNone, model.NotFound},
+	{archive.ErrForeign, model.Conflict},
+	{archive.ErrGone, model.Conflict},
+	{archive.ErrKey, model.Conflict},
+	{archive.ErrDamaged, model.Conflict},
+	{archive.ErrNewer, model.Conflict},
+	{archive.ErrSource, model.Conflict},
 }
 
 // sentenceOf is what is kept of a failure for people.
 func sentenceOf(err error) string {
-	if named, ok := errors.AsType[*title.Error](err); ok {
+	if named, ok := errors.AsType[*model.Error](err); ok {
 		return named.Message
 	}
 	return err.Error()

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/title"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -99,7 +99,7 @@ func TestBackupUnderLoad(t *testing.T) {
 				if err == nil {
 					if err = tray.Add("Deed.pdf", bytes.NewReader(vaulttest.PDF(1, salt))); err == nil {
 						var filed vault.Filed
-						if filed, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err == nil {
+						if filed, err = v.Files.Upload(context.Background(), clerk, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{}); err == nil {
 							mu.Lock()
 							acked[filed.Files[0].ID] = salt
 							mu.Unlock()
@@ -198,7 +198,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 		t.Errorf("the vault still has %v", left)
 	}
 	back := restored(t, to)
-	if _, err := back.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[title.File]{}); err != nil {
+	if _, err := back.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{}); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(content(t, back, f.ID), vaulttest.PDF(1, "a")) {
@@ -224,7 +224,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 	}
 	taken(t, v, early)
 	_, err = v.Backups.Create(t.Context(), clerk, late, func(vault.BackupProgress) {})
-	kind(t, "a damaged document", err, title.Conflict)
+	kind(t, "a damaged document", err, model.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "file 1 are damaged") {
 		t.Errorf("%v", err)
 	}
@@ -257,13 +257,13 @@ func TestBackupRefusals(t *testing.T) {
 	}
 	rows := []struct {
 		name, to string
-		want     title.Kind
+		want     model.Kind
 	}{
-		{"nowhere", "", title.Invalid},
-		{"the data directory", opts.Dir, title.Invalid},
-		{"inside it", filepath.Join(opts.Dir, "tmp", "b"), title.Invalid},
-		{"around it", filepath.Dir(opts.Dir), title.Invalid},
-		{"a file", file, title.Internal},
+		{"nowhere", "", model.Invalid},
+		{"the data directory", opts.Dir, model.Invalid},
+		{"inside it", filepath.Join(opts.Dir, "tmp", "b"), model.Invalid},
+		{"around it", filepath.Dir(opts.Dir), model.Invalid},
+		{"a file", file, model.Internal},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -277,7 +277,7 @@ func TestBackupRefusals(t *testing.T) {
 	t.Run("another is being made", func(t *testing.T) {
 		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {
 			_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "c"), func(vault.BackupProgress) {})
-			kind(t, "a second", err, title.Locked)
+			kind(t, "a second", err, model.Locked)
 		})
 		if err != nil {
 			t.Error(err)
@@ -286,7 +286,7 @@ func TestBackupRefusals(t *testing.T) {
 	t.Run("no room", func(t *testing.T) {
 		v.Reserve(1 << 60)
 		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
-		kind(t, "no room", err, title.Full)
+		kind(t, "no room", err, model.Full)
 		v.Reserve(0)
 	})
 }
@@ -299,7 +299,7 @@ func TestBackupOfAnotherVault(t *testing.T) {
 	taken(t, first, to)
 	second, _ := opened(t, func(o *vault.Options) { o.Chance = bytes.NewReader(bytes.Repeat([]byte{7}, 1<<16)) })
 	_, err := second.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
-	kind(t, "another vault's", err, title.Conflict)
+	kind(t, "another vault's", err, model.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "another vault") {
 		t.Errorf("%v", err)
 	}
@@ -516,6 +516,6 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 func TestBackupErrorKind(t *testing.T) {
 	t.Parallel()
 	for range 50 {
-		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrFull)), title.Full)
+		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrFull)), model.Full)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/blob"
-	"deedkeep/app/title"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -25,7 +25,7 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 		t.Helper()
 		before := under(t, to, ".")
 		_, err := v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
-		kind(t, what, err, title.Conflict)
+		kind(t, what, err, model.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "mounted") || !strings.Contains(err.Error(), "--new") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -72,7 +72,7 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 func TestABackupLeavesRoomForUploads(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	free, err := blob.DiskFree(opts.Dir)
+	free, err := blobstore.DiskFree(opts.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestABackupLeavesRoomForUploads(t *testing.T) {
 	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {
 		v.Reserve(reserve)
 		_, err = v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
-		kind(t, "no room for the copy", err, title.Full)
+		kind(t, "no room for the copy", err, model.Full)
 		if err == nil || !strings.Contains(err.Error(), "first copies") || !strings.Contains(err.Error(), "disk.reserve") {
 			t.Errorf("%v", err)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/title"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/model"
 )
 
 // Listed is a snapshot in the directory of the settings. Problem says why it cannot be
@@ -30,7 +30,7 @@ type BackupPlace struct {
 }
 
 // Place lists the newest snapshots in the directory of the settings.
-func (b *Backups) Place(ctx context.Context, actor title.Actor, most int) (p BackupPlace, err error) {
+func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p BackupPlace, err error) {
 	if err := b.v.inspect(ctx, actor, nil); err != nil {
 		return p, err
 	}
@@ -40,7 +40,7 @@ func (b *Backups) Place(ctx context.Context, actor title.Actor, most int) (p Bac
 		return p, nil
 	}
 	a, err := b.open(set.To)
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		return p, nil // nothing was made there yet
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Backups) open(to string) (*archive.Archive, error) {
 // BeginVerify reads every byte of one snapshot in the directory of the settings, or of
 // all where the name is "", behind whoever asks for it. Locked while one goes on,
 // Invalid without a directory, NotFound where there is no such snapshot.
-func (b *Backups) BeginVerify(ctx context.Context, actor title.Actor, snapshot string) error {
+func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot string) error {
 	if err := b.v.inspect(ctx, actor, nil); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (b *Backups) BeginVerify(ctx context.Context, actor title.Actor, snapshot s
 	if names, err := a.Snapshots(); err != nil {
 		return err
 	} else if snapshot != "" && !slices.Contains(names, snapshot) {
-		return title.Absent("snapshot", snapshot)
+		return model.Absent("snapshot", snapshot)
 	}
 	return b.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (archive.Report, error) {
 		found, err := a.Verify(ctx, snapshot, report)

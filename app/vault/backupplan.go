@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
-	"deedkeep/app/title"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 )
 
 // backupFile keeps what became of the last snapshots, for people and for the plan. It
@@ -110,7 +110,7 @@ func writeNote(dir, name string, content []byte) error {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	return blob.System().SyncDir(dir)
+	return blobstore.System().SyncDir(dir)
 }
 
 // clockSlack is how far a clock is set back without anybody's noticing.
@@ -178,9 +178,9 @@ func (b *Backups) turn(ctx context.Context) {
 	if state.Next == nil || state.Next.After(b.v.now()) {
 		return
 	}
-	made, err := b.Create(ctx, title.System(), "", func(BackupProgress) {})
+	made, err := b.Create(ctx, model.System(), "", func(BackupProgress) {})
 	if err != nil {
-		if ctx.Err() == nil && title.KindOf(err) != title.Locked {
+		if ctx.Err() == nil && model.KindOf(err) != model.Locked {
 			b.v.log.Error("backup", "error", err)
 		}
 		return
@@ -206,7 +206,7 @@ func (b *Backups) thin(ctx context.Context, to string) error {
 	}
 	p, err := a.Prune(ctx, b.v.set.Backup.Keep, false, func(int64, int64) {})
 	if len(p.Removed) > 0 {
-		err = errors.Join(err, b.Pruned(context.WithoutCancel(ctx), title.System(), to, p.Removed))
+		err = errors.Join(err, b.Pruned(context.WithoutCancel(ctx), model.System(), to, p.Removed))
 	}
 	if len(p.Removed) > 0 || p.Blobs > 0 {
 		b.v.log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Damage is a stored document whose bytes on the disk are known to be damaged or
@@ -28,7 +28,7 @@ type Damage struct {
 
 // DamagedError says that a document is not sent because its stored bytes are damaged.
 type DamagedError struct {
-	File  title.File
+	File  model.File
 	Cause error
 }
 
@@ -49,7 +49,7 @@ const (
 // damages are what is known of damage. They are kept in the note of the scrub.
 type damages struct {
 	mu    sync.Mutex
-	marks map[blob.Digest]Damage
+	marks map[blobstore.Digest]Damage
 }
 
 func (d *damages) list() []Damage {
@@ -67,7 +67,7 @@ func (d *damages) count() int {
 }
 
 // mark remembers damage; first says that it is news.
-func (d *damages) mark(digest blob.Digest, file uint64, problem string, at time.Time) (first bool) {
+func (d *damages) mark(digest blobstore.Digest, file uint64, problem string, at time.Time) (first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known, marked := d.marks[digest]
@@ -83,7 +83,7 @@ func (d *damages) mark(digest blob.Digest, file uint64, problem string, at time.
 }
 
 // change changes one that is marked.
-func (d *damages) change(digest blob.Digest, change func(*Damage)) {
+func (d *damages) change(digest blobstore.Digest, change func(*Damage)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known, marked := d.marks[digest]; marked {
@@ -92,14 +92,14 @@ func (d *damages) change(digest blob.Digest, change func(*Damage)) {
 	}
 }
 
-func (d *damages) of(digest blob.Digest) (known Damage, marked bool) {
+func (d *damages) of(digest blobstore.Digest) (known Damage, marked bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known, marked = d.marks[digest]
 	return known, marked
 }
 
-func (d *damages) drop(digest blob.Digest) (was bool) {
+func (d *damages) drop(digest blobstore.Digest) (was bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, was = d.marks[digest]
@@ -120,12 +120,12 @@ func (v *Vault) knownDamaged() (files []uint64) {
 
 // isDamage reports whether an error means that a document's bytes are damaged or gone.
 func isDamage(err error) bool {
-	return errors.Is(err, blob.ErrDamaged) || errors.Is(err, blob.ErrMissing)
+	return errors.Is(err, blobstore.ErrDamaged) || errors.Is(err, blobstore.ErrMissing)
 }
 
 // foundDamaged notes that a document's bytes are damaged: once for each, until they are
 // found intact.
-func (v *Vault) foundDamaged(ctx context.Context, digest blob.Digest, file uint64, cause error) {
+func (v *Vault) foundDamaged(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
 	if v.store.Present() != nil {
 		return // the data directory is gone, and so is every document
 	}
@@ -143,13 +143,13 @@ func (v *Vault) foundDamaged(ctx context.Context, digest blob.Digest, file uint6
 
 // logDamage writes the audit log's entry about damage that has none. A vault that is
 // full or read-only gets it later.
-func (v *Vault) logDamage(ctx context.Context, digest blob.Digest) {
+func (v *Vault) logDamage(ctx context.Context, digest blobstore.Digest) {
 	known, marked := v.damages.of(digest)
 	if !marked || known.Logged {
 		return
 	}
 	err := v.store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.event(t, v.now(), title.System(), "file.damaged", record("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
+		return v.event(t, v.now(), model.System(), "file.damaged", record("file", known.File), map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
 		if !takesNoWrites(err) {
@@ -161,7 +161,7 @@ func (v *Vault) logDamage(ctx context.Context, digest blob.Digest) {
 }
 
 // foundIntact takes the mark away from bytes that were read or written and are right.
-func (v *Vault) foundIntact(digests ...blob.Digest) {
+func (v *Vault) foundIntact(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
 		if known, marked := v.damages.of(digest); marked && v.damages.drop(digest) {
@@ -176,12 +176,12 @@ func (v *Vault) foundIntact(digests ...blob.Digest) {
 
 // inspectBytes reads a document's bytes and notes what it finds. The error is about the
 // reading, and says nothing about the bytes.
-func (v *Vault) inspectBytes(ctx context.Context, digest blob.Digest, file title.File) error {
+func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file model.File) error {
 	err := v.blobs.CheckPaced(ctx, digest, (&pace{arrivals: &v.arrivals}).step)
 	if err == nil && file.Size >= 0 {
 		var size int64
 		if size, err = v.blobs.Has(digest); err == nil && size != file.Size {
-			err = fmt.Errorf("%w: its record says %d bytes, there are %d", blob.ErrDamaged, file.Size, size)
+			err = fmt.Errorf("%w: its record says %d bytes, there are %d", blobstore.ErrDamaged, file.Size, size)
 		}
 	}
 	switch {
@@ -193,8 +193,8 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blob.Digest, file title
 	case !isDamage(err):
 		return err
 	}
-	return v.stillHas(ctx, digest, func(now title.File) {
-		if now.Size >= 0 || errors.Is(err, blob.ErrDamaged) {
+	return v.stillHas(ctx, digest, func(now model.File) {
+		if now.Size >= 0 || errors.Is(err, blobstore.ErrDamaged) {
 			v.foundDamaged(ctx, digest, now.ID, err)
 		}
 	})
@@ -202,11 +202,11 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blob.Digest, file title
 
 // stillHas calls fn with a document that has these bytes; where there is none any more,
 // no one misses them.
-func (v *Vault) stillHas(ctx context.Context, digest blob.Digest, fn func(title.File)) error {
+func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
 	if err := v.store.Present(); err != nil {
 		return err
 	}
-	var file title.File
+	var file model.File
 	var used bool
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		file, used = t.FileOfDigest(digest)

@@ -9,13 +9,13 @@ import (
 	"os"
 	"strings"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // ThumbnailWidth is the width of thumbnails in pixels.
@@ -31,8 +31,8 @@ var findings = []struct {
 	{extract.ErrTooLarge, "the document is beyond the limits"},
 	{extract.ErrDamaged, "the document is damaged"},
 	{extract.ErrNoPage, "the document has no such page"},
-	{reader.ErrDeadline, title.TooSlow},
-	{reader.ErrMemory, title.TooBig},
+	{sandbox.ErrDeadline, model.TooSlow},
+	{sandbox.ErrMemory, model.TooBig},
 }
 
 // finding is the sentence for what came of a part; final is false for trouble of
@@ -55,21 +55,21 @@ func finding(what string, err error) (sentence string, final bool) {
 
 // derive makes a file's text, thumbnail and sizes, where they are not there yet. failure
 // is what is wrong with the document; an error is trouble of ours that may pass.
-func (v *Vault) derive(ctx context.Context, file title.File, owner string) (failure string, err error) {
+func (v *Vault) derive(ctx context.Context, file model.File, owner string) (failure string, err error) {
 	var failures []string
 	for _, part := range []struct {
 		what string
 		name string
-		make func(context.Context, title.File, string, reader.Class) error
+		make func(context.Context, model.File, string, sandbox.Class) error
 	}{
-		{title.NoText, derived.Text, v.deriveText},
-		{title.NoPicture, derived.Thumbnail, v.deriveThumbnail},
+		{model.NoText, derived.Text, v.deriveText},
+		{model.NoPicture, derived.Thumbnail, v.deriveThumbnail},
 		{"", derived.Sizes, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derivedWhole(file.Digest, part.name) {
 			continue
 		}
-		err := part.make(ctx, file, owner, reader.Background)
+		err := part.make(ctx, file, owner, sandbox.Background)
 		sentence, final := finding(part.what, err)
 		if !final {
 			return "", err
@@ -92,7 +92,7 @@ func (v *Vault) derivedWhole(digest, name string) bool {
 
 // textPages counts the pages of a file that have text, of what is kept of it; nil where
 // that cannot be told.
-func (v *Vault) textPages(file title.File, failure string) *int {
+func (v *Vault) textPages(file model.File, failure string) *int {
 	n := 0
 	err := v.derived.ReadText(file.Digest, func(_ int, text string) error {
 		if strings.TrimSpace(text) != "" {
@@ -111,18 +111,18 @@ func (v *Vault) textPages(file title.File, failure string) *int {
 // request opens a file's bytes for the reader; done closes them.
 // Someone who looks at a document gets nothing of one that is known to be damaged; for
 // the processing, which is tried again, its bytes are as good as the disk gives them.
-func (v *Vault) request(ctx context.Context, file title.File, owner string, class reader.Class) (r reader.Request, done func(), err error) {
+func (v *Vault) request(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request, done func(), err error) {
 	doc, err := v.openFor(ctx, file, class)
 	if err != nil {
 		return r, nil, err
 	}
 	ext, _ := inspect.Extension(file.Filename) // it was accepted by it
-	r = reader.Request{Doc: doc, Size: file.Size, MIME: file.MIME, Ext: ext, Owner: owner, Class: class}
+	r = sandbox.Request{Doc: doc, Size: file.Size, MIME: file.MIME, Ext: ext, Owner: owner, Class: class}
 	return r, func() { _ = doc.Close() }, nil // only read
 }
 
-func (v *Vault) openFor(ctx context.Context, file title.File, class reader.Class) (*os.File, error) {
-	if class != reader.View {
+func (v *Vault) openFor(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
+	if class != sandbox.View {
 		return v.openBytes(file)
 	}
 	doc, unverified, err := v.openVerified(ctx, file)
@@ -132,7 +132,7 @@ func (v *Vault) openFor(ctx context.Context, file title.File, class reader.Class
 	return doc, err
 }
 
-func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, class reader.Class) error {
+func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
 	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return err
@@ -160,8 +160,8 @@ func (v *Vault) deriveText(ctx context.Context, file title.File, owner string, c
 
 // textMade tells the index of text that is there again. What it does not come to know
 // so, it knows when it is made anew.
-func (v *Vault) textMade(ctx context.Context, file title.File) {
-	digest, err := blob.ParseDigest(file.Digest)
+func (v *Vault) textMade(ctx context.Context, file model.File) {
+	digest, err := blobstore.ParseDigest(file.Digest)
 	if err == nil && !file.Processing { // whose end tells of it
 		err = v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 			t.TouchDigest(digest, twinsTouched)
@@ -176,23 +176,23 @@ func (v *Vault) textMade(ctx context.Context, file title.File) {
 // twinsTouched bounds how many documents of the same bytes one commit tells of.
 const twinsTouched = 1000
 
-func (v *Vault) deriveSizes(ctx context.Context, file title.File, owner string, class reader.Class) error {
+func (v *Vault) deriveSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
 	_, err := v.readSizes(ctx, file, owner, class)
 	return err
 }
 
-func (v *Vault) deriveThumbnail(ctx context.Context, file title.File, owner string, class reader.Class) error {
+func (v *Vault) deriveThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
 	return v.derivePicture(ctx, file, owner, class, derived.Thumbnail, 1, ThumbnailWidth)
 }
 
-func (v *Vault) derivePicture(ctx context.Context, file title.File, owner string, class reader.Class, name string, page, width int) error {
+func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
 	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return err
 	}
 	defer done()
 	// Somebody who turns pages fast waits for none of them; the next reader will.
-	r.Whole = class == reader.View
+	r.Whole = class == sandbox.View
 	picture, err := v.reader.Picture(ctx, r, page, width, v.set.Extract)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 	if err := v.derived.Put(digest, name, write); err != nil {
 		return err
 	}
-	d, err := blob.ParseDigest(digest)
+	d, err := blobstore.ParseDigest(digest)
 	if err != nil {
 		return err
 	}
@@ -224,19 +224,19 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 	if err != nil || used {
 		return err
 	}
-	return errors.Join(title.Absent("document", digest), v.derived.Drop(digest))
+	return errors.Join(model.Absent("document", digest), v.derived.Drop(digest))
 }
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
 // caller closes. NotFound when there is no such file, or it has no picture.
-func (f *Files) Thumbnail(ctx context.Context, actor title.Actor, id uint64) (*derived.File, error) {
+func (f *Files) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*derived.File, error) {
 	return f.picture(ctx, actor, id, derived.Thumbnail, 1, ThumbnailWidth)
 }
 
 // Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
 // wide; it is made on the first need and kept. NotFound when there is no such file
 // or page, or it has no picture.
-func (f *Files) Page(ctx context.Context, actor title.Actor, id uint64, page, width int) (*derived.File, error) {
+func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*derived.File, error) {
 	width = min(max(width, 1), f.v.widest())
 	return f.picture(ctx, actor, id, derived.Page(page, width), page, width)
 }
@@ -248,7 +248,7 @@ func (v *Vault) widest() int {
 	return extract.DefaultLimits().Width
 }
 
-func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name string, page, width int) (*derived.File, error) {
+func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*derived.File, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -259,8 +259,8 @@ func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name 
 	}
 	err = f.made(ctx, actor, file, name, page, width)
 	switch {
-	case reader.Final(err):
-		return nil, &title.Error{Kind: title.NotFound, Message: "There is no picture of this page.", Err: err}
+	case sandbox.Final(err):
+		return nil, &model.Error{Kind: model.NotFound, Message: "There is no picture of this page.", Err: err}
 	case err != nil:
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (f *Files) picture(ctx context.Context, actor title.Actor, id uint64, name 
 // Text calls fn for each page of a file that has text, in order, until fn returns
 // an error. It is made again when it is missing or damaged. NotFound when there is
 // no such file, or it can have no text.
-func (f *Files) Text(ctx context.Context, actor title.Actor, id uint64, fn func(page int, text string) error) error {
+func (f *Files) Text(ctx context.Context, actor model.Actor, id uint64, fn func(page int, text string) error) error {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return err
@@ -292,10 +292,10 @@ func (f *Files) Text(ctx context.Context, actor title.Actor, id uint64, fn func(
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err = f.v.deriveText(ctx, file, actor.Record(), reader.View)
+	err = f.v.deriveText(ctx, file, actor.Record(), sandbox.View)
 	switch {
-	case reader.Final(err):
-		return &title.Error{Kind: title.NotFound, Message: "There is no text of this document.", Err: err}
+	case sandbox.Final(err):
+		return &model.Error{Kind: model.NotFound, Message: "There is no text of this document.", Err: err}
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}

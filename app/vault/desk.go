@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Desk is what somebody wants to know who sits down to work.
@@ -39,7 +39,7 @@ const (
 
 // Work is orders that want doing, those due first first.
 type Work struct {
-	Orders []title.Order
+	Orders []model.Order
 	Count  int  // of them all, at most MostCounted
 	More   bool // there are more than Count
 }
@@ -53,7 +53,7 @@ type StatusCount struct {
 
 // Document is a document, and where it is filed.
 type Document struct {
-	title.File
+	model.File
 	Place string // the heading of its abstract or the name of its folder; "" where it has neither
 }
 
@@ -72,7 +72,7 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 	d := Desk{Today: today}
 	day, err := time.Parse(time.DateOnly, today)
 	if err != nil {
-		return d, title.Refusal("today", "The day must be a date, like 2026-05-29.")
+		return d, model.Refusal("today", "The day must be a date, like 2026-05-29.")
 	}
 	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
 	d.DueTo = date(DueDays)
@@ -112,7 +112,7 @@ func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
 	list := counted(t.Tallies(orderNoun.name, store.ColumnStatus), names)
 	for i := range list {
-		list[i].Open = title.OpenStatus(list[i].Status)
+		list[i].Open = model.OpenStatus(list[i].Status)
 	}
 	return list, err
 }
@@ -135,10 +135,10 @@ func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	retired := map[string]string{}
 	for _, template := range templates {
 		for _, name := range template.Statuses {
-			switch fold := title.Fold(name); {
+			switch fold := model.Fold(name); {
 			case template.Retired:
 				retired[fold] = name
-			case !slices.ContainsFunc(names, func(known string) bool { return title.Fold(known) == fold }):
+			case !slices.ContainsFunc(names, func(known string) bool { return model.Fold(known) == fold }):
 				names = append(names, name)
 			}
 		}
@@ -155,7 +155,7 @@ func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 func counted(tallies []store.Tally, names []string) (list []StatusCount) {
 	for _, name := range names {
 		c := StatusCount{Status: name}
-		fold := title.Fold(name)
+		fold := model.Fold(name)
 		if i := slices.IndexFunc(tallies, func(t store.Tally) bool { return t.Value == fold }); i >= 0 {
 			c.Count = tallies[i].Count
 			tallies = slices.Delete(tallies, i, i+1)
@@ -186,7 +186,7 @@ func (v *Vault) failed(t *store.Tx) ([]Document, error) {
 	files, err := t.Failed(1, failedLooked)
 	// What nobody can mend is told for a week; after that only where it lies.
 	since := v.now().Add(-weekOld)
-	files = slices.DeleteFunc(files, func(f title.File) bool { return !f.MayPass() && f.CreatedAt.Before(since) })
+	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.MayPass() && f.CreatedAt.Before(since) })
 	return v.placed(t, files[:min(len(files), onDesk)]), err
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -44,18 +44,18 @@ func TestDeskOfANewVault(t *testing.T) {
 		t.Errorf("abstracts %v", d.Abstracts)
 	}
 	_, err := v.Desk(t.Context(), "May 29")
-	kind(t, "no day", err, title.Invalid)
+	kind(t, "no day", err, model.Invalid)
 }
 
 func TestDeskWork(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	none := title.PropertyDraft{}
+	none := model.PropertyDraft{}
 	for _, o := range [][2]string{{"today", today}, {"old", "2019-01-01"}, {"yesterday", "2026-05-28"}, {"week", "2026-06-05"}, {"later", "2026-06-06"}, {"never", ""}, {"held", "2026-05-01"}, {"finished", "2026-05-02"}} {
 		order(t, v, o[0], o[1], "", none)
 	}
 	for id, status := range map[uint64]string{7: "on_hold", 8: "completed"} {
-		if _, err := v.Orders.Patch(t.Context(), clerk, id, title.OrderPatch{Status: title.Send(title.Given(status))}, vault.Match{}); err != nil {
+		if _, err := v.Orders.Patch(t.Context(), clerk, id, model.OrderPatch{Status: model.Send(model.Given(status))}, vault.Match{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,9 +88,9 @@ func TestDeskDocuments(t *testing.T) {
 	v, _ := opened(t, faked(f))
 	v.Start(time.Hour)
 	files := upload(t, v, pdf("1.pdf", "1"))
-	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
 	done(t, err)
-	if _, err := v.Files.Patch(t.Context(), clerk, files[0].ID, title.FilePatch{FolderID: title.Send(title.Number{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
+	if _, err := v.Files.Patch(t.Context(), clerk, files[0].ID, model.FilePatch{FolderID: model.Send(model.Number{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	idle(t, v)
@@ -215,10 +215,10 @@ func TestStatusesOfAbstracts(t *testing.T) {
 	before, err := v.Abstracts.Statuses(t.Context())
 	done(t, err)
 	statuses := []string{"in SEARCH", "Title Plant", "Never Used"}
-	old, err := v.Templates.Create(t.Context(), clerk, title.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]title.Field{}})
+	old, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]model.Field{}})
 	done(t, err)
 	made := abstractOf(t, v, int64(old.ID), nil) // #nosec G115 -- a small number
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, made.ID, title.AbstractPatch{Status: title.Send(title.Given("Title Plant"))}, vault.Match{}); err != nil {
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, made.ID, model.AbstractPatch{Status: model.Send(model.Given("Title Plant"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	names := func() (text string) {

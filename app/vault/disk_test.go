@@ -15,19 +15,19 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/blob"
-	"deedkeep/app/title"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // disk is the system's disk under the documents, with a say before each step.
 type disk struct {
-	blob.Files
+	blobstore.Files
 	before func(step, path string) error
 }
 
-func (d disk) Create(path string) (blob.File, error) {
+func (d disk) Create(path string) (blobstore.File, error) {
 	if err := d.before("create", path); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (d disk) Create(path string) (blob.File, error) {
 	return diskFile{f, d, path}, nil
 }
 
-func (d disk) Open(path string) (blob.File, error) {
+func (d disk) Open(path string) (blobstore.File, error) {
 	f, err := d.Files.Open(path)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (d disk) SyncDir(path string) error {
 }
 
 type diskFile struct {
-	blob.File
+	blobstore.File
 	disk disk
 	path string
 }
@@ -91,27 +91,27 @@ func TestDiskFails(t *testing.T) {
 		name     string
 		step     string
 		err      error
-		want     title.Kind
+		want     model.Kind
 		readOnly bool
 	}{
-		{"create", "create", syscall.EIO, title.Internal, false},
-		{"write", "write", syscall.EIO, title.Internal, false},
-		{"sync", "sync", syscall.EIO, title.Closing, true},
-		{"rename", "rename", syscall.EIO, title.Internal, false},
-		{"sync of a folder", "syncdir", syscall.EIO, title.Closing, true},
-		{"opening a folder for its sync", "syncdir", &fs.PathError{Op: "open", Path: "blobs/10", Err: syscall.EMFILE}, title.Internal, false},
-		{"sync of an open folder", "syncdir", &fs.PathError{Op: "sync", Path: "blobs/10", Err: syscall.EIO}, title.Closing, true},
-		{"full at create", "create", syscall.ENOSPC, title.Full, false},
-		{"full at write", "write", syscall.ENOSPC, title.Full, false},
-		{"full at sync", "sync", syscall.ENOSPC, title.Full, false},
-		{"full at rename", "rename", syscall.ENOSPC, title.Full, false},
+		{"create", "create", syscall.EIO, model.Internal, false},
+		{"write", "write", syscall.EIO, model.Internal, false},
+		{"sync", "sync", syscall.EIO, model.Closing, true},
+		{"rename", "rename", syscall.EIO, model.Internal, false},
+		{"sync of a folder", "syncdir", syscall.EIO, model.Closing, true},
+		{"opening a folder for its sync", "syncdir", &fs.PathError{Op: "open", Path: "blobs/10", Err: syscall.EMFILE}, model.Internal, false},
+		{"sync of an open folder", "syncdir", &fs.PathError{Op: "sync", Path: "blobs/10", Err: syscall.EIO}, model.Closing, true},
+		{"full at create", "create", syscall.ENOSPC, model.Full, false},
+		{"full at write", "write", syscall.ENOSPC, model.Full, false},
+		{"full at sync", "sync", syscall.ENOSPC, model.Full, false},
+		{"full at rename", "rename", syscall.ENOSPC, model.Full, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var bad atomic.Bool
 			v, opts := opened(t, func(o *vault.Options) {
-				o.Disk = disk{blob.System(), func(step, _ string) error {
+				o.Disk = disk{blobstore.System(), func(step, _ string) error {
 					if bad.Load() && step == tt.step {
 						return tt.err
 					}
@@ -123,7 +123,7 @@ func TestDiskFails(t *testing.T) {
 			bad.Store(true)
 			err := tr.Add("Deed.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1\n"))
 			if err == nil {
-				_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+				_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			}
 			kind(t, tt.name, err, tt.want)
 			if !errors.Is(err, tt.err) {
@@ -156,18 +156,18 @@ func TestDiskFails(t *testing.T) {
 // on reading.
 func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
 	t.Helper()
-	kind(t, "ready", v.Ready(t.Context()), title.Closing)
+	kind(t, "ready", v.Ready(t.Context()), model.Closing)
 	_, err := v.Files.NewTray(t.Context())
-	kind(t, "tray", err, title.Closing)
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{})
-	kind(t, "order", err, title.Closing)
-	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x"})
-	kind(t, "key", err, title.Closing)
+	kind(t, "tray", err, model.Closing)
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
+	kind(t, "order", err, model.Closing)
+	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x"})
+	kind(t, "key", err, model.Closing)
 	if _, err := v.Keys.List(t.Context()); err != nil {
 		t.Errorf("list keys: %v", err)
 	}
 	path := orphan(t, dir, []byte("of a commit that nobody knows the end of"))
-	kind(t, "sweep", v.Sweep(t.Context()), title.Closing)
+	kind(t, "sweep", v.Sweep(t.Context()), model.Closing)
 	if paths := under(t, dir, filepath.Join("blobs", filepath.Base(filepath.Dir(path)))); len(paths) == 0 {
 		t.Error("a read-only vault swept")
 	}
@@ -183,21 +183,21 @@ func TestDiskBelowTheReserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := upload(t, v, pdf("Deed.pdf", "a"))[0]
-	text, key := makeKey(t, v, title.KeyDraft{})
-	_, leaked := makeKey(t, v, title.KeyDraft{})
+	text, key := makeKey(t, v, model.KeyDraft{})
+	_, leaked := makeKey(t, v, model.KeyDraft{})
 	closed(t, v)
 	opts.Settings.DiskReserve = math.MaxUint64
 	v = vaulttest.Open(t, opts)
 
-	kind(t, "ready", v.Ready(t.Context()), title.Full)
+	kind(t, "ready", v.Ready(t.Context()), model.Full)
 	_, err = v.Files.NewTray(t.Context())
-	kind(t, "tray", err, title.Full)
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{})
-	kind(t, "order", err, title.Full)
-	_, err = v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")}, vault.Keep[title.Folder]{})
-	kind(t, "folder", err, title.Full)
-	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x"})
-	kind(t, "key", err, title.Full)
+	kind(t, "tray", err, model.Full)
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
+	kind(t, "order", err, model.Full)
+	_, err = v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("x")}, vault.Keep[model.Folder]{})
+	kind(t, "folder", err, model.Full)
+	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x"})
+	kind(t, "key", err, model.Full)
 
 	v.Start(time.Hour)
 	eventually(t, "the end of the processing", func() bool { return status(t, v).Queue == 0 })
@@ -219,7 +219,7 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	if s.DiskReserve != math.MaxUint64 || s.ReadOnly || s.DiskFree == 0 {
 		t.Errorf("%+v", s)
 	}
-	kind(t, "status", s.Denied, title.Full)
+	kind(t, "status", s.Denied, model.Full)
 }
 
 // A request of many documents outlasts the room there was when it began.
@@ -228,9 +228,9 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	v, opts := opened(t, nil)
 	tr := tray(t, v, doc{"first.txt", text(9)})
 	v.Reserve(math.MaxUint64)
-	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), title.Full)
-	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "commit", err, title.Full)
+	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), model.Full)
+	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	kind(t, "commit", err, model.Full)
 	tr.Discard()
 	if s := status(t, v); s.Files != 0 || len(under(t, opts.Dir, "tmp")) != 0 {
 		t.Errorf("%+v", s)
@@ -249,8 +249,8 @@ func TestBackgroundWorkWhileNothingIsWritten(t *testing.T) {
 		told bool
 	}{
 		{"nothing came of it", nil, false},
-		{"a full disk", fmt.Errorf("purge: %w", &title.Error{Kind: title.Full, Message: "The disk is full."}), false},
-		{"indexes are being made anew", &title.Error{Kind: title.Closing, Message: "Try again soon."}, false},
+		{"a full disk", fmt.Errorf("purge: %w", &model.Error{Kind: model.Full, Message: "The disk is full."}), false},
+		{"indexes are being made anew", &model.Error{Kind: model.Closing, Message: "Try again soon."}, false},
 		{"anything else", errors.New("broken"), true},
 	} {
 		log.Reset()
@@ -270,7 +270,7 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	t.Parallel()
 	var bad atomic.Bool
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Disk = disk{blob.System(), func(step, _ string) error {
+		o.Disk = disk{blobstore.System(), func(step, _ string) error {
 			if bad.Load() && step == "rename" {
 				return &os.LinkError{Op: step, Err: syscall.EIO}
 			}
@@ -280,10 +280,10 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	bad.Store(true)
 	for n := 1; n <= 3; n++ {
 		done(t, v.Sound(t.Context()))
-		_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
-		kind(t, "upload", err, title.Internal)
+		_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
+		kind(t, "upload", err, model.Internal)
 	}
-	kind(t, "after 3 errors", v.Sound(t.Context()), title.Closing)
+	kind(t, "after 3 errors", v.Sound(t.Context()), model.Closing)
 	bad.Store(false)
 	upload(t, v, pdf("a.pdf", "a"))
 	done(t, v.Sound(t.Context()))

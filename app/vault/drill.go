@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/title"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/model"
 )
 
 // Drilled is what a drill came to. Problem is a sentence, "" where the backup would
@@ -47,7 +47,7 @@ func Drill(ctx context.Context, scratch string, opts RestoreOptions) (d Drilled,
 		return d, nil
 	case ctx.Err() != nil:
 		return d, ctx.Err()
-	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), title.KindOf(err) == title.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
+	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), model.KindOf(err) == model.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
 		d.Problem = sentenceOf(err)
 		return d, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Events are the verbs on the log of who did what.
@@ -26,20 +26,20 @@ const logStretch = 500
 // is counted, and the count written when the minute is over; so is a download by a user.
 // Reading goes on where the log cannot be written, as on a full disk: an office must get
 // at its documents. What was lost so is counted, and told in the log of the program.
-func (e *Events) Note(actor title.Actor, kind, record string, detail map[string]string) {
-	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
+func (e *Events) Note(actor model.Actor, kind, record string, detail map[string]string) {
+	e.v.notes.note(model.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
 }
 
 // GoesOn takes down the later part of a view, such as another range of a document.
 // It counts only where no view of the same began within ten minutes.
-func (e *Events) GoesOn(actor title.Actor, kind, record string) {
-	e.v.notes.note(title.Event{Actor: actor, Kind: kind, Record: record}, true)
+func (e *Events) GoesOn(actor model.Actor, kind, record string) {
+	e.v.notes.note(model.Event{Actor: actor, Kind: kind, Record: record}, true)
 }
 
 // Fast reports whether a user has written so much to the log by reading in the last
 // minute that whoever asks should wait for the next. Zips do not count.
-func (e *Events) Fast(actor title.Actor) bool {
-	return actor.Kind == title.ByUser && e.v.notes.fast(actor.Record())
+func (e *Events) Fast(actor model.Actor) bool {
+	return actor.Kind == model.ByUser && e.v.notes.fast(actor.Record())
 }
 
 // flush writes the views that wait; a vault that takes no writes still shows its log.
@@ -51,7 +51,7 @@ func (e *Events) flush(ctx context.Context) error {
 }
 
 // List gives a page of the log (Query: sorted by creation or in sequence; by actor, kind and record).
-func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[title.Event], err error) {
+func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model.Event], err error) {
 	if err := e.flush(ctx); err != nil {
 		return page, err
 	}
@@ -65,7 +65,7 @@ func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[title
 // Each calls fn for every entry from number from on that is there when it is called,
 // in order, until fn returns an error. A damaged entry is handed over with its number
 // and the error of reading it. Nobody waits for fn.
-func (e *Events) Each(ctx context.Context, from uint64, fn func(title.Event, error) error) error {
+func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, error) error) error {
 	if err := e.flush(ctx); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(title.Event, err
 				return errStop
 			}
 			if entry.Err != nil {
-				entry.Event = title.Event{Seq: entry.Seq}
+				entry.Event = model.Event{Seq: entry.Seq}
 			}
 			if err := fn(entry.Event, entry.Err); err != nil {
 				return err
@@ -135,7 +135,7 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 		}
 		r.Findings = append(r.Findings, f)
 	}
-	chain := title.Chain{Find: func(f title.Flaw) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
+	chain := model.Chain{Find: func(f model.Flaw) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
 	var written uint64
 	err := e.stretches(ctx, nil, func(log store.Log) error {
 		for _, entry := range log.Entries {
@@ -156,7 +156,7 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 }
 
 // BeginVerify is Verify behind whoever asks for it; Locked while one goes on.
-func (e *Events) BeginVerify(ctx context.Context, actor title.Actor) error {
+func (e *Events) BeginVerify(ctx context.Context, actor model.Actor) error {
 	if err := e.v.inspect(ctx, actor, nil); err != nil {
 		return err
 	}

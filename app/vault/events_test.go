@@ -15,8 +15,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -39,8 +39,8 @@ func longLog(t *testing.T, n int) tampered {
 		batch := min(10_000, n-made)
 		err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
 			for i := range batch {
-				e := title.Event{At: opts.Now(), Actor: clerk, Kind: "order.changed", Record: fmt.Sprint("order:", made+i),
-					Changes: []title.Change{{Field: "county", From: []byte(`null`), To: []byte(`"Kent"`)}}}
+				e := model.Event{At: opts.Now(), Actor: clerk, Kind: "order.changed", Record: fmt.Sprint("order:", made+i),
+					Changes: []model.Change{{Field: "county", From: []byte(`null`), To: []byte(`"Kent"`)}}}
 				if err := tx.AddEvent(e); err != nil {
 					return err
 				}
@@ -71,7 +71,7 @@ func (l tampered) alter(change func(*bolt.Bucket)) {
 
 func place(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-func (l tampered) get(b *bolt.Bucket, seq uint64) (e title.Event) {
+func (l tampered) get(b *bolt.Bucket, seq uint64) (e model.Event) {
 	l.t.Helper()
 	if err := json.Unmarshal(b.Get(place(seq))[5:], &e); err != nil {
 		l.t.Fatal(err)
@@ -80,7 +80,7 @@ func (l tampered) get(b *bolt.Bucket, seq uint64) (e title.Event) {
 }
 
 // put writes an entry with a checksum that holds (app/store/record.go draws it).
-func (l tampered) put(b *bolt.Bucket, seq uint64, e title.Event) {
+func (l tampered) put(b *bolt.Bucket, seq uint64, e model.Event) {
 	l.t.Helper()
 	payload, err := json.Marshal(e)
 	if err != nil {
@@ -93,7 +93,7 @@ func (l tampered) put(b *bolt.Bucket, seq uint64, e title.Event) {
 	}
 }
 
-func (l tampered) seal(e title.Event, prev string) title.Event {
+func (l tampered) seal(e model.Event, prev string) model.Event {
 	l.t.Helper()
 	e, err := e.Seal(prev)
 	if err != nil {
@@ -165,7 +165,7 @@ func TestEventsVerifyFindsOneOfAHundredThousand(t *testing.T) {
 		}, fmt.Sprint("missing ", n*3/4)},
 		{"one added", func(b *bolt.Bucket) {
 			last := l.get(b, n)
-			l.put(b, n+1, l.seal(title.Event{Seq: n + 1, At: last.At, Kind: "key.created", Record: "key:1"}, last.Hash))
+			l.put(b, n+1, l.seal(model.Event{Seq: n + 1, At: last.At, Kind: "key.created", Record: "key:1"}, last.Hash))
 		}, fmt.Sprint("added ", n+1)},
 	} {
 		l.alter(step.change)
@@ -205,7 +205,7 @@ func TestEventsVerifyFindsWhatWasNumberedAnew(t *testing.T) {
 		{"put in", func(l tampered, b *bolt.Bucket) {
 			before := l.get(b, 999)
 			shift(l, b, 1000, n+1, 1)
-			l.put(b, 1000, l.seal(title.Event{Seq: 1000, At: before.At, Kind: "key.created"}, before.Hash))
+			l.put(b, 1000, l.seal(model.Event{Seq: 1000, At: before.At, Kind: "key.created"}, before.Hash))
 			if err := b.SetSequence(n + 1); err != nil {
 				t.Error(err)
 			}
@@ -255,9 +255,9 @@ func TestEventsVerifyFindsWhatWasNumberedAnew(t *testing.T) {
 }
 
 // seqs reads the log from an entry on.
-func seqs(t *testing.T, v *vault.Vault, from uint64) (list []title.Event) {
+func seqs(t *testing.T, v *vault.Vault, from uint64) (list []model.Event) {
 	t.Helper()
-	err := v.Events.Each(t.Context(), from, func(e title.Event, err error) error {
+	err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
 		list = append(list, e)
 		return err
 	})
@@ -282,7 +282,7 @@ func TestEventsEach(t *testing.T) {
 	defer closed(t, v)
 	for _, from := range []uint64{0, 1, 2, 500, 501, 1234, 1235} {
 		next, damaged := max(from, 1), 0
-		err := v.Events.Each(t.Context(), from, func(e title.Event, err error) error {
+		err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
 			if e.Seq != next || (err != nil) != (e.Seq == 700) || err == nil && e.Hash == "" {
 				return fmt.Errorf("entry %d, want %d: %w", e.Seq, next, err)
 			}
@@ -299,7 +299,7 @@ func TestEventsEach(t *testing.T) {
 		}
 	}
 	enough := errors.New("enough")
-	if err := v.Events.Each(t.Context(), 1, func(title.Event, error) error { return enough }); !errors.Is(err, enough) {
+	if err := v.Events.Each(t.Context(), 1, func(model.Event, error) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("%v", err)
 	}
 }
@@ -309,9 +309,9 @@ func TestEventsEachEnds(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	count := 0
-	err := v.Events.Each(t.Context(), 1, func(title.Event, error) error {
+	err := v.Events.Each(t.Context(), 1, func(model.Event, error) error {
 		count++
-		makeKey(t, v, title.KeyDraft{})
+		makeKey(t, v, model.KeyDraft{})
 		return nil
 	})
 	if err != nil || count != 1 {
@@ -323,7 +323,7 @@ func TestEventsList(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	upload(t, v, pdf("a.pdf", "a"), pdf("b.pdf", "b"))
-	v.Events.Note(title.Actor{Kind: title.ByLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
+	v.Events.Note(model.Actor{Kind: model.ByLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
 	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Down: true, Limit: 10})
 	if err != nil || len(page.Items) != 4 || page.Items[0].Kind != "file.opened" {
 		t.Errorf("%+v, %v", page.Items, err)
@@ -339,7 +339,7 @@ func TestEventsList(t *testing.T) {
 func TestReadingTheLogWritesNothing(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	text, _ := makeKey(t, v, title.KeyDraft{})
+	text, _ := makeKey(t, v, model.KeyDraft{})
 	database := func() []byte {
 		t.Helper()
 		raw, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))

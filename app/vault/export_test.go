@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"deedkeep/app/indexer"
+	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Store lets tests put records into a state that no verb makes yet.
@@ -26,7 +26,7 @@ func (b *Backups) Turn(ctx context.Context) { b.turn(ctx) }
 func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required }
 
 // Kept reads a slot, however old its answer is.
-func (v *Vault) Kept(slot [32]byte) (r title.Replay, found bool, err error) {
+func (v *Vault) Kept(slot [32]byte) (r model.Replay, found bool, err error) {
 	err = v.store.View(context.Background(), func(t *store.Tx) (err error) {
 		r, found, err = t.Replay(slot)
 		return err
@@ -50,34 +50,34 @@ func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx)
 func (v *Vault) DropDerived(digest string) error { return v.derived.Drop(digest) }
 
 // WordIndex is the index as the indexer needs it.
-type WordIndex = indexer.Index
+type WordIndex = search.Index
 
 // WrapWords puts something between the indexer and its index, of which it has opened
 // none yet.
-func (v *Vault) WrapWords(wrap func(indexer.Index) indexer.Index) {
+func (v *Vault) WrapWords(wrap func(search.Index) search.Index) {
 	o := v.indexing()
-	o.Open = func(dir string, set search.Options) (indexer.Index, error) {
-		in, err := indexer.Words(dir, set)
+	o.Open = func(dir string, set query.Options) (search.Index, error) {
+		in, err := search.Words(dir, set)
 		if err != nil {
 			return nil, err
 		}
 		return wrap(in), nil
 	}
-	v.index = indexer.New(o)
+	v.index = search.New(o)
 }
 
 // AskWords asks the index itself.
-func (v *Vault) AskWords(ctx context.Context, q search.Query) (search.Answer, error) {
+func (v *Vault) AskWords(ctx context.Context, q query.Query) (query.Answer, error) {
 	leave, err := v.index.Enter(ctx, "test")
 	if err != nil {
-		return search.Answer{}, err
+		return query.Answer{}, err
 	}
 	defer leave()
 	return v.index.Search(ctx, q)
 }
 
 // Looks does something while somebody looks through a document.
-func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {
+func (v *Vault) Looks(ctx context.Context, actor model.Actor, do func()) error {
 	_, leave, err := v.Files.looking(ctx, actor)
 	defer leave()
 	if err == nil {
@@ -87,7 +87,7 @@ func (v *Vault) Looks(ctx context.Context, actor title.Actor, do func()) error {
 }
 
 // Freeing is one change of what makes room.
-func (v *Vault) Freeing(ctx context.Context, actor title.Actor, check func() error) error {
+func (v *Vault) Freeing(ctx context.Context, actor model.Actor, check func() error) error {
 	return v.freeing(ctx, actor, func(*store.Tx) error { return check() }, nil)
 }
 

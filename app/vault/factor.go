@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // factorPurpose is what the secret of a second factor is sealed for.
@@ -21,9 +21,9 @@ const recoveryCodes = 10
 type FactorOffer struct{ Secret, Address string }
 
 var (
-	errNotBegun = &title.Error{Kind: title.Conflict, Message: "Begin to set up the second factor first."}
-	errNoFactor = &title.Error{Kind: title.Conflict, Message: "No second factor is set up."}
-	errRequired = &title.Error{Kind: title.Conflict, Message: "A second factor is required here; set up another one in its place."}
+	errNotBegun = &model.Error{Kind: model.Conflict, Message: "Begin to set up the second factor first."}
+	errNoFactor = &model.Error{Kind: model.Conflict, Message: "No second factor is set up."}
+	errRequired = &model.Error{Kind: model.Conflict, Message: "A second factor is required here; set up another one in its place."}
 )
 
 // FactorRequired reports whether the settings want a second factor of everybody.
@@ -31,7 +31,7 @@ func (u *Users) FactorRequired() bool { return u.v.set.Users.RequireSecondFactor
 
 // BeginFactor offers a second factor to the user who acts, who shows the password
 // once more. Nothing changes until ConfirmFactor; beginning again makes a new offer.
-func (u *Users) BeginFactor(ctx context.Context, actor title.Actor, password string) (offer FactorOffer, err error) {
+func (u *Users) BeginFactor(ctx context.Context, actor model.Actor, password string) (offer FactorOffer, err error) {
 	user, err := u.again(ctx, actor, password)
 	if err != nil {
 		return offer, err
@@ -43,8 +43,8 @@ func (u *Users) BeginFactor(ctx context.Context, actor title.Actor, password str
 	if err != nil {
 		return FactorOffer{}, err
 	}
-	err = u.own(ctx, actor, user.Password, nil, func(_ *store.Tx, user *title.User) error {
-		user.Begun = &title.Factor{Sealed: sealed, Since: u.v.now()}
+	err = u.own(ctx, actor, user.Password, nil, func(_ *store.Tx, user *model.User) error {
+		user.Begun = &model.Factor{Sealed: sealed, Since: u.v.now()}
 		return nil
 	})
 	if err != nil {
@@ -56,13 +56,13 @@ func (u *Users) BeginFactor(ctx context.Context, actor title.Actor, password str
 // ConfirmFactor sets up what was begun, once a code shows that the device has it. It
 // gives ten recovery codes, which are told here and kept as hashes. Other sessions of
 // the user end. Invalid for a wrong code.
-func (u *Users) ConfirmFactor(ctx context.Context, actor title.Actor, code string) (codes []string, err error) {
+func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code string) (codes []string, err error) {
 	codes, hashes, err := u.recovery()
 	if err != nil {
 		return nil, err
 	}
 	var step uint64
-	err = u.own(ctx, actor, "", func(user title.User) error {
+	err = u.own(ctx, actor, "", func(user model.User) error {
 		if user.Begun == nil {
 			return errNotBegun
 		}
@@ -72,10 +72,10 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor title.Actor, code strin
 		}
 		var ok bool
 		if step, ok = secret.CheckTOTP(plain, code, u.v.now(), 0); !ok {
-			return title.Refusal("code", "This code is wrong. Is the clock of the device right?")
+			return model.Refusal("code", "This code is wrong. Is the clock of the device right?")
 		}
 		return nil
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		factor := *user.Begun
 		factor.Step, factor.Recovery, factor.Since = step, hashes, u.v.now()
 		user.Factor, user.Begun = &factor, nil
@@ -93,12 +93,12 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor title.Actor, code strin
 
 // RemoveFactor takes the second factor of the user who acts away, the password being
 // shown once more. Conflict when there is none, or one is required.
-func (u *Users) RemoveFactor(ctx context.Context, actor title.Actor, password string) error {
+func (u *Users) RemoveFactor(ctx context.Context, actor model.Actor, password string) error {
 	user, err := u.again(ctx, actor, password)
 	if err != nil {
 		return err
 	}
-	return u.own(ctx, actor, user.Password, func(user title.User) error {
+	return u.own(ctx, actor, user.Password, func(user model.User) error {
 		switch {
 		case user.Factor == nil:
 			return errNoFactor
@@ -106,7 +106,7 @@ func (u *Users) RemoveFactor(ctx context.Context, actor title.Actor, password st
 			return errRequired
 		}
 		return nil
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		user.Factor, user.Begun = nil, nil
 		return u.event(t, actor, *user, "user.second_factor_removed", nil)
 	})
@@ -114,7 +114,7 @@ func (u *Users) RemoveFactor(ctx context.Context, actor title.Actor, password st
 
 // NewRecoveryCodes gives ten new recovery codes to the user who acts; those before
 // end. The password is shown once more. Conflict without a second factor.
-func (u *Users) NewRecoveryCodes(ctx context.Context, actor title.Actor, password string) (codes []string, err error) {
+func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, password string) (codes []string, err error) {
 	user, err := u.again(ctx, actor, password)
 	if err != nil {
 		return nil, err
@@ -123,12 +123,12 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, actor title.Actor, passwor
 	if err != nil {
 		return nil, err
 	}
-	err = u.own(ctx, actor, user.Password, func(user title.User) error {
+	err = u.own(ctx, actor, user.Password, func(user model.User) error {
 		if user.Factor == nil {
 			return errNoFactor
 		}
 		return nil
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		factor := *user.Factor
 		factor.Recovery = hashes
 		user.Factor = &factor

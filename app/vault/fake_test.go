@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -20,7 +20,7 @@ type ask struct {
 	kind        string // "text" or "picture"
 	body        string // the document
 	owner       string
-	class       reader.Class
+	class       sandbox.Class
 	page, width int
 }
 
@@ -33,7 +33,7 @@ type fakeReader struct {
 	answer func(context.Context, ask) error // nil: everything goes well
 }
 
-func (f *fakeReader) ask(ctx context.Context, r reader.Request, a ask) (ask, error) {
+func (f *fakeReader) ask(ctx context.Context, r sandbox.Request, a ask) (ask, error) {
 	body, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	if err != nil {
 		return a, err
@@ -49,7 +49,7 @@ func (f *fakeReader) ask(ctx context.Context, r reader.Request, a ask) (ask, err
 	return a, answer(ctx, a)
 }
 
-func (f *fakeReader) Picture(ctx context.Context, r reader.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
+func (f *fakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ extract.Limits) (extract.Picture, error) {
 	a, err := f.ask(ctx, r, ask{kind: "picture", page: page, width: width})
 	if err != nil {
 		return extract.Picture{}, err
@@ -57,7 +57,7 @@ func (f *fakeReader) Picture(ctx context.Context, r reader.Request, page, width 
 	return extract.Picture{Width: width, Height: 1, MIME: "image/png", Bytes: fmt.Appendf(nil, "page %d at %d of %s", page, width, a.body)}, nil
 }
 
-func (f *fakeReader) Text(ctx context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+func (f *fakeReader) Text(ctx context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
 	a, err := f.ask(ctx, r, ask{kind: "text"})
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func idle(t *testing.T, v *vault.Vault) {
 // failure waits for the end of a file's processing and gives what is wrong with it.
 func failure(t *testing.T, v *vault.Vault, id uint64) string {
 	t.Helper()
-	var file title.File
+	var file model.File
 	eventually(t, fmt.Sprintf("the end of the processing of file %d", id), func() bool {
 		var err error
 		if file, err = v.Files.Get(t.Context(), id); err != nil {

@@ -6,39 +6,39 @@ import (
 	"os"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/inspect"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Files are the verbs on documents.
 type Files struct{ v *Vault }
 
-var fileNoun = noun[title.File]{
+var fileNoun = noun[model.File]{
 	name:     "file",
 	live:     (*store.Tx).File,
 	any:      (*store.Tx).AnyFile,
-	version:  func(f title.File) uint64 { return f.Version },
-	trashed:  func(f title.File) *title.Trashed { return f.Trashed },
-	changes:  title.File.Changes,
+	version:  func(f model.File) uint64 { return f.Version },
+	trashed:  func(f model.File) *model.Trashed { return f.Trashed },
+	changes:  model.File.Changes,
 	retained: (*Vault).fileRetained,
-	next: func(t *store.Tx, now title.File, _ time.Time) (title.File, error) {
+	next: func(t *store.Tx, now model.File, _ time.Time) (model.File, error) {
 		now.Version++
 		return now, t.PutFile(now)
 	},
 }
 
 // fileOf is the noun of the documents of one abstract: others are not there.
-func fileOf(abstract uint64) noun[title.File] {
+func fileOf(abstract uint64) noun[model.File] {
 	n := fileNoun
-	n.live = func(t *store.Tx, id uint64) (title.File, error) {
+	n.live = func(t *store.Tx, id uint64) (model.File, error) {
 		if _, err := t.Abstract(abstract); err != nil {
-			return title.File{}, err
+			return model.File{}, err
 		}
 		file, err := t.File(id)
 		if err == nil && file.AbstractID != abstract {
-			err = title.Absent(fmt.Sprintf("file of abstract %d", abstract), id)
+			err = model.Absent(fmt.Sprintf("file of abstract %d", abstract), id)
 		}
 		return file, err
 	}
@@ -47,13 +47,13 @@ func fileOf(abstract uint64) noun[title.File] {
 
 // Upload files the tray's good documents in a folder, or in none. Invalid when the
 // folder is not there or no file was sent; then nothing is stored.
-func (f *Files) Upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
+func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	return f.upload(ctx, actor, draft, nil, tray, keep)
 }
 
 // upload is Upload into a folder that names lead to from the one of the draft. What is
 // missing of it is created with the first good document: rejected ones leave no folders.
-func (f *Files) upload(ctx context.Context, actor title.Actor, draft title.UploadDraft, path []string, tray *Tray, keep Keep[Filed]) (Filed, error) {
+func (f *Files) upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, tray *Tray, keep Keep[Filed]) (Filed, error) {
 	if err := f.v.store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, tray); return err }); err != nil {
 		return Filed{}, err
 	}
@@ -66,7 +66,7 @@ func (f *Files) upload(ctx context.Context, actor title.Actor, draft title.Uploa
 	if len(filing.good) == 0 && !keep.on() {
 		return filed, nil
 	}
-	var place title.File
+	var place model.File
 	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, f.v); err != nil {
 			return err
@@ -91,13 +91,13 @@ func (f *Files) upload(ctx context.Context, actor title.Actor, draft title.Uploa
 	return filed, err
 }
 
-func (f *Files) check(t *store.Tx, draft title.UploadDraft, tray *Tray) (uint64, error) {
+func (f *Files) check(t *store.Tx, draft model.UploadDraft, tray *Tray) (uint64, error) {
 	id, refused := draft.Check(tray.Has(), knownFolder(t, draft.FolderID))
 	return id, refused.Err()
 }
 
 // Get reads the record of a document; NotFound when there is none.
-func (f *Files) Get(ctx context.Context, id uint64) (file title.File, err error) {
+func (f *Files) Get(ctx context.Context, id uint64) (file model.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.File(id)
 		return err
@@ -106,27 +106,27 @@ func (f *Files) Get(ctx context.Context, id uint64) (file title.File, err error)
 }
 
 // List reads a page of documents, those of abstracts too.
-func (f *Files) List(ctx context.Context, q Query) (Page[title.File], error) {
+func (f *Files) List(ctx context.Context, q Query) (Page[model.File], error) {
 	return list(ctx, f.v, q, (*store.Tx).ListFiles)
 }
 
 // Patch changes what was sent of a document: its name, its folder. Its bytes never
 // change. Invalid with every wrong field at once, Stale when it is not what was
 // expected.
-func (f *Files) Patch(ctx context.Context, actor title.Actor, id uint64, p title.FilePatch, match Match) (title.File, error) {
-	return patch(ctx, f.v, fileNoun, actor, id, match, func(t *store.Tx, old title.File) (title.File, error) {
+func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch, match Match) (model.File, error) {
+	return patch(ctx, f.v, fileNoun, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
 		now, refused := p.Check(old, knownFolder(t, p.FolderID.Value))
 		return now, refused.Err()
 	})
 }
 
 // Trash moves a document into the trash, off its abstract if it has one.
-func (f *Files) Trash(ctx context.Context, actor title.Actor, id uint64, match Match) error {
+func (f *Files) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	return trash(ctx, f.v, fileNoun, actor, id, match, "trashed", trashFile)
 }
 
 // trashFile remembers where the document stood among its abstract's.
-func trashFile(t *store.Tx, live title.File, in title.Trashed) (map[string]string, error) {
+func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]string, error) {
 	if live.AbstractID != 0 {
 		abstract, err := t.Abstract(live.AbstractID)
 		if err != nil {
@@ -144,25 +144,25 @@ func trashFile(t *store.Tx, live title.File, in title.Trashed) (map[string]strin
 // Restore takes a document out of the trash, back to its place among its abstract's
 // or into its folder; when that is gone for good, into no folder. Conflict while its
 // abstract is in the trash. One that is live stays as it is.
-func (f *Files) Restore(ctx context.Context, actor title.Actor, id uint64, keep Keep[title.File]) (title.File, error) {
-	return restore(ctx, f.v, fileNoun, actor, id, keep, func(t *store.Tx, in title.File) error {
+func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[model.File]) (model.File, error) {
+	return restore(ctx, f.v, fileNoun, actor, id, keep, func(t *store.Tx, in model.File) error {
 		if in.AbstractID == 0 {
 			return nil
 		}
 		abstract, err := t.AnyAbstract(in.AbstractID)
 		switch {
-		case title.KindOf(err) == title.NotFound:
+		case model.KindOf(err) == model.NotFound:
 			return nil
 		case err == nil && abstract.Trashed != nil:
-			return &title.Error{Kind: title.Conflict, Message: "Its abstract is in the trash; restore that first."}
+			return &model.Error{Kind: model.Conflict, Message: "Its abstract is in the trash; restore that first."}
 		case err == nil && len(abstract.Files) >= f.v.mostPerAbstract():
-			return &title.Error{Kind: title.Conflict, Message: inspect.FullAbstract + "."}
+			return &model.Error{Kind: model.Conflict, Message: inspect.FullAbstract + "."}
 		}
 		return err
 	}, restoreFile)
 }
 
-func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[string]string, error) {
+func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[string]string, error) {
 	out, place := in, in.Trashed.Place
 	out.Trashed = nil
 	if out.FolderID != 0 && !t.HasFolder(out.FolderID) {
@@ -171,7 +171,7 @@ func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[stri
 	if out.AbstractID != 0 {
 		abstract, err := t.Abstract(out.AbstractID)
 		switch {
-		case title.KindOf(err) == title.NotFound:
+		case model.KindOf(err) == model.NotFound:
 			// The retention that covered it in the trash covers it still.
 			out.AbstractID, out.Retained = 0, fromAbstract(in)
 		case err != nil:
@@ -186,8 +186,8 @@ func restoreFile(t *store.Tx, in title.File, at time.Time) (title.File, map[stri
 	return out, fileDetail(out), t.PutFile(out)
 }
 
-func (v *Vault) openBytes(file title.File) (*os.File, error) {
-	digest, err := blob.ParseDigest(file.Digest)
+func (v *Vault) openBytes(file model.File) (*os.File, error) {
+	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}

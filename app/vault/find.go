@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Hit is a record that people may have meant by a text.
@@ -104,7 +104,7 @@ func hits[T any](known []store.Known[T], hit func(*T, store.Sort) Hit) (list []H
 	return list
 }
 
-func orderHit(o *title.Order, by store.Sort) Hit {
+func orderHit(o *model.Order, by store.Sort) Hit {
 	h := Hit{Noun: orderNoun.name, ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
 	case store.SortNumber:
@@ -117,8 +117,8 @@ func orderHit(o *title.Order, by store.Sort) Hit {
 	return h
 }
 
-func (v *Vault) abstractHit(a *title.Abstract, by store.Sort) Hit {
-	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, title.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
+func (v *Vault) abstractHit(a *model.Abstract, by store.Sort) Hit {
+	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, model.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
 	case store.SortFile:
 		h.Value = a.FileNumber()
@@ -132,12 +132,12 @@ func (v *Vault) abstractHit(a *title.Abstract, by store.Sort) Hit {
 
 // marked is how many bytes of a value are the text, as it is compared.
 func marked(value, text string, by store.Sort) int {
-	form := title.Squeezed
+	form := model.Squeezed
 	switch by {
 	case store.SortNumber:
-		form = title.Fold
+		form = model.Fold
 	case store.SortAddress:
-		form = title.Plain
+		form = model.Plain
 	}
 	want := form(text)
 	for end := range value {
@@ -154,20 +154,20 @@ const mostRelated = 10
 // Related gives the other records of the same property as an order, by parcel or
 // address, the newest first; a county or state that differs parts two, and of addresses
 // the city.
-func (o *Orders) Related(ctx context.Context, order title.Order) (Found, error) {
+func (o *Orders) Related(ctx context.Context, order model.Order) (Found, error) {
 	return o.v.related(ctx, orderNoun.name, order.ID, order.Parcel(), order.Property)
 }
 
 // Related gives the other records of the same property as an abstract, as
 // Orders.Related does: a prior search of a parcel saves days.
-func (a *Abstracts) Related(ctx context.Context, abstract title.Abstract) (Found, error) {
+func (a *Abstracts) Related(ctx context.Context, abstract model.Abstract) (Found, error) {
 	return a.v.related(ctx, abstractNoun.name, abstract.ID, abstract.Parcel(), abstract.Property)
 }
 
-func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at title.Property) (Found, error) {
+func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (Found, error) {
 	var f Found
-	var orders []store.Known[title.Order]
-	var abstracts []store.Known[title.Abstract]
+	var orders []store.Known[model.Order]
+	var abstracts []store.Known[model.Abstract]
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		for _, way := range []struct {
 			by   store.Sort
@@ -177,12 +177,12 @@ func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel stri
 			if err != nil {
 				return err
 			}
-			orders = alike(orders, found, way.by, at, func(o *title.Order) (uint64, title.Property) { return o.ID, o.Property })
+			orders = alike(orders, found, way.by, at, func(o *model.Order) (uint64, model.Property) { return o.ID, o.Property })
 			others, _, err := t.FindAbstracts(way.text, MostFound)
 			if err != nil {
 				return err
 			}
-			abstracts = alike(abstracts, others, way.by, at, func(a *title.Abstract) (uint64, title.Property) { return a.ID, a.Property })
+			abstracts = alike(abstracts, others, way.by, at, func(a *model.Abstract) (uint64, model.Property) { return a.ID, a.Property })
 		}
 		return nil
 	})
@@ -195,13 +195,13 @@ func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel stri
 }
 
 // alike adds those that are exactly what was asked for, in no other county.
-func alike[T any](list, found []store.Known[T], by store.Sort, at title.Property, of func(*T) (uint64, title.Property)) []store.Known[T] {
+func alike[T any](list, found []store.Known[T], by store.Sort, at model.Property, of func(*T) (uint64, model.Property)) []store.Known[T] {
 	seen := map[uint64]bool{}
 	for i := range list {
 		id, _ := of(&list[i].Record)
 		seen[id] = true
 	}
-	differs := func(a, b string) bool { return a != "" && b != "" && title.Plain(a) != title.Plain(b) }
+	differs := func(a, b string) bool { return a != "" && b != "" && model.Plain(a) != model.Plain(b) }
 	for i := range found {
 		id, p := of(&found[i].Record)
 		if found[i].Exact && found[i].By == by && !seen[id] && !differs(p.County, at.County) && !differs(p.State, at.State) &&
@@ -224,7 +224,7 @@ func (f Found) Of(noun string) []Hit {
 
 // SameNumber gives other live orders with the order's number, at most MostFound, and
 // whether there are more: corrections and updates reuse numbers (API.md, "Orders").
-func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []title.Order, more bool, err error) {
+func (o *Orders) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
 	page, err := o.List(ctx, Query{Where: []store.Where{{Column: store.ColumnNumber, Value: order.Number}}, Limit: MostFound + 1})
 	for _, other := range page.Items {
 		if other.ID != order.ID {
@@ -237,10 +237,10 @@ func (o *Orders) SameNumber(ctx context.Context, order title.Order) (list []titl
 // Called gives the orders that a query leaves, at most its Limit, and whose number,
 // parcel or address is a text or begins with it, those that are it first; and whether
 // there may be more. Of the query only its filters count.
-func (o *Orders) Called(ctx context.Context, text string, q Query) (list []title.Order, more bool, err error) {
+func (o *Orders) Called(ctx context.Context, text string, q Query) (list []model.Order, more bool, err error) {
 	err = o.v.store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.CalledOrders(text, q)
-		list, more = make([]title.Order, 0, len(found)), beyond
+		list, more = make([]model.Order, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)
 		}

@@ -6,27 +6,27 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // order makes one, with a parcel and an address.
-func order(t *testing.T, v *vault.Vault, number, due, parcel string, at title.PropertyDraft) title.Order {
+func order(t *testing.T, v *vault.Vault, number, due, parcel string, at model.PropertyDraft) model.Order {
 	t.Helper()
-	draft := title.OrderDraft{Number: title.Given(number), DueDate: title.Given(due), PropertyDraft: at}
+	draft := model.OrderDraft{Number: model.Given(number), DueDate: model.Given(due), PropertyDraft: at}
 	if parcel != "" {
 		draft.Custom = custom("parcel_id", fmt.Sprintf("%q", parcel))
 	}
-	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made
 }
 
-func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at title.PropertyDraft) title.Abstract {
+func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at model.PropertyDraft) model.Abstract {
 	t.Helper()
-	draft := title.AbstractDraft{PropertyDraft: at, TaxMap: title.Given(parcel)}
+	draft := model.AbstractDraft{PropertyDraft: at, TaxMap: model.Given(parcel)}
 	if number != "" {
 		draft.Custom = custom("file_number", fmt.Sprintf("%q", number))
 	}
@@ -37,8 +37,8 @@ func filedAbstract(t *testing.T, v *vault.Vault, number, parcel string, at title
 	return made.Abstract
 }
 
-func elm(city, county string) title.PropertyDraft {
-	return title.PropertyDraft{Address: title.Given("12 Elm St."), City: title.Given(city), County: title.Given(county), State: title.Given("NY")}
+func elm(city, county string) model.PropertyDraft {
+	return model.PropertyDraft{Address: model.Given("12 Elm St."), City: model.Given(city), County: model.Given(county), State: model.Given("NY")}
 }
 
 // said lists hits as "noun id by value|marked".
@@ -59,9 +59,9 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	order(t, v, "26-100", "", "12.-3-45", elm("Troy", "Rensselaer"))
-	order(t, v, "26-1", "", "", title.PropertyDraft{})
+	order(t, v, "26-1", "", "", model.PropertyDraft{})
 	filedAbstract(t, v, "26-1", "12.-3-4", elm("Troy", "Rensselaer"))
-	filedAbstract(t, v, "", "", title.PropertyDraft{})
+	filedAbstract(t, v, "", "", model.PropertyDraft{})
 	for _, row := range []struct {
 		text string
 		want []string
@@ -100,8 +100,8 @@ func TestFind(t *testing.T) {
 func TestHeadingOfAnAbstractWithoutAny(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	made := filedAbstract(t, v, "", "", title.PropertyDraft{})
-	other := filedAbstract(t, v, "26-1", "", title.PropertyDraft{})
+	made := filedAbstract(t, v, "", "", model.PropertyDraft{})
+	other := filedAbstract(t, v, "26-1", "", model.PropertyDraft{})
 	headings, err := v.Abstracts.Headings(t.Context(), made, other)
 	if want := []string{"Abstract " + v.Secrets.IDs("abstracts").Encode(made.ID), "26-1"}; err != nil || !slices.Equal(headings, want) {
 		t.Fatalf("%q, %v, want %q", headings, err, want)
@@ -114,15 +114,15 @@ func TestRelated(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	first := order(t, v, "26-1", "", "12.-3-4", elm("Troy", "Rensselaer"))
-	order(t, v, "26-2", "", "12-34", title.PropertyDraft{})              // the same parcel
+	order(t, v, "26-2", "", "12-34", model.PropertyDraft{})              // the same parcel
 	order(t, v, "26-3", "", "12-34", elm("Troy", "Albany"))              // another county
-	order(t, v, "26-4", "", "12-345", title.PropertyDraft{})             // it only begins so
-	order(t, v, "12-34", "", "", title.PropertyDraft{})                  // that is its number
+	order(t, v, "26-4", "", "12-345", model.PropertyDraft{})             // it only begins so
+	order(t, v, "12-34", "", "", model.PropertyDraft{})                  // that is its number
 	order(t, v, "26-6", "", "", elm("Utica", ""))                        // another city
-	parcel := filedAbstract(t, v, "26-7", "1234", title.PropertyDraft{}) // the same parcel
+	parcel := filedAbstract(t, v, "26-7", "1234", model.PropertyDraft{}) // the same parcel
 	filedAbstract(t, v, "26-8", "9", elm("TROY", "Rensselaer"))          // the same address
-	filedAbstract(t, v, "26-9", "9", title.PropertyDraft{})              // nothing in common
-	done(t, v.Orders.Trash(t.Context(), clerk, order(t, v, "26-0", "", "12-34", title.PropertyDraft{}).ID, vault.Match{}))
+	filedAbstract(t, v, "26-9", "9", model.PropertyDraft{})              // nothing in common
+	done(t, v.Orders.Trash(t.Context(), clerk, order(t, v, "26-0", "", "12-34", model.PropertyDraft{}).ID, vault.Match{}))
 	f, err := v.Orders.Related(t.Context(), first)
 	want := []string{"order 2 parcel |12-34 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly", "abstract 1 parcel |1234 exactly"}
 	if err != nil || !slices.Equal(said(f), want) {
@@ -144,7 +144,7 @@ func TestRelated(t *testing.T) {
 	if err != nil || !slices.Equal(said(f), want) {
 		t.Errorf("of an abstract of a county: %q, %v\nwant %q", said(f), err, want)
 	}
-	if f, err := v.Abstracts.Related(t.Context(), title.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
+	if f, err := v.Abstracts.Related(t.Context(), model.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
 		t.Errorf("of nothing: %+v, %v", f, err)
 	}
 }
@@ -152,17 +152,17 @@ func TestRelated(t *testing.T) {
 func TestSameNumber(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	first := order(t, v, "A-1", "", "", title.PropertyDraft{})
+	first := order(t, v, "A-1", "", "", model.PropertyDraft{})
 	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || more || len(list) != 0 {
 		t.Errorf("alone: %v, %v, %v", list, more, err)
 	}
-	order(t, v, "a-1", "", "", title.PropertyDraft{})
-	order(t, v, "A-10", "", "", title.PropertyDraft{})
+	order(t, v, "a-1", "", "", model.PropertyDraft{})
+	order(t, v, "A-10", "", "", model.PropertyDraft{})
 	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || more || len(list) != 1 || list[0].ID != 2 {
 		t.Errorf("two: %v, %v, %v", list, more, err)
 	}
 	for range vault.MostFound {
-		order(t, v, "A-1", "", "", title.PropertyDraft{})
+		order(t, v, "A-1", "", "", model.PropertyDraft{})
 	}
 	if list, more, err := v.Orders.SameNumber(t.Context(), first); err != nil || !more || len(list) != vault.MostFound {
 		t.Errorf("many: %d, %v, %v", len(list), more, err)

@@ -6,26 +6,26 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Folders are the verbs on folders.
 type Folders struct{ v *Vault }
 
-var folderNoun = noun[title.Folder]{
+var folderNoun = noun[model.Folder]{
 	name:    "folder",
 	live:    (*store.Tx).Folder,
-	version: func(f title.Folder) uint64 { return f.Version },
-	changes: title.Folder.Changes,
-	next: func(t *store.Tx, now title.Folder, _ time.Time) (title.Folder, error) {
+	version: func(f model.Folder) uint64 { return f.Version },
+	changes: model.Folder.Changes,
+	next: func(t *store.Tx, now model.Folder, _ time.Time) (model.Folder, error) {
 		now.Version++
 		return now, t.PutFolder(now)
 	},
 }
 
 // Get reads a folder; NotFound when there is none.
-func (f *Folders) Get(ctx context.Context, id uint64) (folder title.Folder, err error) {
+func (f *Folders) Get(ctx context.Context, id uint64) (folder model.Folder, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		folder, err = t.Folder(id)
 		return err
@@ -34,7 +34,7 @@ func (f *Folders) Get(ctx context.Context, id uint64) (folder title.Folder, err 
 }
 
 // List gives all folders flat, parents before children, then by name.
-func (f *Folders) List(ctx context.Context) (list []title.Folder, err error) {
+func (f *Folders) List(ctx context.Context) (list []model.Folder, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Folders()
 		return err
@@ -43,13 +43,13 @@ func (f *Folders) List(ctx context.Context) (list []title.Folder, err error) {
 }
 
 // inTreeOrder sorts by depth, then by name, then by number.
-func inTreeOrder(list []title.Folder) []title.Folder {
+func inTreeOrder(list []model.Folder) []model.Folder {
 	parent := map[uint64]uint64{}
 	for _, folder := range list {
 		parent[folder.ID] = folder.ParentID
 	}
 	depths := map[uint64]int{}
-	depth := func(folder title.Folder) int {
+	depth := func(folder model.Folder) int {
 		var way []uint64
 		// The bound ends a circle, which only a damaged vault can hold.
 		for id := folder.ID; id != 0 && depths[id] == 0 && len(way) <= len(list); id = parent[id] {
@@ -66,13 +66,13 @@ func inTreeOrder(list []title.Folder) []title.Folder {
 		return n
 	}
 	type placed struct {
-		folder title.Folder
+		folder model.Folder
 		depth  int
 		name   string
 	}
 	all := make([]placed, 0, len(list))
 	for _, folder := range list {
-		all = append(all, placed{folder, depth(folder), title.Fold(folder.Name)})
+		all = append(all, placed{folder, depth(folder), model.Fold(folder.Name)})
 	}
 	slices.SortFunc(all, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.name, b.name), cmp.Compare(a.folder.ID, b.folder.ID))
@@ -84,8 +84,8 @@ func inTreeOrder(list []title.Folder) []title.Folder {
 }
 
 // Create makes a folder; Invalid with every wrong field at once.
-func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.FolderDraft, keep Keep[title.Folder]) (title.Folder, error) {
-	var made title.Folder
+func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep Keep[model.Folder]) (model.Folder, error) {
+	var made model.Folder
 	err := f.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, f.v); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (f *Folders) Create(ctx context.Context, actor title.Actor, draft title.Fol
 }
 
 // add stores a new folder that was checked, with its entry in the audit log.
-func (f *Folders) add(t *store.Tx, actor title.Actor, at time.Time, folder title.Folder) (_ title.Folder, err error) {
+func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model.Folder) (_ model.Folder, err error) {
 	if folder.ID, err = t.NewFolderID(); err != nil {
 		return folder, err
 	}
@@ -116,10 +116,10 @@ func (f *Folders) add(t *store.Tx, actor title.Actor, at time.Time, folder title
 // follow goes down from a folder (0: the top) by the names of folders within one another,
 // compared without case: to the last one that is there, and gives those that are missing
 // below it. Invalid for a name that no folder can have, or one that would be too deep.
-func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []title.Folder, err error) {
+func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
 	last = from
 	for i, name := range names {
-		wanted, refused := title.FolderDraft{Name: title.Given(name)}.Check(true)
+		wanted, refused := model.FolderDraft{Name: model.Given(name)}.Check(true)
 		if err := refused.Err(); err != nil {
 			return last, nil, err
 		}
@@ -129,7 +129,7 @@ func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []ti
 				continue
 			}
 			if !fitsDepth(t, last, len(names)-i) {
-				return last, nil, title.Refusal("path", title.FolderTooDeep)
+				return last, nil, model.Refusal("path", model.FolderTooDeep)
 			}
 		}
 		missing = append(missing, wanted)
@@ -139,7 +139,7 @@ func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []ti
 
 // path gives the folder that names lead to from another (0: the top), and creates what is
 // missing of it.
-func (f *Folders) path(t *store.Tx, actor title.Actor, at time.Time, from uint64, names []string) (uint64, error) {
+func (f *Folders) path(t *store.Tx, actor model.Actor, at time.Time, from uint64, names []string) (uint64, error) {
 	last, missing, err := follow(t, from, names)
 	for _, folder := range missing {
 		folder.ParentID = last
@@ -151,13 +151,13 @@ func (f *Folders) path(t *store.Tx, actor title.Actor, at time.Time, from uint64
 	return last, err
 }
 
-func (f *Folders) check(t *store.Tx, draft title.FolderDraft) (title.Folder, error) {
+func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, error) {
 	made, refused := draft.Check(knownFolder(t, draft.ParentID))
 	if len(refused) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
-		refused.Add("name", title.Taken("name"))
+		refused.Add("name", model.Taken("name"))
 	}
 	if len(refused) == 0 && !fitsDepth(t, made.ParentID, 1) {
-		refused.Add("parent_id", title.FolderTooDeep)
+		refused.Add("parent_id", model.FolderTooDeep)
 	}
 	return made, refused.Err()
 }
@@ -166,12 +166,12 @@ func (f *Folders) check(t *store.Tx, draft title.FolderDraft) (title.Folder, err
 func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
 	for at := parent; at != 0; levels++ {
 		folder, err := t.Folder(at)
-		if err != nil || levels >= title.MaxFolderDepth {
+		if err != nil || levels >= model.MaxFolderDepth {
 			return false
 		}
 		at = folder.ParentID
 	}
-	return levels <= title.MaxFolderDepth
+	return levels <= model.MaxFolderDepth
 }
 
 // levels is how many levels a folder has, itself the first.
@@ -196,22 +196,22 @@ func levels(t *store.Tx, id uint64) (int, error) {
 	return n, nil
 }
 
-func knownFolder(t *store.Tx, id title.Number) bool {
+func knownFolder(t *store.Tx, id model.Number) bool {
 	return id.Valid && id.Value > 0 && t.HasFolder(uint64(id.Value))
 }
 
 // Patch changes what was sent of a folder: its name, where it is. Invalid with every
 // wrong field at once, Stale when it is not what was expected.
-func (f *Folders) Patch(ctx context.Context, actor title.Actor, id uint64, p title.FolderPatch, match Match) (title.Folder, error) {
-	return patch(ctx, f.v, folderNoun, actor, id, match, func(t *store.Tx, old title.Folder) (title.Folder, error) {
+func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FolderPatch, match Match) (model.Folder, error) {
+	return patch(ctx, f.v, folderNoun, actor, id, match, func(t *store.Tx, old model.Folder) (model.Folder, error) {
 		fits, err := fitsUnder(t, id, p.ParentID.Value)
 		if err != nil {
 			return old, err
 		}
 		now, refused := p.Check(old, fits)
-		moved := now.ParentID != old.ParentID || title.Fold(now.Name) != title.Fold(old.Name)
+		moved := now.ParentID != old.ParentID || model.Fold(now.Name) != model.Fold(old.Name)
 		if len(refused) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
-			refused.Add("name", title.Taken("name"))
+			refused.Add("name", model.Taken("name"))
 		}
 		if len(refused) == 0 && now.ParentID != old.ParentID {
 			high, err := levels(t, id)
@@ -219,7 +219,7 @@ func (f *Folders) Patch(ctx context.Context, actor title.Actor, id uint64, p tit
 				return old, err
 			}
 			if !fitsDepth(t, now.ParentID, high) {
-				refused.Add("parent_id", title.FolderTooDeep)
+				refused.Add("parent_id", model.FolderTooDeep)
 			}
 		}
 		return now, refused.Err()
@@ -228,7 +228,7 @@ func (f *Folders) Patch(ctx context.Context, actor title.Actor, id uint64, p tit
 
 // fitsUnder reports whether a folder may be put into another: one that is there,
 // and neither the folder itself nor beneath it.
-func fitsUnder(t *store.Tx, id uint64, parent title.Number) (bool, error) {
+func fitsUnder(t *store.Tx, id uint64, parent model.Number) (bool, error) {
 	if !knownFolder(t, parent) {
 		return false, nil
 	}
@@ -246,8 +246,8 @@ func fitsUnder(t *store.Tx, id uint64, parent title.Number) (bool, error) {
 
 // Remove removes an empty folder for good; Conflict when a document or a folder is
 // in it. Documents in the trash that were in it come back into none.
-func (f *Folders) Remove(ctx context.Context, actor title.Actor, id uint64, match Match) error {
-	var folder title.Folder
+func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+	var folder model.Folder
 	return f.v.change(ctx, actor, func(t *store.Tx) (err error) {
 		if folder, err = t.Folder(id); err != nil {
 			return err
@@ -256,7 +256,7 @@ func (f *Folders) Remove(ctx context.Context, actor title.Actor, id uint64, matc
 			return err
 		}
 		if t.FolderInUse(id) {
-			return &title.Error{Kind: title.Conflict, Message: "The folder is not empty."}
+			return &model.Error{Kind: model.Conflict, Message: "The folder is not empty."}
 		}
 		return nil
 	}, func(t *store.Tx) error {

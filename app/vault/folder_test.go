@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -16,21 +16,21 @@ func TestFolderCreate(t *testing.T) {
 	v, _ := opened(t, nil)
 	tests := []struct {
 		name   string
-		draft  title.FolderDraft
+		draft  model.FolderDraft
 		refuse bool
 	}{
-		{"new", title.FolderDraft{Name: title.Given("Deeds")}, false},
-		{"same in another case", title.FolderDraft{Name: title.Given(" DEEDS ")}, true},
-		{"below it the same name", title.FolderDraft{Name: title.Given("deeds"), ParentID: id(5)}, false},
-		{"no name", title.FolderDraft{Name: title.Given("  ")}, true},
-		{"unknown parent", title.FolderDraft{Name: title.Given("x"), ParentID: id(77)}, true},
-		{"parent below zero", title.FolderDraft{Name: title.Given("x"), ParentID: title.Number{Present: true, Valid: true, Value: -5}}, true},
-		{"a seeded one", title.FolderDraft{Name: title.Given("inbox")}, true},
+		{"new", model.FolderDraft{Name: model.Given("Deeds")}, false},
+		{"same in another case", model.FolderDraft{Name: model.Given(" DEEDS ")}, true},
+		{"below it the same name", model.FolderDraft{Name: model.Given("deeds"), ParentID: id(5)}, false},
+		{"no name", model.FolderDraft{Name: model.Given("  ")}, true},
+		{"unknown parent", model.FolderDraft{Name: model.Given("x"), ParentID: id(77)}, true},
+		{"parent below zero", model.FolderDraft{Name: model.Given("x"), ParentID: model.Number{Present: true, Valid: true, Value: -5}}, true},
+		{"a seeded one", model.FolderDraft{Name: model.Given("inbox")}, true},
 	}
 	for _, tt := range tests {
-		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Keep[title.Folder]{})
+		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Keep[model.Folder]{})
 		if tt.refuse {
-			kind(t, tt.name, err, title.Invalid)
+			kind(t, tt.name, err, model.Invalid)
 		} else if err != nil || made.ID == 0 {
 			t.Errorf("%s: %+v, %v", tt.name, made, err)
 		}
@@ -60,7 +60,7 @@ func TestFolderNameRace(t *testing.T) {
 	for n := range 64 {
 		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
 		all.Go(func() {
-			_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given(name), ParentID: id(1)}, vault.Keep[title.Folder]{})
+			_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given(name), ParentID: id(1)}, vault.Keep[model.Folder]{})
 			if err == nil {
 				won.Add(1)
 				return
@@ -81,23 +81,23 @@ func TestFolderDepth(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	at := uint64(0)
-	for n := range title.MaxFolderDepth {
+	for n := range model.MaxFolderDepth {
 		one, _, err := v.Folders.Ensure(t.Context(), clerk, at, 0, fmt.Sprint("level ", n), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		at = one.ID
 	}
-	_, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x"), ParentID: id(at)}, vault.Keep[title.Folder]{})
-	kind(t, "made", err, title.Invalid)
+	_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("x"), ParentID: id(at)}, vault.Keep[model.Folder]{})
+	kind(t, "made", err, model.Invalid)
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, 0, "x", false)
-	kind(t, "ensured", err, title.Invalid)
+	kind(t, "ensured", err, model.Invalid)
 	low, err := v.Folders.Get(t.Context(), at)
 	done(t, err)
 	top := folder(t, v, "top", 0)
 	inner := folder(t, v, "inner", top.ID)
-	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, title.FolderPatch{ParentID: title.Send(id(low.ParentID))}, vault.Match{})
-	kind(t, "moved with another in it", err, title.Invalid)
-	_, err = v.Folders.Patch(t.Context(), clerk, inner.ID, title.FolderPatch{ParentID: title.Send(id(low.ParentID))}, vault.Match{})
+	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, model.FolderPatch{ParentID: model.Send(id(low.ParentID))}, vault.Match{})
+	kind(t, "moved with another in it", err, model.Invalid)
+	_, err = v.Folders.Patch(t.Context(), clerk, inner.ID, model.FolderPatch{ParentID: model.Send(id(low.ParentID))}, vault.Match{})
 	done(t, err)
 }

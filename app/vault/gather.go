@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // gatherer writes what is gathered so that no request costs a sync for it: the last
@@ -51,8 +51,8 @@ func (v *Vault) goesOn(ctx context.Context, what string, err error) bool {
 // takesNoWrites is the error of a vault that is full or read-only, for now or until a
 // restart: what is gathered is then all that is lost.
 func takesNoWrites(err error) bool {
-	kind := title.KindOf(err)
-	return kind == title.Closing || kind == title.Full
+	kind := model.KindOf(err)
+	return kind == model.Closing || kind == model.Full
 }
 
 // flush writes what was gathered; what could not be written is kept for the next.
@@ -82,7 +82,7 @@ func (g *gatherer) write(ctx context.Context, last bool) error {
 			if err := g.v.usage.write(t, seen); err != nil {
 				return err
 			}
-			var head title.Event
+			var head model.Event
 			if head, broken = t.LastEvent(); broken == nil {
 				return g.v.notes.write(t, head.At, batch)
 			}

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // generationFile stands beside vault.db and holds a word that the database holds too,
@@ -64,7 +64,7 @@ func (v *Vault) lastUsed(ctx context.Context) (have string, own bool, err error)
 // begin is the start of a serve: what it finds decides whether anything is swept.
 func (v *Vault) begin(ctx context.Context) (sweep bool) {
 	own, err := v.generation(ctx)
-	if v.spare.size > 0 && (title.KindOf(err) == title.Full || blob.IsFull(err)) {
+	if v.spare.size > 0 && (model.KindOf(err) == model.Full || blobstore.IsFull(err)) {
 		err = v.spare.lend(v.log, func() error { own, err = v.generation(ctx); return err })
 	}
 	switch {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // Who read what is for administrators; nothing else is missing for all others, however
@@ -19,13 +19,13 @@ func TestHistoryTellsAdministratorsAloneWhoRead(t *testing.T) {
 		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", record, nil)
 		v.Events.Note(clerk, "file.downloaded", record, nil)
 	}
-	for role, want := range map[title.Role][]string{
-		title.RoleAdmin:  {"file.downloaded", "file.opened", "file.downloaded", "file.opened"},
-		title.RoleStaff:  {"file.filed", "abstract.created"},
-		title.RoleViewer: {"file.filed", "abstract.created"},
+	for role, want := range map[model.Role][]string{
+		model.RoleAdmin:  {"file.downloaded", "file.opened", "file.downloaded", "file.opened"},
+		model.RoleStaff:  {"file.filed", "abstract.created"},
+		model.RoleViewer: {"file.filed", "abstract.created"},
 		"":               {"file.filed", "abstract.created"},
 	} {
-		h, err := v.Abstracts.History(t.Context(), title.Actor{Kind: title.ByUser, ID: 1, Role: role}, filed.Abstract.ID, 0, nil, 4)
+		h, err := v.Abstracts.History(t.Context(), model.Actor{Kind: model.ByUser, ID: 1, Role: role}, filed.Abstract.ID, 0, nil, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

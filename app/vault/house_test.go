@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // clerk is who acts in these tests.
-var clerk = title.Actor{Kind: "operator", ID: 7, Name: "intake"}
+var clerk = model.Actor{Kind: "operator", ID: 7, Name: "intake"}
 
 // doc is one document as it is sent.
 type doc struct {
@@ -55,9 +55,9 @@ func tray(t *testing.T, v *vault.Vault, docs ...doc) *vault.Tray {
 }
 
 // upload files the documents in no folder, all of which must be good.
-func upload(t *testing.T, v *vault.Vault, docs ...doc) []title.File {
+func upload(t *testing.T, v *vault.Vault, docs ...doc) []model.File {
 	t.Helper()
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("upload: %v, refused %v", err, filed.Failures)
 	}
@@ -117,15 +117,15 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 // kind fails the test unless err is of the kind.
-func kind(t *testing.T, what string, err error, want title.Kind) {
+func kind(t *testing.T, what string, err error, want model.Kind) {
 	t.Helper()
-	if err == nil || title.KindOf(err) != want {
-		t.Errorf("%s: %v (kind %d), want kind %d", what, err, title.KindOf(err), want)
+	if err == nil || model.KindOf(err) != want {
+		t.Errorf("%s: %v (kind %d), want kind %d", what, err, model.KindOf(err), want)
 	}
 }
 
-func id(n uint64) title.Number {
-	return title.Number{Present: true, Valid: true, Value: int64(n)}
+func id(n uint64) model.Number {
+	return model.Number{Present: true, Valid: true, Value: int64(n)}
 }
 
 // hookedReader is a reader whose inspections a test may hold up or break.
@@ -178,7 +178,7 @@ func closed(t *testing.T, v *vault.Vault) {
 }
 
 // keyRecord reads a key without writing what was gathered.
-func keyRecord(v *vault.Vault, id uint64) (key title.Key, err error) {
+func keyRecord(v *vault.Vault, id uint64) (key model.Key, err error) {
 	err = v.Store().View(context.Background(), func(tx *store.Tx) (err error) {
 		key, err = tx.Key(id)
 		return err

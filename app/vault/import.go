@@ -6,10 +6,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/inspect"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // An import files a tree of documents that are on a disk already. Where it has been
@@ -25,7 +25,7 @@ type Place struct {
 }
 
 // fits compares names by their composed form: systems differ in how they write "é".
-func (p Place) fits(f title.File) bool {
+func (p Place) fits(f model.File) bool {
 	return f.FolderID == p.Folder && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Name)
 }
 
@@ -46,7 +46,7 @@ func (f *Files) Foresee(name string, size int64) string {
 
 // There gives the document that is at a place with these bytes (SHA-256 in hex);
 // found is false when there is none.
-func (f *Files) There(ctx context.Context, place Place, digest string) (file title.File, found bool, err error) {
+func (f *Files) There(ctx context.Context, place Place, digest string) (file model.File, found bool, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		file, found, err = place.there(t, digest)
 		return err
@@ -54,17 +54,17 @@ func (f *Files) There(ctx context.Context, place Place, digest string) (file tit
 	return file, found, err
 }
 
-func (p Place) there(t *store.Tx, digest string) (title.File, bool, error) {
-	sum, err := blob.ParseDigest(digest)
+func (p Place) there(t *store.Tx, digest string) (model.File, bool, error) {
+	sum, err := blobstore.ParseDigest(digest)
 	if err != nil {
-		return title.File{}, false, title.Refusal("sha256", "The sha256 field must be 64 hexadecimal digits.")
+		return model.File{}, false, model.Refusal("sha256", "The sha256 field must be 64 hexadecimal digits.")
 	}
 	return t.FileWithDigest(sum, p.fits)
 }
 
 // Imported is what became of one document.
 type Imported struct {
-	File    title.File
+	File    model.File
 	There   bool   // it was there already
 	Refusal string // why it was refused; then there is no file
 }
@@ -72,7 +72,7 @@ type Imported struct {
 // Import files the one document of a tray at its place, unless it is there. Digest is
 // what the caller read (SHA-256 in hex): Conflict when other bytes arrived. NotFound
 // when there is no such folder.
-func (f *Files) Import(ctx context.Context, actor title.Actor, place Place, digest string, tray *Tray) (Imported, error) {
+func (f *Files) Import(ctx context.Context, actor model.Actor, place Place, digest string, tray *Tray) (Imported, error) {
 	filing, err := tray.keep()
 	if err != nil {
 		return Imported{}, err
@@ -82,13 +82,13 @@ func (f *Files) Import(ctx context.Context, actor title.Actor, place Place, dige
 		return Imported{Refusal: filing.failures[0].Reason}, nil
 	}
 	if len(filing.good) != 1 || filing.good[0].staged.Digest().String() != digest {
-		err = &title.Error{Kind: title.Conflict, Message: "The document changed while it was read."}
+		err = &model.Error{Kind: model.Conflict, Message: "The document changed while it was read."}
 		return Imported{}, err
 	}
 	var done Imported
 	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if place.Folder != 0 && !t.HasFolder(place.Folder) {
-			return title.Absent("folder", place.Folder)
+			return model.Absent("folder", place.Folder)
 		}
 		done.File, done.There, err = place.there(t, digest)
 		return err
@@ -96,7 +96,7 @@ func (f *Files) Import(ctx context.Context, actor title.Actor, place Place, dige
 		if done.There {
 			return nil
 		}
-		list, err := filing.file(f.v, t, f.v.now(), actor, title.File{FolderID: place.Folder})
+		list, err := filing.file(f.v, t, f.v.now(), actor, model.File{FolderID: place.Folder})
 		if err != nil {
 			return err
 		}
@@ -122,13 +122,13 @@ func (f *Files) Judge(tray *Tray) (refusal string, err error) {
 // Folder then; missing is how many folders between the parent and this one don't exist
 // yet either, which only a dry call can have. Invalid for a name that no folder can
 // have, a folder that would be too deep, or a parent that is gone.
-func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, missing int, name string, dry bool) (folder title.Folder, made bool, err error) {
-	if missing < 0 || missing > title.MaxFolderDepth || missing > 0 && !dry {
-		return folder, false, title.Refusal("missing", title.FolderTooDeep)
+func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string, dry bool) (folder model.Folder, made bool, err error) {
+	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {
+		return folder, false, model.Refusal("missing", model.FolderTooDeep)
 	}
-	draft := title.FolderDraft{Name: title.Given(name)}
+	draft := model.FolderDraft{Name: model.Given(name)}
 	if parent != 0 {
-		draft.ParentID = title.Number{Present: true, Valid: true, Value: int64(parent)}
+		draft.ParentID = model.Number{Present: true, Valid: true, Value: int64(parent)}
 	}
 	look := func(t *store.Tx) error {
 		made = false
@@ -142,7 +142,7 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		}
 		if !found {
 			if !fitsDepth(t, parent, missing+1) {
-				return title.Refusal("parent_id", title.FolderTooDeep)
+				return model.Refusal("parent_id", model.FolderTooDeep)
 			}
 			folder, made = wanted, true
 			return nil
@@ -154,7 +154,7 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		return folder, false, err
 	}
 	if dry {
-		return title.Folder{}, false, nil
+		return model.Folder{}, false, nil
 	}
 	err = f.v.write(ctx, actor, look, func(t *store.Tx) (err error) {
 		if !made {
@@ -164,7 +164,7 @@ func (f *Folders) Ensure(ctx context.Context, actor title.Actor, parent uint64, 
 		return err
 	})
 	if err != nil {
-		return title.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)
+		return model.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)
 	}
 	return folder, made, nil
 }

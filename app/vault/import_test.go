@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deedkeep/app/inspect"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -65,7 +65,7 @@ func TestImportOnce(t *testing.T) {
 		t.Error("what is in the trash counts as there")
 	}
 	plat := pdf("Plat.pdf", "3")
-	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, plat), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, plat), vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
 	if done := imported(t, v, 0, plat); done.There {
@@ -111,11 +111,11 @@ func TestImportRefuses(t *testing.T) {
 	}
 	deed := pdf("Deed.pdf", "1")
 	_, err := v.Files.Import(t.Context(), clerk, vault.Place{Name: deed.name}, sum([]byte("others")), tray(t, v, deed))
-	kind(t, "other bytes than were read", err, title.Conflict)
+	kind(t, "other bytes than were read", err, model.Conflict)
 	_, err = v.Files.Import(t.Context(), clerk, vault.Place{Folder: 99, Name: deed.name}, sum(deed.body), tray(t, v, deed))
-	kind(t, "no such folder", err, title.NotFound)
+	kind(t, "no such folder", err, model.NotFound)
 	_, _, err = v.Files.There(t.Context(), vault.Place{}, "zz")
-	kind(t, "no digest", err, title.Invalid)
+	kind(t, "no digest", err, model.Invalid)
 	for name, want := range map[string]string{"a.pdf": "", "a.exe": inspect.NotSupported, "a": inspect.NotSupported} {
 		if got := v.Files.Foresee(name, 1); got != want {
 			t.Errorf("%s: %q", name, got)
@@ -161,7 +161,7 @@ func TestEnsure(t *testing.T) {
 		}
 	}
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, 99, 0, "x", false)
-	kind(t, "below none", err, title.Invalid)
+	kind(t, "below none", err, model.Invalid)
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, 0, 0, " ", false)
-	kind(t, "no name", err, title.Invalid)
+	kind(t, "no name", err, model.Invalid)
 }

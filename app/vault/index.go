@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/derived"
-	"deedkeep/app/indexer"
+	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // SearchSettings are the limits of searches and of their index; 0 is the default.
@@ -37,12 +37,12 @@ func (s SearchSettings) deadline() time.Duration {
 }
 
 // indexing are the options of the indexer.
-func (v *Vault) indexing() indexer.Options {
+func (v *Vault) indexing() search.Options {
 	set := v.set.Search
-	return indexer.Options{
+	return search.Options{
 		Dir:       filepath.Join(v.dir, searchFolder),
 		Store:     v.store,
-		Search:    search.Options{Cache: set.CacheSize, Deadline: set.deadline(), MostWords: set.MostWords, MostDepth: MostSearched},
+		Search:    query.Options{Cache: set.CacheSize, Deadline: set.deadline(), MostWords: set.MostWords, MostDepth: MostSearched},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
 		Text: v.keptText, Lacks: v.remaker.poke,
 		Room: func() (free, reserve uint64, err error) {
@@ -50,7 +50,7 @@ func (v *Vault) indexing() indexer.Options {
 			if err := v.store.Present(); err != nil {
 				return 0, 0, err
 			}
-			free, err = blob.DiskFree(v.dir)
+			free, err = blobstore.DiskFree(v.dir)
 			return free, v.set.DiskReserve, err
 		},
 		Yield: v.arrivals.waitAtMost,
@@ -68,11 +68,11 @@ func (v *Vault) keptText(digest string, page func(number int, text string) error
 }
 
 // indexKinds are the kinds of records as the index calls them, by their nouns.
-var indexKinds = indexer.Kinds()
+var indexKinds = search.Kinds()
 
 // asker is who has his share of the searches at once: a key or a user, or else an
 // address.
-func asker(a title.Actor) string {
+func asker(a model.Actor) string {
 	if a.ID == 0 {
 		return a.Kind + " " + a.Address
 	}
@@ -80,7 +80,7 @@ func asker(a title.Actor) string {
 }
 
 // SearchState is how the index of words is.
-type SearchState = indexer.State
+type SearchState = search.State
 
 // SearchState tells how the index is. Where no server runs, and nobody has made it in
 // this process, that is what lies on the disk.
@@ -89,7 +89,7 @@ func (v *Vault) SearchState(ctx context.Context) (SearchState, error) { return v
 // Reindex asks for an index that is made anew from the records. The one there is
 // answers until it is whole. Where no server runs, AwaitIndex makes it. Full when the disk
 // has no room for two.
-func (v *Vault) Reindex(ctx context.Context, actor title.Actor) error {
+func (v *Vault) Reindex(ctx context.Context, actor model.Actor) error {
 	if err := v.index.RoomToRenew(); err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func (v *Vault) verifyIndex(ctx context.Context, r *Report, find func(store.Find
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, indexer.ErrPointer):
+	case errors.Is(err, search.ErrPointer):
 		finding.Problem = "it is intact, but " + err.Error()
-	case !errors.Is(err, search.ErrDamaged):
+	case !errors.Is(err, query.ErrDamaged):
 		finding.Problem = "it cannot be read: " + err.Error()
 	case serving:
 		finding.Problem = "no document is lost, it is being made anew: " + err.Error()

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/indexer"
+	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -24,7 +24,7 @@ import (
 // asked gives what a text finds as "noun id", sorted.
 func asked(t testing.TB, v *vault.Vault, text string) (list []string, err error) {
 	t.Helper()
-	answer, err := v.AskWords(t.Context(), search.Query{Text: text, Limit: 100})
+	answer, err := v.AskWords(t.Context(), query.Query{Text: text, Limit: 100})
 	for _, h := range answer.Hits {
 		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[h.Kind], " ", h.ID))
 	}
@@ -90,7 +90,7 @@ func furnished(t *testing.T, v *vault.Vault) (questions []string) {
 	t.Helper()
 	for i := range 6 {
 		order(t, v, fmt.Sprintf("26-%04d", i), "2026-06-01", fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
-		draft := title.AbstractDraft{PropertyDraft: elm("Albany", "Albany"), Custom: custom("file_number", fmt.Sprintf(`"F-%04d"`, i))}
+		draft := model.AbstractDraft{PropertyDraft: elm("Albany", "Albany"), Custom: custom("file_number", fmt.Sprintf(`"F-%04d"`, i))}
 		_, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Keep[vault.Filed]{})
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Now = vaulttest.NewClock().Now })
 	indexes(t, v)
-	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"26-0017"`)},
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"26-0017"`)},
 		tray(t, v, pdf("Deed Bk1022-Pg311.pdf", "1")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	loose := upload(t, v, pdf("Survey.pdf", "2"))[0]
 	a, file := filed.Abstract.ID, filed.Files[0].ID
 	in := func(county string) (list []string) {
-		answer, err := v.AskWords(t.Context(), search.Query{Text: "bk1022", County: county, Limit: 9})
+		answer, err := v.AskWords(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
 		if err != nil {
 			t.Error(err)
 		}
@@ -147,18 +147,18 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 		{"an order", nil, "123045", []string{"order 1"}},
 		{"a document", nil, "bk 1022 pg 311", []string{"file 1"}},
 		{"a status", func() error {
-			_, err := v.Orders.Patch(t.Context(), clerk, o.ID, title.OrderPatch{Status: title.Sent[title.Input]{Present: true, Value: title.Given("on_hold")}}, vault.Match{})
+			_, err := v.Orders.Patch(t.Context(), clerk, o.ID, model.OrderPatch{Status: model.Sent[model.Input]{Present: true, Value: model.Given("on_hold")}}, vault.Match{})
 			return err
 		}, "hold", []string{"order 1"}},
 		{"a new name", func() error {
-			_, err := v.Files.Patch(t.Context(), clerk, loose.ID, title.FilePatch{Filename: title.Sent[title.Input]{Present: true, Value: title.Given("Easement.pdf")}}, vault.Match{})
+			_, err := v.Files.Patch(t.Context(), clerk, loose.ID, model.FilePatch{Filename: model.Sent[model.Input]{Present: true, Value: model.Given("Easement.pdf")}}, vault.Match{})
 			return err
 		}, "easement", []string{"file 2"}},
 		{"the old name", nil, "survey", nil},
 		{"moved", func() error { _, _, err := v.Files.Move(t.Context(), clerk, []uint64{loose.ID}, 1); return err }, "easement", []string{"file 2"}},
 		{"in the trash", func() error { return v.Files.Trash(t.Context(), clerk, loose.ID, vault.Match{}) }, "easement", nil},
 		{"back", func() error {
-			_, err := v.Files.Restore(t.Context(), clerk, loose.ID, vault.Keep[title.File]{})
+			_, err := v.Files.Restore(t.Context(), clerk, loose.ID, vault.Keep[model.File]{})
 			return err
 		}, "easement", []string{"file 2"}},
 		{"an abstract in the trash", func() error { return v.Abstracts.Trash(t.Context(), clerk, a, vault.Match{}) }, "bk1022", nil},
@@ -169,11 +169,11 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 		}, "bk1022", []string{"file 1"}},
 		{"taken off", func() error { return v.Abstracts.Detach(t.Context(), clerk, a, file, vault.Match{}) }, "bk1022", nil},
 		{"put back", func() error {
-			_, err := v.Files.Restore(t.Context(), clerk, file, vault.Keep[title.File]{})
+			_, err := v.Files.Restore(t.Context(), clerk, file, vault.Keep[model.File]{})
 			return err
 		}, "bk1022", []string{"file 1"}},
 		{"another county", func() error {
-			p := title.AbstractPatch{PropertyPatch: title.PropertyPatch{County: title.Sent[title.Input]{Present: true, Value: title.Given("Kings")}}}
+			p := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Sent[model.Input]{Present: true, Value: model.Given("Kings")}}}
 			_, err := v.Abstracts.Patch(t.Context(), clerk, a, p, vault.Match{})
 			return err
 		}, "kings", []string{"abstract 1"}},
@@ -396,7 +396,7 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	indexes(t, v)
 	order(t, v, "A-1", "", "", elm("", ""))
 	v.Reserve(1 << 62)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); title.KindOf(err) != title.Full {
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); model.KindOf(err) != model.Full {
 		t.Errorf("said %v", err)
 	}
 	if _, err := asked(t, v, "A-1"); err != nil {
@@ -428,16 +428,16 @@ func TestEverySearchIsCounted(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
 	o := order(t, v, "26-100", "", "", elm("Troy", "Rensselaer"))
-	list := func(text string, err error, hits ...search.Hit) {
+	list := func(text string, err error, hits ...query.Hit) {
 		f.hits, f.err = hits, err
 		_, _ = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: text}) // what became of it is counted
 	}
-	list("elm", nil, hit(search.Order, o.ID))
+	list("elm", nil, hit(query.Order, o.ID))
 	list("elm", nil)
 	list(" ", nil)
-	list("elm", search.ErrDeadline)
-	list("elm", &title.Error{Kind: title.Closing, Err: indexer.ErrMany})
-	list("elm", &title.Error{Kind: title.Closing})
+	list("elm", query.ErrDeadline)
+	list("elm", &model.Error{Kind: model.Closing, Err: search.ErrMany})
+	list("elm", &model.Error{Kind: model.Closing})
 	n, err := v.Numbers(t.Context())
 	if err != nil || n.SearchSeconds.Count != 2 {
 		t.Errorf("%d were answered, %v", n.SearchSeconds.Count, err)
@@ -455,7 +455,7 @@ func TestADamagedAbstractHidesNoDocument(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	done(t, err)
-	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("zebra.pdf", "2")), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: custom("file_number", `"26-1"`)}, tray(t, v, pdf("zebra.pdf", "2")), vault.Keep[vault.Filed]{})
 	done(t, err)
 	indexes(t, v)
 	done(t, v.Close())
@@ -506,10 +506,10 @@ type held struct {
 	inside, goOn chan struct{} // one for each that comes in; closed
 }
 
-func (h held) Search(context.Context, search.Query) (search.Answer, error) {
+func (h held) Search(context.Context, query.Query) (query.Answer, error) {
 	h.inside <- struct{}{}
 	<-h.goOn
-	return search.Answer{}, nil
+	return query.Answer{}, nil
 }
 
 // A key, a user and an address have each their own share of the searches at once.
@@ -522,7 +522,7 @@ func TestEachAskerHasAShare(t *testing.T) {
 	v.WrapWords(func(in vault.WordIndex) vault.WordIndex { h.WordIndex = in; return h })
 	indexes(t, v)
 	var all sync.WaitGroup
-	actors := []title.Actor{{Kind: title.ByKey, ID: 7}, {Kind: title.ByUser, ID: 7}}
+	actors := []model.Actor{{Kind: model.ByKey, ID: 7}, {Kind: model.ByUser, ID: 7}}
 	for _, actor := range actors {
 		for range 5 { // one more than his share
 			all.Go(func() {
@@ -554,7 +554,7 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	order(t, v, "KX100", "", "", elm("", ""))
 	v.Start(time.Hour)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); title.KindOf(err) != title.Closing || !strings.Contains(err.Error(), "must be a folder") {
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); model.KindOf(err) != model.Closing || !strings.Contains(err.Error(), "must be a folder") {
 		t.Errorf("said %v", err)
 	}
 	if s, err := v.SearchState(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, path) {

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Tray holds the documents of one request between their arrival and the commit of
@@ -34,7 +34,7 @@ type Tray struct {
 type item struct {
 	filename string
 	refusal  string
-	staged   *blob.Staged
+	staged   *blobstore.Staged
 	report   inspect.Report
 	err      error // our own fault, which ends the request
 }
@@ -45,7 +45,7 @@ func (f *Files) NewTray(ctx context.Context) (*Tray, error) {
 		return nil, err
 	}
 	owner := fmt.Sprintf("tray:%d", f.v.trays.Add(1))
-	ctx, cancel := context.WithCancel(reader.WithOwner(ctx, owner))
+	ctx, cancel := context.WithCancel(sandbox.WithOwner(ctx, owner))
 	f.v.arrivals.begin()
 	return &Tray{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
@@ -94,7 +94,7 @@ func (t *Tray) add(it *item, r io.Reader) error {
 }
 
 // adopt takes a document whose bytes lie in the vault's uploads already.
-func (t *Tray) adopt(filename string, x *blob.Partial) error {
+func (t *Tray) adopt(filename string, x *blobstore.Partial) error {
 	staged, err := x.Adopt(t.ctx)
 	if err != nil {
 		return t.v.disk(err)
@@ -118,7 +118,7 @@ func (t *Tray) adopt(filename string, x *blob.Partial) error {
 // document over the limit that then broke off is no refusal: nobody is there to
 // read it.
 func (t *Tray) tooLarge(it *item, err error) error {
-	if !errors.Is(err, blob.ErrTooLarge) || errors.Is(err, blob.ErrSource) || t.ctx.Err() != nil {
+	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || t.ctx.Err() != nil {
 		return t.v.disk(err)
 	}
 	it.refusal = inspect.TooLarge(t.v.set.FileSize)
@@ -177,7 +177,7 @@ type filing struct {
 	v        *Vault
 	all      []*item // good or not, as sent
 	good     []*item
-	failures []title.FileFailure
+	failures []model.FileFailure
 	turn     *turn
 	some     *filing // of the good, where others were refused after their bytes were kept; else nil
 	release  func()  // the sweep may look at the bytes again
@@ -228,7 +228,7 @@ func (f *filing) within(has int) *filing {
 			reason = inspect.FullAbstract
 		}
 		if reason != "" {
-			some.failures = append(some.failures, title.FileFailure{Filename: it.filename, Reason: reason})
+			some.failures = append(some.failures, model.FileFailure{Filename: it.filename, Reason: reason})
 			continue
 		}
 		some.good = append(some.good, it)
@@ -247,14 +247,14 @@ func (t *Tray) judged() (*filing, error) {
 	f := &filing{v: t.v, all: t.items, turn: t.turn}
 	for _, it := range t.items {
 		switch {
-		case errors.Is(it.err, reader.ErrBusy):
-			return nil, &title.Error{Kind: title.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
-		case errors.Is(it.err, reader.ErrKilled):
-			return nil, &title.Error{Kind: title.Closing, Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: it.err}
+		case errors.Is(it.err, sandbox.ErrBusy):
+			return nil, &model.Error{Kind: model.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
+		case errors.Is(it.err, sandbox.ErrKilled):
+			return nil, &model.Error{Kind: model.Closing, Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: it.err}
 		case it.err != nil:
 			return nil, it.err
 		case it.refusal != "":
-			f.failures = append(f.failures, title.FileFailure{Filename: it.filename, Reason: it.refusal})
+			f.failures = append(f.failures, model.FileFailure{Filename: it.filename, Reason: it.refusal})
 		default:
 			f.good = append(f.good, it)
 		}
@@ -269,7 +269,7 @@ func (t *Tray) keep() (*filing, error) {
 	if err != nil {
 		return nil, err
 	}
-	staged := make([]*blob.Staged, 0, len(f.good))
+	staged := make([]*blobstore.Staged, 0, len(f.good))
 	for _, it := range f.good {
 		staged = append(staged, it.staged)
 	}
@@ -286,17 +286,17 @@ func (t *Tray) keep() (*filing, error) {
 
 // file writes the records of the good documents: file, event, task, each. It runs
 // inside a transaction, perhaps twice.
-func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor title.Actor, place title.File) ([]title.File, error) {
-	list := make([]title.File, 0, len(f.good))
+func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, place model.File) ([]model.File, error) {
+	list := make([]model.File, 0, len(f.good))
 	for _, it := range f.good {
 		id, err := t.NewFileID()
 		if err != nil {
 			return nil, err
 		}
-		file := title.File{ID: id, Filename: it.filename, MIME: it.report.MIME, Pages: it.report.Pages, Size: it.staged.Size(),
+		file := model.File{ID: id, Filename: it.filename, MIME: it.report.MIME, Pages: it.report.Pages, Size: it.staged.Size(),
 			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
 			Processing: true, Version: 1, CreatedAt: at}
-		err = errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, Owner: actor.Record(), At: at}),
+		err = errors.Join(t.PutFile(file), t.AddTask(model.Task{FileID: id, Owner: actor.Record(), At: at}),
 			v.event(t, at, actor, "file.filed", record("file", id), fileDetail(file)))
 		if err != nil {
 			return nil, err
@@ -310,9 +310,9 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor title.Actor, pl
 // nobody knows what the disk holds and the vault takes no more writes.
 func (v *Vault) disk(err error) error {
 	switch {
-	case errors.Is(err, blob.ErrFull):
-		return &title.Error{Kind: title.Full, Message: "The disk is full.", Err: err}
-	case errors.Is(err, blob.ErrSync):
+	case errors.Is(err, blobstore.ErrFull):
+		return &model.Error{Kind: model.Full, Message: "The disk is full.", Err: err}
+	case errors.Is(err, blobstore.ErrSync):
 		v.store.Fail(err)
 		return readOnly(err)
 	}

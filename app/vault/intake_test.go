@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -52,17 +52,17 @@ func TestIntakeRefusals(t *testing.T) {
 	v, opts := opened(t, small)
 	var docs []doc
 	var good []string
-	var want []title.FileFailure
+	var want []model.FileFailure
 	for _, tt := range tests {
 		docs = append(docs, tt.doc)
 		if tt.want == "" {
 			good = append(good, tt.name)
 		} else {
-			want = append(want, title.FileFailure{Filename: tt.name, Reason: tt.want})
+			want = append(want, model.FileFailure{Filename: tt.name, Reason: tt.want})
 		}
 	}
 	tray := tray(t, v, docs...)
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestIntakeTooManyFiles(t *testing.T) {
 		docs = append(docs, doc{fmt.Sprintf("%d.txt", i), fmt.Appendf(nil, "%d", i)})
 	}
 	docs = append(docs, doc{"101.txt", text(1)}, doc{"102.txt", nil}, doc{"103.txt", text(smallLimit + 1)}, doc{"104.exe", text(1)})
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +125,10 @@ func TestFullAbstract(t *testing.T) {
 		}
 	}
 	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
-	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, name(1), name(2), doc{"a.exe", text(3)}, name(3), name(4), doc{"b.exe", text(3)}, name(5)), vault.Keep[vault.Filed]{})
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), name(2), doc{"a.exe", text(3)}, name(3), name(4), doc{"b.exe", text(3)}, name(5)), vault.Keep[vault.Filed]{})
 	reasons(made, err, "a.exe: "+inspect.NotSupported, "4.txt: "+inspect.FullAbstract, "b.exe: "+inspect.NotSupported, "5.txt: "+inspect.FullAbstract)
 	attach := func(docs ...doc) (vault.Filed, error) {
-		return v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+		return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	}
 	filed, err := attach(name(6))
 	reasons(filed, err, "6.txt: "+inspect.FullAbstract)
@@ -136,26 +136,26 @@ func TestFullAbstract(t *testing.T) {
 		t.Error("nothing was attached, and the abstract is another")
 	}
 	gone := made.Files[1].ID
-	kind(t, "stale", v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{Given: true, Versions: []uint64{99}}), title.Stale)
+	kind(t, "stale", v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{Given: true, Versions: []uint64{99}}), model.Stale)
 	if err := v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	filed, err = attach(name(7), name(8))
 	reasons(filed, err, "8.txt: "+inspect.FullAbstract)
-	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Keep[title.File]{})
-	kind(t, "restore into a full one", err, title.Conflict)
+	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Keep[model.File]{})
+	kind(t, "restore into a full one", err, model.Conflict)
 }
 
 func TestIntakeNoneGood(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, small)
 	tr := tray(t, v, doc{"a.exe", text(3)})
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 0 || len(filed.Failures) != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
-	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
-	kind(t, "no file at all", err, title.Invalid)
+	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	kind(t, "no file at all", err, model.Invalid)
 	nothingStays(t, opts.Dir)
 }
 
@@ -163,14 +163,14 @@ func TestIntakeUploadRefused(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
-	_, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(99)}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "unknown folder", err, title.Invalid)
-	_, err = v.Files.Upload(t.Context(), clerk, title.UploadDraft{NotFile: true}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "not a file", err, title.Invalid)
+	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(99)}, tr, vault.Keep[vault.Filed]{})
+	kind(t, "unknown folder", err, model.Invalid)
+	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{NotFile: true}, tr, vault.Keep[vault.Filed]{})
+	kind(t, "not a file", err, model.Invalid)
 	tr.Discard()
 	tr.Discard()
 	nothingStays(t, opts.Dir)
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(1)}, tray(t, v, pdf("Deed.pdf", "a")), vault.Keep[vault.Filed]{})
 	if err != nil || filed.Files[0].FolderID != 1 {
 		t.Errorf("%+v, %v", filed, err)
 	}
@@ -239,7 +239,7 @@ func TestIntakeCancelledMidInspection(t *testing.T) {
 	}
 	<-begun
 	cancel()
-	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); !errors.Is(err, context.Canceled) {
+	if _, err := v.Files.Upload(context.WithoutCancel(ctx), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	tr.Discard()
@@ -251,10 +251,10 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		err  error
-		want title.Kind
+		want model.Kind
 	}{
-		"no child":        {errors.New("no child"), title.Internal},
-		"killed children": {fmt.Errorf("start: %w", reader.ErrKilled), title.Closing},
+		"no child":        {errors.New("no child"), model.Internal},
+		"killed children": {fmt.Errorf("start: %w", sandbox.ErrKilled), model.Closing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,8 +267,8 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 				})
 			})
 			tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
-			_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
-			if !errors.Is(err, row.err) || title.KindOf(err) != row.want {
+			_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
+			if !errors.Is(err, row.err) || model.KindOf(err) != row.want {
 				t.Errorf("got %v, want kind %d", err, row.want)
 			}
 			tr.Discard()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // jobs are what goes on behind those who asked for it. Close ends them and waits.
@@ -41,13 +41,13 @@ func (j *jobs) close() {
 	j.running.Wait()
 }
 
-var errClosing = &title.Error{Kind: title.Closing, Message: "The vault is closing."}
+var errClosing = &model.Error{Kind: model.Closing, Message: "The vault is closing."}
 
 // Progress is how far a piece of long work has come, and what the last one came to.
 // Done and Total are in the unit of the work, 0 while that is not known.
 type Progress[T any] struct {
 	Running      bool
-	By           title.Actor
+	By           model.Actor
 	Begun, Ended time.Time // of this one, or of the last; zero: there was none
 	Done, Total  int64
 	Result       T     // of one that has ended
@@ -62,11 +62,11 @@ type job[T any] struct {
 }
 
 // begin starts the work; Locked while it goes on already.
-func (j *job[T]) begin(actor title.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
+func (j *job[T]) begin(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.at.Running {
-		return &title.Error{Kind: title.Locked, Message: "This is going on already."}
+		return &model.Error{Kind: model.Locked, Message: "This is going on already."}
 	}
 	err := j.v.jobs.begin(func(ctx context.Context) {
 		result, err := work(ctx, j.report)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -29,7 +29,7 @@ func TestBeginBackup(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	docs := tray(t, v, pdf("a.pdf", "a"))
-	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, docs, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, docs, vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -44,7 +44,7 @@ func TestBeginBackup(t *testing.T) {
 		done <- err
 	}()
 	<-held
-	if err := v.Backups.Begin(t.Context(), clerk); title.KindOf(err) != title.Locked {
+	if err := v.Backups.Begin(t.Context(), clerk); model.KindOf(err) != model.Locked {
 		t.Errorf("a second one: %v", err)
 	}
 	if at := v.Backups.Running(); !at.Running || at.By.Kind != "operator" {
@@ -66,7 +66,7 @@ func TestBeginBackup(t *testing.T) {
 	if err != nil || len(place.Snapshots) != 1 || place.More != 1 || place.Encrypted || place.Snapshots[0].Problem != "" {
 		t.Errorf("%+v, %v", place, err)
 	}
-	if err := v.Backups.BeginVerify(t.Context(), clerk, "20000101T000000Z"); title.KindOf(err) != title.NotFound {
+	if err := v.Backups.BeginVerify(t.Context(), clerk, "20000101T000000Z"); model.KindOf(err) != model.NotFound {
 		t.Errorf("a snapshot that is not there: %v", err)
 	}
 	if err := v.Backups.BeginVerify(t.Context(), clerk, ""); err != nil {
@@ -86,7 +86,7 @@ func TestBeginRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := title.Actor{Kind: title.ByKey, ID: 1}
+	key := model.Actor{Kind: model.ByKey, ID: 1}
 	for name, err := range map[string]error{
 		"backup": v.Backups.Begin(t.Context(), key), "backups": v.Backups.BeginVerify(t.Context(), key, ""), "log": v.Events.BeginVerify(t.Context(), key),
 	} {
@@ -119,35 +119,35 @@ func TestTemplateEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit := func(name, mark string, dry bool) error {
-		_, err := v.Templates.Edit(t.Context(), clerk, title.TemplateDraft{ID: 1, Name: name}, mark, dry)
+		_, err := v.Templates.Edit(t.Context(), clerk, model.TemplateDraft{ID: 1, Name: name}, mark, dry)
 		return err
 	}
 	for _, c := range []struct {
 		name, mark string
 		dry        bool
-		kind       title.Kind
-	}{{"Tried", seen.Mark(), true, -1}, {"First", seen.Mark(), false, -1}, {"Second", seen.Mark(), false, title.Stale}, {"Second", "", false, title.Stale}} {
-		if err := edit(c.name, c.mark, c.dry); c.kind == -1 && err != nil || c.kind != -1 && title.KindOf(err) != c.kind {
+		kind       model.Kind
+	}{{"Tried", seen.Mark(), true, -1}, {"First", seen.Mark(), false, -1}, {"Second", seen.Mark(), false, model.Stale}, {"Second", "", false, model.Stale}} {
+		if err := edit(c.name, c.mark, c.dry); c.kind == -1 && err != nil || c.kind != -1 && model.KindOf(err) != c.kind {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	if now, _ := v.Templates.Get(t.Context(), 1); now.Name != "First" {
 		t.Errorf("%+v", now)
 	}
-	if _, err := v.Templates.Edit(t.Context(), clerk, title.TemplateDraft{ID: 77, Name: "x"}, "", false); title.KindOf(err) != title.NotFound {
+	if _, err := v.Templates.Edit(t.Context(), clerk, model.TemplateDraft{ID: 77, Name: "x"}, "", false); model.KindOf(err) != model.NotFound {
 		t.Errorf("one that is not there: %v", err)
 	}
-	if _, err := v.Templates.Create(t.Context(), clerk, title.TemplateDraft{Name: "first"}); title.KindOf(err) != title.Invalid {
+	if _, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "first"}); model.KindOf(err) != model.Invalid {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	if n, err := v.Templates.Abstracts(t.Context(), 1); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 	fields, _ := v.Orders.Fields(t.Context())
-	if _, err := v.Orders.EditFields(t.Context(), clerk, fields[:1], "0000", false); title.KindOf(err) != title.Stale {
+	if _, err := v.Orders.EditFields(t.Context(), clerk, fields[:1], "0000", false); model.KindOf(err) != model.Stale {
 		t.Error(err)
 	}
-	if _, err := v.Orders.EditStatuses(t.Context(), clerk, []string{"x"}, "0000", false); title.KindOf(err) != title.Stale {
+	if _, err := v.Orders.EditStatuses(t.Context(), clerk, []string{"x"}, "0000", false); model.KindOf(err) != model.Stale {
 		t.Error(err)
 	}
 }

@@ -7,19 +7,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // firstLink is the link under which the first administrator is made. It is kept in
 // memory alone: a start without an administrator makes a new one.
 type firstLink struct {
 	mu   sync.Mutex
-	link *title.Link
+	link *model.Link
 	over atomic.Bool // there was an administrator already
 }
 
-func (f *firstLink) set(link *title.Link) {
+func (f *firstLink) set(link *model.Link) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.link = link
@@ -32,8 +32,8 @@ func (f *firstLink) is(hash string, now time.Time) bool {
 }
 
 var (
-	errLink      = &title.Error{Kind: title.NotFound, Message: "This link does not work, or not any more."}
-	errHasAdmins = &title.Error{Kind: title.Conflict, Message: "There is an administrator already."}
+	errLink      = &model.Error{Kind: model.NotFound, Message: "This link does not work, or not any more."}
+	errHasAdmins = &model.Error{Kind: model.Conflict, Message: "There is an administrator already."}
 )
 
 // FirstLink gives the token of a one-time link under which the first administrator
@@ -58,7 +58,7 @@ func noAdmins(t *store.Tx) error {
 		return err
 	}
 	for _, user := range list {
-		if user.Joined() && user.Role.May(title.MayAdminister) {
+		if user.Joined() && user.Role.May(model.MayAdminister) {
 			return errHasAdmins
 		}
 	}
@@ -104,7 +104,7 @@ func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, er
 }
 
 // invited finds who a link is for. A firm has few users; all are looked at.
-func (u *Users) invited(t *store.Tx, hash string) (user title.User, first bool, err error) {
+func (u *Users) invited(t *store.Tx, hash string) (user model.User, first bool, err error) {
 	now := u.v.now()
 	if hash == "" {
 		return user, false, errLink
@@ -134,15 +134,15 @@ type AcceptDraft struct{ Name, Password, Address string }
 // Accept uses a one-time link up: its user gets the password, and may sign in.
 // NotFound for a link that opens nothing, Invalid for a password or name that breaks
 // a rule, after which the link still works.
-func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (user title.User, err error) {
+func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (user model.User, err error) {
 	in, err := u.Invitation(ctx, token)
 	if err != nil {
 		return user, err
 	}
-	made, refused := title.UserDraft{Name: draft.Name, Role: title.RoleAdmin, Password: &draft.Password}.Check(u.v.now())
+	made, refused := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.v.now())
 	name := draft.Name
 	if !in.First {
-		name, refused = in.Name, title.CheckPassword(draft.Password)
+		name, refused = in.Name, model.CheckPassword(draft.Password)
 	}
 	if err := u.judge(refused, name, draft.Password); err != nil {
 		return user, err
@@ -161,7 +161,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 		return u.free(t, user.Name, 0)
 	}, func(t *store.Tx) error { return u.join(t, &user, password, draft.Address) })
 	if err != nil {
-		return title.User{}, err
+		return model.User{}, err
 	}
 	if in.First {
 		u.first.set(nil)
@@ -170,7 +170,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 }
 
 // join writes a user who has chosen a password.
-func (u *Users) join(t *store.Tx, user *title.User, password, address string) (err error) {
+func (u *Users) join(t *store.Tx, user *model.User, password, address string) (err error) {
 	kind, detail := "user.password_set", map[string]string(nil)
 	if user.ID == 0 {
 		kind, detail = "user.created", map[string]string{"name": user.Name, "role": string(user.Role), "by": "first link"}

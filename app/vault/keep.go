@@ -5,12 +5,12 @@ package vault
 import (
 	"context"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 )
 
 // keepBytes makes documents durable before the record that names them is written. A
 // damaged document of the same bytes is intact again then.
-func (v *Vault) keepBytes(ctx context.Context, staged ...*blob.Staged) (release func(), err error) {
+func (v *Vault) keepBytes(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	release, err = v.blobs.Keep(ctx, staged...)
 	if err == nil {
 		for _, one := range staged {

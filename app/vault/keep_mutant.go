@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 )
 
 // keepBytes is the mistake that the crash harness must catch: the record is

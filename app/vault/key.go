@@ -8,41 +8,41 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Keys are the verbs on API keys.
 type Keys struct{ v *Vault }
 
-var errUnauthenticated = &title.Error{Kind: title.Unauthenticated, Message: "Unauthenticated."}
+var errUnauthenticated = &model.Error{Kind: model.Unauthenticated, Message: "Unauthenticated."}
 
 // Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
 // The record is read each time, so that a revoked key is refused at once.
-func (k *Keys) Authenticate(ctx context.Context, presented string) (title.Actor, error) {
+func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor, error) {
 	hash, ok := secret.ParseAPIKey(presented)
 	if !ok {
-		return title.Actor{}, errUnauthenticated
+		return model.Actor{}, errUnauthenticated
 	}
-	var key title.Key
+	var key model.Key
 	err := k.v.store.View(ctx, func(t *store.Tx) (err error) {
 		key, ok, err = t.KeyByHash(hash)
 		return err
 	})
 	if err != nil {
-		return title.Actor{}, err
+		return model.Actor{}, err
 	}
 	now := k.v.now()
 	if !ok || !key.Live(now) {
-		return title.Actor{}, errUnauthenticated
+		return model.Actor{}, errUnauthenticated
 	}
 	k.v.usage.note(key.ID, now)
-	return title.Actor{Kind: title.ByKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
+	return model.Actor{Kind: model.ByKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
 // Create makes a key and gives its text, which is shown once and kept nowhere.
-func (k *Keys) Create(ctx context.Context, actor title.Actor, draft title.KeyDraft) (text string, key title.Key, err error) {
+func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDraft) (text string, key model.Key, err error) {
 	key, refused := draft.Check(k.v.now())
 	if err := refused.Err(); err != nil {
 		return "", key, err
@@ -58,7 +58,7 @@ func (k *Keys) Create(ctx context.Context, actor title.Actor, draft title.KeyDra
 }
 
 // mint draws the text of a key and keeps what recognises it.
-func (k *Keys) mint(key *title.Key) (string, error) {
+func (k *Keys) mint(key *model.Key) (string, error) {
 	text, err := secret.NewAPIKey(k.v.chance)
 	if err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (k *Keys) mint(key *title.Key) (string, error) {
 	return text, nil
 }
 
-func (k *Keys) put(t *store.Tx, actor title.Actor, key *title.Key, kind string, detail map[string]string) (err error) {
+func (k *Keys) put(t *store.Tx, actor model.Actor, key *model.Key, kind string, detail map[string]string) (err error) {
 	if key.ID, err = t.NewKeyID(); err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (k *Keys) put(t *store.Tx, actor title.Actor, key *title.Key, kind string, 
 }
 
 // keyDetail is what the log says of a key besides its number.
-func keyDetail(key title.Key, besides map[string]string) map[string]string {
+func keyDetail(key model.Key, besides map[string]string) map[string]string {
 	said := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
 	maps.Copy(said, besides)
 	return said
 }
 
 // List gives every key, revoked and expired ones too, in order of their numbers.
-func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
+func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
 	if err := k.v.gatherer.flush(ctx, false); err != nil && !takesNoWrites(err) { // such a vault still shows its keys
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (k *Keys) List(ctx context.Context) (list []title.Key, err error) {
 }
 
 // Revoke ends a key now, for ever. A key that is revoked already stays as it is.
-func (k *Keys) Revoke(ctx context.Context, actor title.Actor, id uint64) (key title.Key, err error) {
+func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key model.Key, err error) {
 	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		key, err = t.Key(id)
 		return err
@@ -122,23 +122,23 @@ func (k *Keys) Revoke(ctx context.Context, actor title.Actor, id uint64) (key ti
 // Rotate makes a new key with the name, abilities and expiry of another, which
 // ends after the overlap; at once when that is 0. Conflict when it ended already.
 // Like Revoke it goes on below the disk's reserve: a key that leaked cannot wait.
-func (k *Keys) Rotate(ctx context.Context, actor title.Actor, id uint64, overlap time.Duration) (text string, fresh title.Key, err error) {
-	var minted title.Key
+func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap time.Duration) (text string, fresh model.Key, err error) {
+	var minted model.Key
 	if text, err = k.mint(&minted); err != nil {
 		return "", fresh, err
 	}
-	var old title.Key
+	var old model.Key
 	err = k.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		if old, err = t.Key(id); err != nil {
 			return err
 		}
 		if !old.Live(k.v.now()) {
-			return &title.Error{Kind: title.Conflict, Message: "The key has ended already; create a new one."}
+			return &model.Error{Kind: model.Conflict, Message: "The key has ended already; create a new one."}
 		}
 		return nil
 	}, func(t *store.Tx) error {
 		now := k.v.now()
-		fresh = title.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
+		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now, ExpiresAt: old.ExpiresAt}
 		if err := k.put(t, actor, &fresh, "key.rotated", map[string]string{"from": record("key", id)}); err != nil {
 			return err
 		}

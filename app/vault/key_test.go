@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -19,12 +19,12 @@ func clocked(t *testing.T) (*vault.Vault, *vaulttest.Clock) {
 	return v, clock
 }
 
-func makeKey(t *testing.T, v *vault.Vault, draft title.KeyDraft) (string, title.Key) {
+func makeKey(t *testing.T, v *vault.Vault, draft model.KeyDraft) (string, model.Key) {
 	t.Helper()
 	if draft.Name == "" {
 		draft.Name = "closing software"
 	}
-	text, key, err := v.Keys.Create(t.Context(), title.Actor{Kind: "operator"}, draft)
+	text, key, err := v.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, draft)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,16 +39,16 @@ func opens(t *testing.T, v *vault.Vault, text string, want bool) {
 		t.Errorf("%+v, %v", actor, err)
 	}
 	if !want {
-		kind(t, "ended key", err, title.Unauthenticated)
+		kind(t, "ended key", err, model.Unauthenticated)
 	}
 }
 
 func TestKeyLife(t *testing.T) {
 	t.Parallel()
 	v, _ := clocked(t)
-	text, key := makeKey(t, v, title.KeyDraft{Abilities: []string{title.AbilityRead}})
+	text, key := makeKey(t, v, model.KeyDraft{Abilities: []string{model.AbilityRead}})
 	actor, err := v.Keys.Authenticate(t.Context(), text)
-	if err != nil || actor.ID != key.ID || actor.Name != key.Name || !slices.Equal(actor.Abilities, []string{title.AbilityRead}) {
+	if err != nil || actor.ID != key.ID || actor.Name != key.Name || !slices.Equal(actor.Abilities, []string{model.AbilityRead}) {
 		t.Errorf("%+v, %v", actor, err)
 	}
 	for _, wrong := range []string{"", "dk_live_", text[:len(text)-1], text + "0", text[:20] + "x" + text[21:], " " + text} {
@@ -56,7 +56,7 @@ func TestKeyLife(t *testing.T) {
 			opens(t, v, wrong, false)
 		}
 	}
-	other, _ := makeKey(t, v, title.KeyDraft{})
+	other, _ := makeKey(t, v, model.KeyDraft{})
 	first, err := v.Keys.Revoke(t.Context(), clerk, key.ID)
 	if err != nil || first.RevokedAt == nil {
 		t.Fatalf("%+v, %v", first, err)
@@ -68,15 +68,15 @@ func TestKeyLife(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	_, err = v.Keys.Revoke(t.Context(), clerk, 99)
-	kind(t, "unknown key", err, title.NotFound)
-	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "x", Abilities: []string{"root"}})
-	kind(t, "unknown ability", err, title.Invalid)
+	kind(t, "unknown key", err, model.NotFound)
+	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x", Abilities: []string{"root"}})
+	kind(t, "unknown ability", err, model.Invalid)
 }
 
 func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	_, key := makeKey(t, v, title.KeyDraft{})
+	_, key := makeKey(t, v, model.KeyDraft{})
 	first, err := v.Keys.Revoke(t.Context(), clerk, key.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestKeyExpiresToTheSecond(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
 	end := clock.Now().Add(time.Hour)
-	text, _ := makeKey(t, v, title.KeyDraft{ExpiresAt: &end})
+	text, _ := makeKey(t, v, model.KeyDraft{ExpiresAt: &end})
 	clock.Move(time.Hour - time.Microsecond)
 	opens(t, v, text, true)
 	clock.Move(time.Microsecond)
@@ -102,7 +102,7 @@ func TestKeyExpiresToTheSecond(t *testing.T) {
 func TestKeyRotate(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	text, key := makeKey(t, v, title.KeyDraft{Abilities: []string{title.AbilityRead}})
+	text, key := makeKey(t, v, model.KeyDraft{Abilities: []string{model.AbilityRead}})
 	next, fresh, err := v.Keys.Rotate(t.Context(), clerk, key.ID, time.Hour)
 	if err != nil || fresh.ID == key.ID || fresh.Name != key.Name || !slices.Equal(fresh.Abilities, key.Abilities) || fresh.ExpiresAt != nil {
 		t.Fatalf("%+v, %v", fresh, err)
@@ -113,7 +113,7 @@ func TestKeyRotate(t *testing.T) {
 	opens(t, v, text, false)
 	opens(t, v, next, true)
 	_, _, err = v.Keys.Rotate(t.Context(), clerk, key.ID, 0)
-	kind(t, "ended key", err, title.Conflict)
+	kind(t, "ended key", err, model.Conflict)
 	last, _, err := v.Keys.Rotate(t.Context(), clerk, fresh.ID, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestKeyRotate(t *testing.T) {
 	opens(t, v, next, false)
 	opens(t, v, last, true)
 	_, _, err = v.Keys.Rotate(t.Context(), clerk, 99, 0)
-	kind(t, "unknown key", err, title.NotFound)
+	kind(t, "unknown key", err, model.NotFound)
 }
 
 // An overlap never prolongs a life.
@@ -129,7 +129,7 @@ func TestKeyRotateKeepsTheExpiry(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
 	end := clock.Now().Add(time.Minute)
-	text, key := makeKey(t, v, title.KeyDraft{ExpiresAt: &end})
+	text, key := makeKey(t, v, model.KeyDraft{ExpiresAt: &end})
 	next, fresh, err := v.Keys.Rotate(t.Context(), clerk, key.ID, time.Hour)
 	if err != nil || fresh.ExpiresAt == nil || !fresh.ExpiresAt.Equal(end) {
 		t.Fatalf("%+v, %v", fresh, err)
@@ -139,7 +139,7 @@ func TestKeyRotateKeepsTheExpiry(t *testing.T) {
 	opens(t, v, next, false)
 }
 
-func used(t *testing.T, v *vault.Vault, n uint64) title.Key {
+func used(t *testing.T, v *vault.Vault, n uint64) model.Key {
 	t.Helper()
 	list, err := v.Keys.List(t.Context())
 	if err != nil || uint64(len(list)) < n {
@@ -151,7 +151,7 @@ func used(t *testing.T, v *vault.Vault, n uint64) title.Key {
 func TestKeyLastUse(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	text, key := makeKey(t, v, title.KeyDraft{})
+	text, key := makeKey(t, v, model.KeyDraft{})
 	if k := used(t, v, key.ID); k.UseCount != 0 || k.LastUsedAt != nil {
 		t.Errorf("%+v", k)
 	}
@@ -189,7 +189,7 @@ func TestKeyLastUseIsWrittenByItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, key := makeKey(t, v, title.KeyDraft{})
+	text, key := makeKey(t, v, model.KeyDraft{})
 	opens(t, v, text, true)
 	closed(t, v) // writes what was gathered
 	v = vaulttest.Open(t, opts)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // admission is what a try to sign in counts for. Where its address has had its tries,
@@ -40,19 +40,19 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 func (u *Users) isHome(ctx context.Context, address string, now time.Time) (home bool, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) error {
 		list, err := t.Users()
-		home = slices.ContainsFunc(list, func(user title.User) bool { return u.isKnown(user, address, now) })
+		home = slices.ContainsFunc(list, func(user model.User) bool { return u.isKnown(user, address, now) })
 		return err
 	})
 	return home, err
 }
 
 // isKnown reports whether the user signed in from the address lately.
-func (u *Users) isKnown(user title.User, address string, now time.Time) bool {
+func (u *Users) isKnown(user model.User, address string, now time.Time) bool {
 	return user.KnownAt(network(address), now.Add(-u.v.set.Users.KnownAddress))
 }
 
 // remember keeps in the user's record, which signing in writes anyway, from where that was.
-func (u *Users) remember(user *title.User, address string, now time.Time) {
+func (u *Users) remember(user *model.User, address string, now time.Time) {
 	place, keep := network(address), u.v.set.Users.KnownAddress
 	if keep == 0 || place == unknownNetwork {
 		user.Known = nil

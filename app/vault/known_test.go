@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -35,8 +35,8 @@ func (p *people) in(t *testing.T, name, address string) {
 func TestSignInFromKnownAddress(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
-	p.user(t, "other", title.RoleStaff)
+	p.user(t, "owner", model.RoleAdmin)
+	p.user(t, "other", model.RoleStaff)
 	p.in(t, "owner", office)
 	p.in(t, "other", "192.0.2.1")
 	p.exhaust(t, office)
@@ -67,9 +67,9 @@ func TestSignInFromKnownAddress(t *testing.T) {
 func TestKnownNamesStaySecret(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "known", title.RoleAdmin)
-	p.user(t, "elsewhere", title.RoleStaff)
-	p.user(t, "right password", title.RoleStaff)
+	p.user(t, "known", model.RoleAdmin)
+	p.user(t, "elsewhere", model.RoleStaff)
+	p.user(t, "right password", model.RoleStaff)
 	p.in(t, "known", office)
 	p.in(t, "elsewhere", "192.0.2.1")
 	p.exhaust(t, office)
@@ -103,7 +103,7 @@ func TestKnownNamesStaySecret(t *testing.T) {
 func TestTwoFactorFromKnownAddress(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	plain, _ := p.factor(t, p.actor(t, "owner")) // from 192.0.2.1
 	p.clock.Move(time.Minute)
 	p.exhaust(t, "192.0.2.1")
@@ -125,7 +125,7 @@ func TestTwoFactorFromKnownAddress(t *testing.T) {
 func TestTriesFromUnknownAddressCostNothing(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	p.in(t, "owner", "192.0.2.1")
 	p.exhaust(t, office)
 	before := p.Runs()
@@ -160,7 +160,7 @@ func TestKnownAddressEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &people{v, clock}
-			p.user(t, "owner", title.RoleAdmin)
+			p.user(t, "owner", model.RoleAdmin)
 			p.in(t, "owner", office)
 			p.clock.Move(row.later)
 			if row.reopen {
@@ -182,7 +182,7 @@ func TestKnownAddressEnds(t *testing.T) {
 func TestKnownAddressesAreFew(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	user := p.user(t, "owner", title.RoleAdmin)
+	user := p.user(t, "owner", model.RoleAdmin)
 	for i := range 30 {
 		p.in(t, "owner", fmt.Sprintf("203.0.113.%d", i))
 		p.in(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // once more is no second entry
@@ -192,7 +192,7 @@ func TestKnownAddressesAreFew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(kept.Known) != title.MostKnownAddresses || kept.Known[0].Network != "203.0.113.29" {
-		t.Errorf("got %d addresses, the first %+v; want %d, the first 203.0.113.29", len(kept.Known), kept.Known[0], title.MostKnownAddresses)
+	if len(kept.Known) != model.MostKnownAddresses || kept.Known[0].Network != "203.0.113.29" {
+		t.Errorf("got %d addresses, the first %+v; want %d, the first 203.0.113.29", len(kept.Known), kept.Known[0], model.MostKnownAddresses)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -46,7 +46,7 @@ func TestAClockFarAheadPurgesNothingForADay(t *testing.T) {
 	turn("set right", "order 1 A-1")
 	clock.Move(25 * time.Hour)
 	turn("a day later", "order 1 A-1")
-	_, _, err = v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "an event of the right time"})
+	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "an event of the right time"})
 	done(t, err)
 	restart()
 	clock.Move(trashKeep)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // A change of definitions may take away what records have values for. Whether it
@@ -23,20 +23,20 @@ const (
 // holding is what one record has of what definitions define.
 type holding struct {
 	id, template uint64
-	custom       title.Values
+	custom       model.Values
 	status       string
 }
 
 // losses judges one change of definitions against the records of one noun.
 type losses struct {
 	noun  string // "abstract" or "order"
-	list  []title.Loss
+	list  []model.Loss
 	count []uint64
 	event uint64 // the newest that was looked at
 	walk  func(t *store.Tx, from uint64, limit int) ([]holding, error)
 }
 
-func abstractLosses(list []title.Loss) *losses {
+func abstractLosses(list []model.Loss) *losses {
 	return &losses{noun: "abstract", list: list, count: make([]uint64, len(list)), walk: func(t *store.Tx, from uint64, limit int) (held []holding, err error) {
 		records, err := t.WalkAbstracts(from, limit)
 		for _, r := range records {
@@ -46,7 +46,7 @@ func abstractLosses(list []title.Loss) *losses {
 	}}
 }
 
-func orderLosses(list []title.Loss) *losses {
+func orderLosses(list []model.Loss) *losses {
 	return &losses{noun: "order", list: list, count: make([]uint64, len(list)), walk: func(t *store.Tx, from uint64, limit int) (held []holding, err error) {
 		records, err := t.WalkOrders(from, limit)
 		for _, r := range records {
@@ -150,8 +150,8 @@ func (l *losses) hit() bool {
 
 // refused are the losses that hit records, a sentence each, under the field that goes
 // (after templates.NUMBER. where it is a template's).
-func (l *losses) refused() title.Fields {
-	var f title.Fields
+func (l *losses) refused() model.Fields {
+	var f model.Fields
 	for i, loss := range l.list {
 		if l.count[i] > 0 {
 			f.Add(loss.Field(), loss.Sentence(l.count[i], l.noun))
@@ -161,9 +161,9 @@ func (l *losses) refused() title.Fields {
 }
 
 // orphans is Conflict with every refusal, nil when there is none.
-func orphans(refused title.Fields) error {
+func orphans(refused model.Fields) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return &title.Error{Kind: title.Conflict, Message: "Records would lose values.", Fields: refused}
+	return &model.Error{Kind: model.Conflict, Message: "Records would lose values.", Fields: refused}
 }

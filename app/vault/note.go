@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // notes are events that wait for their commit: views and downloads, of which there
@@ -16,7 +16,7 @@ type notes struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
-	waiting []title.Event
+	waiting []model.Event
 	views   map[view]*viewed
 	lost    int
 	reason  error
@@ -28,9 +28,9 @@ type notes struct {
 // those somebody may have thousands.
 type view struct{ kind, as, record, actor, address string }
 
-func viewOf(e title.Event) view {
+func viewOf(e model.Event) view {
 	v := view{e.Kind, e.Detail["as"], e.Record, e.Actor.Record(), e.Actor.Address}
-	if e.Actor.Kind == title.ByUser {
+	if e.Actor.Kind == model.ByUser {
 		v.address = ""
 	}
 	return v
@@ -44,7 +44,7 @@ type paced struct {
 
 // viewed is how a view went on since it was last written.
 type viewed struct {
-	actor   title.Actor // of the last one
+	actor   model.Actor // of the last one
 	written time.Time   // zero: the next one is written
 	last    time.Time
 	again   int // since written
@@ -74,20 +74,20 @@ const (
 	searchedBy = "search.asked"
 )
 
-func countable(e title.Event) bool {
-	return e.Kind == opened || e.Kind == searchedBy || e.Kind == downloaded && e.Actor.Kind == title.ByUser
+func countable(e model.Event) bool {
+	return e.Kind == opened || e.Kind == searchedBy || e.Kind == downloaded && e.Actor.Kind == model.ByUser
 }
 
 // note takes down what happened now, or counts it with what is known already.
 // goesOn is set for the later part of a view, which counts only where none began.
-func (n *notes) note(e title.Event, goesOn bool) {
+func (n *notes) note(e model.Event, goesOn bool) {
 	e.At = n.v.now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if countable(e) && n.counted(e, goesOn) {
 		return
 	}
-	if e.Actor.Kind == title.ByUser && e.Detail["as"] == "" {
+	if e.Actor.Kind == model.ByUser && e.Detail["as"] == "" {
 		n.pace(e.Actor.Record(), e.At).count++
 	}
 	n.add(e)
@@ -113,7 +113,7 @@ func (n *notes) fast(user string) bool {
 }
 
 // add lets an event wait, if there is room for it.
-func (n *notes) add(e title.Event) {
+func (n *notes) add(e model.Event) {
 	if len(n.waiting) >= mostNotes {
 		n.lost++
 	} else {
@@ -128,7 +128,7 @@ func (n *notes) add(e title.Event) {
 }
 
 // counted reports whether an event is one more of a view that is written.
-func (n *notes) counted(e title.Event, goesOn bool) bool {
+func (n *notes) counted(e model.Event, goesOn bool) bool {
 	key := viewOf(e)
 	seen, known := n.views[key]
 	if !known {
@@ -185,8 +185,8 @@ func (n *notes) makeRoom() {
 const sample = 32
 
 // sum makes the entry of those of a minute that were not written one by one.
-func sum(key view, seen *viewed) title.Event {
-	e := title.Event{At: seen.last, Actor: seen.actor, Kind: key.kind, Record: key.record, Detail: map[string]string{"count": strconv.Itoa(seen.again)}}
+func sum(key view, seen *viewed) model.Event {
+	e := model.Event{At: seen.last, Actor: seen.actor, Kind: key.kind, Record: key.record, Detail: map[string]string{"count": strconv.Itoa(seen.again)}}
 	if key.as != "" {
 		e.Detail["as"] = key.as
 	}
@@ -211,7 +211,7 @@ func (n *notes) due() bool {
 }
 
 // take empties what waits, with the sums of the minutes that are over, or of all.
-func (n *notes) take(all bool) []title.Event {
+func (n *notes) take(all bool) []model.Event {
 	now := n.v.now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -236,7 +236,7 @@ func (n *notes) take(all bool) []title.Event {
 // write appends the events to the log. Their times follow those of the changes that
 // were written meanwhile, so that the log is in order of time as long as the clock
 // is not set back.
-func (n *notes) write(t *store.Tx, head time.Time, batch []title.Event) error {
+func (n *notes) write(t *store.Tx, head time.Time, batch []model.Event) error {
 	for _, e := range batch {
 		if head.After(e.At) && head.Sub(e.At) < 2*viewMinute {
 			e.At = head
@@ -250,7 +250,7 @@ func (n *notes) write(t *store.Tx, head time.Time, batch []title.Event) error {
 }
 
 // giveBack keeps what could not be written, if it ever can be.
-func (n *notes) giveBack(batch []title.Event, err error) {
+func (n *notes) giveBack(batch []model.Event, err error) {
 	if takesNoWrites(err) {
 		n.lose(len(batch), err)
 		return

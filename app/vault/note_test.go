@@ -14,13 +14,13 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
-func follower(address string) title.Actor {
-	return title.Actor{Kind: title.ByLink, Address: address, RequestID: "r"}
+func follower(address string) model.Actor {
+	return model.Actor{Kind: model.ByLink, Address: address, RequestID: "r"}
 }
 
 // views are the entries of views in the log: record, address, count.
@@ -103,7 +103,7 @@ func TestViewsKeepTheOrderOfTime(t *testing.T) {
 	v.Events.Note(follower("a"), "file.opened", "file:1", nil)
 	begun := clock.Now()
 	clock.Move(500 * time.Millisecond)
-	makeKey(t, v, title.KeyDraft{})
+	makeKey(t, v, model.KeyDraft{})
 	v.Events.Note(clerk, "file.downloaded", "file:2", nil)
 	list := seqs(t, v, 2)
 	if len(list) != 3 || list[1].Kind != "file.opened" || list[1].At.Before(list[0].At) || list[1].At.Sub(begun) > time.Second || list[2].At.Before(list[1].At) {
@@ -152,7 +152,7 @@ func TestViewsAreBounded(t *testing.T) {
 	if got := len(seqs(t, v, 2)); got != 4096 {
 		t.Errorf("%d were written", got)
 	}
-	makeKey(t, v, title.KeyDraft{})
+	makeKey(t, v, model.KeyDraft{})
 	closed(t, v)
 	if lost := said.lines("lost="); len(lost) != 1 || !strings.Contains(lost[0], "level=WARN") {
 		t.Errorf("%q", lost)
@@ -201,7 +201,7 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 	var said journal
 	clock := vaulttest.NewClock()
 	v, _ := opened(t, func(o *vault.Options) { o.Now, o.Log = clock.Now, slog.New(slog.NewTextHandler(&said, nil)) })
-	text, key := makeKey(t, v, title.KeyDraft{})
+	text, key := makeKey(t, v, model.KeyDraft{})
 	v.Store().Fail(errors.New("a broken disk"))
 	for i := range 5 {
 		opens(t, v, text, true)
@@ -227,7 +227,7 @@ func TestViewsAreGivenBack(t *testing.T) {
 	v.Events.Note(clerk, "file.downloaded", "file:1", nil)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := v.Events.Each(gone, 1, func(title.Event, error) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := v.Events.Each(gone, 1, func(model.Event, error) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	v.Events.Note(clerk, "file.downloaded", "file:2", nil)
@@ -244,7 +244,7 @@ func TestViewsOfADamagedLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, key := makeKey(t, v, title.KeyDraft{})
+	text, key := makeKey(t, v, model.KeyDraft{})
 	closed(t, v)
 	l.alter(func(b *bolt.Bucket) {
 		if err := b.Put(place(4), []byte("x")); err != nil {
@@ -271,7 +271,7 @@ func TestViewsOfADamagedLog(t *testing.T) {
 func TestNoViewIsLeftOut(t *testing.T) {
 	t.Parallel()
 	v, _ := clocked(t)
-	many := title.Actor{Kind: title.ByUser, ID: 7}
+	many := model.Actor{Kind: model.ByUser, ID: 7}
 	for i := range 4096 + 500 {
 		v.Events.Note(follower(fmt.Sprint(i)), "file.opened", "file:1", nil)
 		if i%1000 == 999 {
@@ -291,7 +291,7 @@ func TestNoViewIsLeftOut(t *testing.T) {
 func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	kim := title.Actor{Kind: title.ByUser, ID: 7}
+	kim := model.Actor{Kind: model.ByUser, ID: 7}
 	for i := range 1000 {
 		kim.Address = fmt.Sprint("192.0.2.", i)
 		v.Events.Note(kim, "file.opened", "file:1", nil)
@@ -315,7 +315,7 @@ func TestReadingOfAUserCountsOnceAMinute(t *testing.T) {
 func TestReadingHasAPace(t *testing.T) {
 	t.Parallel()
 	v, clock := clocked(t)
-	kim, lee := title.Actor{Kind: title.ByUser, ID: 7}, title.Actor{Kind: title.ByUser, ID: 8}
+	kim, lee := model.Actor{Kind: model.ByUser, ID: 7}, model.Actor{Kind: model.ByUser, ID: 8}
 	for i := range 600 {
 		if v.Events.Fast(kim) {
 			t.Fatalf("after %d", i)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // noun is what the verbs that several nouns share must know of one.
@@ -16,8 +16,8 @@ type noun[T any] struct {
 	live    func(*store.Tx, uint64) (T, error)                // NotFound for what is in the trash
 	any     func(*store.Tx, uint64) (T, error)                // in the trash too
 	version func(T) uint64                                    // what If-Match is held against
-	trashed func(T) *title.Trashed                            // nil of what is live
-	changes func(old, now T) []title.Change                   // as callers see them
+	trashed func(T) *model.Trashed                            // nil of what is live
+	changes func(old, now T) []model.Change                   // as callers see them
 	next    func(t *store.Tx, now T, at time.Time) (T, error) // writes it as its next version
 
 	// retained is until when the retention keeps it, zero for never; nil where none covers the noun.
@@ -38,10 +38,10 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 
 // patch changes a live record to what judge makes of it. What stays the same is
 // not written: it keeps its version, and the log is silent.
-func patch[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, match Match,
+func patch[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, match Match,
 	judge func(t *store.Tx, old T) (T, error)) (T, error) {
 	var now T
-	var changes []title.Change
+	var changes []model.Change
 	err := v.write(ctx, actor, func(t *store.Tx) error {
 		old, err := n.live(t, id)
 		if err != nil {
@@ -63,7 +63,7 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, i
 		if now, err = n.next(t, now, at); err != nil {
 			return err
 		}
-		return t.AddEvent(title.Event{At: at, Actor: actor, Kind: n.name + ".changed", Record: record(n.name, id), Changes: changes})
+		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.name + ".changed", Record: record(n.name, id), Changes: changes})
 	})
 	if errors.Is(err, errSame) {
 		err = nil
@@ -73,8 +73,8 @@ func patch[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, i
 
 // trash moves a live record into the trash. Put writes it there, and tells the log
 // what the event should say besides.
-func trash[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, match Match, event string,
-	put func(t *store.Tx, live T, in title.Trashed) (map[string]string, error)) error {
+func trash[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, match Match, event string,
+	put func(t *store.Tx, live T, in model.Trashed) (map[string]string, error)) error {
 	var live T
 	return v.freeing(ctx, actor, func(t *store.Tx) (err error) {
 		if live, err = n.live(t, id); err != nil {
@@ -83,7 +83,7 @@ func trash[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, i
 		return match.check(n.version(live))
 	}, func(t *store.Tx) error {
 		at := v.now()
-		detail, err := put(t, live, title.Trashed{At: at, By: actor})
+		detail, err := put(t, live, model.Trashed{At: at, By: actor})
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func trash[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, i
 
 // restore takes a record out of the trash, when judge allows it; what is live stays
 // as it is. NotFound when its time in the trash is over, purged or not.
-func restore[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor, id uint64, keep Keep[T],
+func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor, id uint64, keep Keep[T],
 	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
 	err := v.freeing(ctx, actor, func(t *store.Tx) (err error) {
@@ -109,7 +109,7 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor title.Actor,
 			return keep.free(t, v)
 		}
 		if over, err := n.over(v, t, in); over || err != nil {
-			return cmp.Or(err, title.Absent(n.name, id))
+			return cmp.Or(err, model.Absent(n.name, id))
 		}
 		if err := keep.free(t, v); err != nil || judge == nil {
 			return err

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"deedkeep/app/indexer"
+	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+	"deedkeep/app/stats"
 	"deedkeep/app/store"
-	"deedkeep/app/tally"
-	"deedkeep/app/title"
 )
 
 // Numbers are what a monitor watches. What counts up does so since Open.
@@ -29,7 +29,7 @@ type Numbers struct {
 	Commits       store.Commits
 	Search        SearchState
 	Searches      map[string]uint64 // by SearchOutcomes
-	SearchSeconds tally.Read        // of those that were answered
+	SearchSeconds stats.Read        // of those that were answered
 }
 
 // Outcomes are what becomes of the processing of a document: it is done, the document
@@ -80,13 +80,13 @@ type counts struct {
 	filed, filedBytes, refused atomic.Uint64
 	processed, signIns         kinds
 	searches                   kinds
-	searchSeconds              *tally.Histogram
+	searchSeconds              *stats.Histogram
 }
 
 func newCounts() *counts {
 	return &counts{
 		processed: newKinds(Outcomes), signIns: newKinds(SignInOutcomes), searches: newKinds(SearchOutcomes),
-		searchSeconds: tally.NewHistogram(searchBounds...),
+		searchSeconds: stats.NewHistogram(searchBounds...),
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *counts) processing(again, gone bool, failure string) {
 }
 
 func (c *counts) search(took time.Duration, found bool, err error) {
-	switch kind := title.KindOf(err); {
+	switch kind := model.KindOf(err); {
 	case err == nil:
 		c.searchSeconds.Note(took.Seconds())
 		if found {
@@ -147,13 +147,13 @@ func (c *counts) search(took time.Duration, found bool, err error) {
 		c.searches.add(searchNothing)
 	case errors.Is(err, context.Canceled):
 		c.searches.add(searchLeft)
-	case errors.Is(err, search.ErrDeadline):
+	case errors.Is(err, query.ErrDeadline):
 		c.searches.add(searchLate)
-	case errors.Is(err, indexer.ErrMany):
+	case errors.Is(err, search.ErrMany):
 		c.searches.add(searchBusy)
-	case kind == title.Closing:
+	case kind == model.Closing:
 		c.searches.add(searchNoIndex)
-	case kind == title.Invalid:
+	case kind == model.Invalid:
 		c.searches.add(searchRefused)
 	default:
 		c.searches.add(searchTrouble)
@@ -166,7 +166,7 @@ func (v *Vault) Numbers(ctx context.Context) (n Numbers, err error) {
 		return n, err
 	}
 	err = v.store.View(ctx, func(t *store.Tx) error {
-		var oldest []title.Task
+		var oldest []model.Task
 		oldest, err = t.Tasks(1)
 		for _, task := range oldest {
 			n.Oldest = task.At

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -24,7 +24,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.FilesPerAbstract = 2 })
 	name := func(n int) doc { return doc{fmt.Sprintf("%d.txt", n), fmt.Appendf(nil, "text %d", n)} }
-	_, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, name(1), doc{"a.exe", text(3)}, name(2), name(3)), vault.Keep[vault.Filed]{})
+	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, name(1), doc{"a.exe", text(3)}, name(2), name(3)), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +32,9 @@ func TestNumbersOfDocuments(t *testing.T) {
 		t.Errorf("%d filed of %d bytes, %d refused", n.Filed, n.FiledBytes, n.Refused)
 	}
 	// What is refused as a whole files nothing.
-	draft := title.AbstractDraft{TemplateID: title.Number{Present: true, Valid: true, Value: 99}}
+	draft := model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: 99}}
 	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Keep[vault.Filed]{})
-	kind(t, "another template", err, title.Invalid)
+	kind(t, "another template", err, model.Invalid)
 	before := numbers(t, v)
 	if before.Filed != 2 || before.Refused != 2 {
 		t.Errorf("%+v", before)
@@ -53,7 +53,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 func TestNumbersOfSignIns(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	for _, password := range []string{"wrong password", "wrong password", goodPassword, "wrong password", "wrong password", "wrong password"} {
 		_, _ = p.try(t, "owner", password, "", "203.0.113.9") // counted, whatever came of it
 	}

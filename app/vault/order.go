@@ -4,28 +4,28 @@ import (
 	"context"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Orders are the verbs on orders.
 type Orders struct{ v *Vault }
 
-var orderNoun = noun[title.Order]{
+var orderNoun = noun[model.Order]{
 	name:    "order",
 	live:    (*store.Tx).Order,
 	any:     (*store.Tx).AnyOrder,
-	version: func(o title.Order) uint64 { return o.Version },
-	trashed: func(o title.Order) *title.Trashed { return o.Trashed },
-	changes: title.Order.Changes,
-	next: func(t *store.Tx, now title.Order, at time.Time) (title.Order, error) {
+	version: func(o model.Order) uint64 { return o.Version },
+	trashed: func(o model.Order) *model.Trashed { return o.Trashed },
+	changes: model.Order.Changes,
+	next: func(t *store.Tx, now model.Order, at time.Time) (model.Order, error) {
 		now.Version, now.UpdatedAt = now.Version+1, later(at, now.UpdatedAt)
 		return now, t.PutOrder(now)
 	},
 }
 
 // Fields gives the custom fields of orders.
-func (o *Orders) Fields(ctx context.Context) (fields []title.Field, err error) {
+func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
 	err = o.v.store.View(ctx, func(t *store.Tx) (err error) {
 		fields, err = t.OrderFields()
 		return err
@@ -34,14 +34,14 @@ func (o *Orders) Fields(ctx context.Context) (fields []title.Field, err error) {
 }
 
 // Create makes an order; Invalid with every wrong field at once.
-func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.OrderDraft, keep Keep[title.Order]) (title.Order, error) {
+func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep Keep[model.Order]) (model.Order, error) {
 	// The rules are applied before the turn of the one writer, which only looks
 	// whether they are still the same.
 	var judged judgedOrder
 	if err := o.v.store.View(ctx, func(t *store.Tx) (err error) { judged, err = o.judge(t, draft); return err }); err != nil {
-		return title.Order{}, err
+		return model.Order{}, err
 	}
-	var made title.Order
+	var made model.Order
 	err := o.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := keep.free(t, o.v); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (o *Orders) Create(ctx context.Context, actor title.Actor, draft title.Orde
 }
 
 // Get reads an order; NotFound when there is none.
-func (o *Orders) Get(ctx context.Context, id uint64) (order title.Order, err error) {
+func (o *Orders) Get(ctx context.Context, id uint64) (order model.Order, err error) {
 	err = o.v.store.View(ctx, func(t *store.Tx) (err error) {
 		order, err = t.Order(id)
 		return err
@@ -75,14 +75,14 @@ func (o *Orders) Get(ctx context.Context, id uint64) (order title.Order, err err
 }
 
 // List reads a page of orders.
-func (o *Orders) List(ctx context.Context, q Query) (Page[title.Order], error) {
+func (o *Orders) List(ctx context.Context, q Query) (Page[model.Order], error) {
 	return list(ctx, o.v, q, (*store.Tx).ListOrders)
 }
 
 // Patch changes what was sent of an order; Invalid with every wrong field at once,
 // Stale when it is not what was expected.
-func (o *Orders) Patch(ctx context.Context, actor title.Actor, id uint64, p title.OrderPatch, match Match) (title.Order, error) {
-	return patch(ctx, o.v, orderNoun, actor, id, match, func(t *store.Tx, old title.Order) (title.Order, error) {
+func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch, match Match) (model.Order, error) {
+	return patch(ctx, o.v, orderNoun, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
 		fields, err := t.OrderFields()
 		if err != nil {
 			return old, err
@@ -92,7 +92,7 @@ func (o *Orders) Patch(ctx context.Context, actor title.Actor, id uint64, p titl
 			return old, err
 		}
 		now, refused := p.Check(old, statuses, fields, o.v.set.Rules)
-		if title.Fold(now.Number) != title.Fold(old.Number) {
+		if model.Fold(now.Number) != model.Fold(old.Number) {
 			refused = o.unique(t, now.Number, refused)
 		}
 		return now, refused.Err()
@@ -100,8 +100,8 @@ func (o *Orders) Patch(ctx context.Context, actor title.Actor, id uint64, p titl
 }
 
 // Trash moves an order into the trash.
-func (o *Orders) Trash(ctx context.Context, actor title.Actor, id uint64, match Match) error {
-	return trash(ctx, o.v, orderNoun, actor, id, match, "trashed", func(t *store.Tx, live title.Order, in title.Trashed) (map[string]string, error) {
+func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+	return trash(ctx, o.v, orderNoun, actor, id, match, "trashed", func(t *store.Tx, live model.Order, in model.Trashed) (map[string]string, error) {
 		live.Trashed = &in
 		return nil, t.PutOrder(live)
 	})
@@ -109,10 +109,10 @@ func (o *Orders) Trash(ctx context.Context, actor title.Actor, id uint64, match 
 
 // Restore takes an order out of the trash; Invalid when its number must be unique
 // and was taken meanwhile. One that is live stays as it is.
-func (o *Orders) Restore(ctx context.Context, actor title.Actor, id uint64, keep Keep[title.Order]) (title.Order, error) {
-	return restore(ctx, o.v, orderNoun, actor, id, keep, func(t *store.Tx, in title.Order) error {
+func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, keep Keep[model.Order]) (model.Order, error) {
+	return restore(ctx, o.v, orderNoun, actor, id, keep, func(t *store.Tx, in model.Order) error {
 		return o.unique(t, in.Number, nil).Err()
-	}, func(t *store.Tx, in title.Order, _ time.Time) (title.Order, map[string]string, error) {
+	}, func(t *store.Tx, in model.Order, _ time.Time) (model.Order, map[string]string, error) {
 		in.Trashed = nil
 		return in, nil, t.PutOrder(in)
 	})
@@ -120,13 +120,13 @@ func (o *Orders) Restore(ctx context.Context, actor title.Actor, id uint64, keep
 
 // judgedOrder is a draft with what one state of the workspace says of it.
 type judgedOrder struct {
-	fields   []title.Field
+	fields   []model.Field
 	statuses []string
-	order    title.Order
-	refused  title.Fields
+	order    model.Order
+	refused  model.Fields
 }
 
-func (o *Orders) judge(t *store.Tx, draft title.OrderDraft) (j judgedOrder, err error) {
+func (o *Orders) judge(t *store.Tx, draft model.OrderDraft) (j judgedOrder, err error) {
 	if j.fields, err = t.OrderFields(); err != nil {
 		return j, err
 	}
@@ -143,23 +143,23 @@ func (o *Orders) judge(t *store.Tx, draft title.OrderDraft) (j judgedOrder, err 
 
 // unique adds the refusal of a number that another live order has, before all
 // others, where the settings want none twice.
-func (o *Orders) unique(t *store.Tx, number string, refused title.Fields) title.Fields {
+func (o *Orders) unique(t *store.Tx, number string, refused model.Fields) model.Fields {
 	if !o.v.set.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
 		return refused
 	}
-	taken := title.FieldError{Field: "order_number", Sentences: []string{title.Taken("order_number")}}
-	return append(title.Fields{taken}, refused...)
+	taken := model.FieldError{Field: "order_number", Sentences: []string{model.Taken("order_number")}}
+	return append(model.Fields{taken}, refused...)
 }
 
 // check gives the order if the judgement still holds, else judges anew.
-func (o *Orders) check(t *store.Tx, draft title.OrderDraft, j judgedOrder) (title.Order, error) {
+func (o *Orders) check(t *store.Tx, draft model.OrderDraft, j judgedOrder) (model.Order, error) {
 	fields, err := t.OrderFields()
 	if err != nil {
-		return title.Order{}, err
+		return model.Order{}, err
 	}
 	statuses, err := t.OrderStatuses()
 	if err != nil {
-		return title.Order{}, err
+		return model.Order{}, err
 	}
 	if !same(fields, j.fields) || !same(statuses, j.statuses) || o.v.set.UniqueOrderNumber {
 		j, err = o.judge(t, draft)

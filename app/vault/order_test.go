@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -16,7 +16,7 @@ func TestOrderCreate(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 { // a repeated number is accepted
-		made, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(" A-1 "), Custom: custom("rush", `"Rush"`)}, vault.Keep[title.Order]{})
+		made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(" A-1 "), Custom: custom("rush", `"Rush"`)}, vault.Keep[model.Order]{})
 		if err != nil || made.ID != uint64(n+1) || made.Number != "A-1" || made.Status != "active" || made.Version != 1 || len(made.Custom) != 1 {
 			t.Errorf("%+v, %v", made, err)
 		}
@@ -25,8 +25,8 @@ func TestOrderCreate(t *testing.T) {
 	if err != nil || len(fields) == 0 || fields[0].Key != "transaction_type" {
 		t.Errorf("%v, %v", fields, err)
 	}
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{DueDate: title.Given("2026-02-30")}, vault.Keep[title.Order]{})
-	kind(t, "wrong fields", err, title.Invalid)
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{DueDate: model.Given("2026-02-30")}, vault.Keep[model.Order]{})
+	kind(t, "wrong fields", err, model.Invalid)
 	if s := status(t, v); s.Orders != 2 {
 		t.Errorf("%d orders", s.Orders)
 	}
@@ -48,12 +48,12 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 					number = "STRASSE-9"
 				}
 				all.Go(func() {
-					_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(number)}, vault.Keep[title.Order]{})
+					_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(number)}, vault.Keep[model.Order]{})
 					if err == nil {
 						won.Add(1)
 						return
 					}
-					var refused *title.Error
+					var refused *model.Error
 					if !errors.As(err, &refused) || refused.Message != "The order number has already been taken." || refused.Fields[0].Field != "order_number" {
 						t.Errorf("%v", err)
 					}
@@ -76,12 +76,12 @@ func TestOrderUniqueNumberIsWhole(t *testing.T) {
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.UniqueOrderNumber = true })
 	long := strings.Repeat("9", 255)
 	for _, number := range []string{"9", "99", " 99x", long} { // none is another's beginning
-		if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(number)}, vault.Keep[title.Order]{}); err != nil {
+		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(number)}, vault.Keep[model.Order]{}); err != nil {
 			t.Errorf("%s: %v", number, err)
 		}
 	}
-	_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(long + " "), DueDate: title.Given("x")}, vault.Keep[title.Order]{})
-	var refused *title.Error
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(long + " "), DueDate: model.Given("x")}, vault.Keep[model.Order]{})
+	var refused *model.Error
 	if !errors.As(err, &refused) || len(refused.Fields) != 2 || refused.Fields[0].Field != "order_number" {
 		t.Errorf("%v", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"deedkeep/app/blob"
-	"deedkeep/app/title"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 )
 
 // Open opens a document's bytes to be sent; the caller closes them. NotFound when there
@@ -15,7 +15,7 @@ import (
 // found so: a document that was not verified recently is verified before its first byte
 // is handed out, or, if it is large, before its last. Then reading fails in the end,
 // and Err says so; who sends it must break the connection off.
-func (f *Files) Open(ctx context.Context, id uint64) (title.File, io.ReadSeekCloser, error) {
+func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return file, nil, err
@@ -29,10 +29,10 @@ func (f *Files) Open(ctx context.Context, id uint64) (title.File, io.ReadSeekClo
 
 // Outgoing is a large document that is verified while it is read.
 type Outgoing struct {
-	*blob.Unverified
+	*blobstore.Unverified
 	bytes *os.File
 	v     *Vault
-	file  title.File
+	file  model.File
 }
 
 // Close closes it. What was not read to its end is verified later.
@@ -50,12 +50,12 @@ func (o *Outgoing) Close() error {
 
 // KnownDamage is a DamagedError for the first of the documents whose bytes are known to be
 // damaged, or nil. It reads nothing.
-func (f *Files) KnownDamage(list ...title.File) error {
+func (f *Files) KnownDamage(list ...model.File) error {
 	if f.v.damages.count() == 0 {
 		return nil
 	}
 	for _, file := range list {
-		digest, err := blob.ParseDigest(file.Digest)
+		digest, err := blobstore.ParseDigest(file.Digest)
 		if err != nil {
 			return fmt.Errorf("file %d: %w", file.ID, err)
 		}
@@ -63,14 +63,14 @@ func (f *Files) KnownDamage(list ...title.File) error {
 			if !within(known.Checked, f.v.now(), lookAgain) {
 				f.v.scrubber.ask(digest)
 			}
-			return &DamagedError{file, fmt.Errorf("%w: %s", blob.ErrDamaged, known.Problem)}
+			return &DamagedError{file, fmt.Errorf("%w: %s", blobstore.ErrDamaged, known.Problem)}
 		}
 	}
 	return nil
 }
 
-func (v *Vault) openVerified(ctx context.Context, file title.File) (*os.File, *blob.Unverified, error) {
-	digest, err := blob.ParseDigest(file.Digest)
+func (v *Vault) openVerified(ctx context.Context, file model.File) (*os.File, *blobstore.Unverified, error) {
+	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}
@@ -86,8 +86,8 @@ func (v *Vault) openVerified(ctx context.Context, file title.File) (*os.File, *b
 	case !isDamage(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	damaged := title.Absent("file", file.ID) // it was purged in the meantime
-	failed := v.stillHas(ctx, digest, func(title.File) {
+	damaged := model.Absent("file", file.ID) // it was purged in the meantime
+	failed := v.stillHas(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.damages.of(digest)
 		if marked && within(known.Checked, v.now(), lookAgain) {

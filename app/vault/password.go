@@ -5,16 +5,16 @@ import (
 	"errors"
 	"strconv"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // again wants the password of the user who acts once more, before something that a
 // stolen session must not do. Tries count as those of signing in. Invalid for a
 // wrong one, *SignInError for too many. Those of others at the address, or for other
 // names, hold up no one who is signed in.
-func (u *Users) again(ctx context.Context, actor title.Actor, password string) (user title.User, err error) {
+func (u *Users) again(ctx context.Context, actor model.Actor, password string) (user model.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = u.v.self(t, actor)
 		return err
@@ -26,7 +26,7 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	if wait := u.tries.take(now, mine); wait > 0 {
 		return user, &SignInError{Reason: TooManyTries, Wait: seconds(wait)}
 	}
-	if len(password) > title.MostPassword {
+	if len(password) > model.MostPassword {
 		password = ""
 	}
 	fits, _, err := u.passwords.Verify(ctx, network(actor.Address), user.Password, password)
@@ -34,7 +34,7 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 	case errors.Is(err, secret.ErrBusy):
 		err = &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err == nil && !fits:
-		return user, title.Refusal("current_password", "The current password is wrong.")
+		return user, model.Refusal("current_password", "The current password is wrong.")
 	}
 	u.tries.giveBack(now, mine)
 	return user, err
@@ -42,10 +42,10 @@ func (u *Users) again(ctx context.Context, actor title.Actor, password string) (
 
 // own changes the record of the user who acts. Where the password was shown again,
 // it must still be the same.
-func (u *Users) own(ctx context.Context, actor title.Actor, password string,
-	judge func(title.User) error, apply func(*store.Tx, *title.User) error,
+func (u *Users) own(ctx context.Context, actor model.Actor, password string,
+	judge func(model.User) error, apply func(*store.Tx, *model.User) error,
 ) error {
-	var user title.User
+	var user model.User
 	return u.v.store.Update(ctx, func(t *store.Tx) (err error) {
 		if user, err = u.v.self(t, actor); err != nil {
 			return err
@@ -68,19 +68,19 @@ func (u *Users) own(ctx context.Context, actor title.Actor, password string,
 
 // ChangePassword gives the user who acts another password and ends the other
 // sessions. Invalid when the present one is wrong or the new one breaks a rule.
-func (u *Users) ChangePassword(ctx context.Context, actor title.Actor, present, fresh string) error {
+func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, present, fresh string) error {
 	user, err := u.again(ctx, actor, present)
 	if err != nil {
 		return err
 	}
-	if err := u.judge(title.CheckPassword(fresh), user.Name, fresh); err != nil {
+	if err := u.judge(model.CheckPassword(fresh), user.Name, fresh); err != nil {
 		return err
 	}
 	hash, err := u.hash(ctx, actor.Address, fresh)
 	if err != nil {
 		return err
 	}
-	return u.own(ctx, actor, user.Password, nil, func(t *store.Tx, user *title.User) error {
+	return u.own(ctx, actor, user.Password, nil, func(t *store.Tx, user *model.User) error {
 		user.Password = hash
 		ended, err := u.v.Sessions.endAll(t, user.ID, actor.Session)
 		if err != nil {
@@ -95,7 +95,7 @@ const weakPassword = "This password is too easy to guess. Choose four or more wo
 
 // judge gives what was refused before as an error, and else refuses a password that is
 // too easy to guess for a user of that name.
-func (u *Users) judge(refused title.Fields, name, password string) error {
+func (u *Users) judge(refused model.Fields, name, password string) error {
 	if len(refused) == 0 && secret.Weak(password, name, u.v.set.Users.Host) {
 		refused.Add("password", weakPassword)
 	}

@@ -10,15 +10,15 @@ import (
 	"sync"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
 // create makes an abstract with the documents, all of which must be good.
 func create(t *testing.T, v *vault.Vault, docs ...doc) vault.Filed {
 	t.Helper()
-	filed, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
+	filed, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, docs...), vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Failures) > 0 {
 		t.Fatalf("create: %v, refused %v", err, filed.Failures)
 	}
@@ -26,9 +26,9 @@ func create(t *testing.T, v *vault.Vault, docs ...doc) vault.Filed {
 }
 
 // ordered makes an order.
-func ordered(t *testing.T, v *vault.Vault, number string) title.Order {
+func ordered(t *testing.T, v *vault.Vault, number string) model.Order {
 	t.Helper()
-	order, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(number)}, vault.Keep[title.Order]{})
+	order, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(number)}, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +36,13 @@ func ordered(t *testing.T, v *vault.Vault, number string) title.Order {
 }
 
 // folder makes a folder in another, 0 for the root.
-func folder(t *testing.T, v *vault.Vault, name string, parent uint64) title.Folder {
+func folder(t *testing.T, v *vault.Vault, name string, parent uint64) model.Folder {
 	t.Helper()
-	draft := title.FolderDraft{Name: title.Given(name)}
+	draft := model.FolderDraft{Name: model.Given(name)}
 	if parent != 0 {
 		draft.ParentID = id(parent)
 	}
-	made, err := v.Folders.Create(t.Context(), clerk, draft, vault.Keep[title.Folder]{})
+	made, err := v.Folders.Create(t.Context(), clerk, draft, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func folder(t *testing.T, v *vault.Vault, name string, parent uint64) title.Fold
 }
 
 // logged gives the newest events, the last one first.
-func logged(t *testing.T, v *vault.Vault, limit int) []title.Event {
+func logged(t *testing.T, v *vault.Vault, limit int) []model.Event {
 	t.Helper()
-	var page store.Page[title.Event]
+	var page store.Page[model.Event]
 	err := v.Store().View(t.Context(), func(tx *store.Tx) (err error) {
 		page, err = tx.ListEvents(store.Query{Down: true, Limit: limit})
 		return err
@@ -80,7 +80,7 @@ func wantLogged(t *testing.T, v *vault.Vault, want ...string) {
 	}
 }
 
-func sent(value string) title.Sent[title.Input] { return title.Send(title.Given(value)) }
+func sent(value string) model.Sent[model.Input] { return model.Send(model.Given(value)) }
 
 func versions(list ...uint64) vault.Match { return vault.Match{Given: true, Versions: list} }
 
@@ -89,10 +89,10 @@ func TestAbstractPatch(t *testing.T) {
 	v, _ := opened(t, nil)
 	before := create(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"))
 	first, second := before.Files[0].ID, before.Files[1].ID
-	patch := title.AbstractPatch{
-		Status: sent("In Search"), PropertyPatch: title.PropertyPatch{City: sent("Troy")},
-		Custom: title.Send(custom("file_number", `"24-1"`)),
-		Files:  title.Send(title.Numbers{Array: true, Items: []title.Number{id(second), id(first)}}),
+	patch := model.AbstractPatch{
+		Status: sent("In Search"), PropertyPatch: model.PropertyPatch{City: sent("Troy")},
+		Custom: model.Send(custom("file_number", `"24-1"`)),
+		Files:  model.Send(model.Numbers{Array: true, Items: []model.Number{id(second), id(first)}}),
 	}
 	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, patch, versions(before.Abstract.Version))
 	if err != nil {
@@ -117,13 +117,13 @@ func TestAbstractPatch(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, patch, versions(1))
-	kind(t, "the same, stale", err, title.Stale)
-	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{Status: sent("x")}, versions(1))
-	kind(t, "wrong and stale", err, title.Stale)
-	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{Status: sent("x")}, versions(7, 2))
-	kind(t, "an unknown status", err, title.Invalid)
+	kind(t, "the same, stale", err, model.Stale)
+	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Status: sent("x")}, versions(1))
+	kind(t, "wrong and stale", err, model.Stale)
+	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Status: sent("x")}, versions(7, 2))
+	kind(t, "an unknown status", err, model.Invalid)
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 9, patch, versions(1))
-	kind(t, "no abstract", err, title.NotFound)
+	kind(t, "no abstract", err, model.NotFound)
 }
 
 // A retired template still serves its abstracts.
@@ -134,8 +134,8 @@ func TestAbstractPatchRetiredTemplate(t *testing.T) {
 	if err := retire(v, 1); err != nil {
 		t.Fatal(err)
 	}
-	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{TemplateID: title.Send(id(1)), Status: sent("Complete"),
-		Custom: title.Send(custom("search_type", `"Update"`))}, vault.Match{})
+	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{TemplateID: model.Send(id(1)), Status: sent("Complete"),
+		Custom: model.Send(custom("search_type", `"Update"`))}, vault.Match{})
 	if err != nil || after.Abstract.Status != "Complete" || string(after.Abstract.Custom["search_type"]) != `"Update"` {
 		t.Errorf("%+v, %v", after.Abstract, err)
 	}
@@ -151,7 +151,7 @@ func TestTwoClientsPatchTheSame(t *testing.T) {
 	var both sync.WaitGroup
 	for i, city := range cities {
 		both.Go(func() {
-			_, errs[i] = v.Abstracts.Patch(context.Background(), clerk, 1, title.AbstractPatch{PropertyPatch: title.PropertyPatch{City: sent(city)}}, versions(1))
+			_, errs[i] = v.Abstracts.Patch(context.Background(), clerk, 1, model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: sent(city)}}, versions(1))
 		})
 	}
 	both.Wait()
@@ -159,12 +159,12 @@ func TestTwoClientsPatchTheSame(t *testing.T) {
 	if won < 0 {
 		t.Fatal(errs)
 	}
-	kind(t, "the other one", errs[1-won], title.Stale)
+	kind(t, "the other one", errs[1-won], model.Stale)
 	read, err := v.Abstracts.Get(t.Context(), 1)
 	if err != nil || read.Abstract.City != cities[won] {
 		t.Fatalf("%+v, %v", read.Abstract, err)
 	}
-	read, err = v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{PropertyPatch: title.PropertyPatch{City: sent(cities[1-won])}}, versions(read.Abstract.Version))
+	read, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: sent(cities[1-won])}}, versions(read.Abstract.Version))
 	if err != nil || read.Abstract.City != cities[1-won] || read.Abstract.Version != 3 {
 		t.Errorf("again with the new version: %+v, %v", read.Abstract, err)
 	}
@@ -175,21 +175,21 @@ func TestOrderPatch(t *testing.T) {
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.UniqueOrderNumber = true })
 	ordered(t, v, "A-1")
 	ordered(t, v, "A-2")
-	after, err := v.Orders.Patch(t.Context(), clerk, 1, title.OrderPatch{Number: sent("a-1"), Status: sent("on_hold"), DueDate: sent("2026-06-15")}, versions(1))
+	after, err := v.Orders.Patch(t.Context(), clerk, 1, model.OrderPatch{Number: sent("a-1"), Status: sent("on_hold"), DueDate: sent("2026-06-15")}, versions(1))
 	if err != nil || after.Number != "a-1" || after.Status != "on_hold" || after.Version != 2 {
 		t.Fatalf("%+v, %v", after, err)
 	}
 	wantLogged(t, v, `order.changed order:1 order_number:"A-1">"a-1" status:"active">"on_hold" due_date:null>"2026-06-15"`)
-	_, err = v.Orders.Patch(t.Context(), clerk, 1, title.OrderPatch{Number: sent("a-2 ")}, vault.Match{})
-	kind(t, "a number that is taken", err, title.Invalid)
+	_, err = v.Orders.Patch(t.Context(), clerk, 1, model.OrderPatch{Number: sent("a-2 ")}, vault.Match{})
+	kind(t, "a number that is taken", err, model.Invalid)
 	if err := v.Orders.Trash(t.Context(), clerk, 2, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	if after, err = v.Orders.Patch(t.Context(), clerk, 1, title.OrderPatch{Number: sent("A-2")}, vault.Match{}); err != nil {
+	if after, err = v.Orders.Patch(t.Context(), clerk, 1, model.OrderPatch{Number: sent("A-2")}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Orders.Restore(t.Context(), clerk, 2, vault.Keep[title.Order]{})
-	kind(t, "restored with a number that is taken", err, title.Invalid)
+	_, err = v.Orders.Restore(t.Context(), clerk, 2, vault.Keep[model.Order]{})
+	kind(t, "restored with a number that is taken", err, model.Invalid)
 	page, err := v.Orders.List(t.Context(), vault.Query{Limit: 9})
 	if err != nil || len(page.Items) != 1 || !reflect.DeepEqual(page.Items[0], after) {
 		t.Errorf("%+v, %v", page, err)
@@ -201,7 +201,7 @@ func TestFilePatch(t *testing.T) {
 	v, _ := opened(t, nil)
 	plain := upload(t, v, pdf("a.pdf", "a"))[0]
 	of := create(t, v, pdf("b.pdf", "b")).Files[0]
-	after, err := v.Files.Patch(t.Context(), clerk, plain.ID, title.FilePatch{Filename: sent("Deed.PDF"), FolderID: title.Send(id(1))}, versions(1))
+	after, err := v.Files.Patch(t.Context(), clerk, plain.ID, model.FilePatch{Filename: sent("Deed.PDF"), FolderID: model.Send(id(1))}, versions(1))
 	if err != nil || after.Filename != "Deed.PDF" || after.FolderID != 1 || after.Version != 2 {
 		t.Fatalf("%+v, %v", after, err)
 	}
@@ -209,20 +209,20 @@ func TestFilePatch(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		file  uint64
-		patch title.FilePatch
+		patch model.FilePatch
 	}{
-		{"unknown folder", plain.ID, title.FilePatch{FolderID: title.Send(id(99))}},
-		{"another kind", plain.ID, title.FilePatch{Filename: sent("a.txt")}},
-		{"of an abstract", of.ID, title.FilePatch{FolderID: title.Send(id(1))}},
+		{"unknown folder", plain.ID, model.FilePatch{FolderID: model.Send(id(99))}},
+		{"another kind", plain.ID, model.FilePatch{Filename: sent("a.txt")}},
+		{"of an abstract", of.ID, model.FilePatch{FolderID: model.Send(id(1))}},
 	} {
 		_, err := v.Files.Patch(t.Context(), clerk, row.file, row.patch, vault.Match{})
-		kind(t, row.name, err, title.Invalid)
+		kind(t, row.name, err, model.Invalid)
 	}
 	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Where: []store.Where{{Column: store.ColumnFolder, Value: "1"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != plain.ID {
 		t.Errorf("%+v, %v", page, err)
 	}
-	if after, err = v.Files.Patch(t.Context(), clerk, plain.ID, title.FilePatch{FolderID: title.Send(title.Number{})}, vault.Match{}); err != nil || after.FolderID != 0 {
+	if after, err = v.Files.Patch(t.Context(), clerk, plain.ID, model.FilePatch{FolderID: model.Send(model.Number{})}, vault.Match{}); err != nil || after.FolderID != 0 {
 		t.Errorf("out of its folder: %+v, %v", after, err)
 	}
 }
@@ -237,18 +237,18 @@ func TestFolderPatch(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		folder  uint64
-		patch   title.FolderPatch
+		patch   model.FolderPatch
 		refused string // a field
 	}{
-		{"into itself", top.ID, title.FolderPatch{ParentID: title.Send(id(top.ID))}, "parent_id"},
-		{"beneath itself", top.ID, title.FolderPatch{ParentID: title.Send(id(low.ID))}, "parent_id"},
-		{"into an unknown one", top.ID, title.FolderPatch{ParentID: title.Send(id(99))}, "parent_id"},
-		{"a name taken where it goes", low.ID, title.FolderPatch{ParentID: title.Send(id(top.ID))}, "name"},
-		{"a name taken where it is", mid.ID, title.FolderPatch{Name: sent("LOW")}, "name"},
-		{"no name", mid.ID, title.FolderPatch{Name: title.Send(title.Input{})}, "name"},
-		{"its own name in capitals", mid.ID, title.FolderPatch{Name: sent("MID")}, ""},
-		{"to the root", low.ID, title.FolderPatch{ParentID: title.Send(title.Number{})}, ""},
-		{"then the other way round", top.ID, title.FolderPatch{ParentID: title.Send(id(low.ID)), Name: sent("Under")}, ""},
+		{"into itself", top.ID, model.FolderPatch{ParentID: model.Send(id(top.ID))}, "parent_id"},
+		{"beneath itself", top.ID, model.FolderPatch{ParentID: model.Send(id(low.ID))}, "parent_id"},
+		{"into an unknown one", top.ID, model.FolderPatch{ParentID: model.Send(id(99))}, "parent_id"},
+		{"a name taken where it goes", low.ID, model.FolderPatch{ParentID: model.Send(id(top.ID))}, "name"},
+		{"a name taken where it is", mid.ID, model.FolderPatch{Name: sent("LOW")}, "name"},
+		{"no name", mid.ID, model.FolderPatch{Name: model.Send(model.Input{})}, "name"},
+		{"its own name in capitals", mid.ID, model.FolderPatch{Name: sent("MID")}, ""},
+		{"to the root", low.ID, model.FolderPatch{ParentID: model.Send(model.Number{})}, ""},
+		{"then the other way round", top.ID, model.FolderPatch{ParentID: model.Send(id(low.ID)), Name: sent("Under")}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Folders.Patch(t.Context(), clerk, row.folder, row.patch, vault.Match{})
@@ -260,8 +260,8 @@ func TestFolderPatch(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	wantLogged(t, v, fmt.Sprintf(`folder.changed folder:%d name:"Top">"Under" parent_id:null>%d`, top.ID, low.ID))
-	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, title.FolderPatch{Name: sent("Top")}, versions(0))
-	kind(t, "stale", err, title.Stale)
+	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, model.FolderPatch{Name: sent("Top")}, versions(0))
+	kind(t, "stale", err, model.Stale)
 }
 
 func TestFolderRemove(t *testing.T) {
@@ -269,26 +269,26 @@ func TestFolderRemove(t *testing.T) {
 	v, _ := opened(t, nil)
 	top := folder(t, v, "Top", 0)
 	low := folder(t, v, "Low", top.ID)
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{FolderID: id(low.ID)}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(low.ID)}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	remove := func(id uint64) error { return v.Folders.Remove(context.Background(), clerk, id, vault.Match{}) }
-	kind(t, "with a folder in it", remove(top.ID), title.Conflict)
-	kind(t, "with a document in it", remove(low.ID), title.Conflict)
+	kind(t, "with a folder in it", remove(top.ID), model.Conflict)
+	kind(t, "with a document in it", remove(low.ID), model.Conflict)
 	if err := v.Files.Trash(t.Context(), clerk, filed.Files[0].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	kind(t, "stale", v.Folders.Remove(t.Context(), clerk, low.ID, versions(7)), title.Stale)
+	kind(t, "stale", v.Folders.Remove(t.Context(), clerk, low.ID, versions(7)), model.Stale)
 	if err := remove(low.ID); err != nil {
 		t.Fatal(err)
 	}
 	wantLogged(t, v, fmt.Sprintf("folder.removed folder:%d", low.ID))
-	kind(t, "removed", remove(low.ID), title.NotFound)
+	kind(t, "removed", remove(low.ID), model.NotFound)
 	if err := remove(top.ID); err != nil {
 		t.Fatal(err)
 	}
-	back, err := v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[title.File]{})
+	back, err := v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[model.File]{})
 	if err != nil || back.FolderID != 0 {
 		t.Errorf("a document whose folder is gone: %+v, %v", back, err)
 	}
@@ -306,7 +306,7 @@ func wantRefused(t *testing.T, err error, field string) {
 		}
 		return
 	}
-	kind(t, field, err, title.Invalid)
+	kind(t, field, err, model.Invalid)
 	if e := refusalOf(err); len(e) == 0 || e[0].Field != field {
 		t.Errorf("refused %v, want %s", e, field)
 	}
@@ -318,21 +318,21 @@ func TestPatchEnforcesRequired(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	create(t, v) // without its other required one, search_type
-	if _, err := v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{Custom: title.Send(custom("file_number", `"24-1"`))}, vault.Match{}); err != nil {
+	if _, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Send(custom("file_number", `"24-1"`))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	v.Enforce(true)
-	_, err := v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{Custom: title.Send(custom("file_number", "null"))}, vault.Match{})
+	_, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Custom: model.Send(custom("file_number", "null"))}, vault.Match{})
 	wantRefused(t, err, "custom_fields.file_number")
-	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{TaxMap: sent("9")}, vault.Match{})
+	after, err := v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{TaxMap: sent("9")}, vault.Match{})
 	if err != nil || string(after.Abstract.Custom["file_number"]) != `"24-1"` || after.Abstract.TaxMap != "9" {
 		t.Errorf("%+v, %v", after.Abstract, err)
 	}
 }
 
 // refusalOf gives the fields that an error refuses.
-func refusalOf(err error) title.Fields {
-	var e *title.Error
+func refusalOf(err error) model.Fields {
+	var e *model.Error
 	if errors.As(err, &e) {
 		return e.Fields
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // The background work about users: what was gathered is written, what ended goes.
@@ -57,5 +57,5 @@ func (u *Users) flush(ctx context.Context) error {
 // passes reports a record that is gone or damaged: it opens nothing, and must not
 // keep the others waiting.
 func passes(err error) bool {
-	return title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
+	return model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged)
 }

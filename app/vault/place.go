@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Heading is what people know an abstract by: title.Abstract.Heading, else the first
 // text among the fields of its template, else its opaque id, as addresses have it.
-func (v *Vault) Heading(a title.Abstract, template title.Template) string {
+func (v *Vault) Heading(a model.Abstract, template model.Template) string {
 	if heading := a.Heading(); heading != "" {
 		return heading
 	}
@@ -24,7 +24,7 @@ func (v *Vault) Heading(a title.Abstract, template title.Template) string {
 }
 
 // Headings are those of a list, in its order, with the template of each.
-func (a *Abstracts) Headings(ctx context.Context, list ...title.Abstract) (headings []string, err error) {
+func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headings []string, err error) {
 	err = a.v.store.View(ctx, func(t *store.Tx) error {
 		headings = make([]string, 0, len(list))
 		for _, abstract := range list {
@@ -36,20 +36,20 @@ func (a *Abstracts) Headings(ctx context.Context, list ...title.Abstract) (headi
 }
 
 // heading reads the template too, which is worth no refusal.
-func (v *Vault) heading(t *store.Tx, a title.Abstract) string {
+func (v *Vault) heading(t *store.Tx, a model.Abstract) string {
 	if a.Heading() != "" {
-		return v.Heading(a, title.Template{})
+		return v.Heading(a, model.Template{})
 	}
 	template, err := t.Template(a.TemplateID)
 	if err != nil {
-		template = title.Template{}
+		template = model.Template{}
 	}
 	return v.Heading(a, template)
 }
 
 // place is what people know the place of a document by: the heading of its abstract
 // or the name of its folder; "" where it has neither.
-func (v *Vault) place(t *store.Tx, file title.File) (string, error) {
+func (v *Vault) place(t *store.Tx, file model.File) (string, error) {
 	switch {
 	case file.AbstractID != 0:
 		abstract, err := t.Abstract(file.AbstractID)
@@ -65,7 +65,7 @@ func (v *Vault) place(t *store.Tx, file title.File) (string, error) {
 }
 
 // placed says where documents are. A place that cannot be read is worth no refusal.
-func (v *Vault) placed(t *store.Tx, files []title.File) (list []Document) {
+func (v *Vault) placed(t *store.Tx, files []model.File) (list []Document) {
 	for _, f := range files {
 		d := Document{File: f}
 		if place, err := v.place(t, f); err == nil {

@@ -12,13 +12,13 @@ import (
 
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
-func derivedFile(opts vault.Options, file title.File, name string) string {
+func derivedFile(opts vault.Options, file model.File, name string) string {
 	return filepath.Join(opts.Dir, "previews", file.Digest[:2], file.Digest, name)
 }
 
@@ -42,7 +42,7 @@ func TestDeletedPreviewsComeBack(t *testing.T) {
 	if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 400") {
 		t.Errorf("thumbnail %q", got)
 	}
-	if n := f.count(func(a ask) bool { return a.class == reader.View && a.owner == clerk.Record() }); n != 2 {
+	if n := f.count(func(a ask) bool { return a.class == sandbox.View && a.owner == clerk.Record() }); n != 2 {
 		t.Errorf("asked %+v", f.asked)
 	}
 	// The processing of others goes on, too.
@@ -138,12 +138,12 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 		return errTrouble
 	})
 	_, err := v.Files.Page(t.Context(), clerk, file.ID, 10, 600)
-	kind(t, "no page", err, title.NotFound)
-	if _, err := v.Files.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || title.KindOf(err) == title.NotFound {
+	kind(t, "no page", err, model.NotFound)
+	if _, err := v.Files.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || model.KindOf(err) == model.NotFound {
 		t.Errorf("trouble of ours: %v", err)
 	}
 	_, err = v.Files.Page(t.Context(), clerk, 99, 1, 600)
-	kind(t, "no file", err, title.NotFound)
+	kind(t, "no file", err, model.NotFound)
 	if left := under(t, opts.Dir, "previews/tmp"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // processor takes files through their processing after the upload: their text and
@@ -50,7 +50,7 @@ func (p *processor) run(ctx context.Context) {
 	defer hands.Wait()
 	for {
 		next, err := p.look(ctx)
-		if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
+		if err != nil && model.KindOf(err) != model.Closing && ctx.Err() == nil {
 			p.v.log.Error("processing", "error", err)
 			next = processRetry
 		}
@@ -73,7 +73,7 @@ func (p *processor) run(ctx context.Context) {
 func (p *processor) look(ctx context.Context) (next time.Duration, err error) {
 	idle := p.turns.idle()
 	for more := true; more && err == nil; {
-		var list []title.Task
+		var list []model.Task
 		var queued uint64
 		err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
 			queued = t.Count(store.CountTasks)
@@ -123,7 +123,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	task, file, err := p.task(ctx, seq)
 	if task.Seq == 0 {
 		// Its file has gone with it, or a verification names it. Other errors pass.
-		return title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
+		return model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged)
 	}
 	var failure string
 	var text *int
@@ -135,10 +135,10 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	if ctx.Err() != nil {
 		return false // the task stays for the next start
 	}
-	gone := title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged)
+	gone := model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !gone {
 		p.v.log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
-		failure = title.Unread
+		failure = model.Unread
 	}
 	again := err != nil && !gone && task.Attempts+1 < processAttempts
 	err = p.v.store.Update(ctx, nil, func(t *store.Tx) error {
@@ -147,7 +147,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 		}
 		return p.finish(t, task, failure, text)
 	})
-	if err != nil && title.KindOf(err) != title.Closing && ctx.Err() == nil {
+	if err != nil && model.KindOf(err) != model.Closing && ctx.Err() == nil {
 		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
 	}
 	if err == nil {
@@ -157,7 +157,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 }
 
 // task reads a task, whose number is 0 when it can't be read, and its file.
-func (p *processor) task(ctx context.Context, seq uint64) (task title.Task, file title.File, err error) {
+func (p *processor) task(ctx context.Context, seq uint64) (task model.Task, file model.File, err error) {
 	err = p.v.store.View(ctx, func(t *store.Tx) (err error) {
 		if task, err = t.Task(seq); err != nil {
 			task.Seq = 0
@@ -171,11 +171,11 @@ func (p *processor) task(ctx context.Context, seq uint64) (task title.Task, file
 
 // postpone puts the task behind all others, due later with each attempt; that of a
 // file that was purged meanwhile ends.
-func (p *processor) postpone(t *store.Tx, task title.Task) error {
+func (p *processor) postpone(t *store.Tx, task model.Task) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
 	}
-	if _, err := t.AnyFile(task.FileID); title.KindOf(err) == title.NotFound {
+	if _, err := t.AnyFile(task.FileID); model.KindOf(err) == model.NotFound {
 		return nil
 	}
 	task.Attempts++
@@ -185,10 +185,10 @@ func (p *processor) postpone(t *store.Tx, task title.Task) error {
 
 // finish marks a file as processed and takes its task out of the queue, together.
 // A file whose record is damaged can not be marked, now or later.
-func (p *processor) finish(t *store.Tx, task title.Task, failure string, text *int) error {
+func (p *processor) finish(t *store.Tx, task model.Task, failure string, text *int) error {
 	file, err := t.AnyFile(task.FileID)
 	switch {
-	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
+	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
 	case err != nil:
 		return err
 	default:

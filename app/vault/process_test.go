@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -27,7 +27,7 @@ func processed(t *testing.T, v *vault.Vault, id uint64) bool {
 func TestProcessingEnds(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	var files []title.File
+	var files []model.File
 	for n := range 5 { // no poke waits for anybody, though nobody listens yet
 		files = append(files, upload(t, v, pdf("Deed.pdf", fmt.Sprint(n)))...)
 	}
@@ -124,7 +124,7 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 func TestProcessingOfNoFile(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(title.Task{FileID: 99}) })
+	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(model.Task{FileID: 99}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ type spinning struct {
 	owner string
 }
 
-func (s spinning) Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(int, string) error) error {
+func (s spinning) Text(ctx context.Context, r sandbox.Request, lim extract.Limits, emit func(int, string) error) error {
 	if r.Owner == s.owner {
 		<-ctx.Done()
 		return ctx.Err()
@@ -155,7 +155,7 @@ func TestProcessingBesideSlowDocuments(t *testing.T) {
 	slow := upload(t, v, doc{"slow.txt", []byte("slow")})[0]
 	err := v.Store().Update(t.Context(), nil, func(tx *store.Tx) (err error) {
 		for range 5000 {
-			err = errors.Join(err, tx.AddTask(title.Task{FileID: slow.ID, Owner: "key:7"}))
+			err = errors.Join(err, tx.AddTask(model.Task{FileID: slow.ID, Owner: "key:7"}))
 		}
 		return err
 	})

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // turns is whose task is processed next: the oldest of the owner with the fewest in
@@ -28,7 +28,7 @@ type oneTurn struct {
 }
 
 // add notes a task that has come.
-func (t *turns) add(task title.Task) {
+func (t *turns) add(task model.Task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = task.Seq

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // mostPruned is how many snapshots an entry of the log names; the rest are counted.
@@ -14,9 +14,9 @@ const mostPruned = 50
 
 // Pruned writes backup.pruned: these snapshots were removed from that directory. The
 // removing itself needs no vault, and may have been of another one's backups.
-func (b *Backups) Pruned(ctx context.Context, actor title.Actor, from string, removed []string) error {
+func (b *Backups) Pruned(ctx context.Context, actor model.Actor, from string, removed []string) error {
 	if from == "" || len(removed) == 0 {
-		return title.Refusal("removed", "Nothing was removed.")
+		return model.Refusal("removed", "Nothing was removed.")
 	}
 	names := strings.Join(removed[:min(len(removed), mostPruned)], ", ")
 	if more := len(removed) - mostPruned; more > 0 {

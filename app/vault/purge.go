@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // purger ends what has had its time: records in the trash and kept answers.
@@ -68,7 +68,7 @@ func (p *purged) add(more purged) {
 // unless another record has them.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Every time is in microseconds: this is the first at which nothing is due yet.
-	due := purging{v: v, actor: title.System(), before: v.now().Add(time.Microsecond - v.set.TrashKeep)}
+	due := purging{v: v, actor: model.System(), before: v.now().Add(time.Microsecond - v.set.TrashKeep)}
 	gone, err := due.run(ctx)
 	if gone.records > 0 {
 		v.log.Info("purged the trash", "records", gone.records, "files", gone.files)
@@ -85,7 +85,7 @@ func (v *Vault) Purge(ctx context.Context) error {
 // purging is one way through the trash.
 type purging struct {
 	v      *Vault
-	actor  title.Actor
+	actor  model.Actor
 	before time.Time // what went into the trash before then
 	byHand bool      // also what has not had its time in the trash
 	doubt  bool      // the clock leapt: no retention is taken to be over
@@ -216,7 +216,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	item, err := p.v.inTrash(t, e.Noun, e.ID)
 	switch {
-	case title.KindOf(err) == title.NotFound:
+	case model.KindOf(err) == model.NotFound:
 		return Trashed{}, nil
 	case err != nil || item.At.Equal(e.At) && p.lets(item):
 		return item, err
@@ -239,7 +239,7 @@ func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
 		if err != nil {
 			return done, err
 		}
-		in.Files = []title.File{file}
+		in.Files = []model.File{file}
 	}
 	if err := p.lifted(t, at, item); err != nil {
 		return done, err
@@ -282,7 +282,7 @@ func (p *purging) lifted(t *store.Tx, at time.Time, item Trashed) error {
 }
 
 // fileDetail is what the log says of a document besides its number.
-func fileDetail(f title.File) map[string]string {
+func fileDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {
 		detail["abstract"] = record("abstract", f.AbstractID)

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -26,8 +26,8 @@ func TestRestoreTooLate(t *testing.T) {
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v, "order 1 A-1")
 	clock.Move(time.Microsecond)
-	_, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[title.Order]{})
-	kind(t, "too late", err, title.NotFound)
+	_, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
+	kind(t, "too late", err, model.NotFound)
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v)
 	wantLogged(t, v, "order.purged order:1", "order.trashed order:1")
@@ -55,10 +55,10 @@ func TestPurge(t *testing.T) {
 	}
 	for _, f := range gone.Files {
 		missing(t, v, f.ID)
-		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[title.File]{})
-		kind(t, "restore what was purged", err, title.NotFound)
+		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{})
+		kind(t, "restore what was purged", err, model.NotFound)
 	}
-	bytesOf := func(f title.File) error {
+	bytesOf := func(f model.File) error {
 		_, err := os.Stat(opts.Dir + "/blobs/" + f.Digest[:2] + "/" + f.Digest)
 		return err
 	}
@@ -158,11 +158,11 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	v, _, clock := timed(t)
 	filed, order, inbox := create(t, v, pdf("1.pdf", "1")), ordered(t, v, "A-1"), folder(t, v, "Box", 0)
 	v.Reserve(1 << 62)
-	_, err := v.Orders.Patch(t.Context(), clerk, order.ID, title.OrderPatch{Number: sent("A-2")}, vault.Match{})
-	kind(t, "a change", err, title.Full)
+	_, err := v.Orders.Patch(t.Context(), clerk, order.ID, model.OrderPatch{Number: sent("A-2")}, vault.Match{})
+	kind(t, "a change", err, model.Full)
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, filed.Files[0].ID, vault.Match{}))
-	_, err = v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[title.File]{})
+	_, err = v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[model.File]{})
 	done(t, err)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	done(t, v.Folders.Remove(t.Context(), clerk, inbox.ID, vault.Match{}))
@@ -180,7 +180,7 @@ func TestProcessingInTheTrash(t *testing.T) {
 	done(t, v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}))
 	v.Start(1 << 40)
 	idle(t, v)
-	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[title.File]{})
+	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
 	if err != nil || back.Processing || back.Failure != "" || f.count(texts) != 1 {
 		t.Errorf("%+v, %v, %d texts", back, err, f.count(texts))
 	}
@@ -288,7 +288,7 @@ func many(t *testing.T, v *vault.Vault, filed vault.Filed, count int) {
 			if err := tx.PutFile(file); err != nil {
 				return err
 			}
-			if err := tx.AddTask(title.Task{FileID: file.ID}); err != nil {
+			if err := tx.AddTask(model.Task{FileID: file.ID}); err != nil {
 				return err
 			}
 			abstract.Files = append(abstract.Files, file.ID)

@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Purged is what came of a purge by hand.
@@ -26,7 +26,7 @@ type Purged struct {
 // and frees the space before it returns. Only administrators and the operator may.
 // Conflict when the retention keeps the record, unless lift says why that does not
 // count. NotFound when it is not in the trash, or went there along with its abstract.
-func (s *Trash) Purge(ctx context.Context, actor title.Actor, noun string, id uint64, lift string) (Purged, error) {
+func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id uint64, lift string) (Purged, error) {
 	lift, err := liftReason(lift)
 	if err != nil {
 		return Purged{}, err
@@ -55,7 +55,7 @@ func (s *Trash) Purge(ctx context.Context, actor title.Actor, noun string, id ui
 
 // Empty removes everything from the trash permanently that the retention does not keep,
 // and frees the space before it returns. Only administrators and the operator may.
-func (s *Trash) Empty(ctx context.Context, actor title.Actor) (Purged, error) {
+func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	if err := s.v.inspect(ctx, actor, nil); err != nil {
 		return Purged{}, err
 	}
@@ -79,7 +79,7 @@ func (s *Trash) Empty(ctx context.Context, actor title.Actor) (Purged, error) {
 // Purgeable counts the entries of the trash that Empty would purge, and those that it
 // would leave.
 func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
-	p := s.v.byHand(ctx, title.System())
+	p := s.v.byHand(ctx, model.System())
 	for behind := (store.TrashEntry{}); ; {
 		list, last, stay, err := p.look(ctx, behind)
 		due, kept = due+len(list), kept+stay
@@ -91,7 +91,7 @@ func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 }
 
 // byHand purges what is in the trash now.
-func (v *Vault) byHand(ctx context.Context, actor title.Actor) *purging {
+func (v *Vault) byHand(ctx context.Context, actor model.Actor) *purging {
 	return &purging{v: v, actor: actor, before: v.now().Add(time.Microsecond), byHand: true, doubt: v.purger.rests(ctx)}
 }
 
@@ -101,22 +101,22 @@ func (p *purging) refuses(item Trashed) error {
 	case p.lets(item):
 		return nil
 	case p.v.now().Before(item.Retained):
-		return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf(
+		return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf(
 			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.Retained.Format("Jan 2, 2006"))}
 	}
-	return &title.Error{Kind: title.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
+	return &model.Error{Kind: model.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
 }
 
 // mostReason is how long a reason may be, in characters.
-const mostReason = title.MaxLine
+const mostReason = model.MaxLine
 
 func liftReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if utf8.RuneCountInString(reason) > mostReason {
-		return "", title.Refusal("reason", fmt.Sprintf("The reason must not be longer than %d characters.", mostReason))
+		return "", model.Refusal("reason", fmt.Sprintf("The reason must not be longer than %d characters.", mostReason))
 	}
 	if !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", title.Refusal("reason", "The reason must be one line of text.")
+		return "", model.Refusal("reason", "The reason must be one line of text.")
 	}
 	return reason, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -22,7 +22,7 @@ func TestPurgeByHand(t *testing.T) {
 		id   uint64
 	}{{"order", order.ID}, {"file", loose[0].ID}, {"abstract", 1}, {"file", 99}, {"folder", 1}, {"", 0}} {
 		_, err := v.Trash.Purge(t.Context(), clerk, row.noun, row.id, "")
-		kind(t, "what is not in the trash: "+row.noun, err, title.NotFound)
+		kind(t, "what is not in the trash: "+row.noun, err, model.NotFound)
 	}
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
 	done(t, v.Files.Trash(t.Context(), clerk, loose[0].ID, vault.Match{}))
@@ -30,17 +30,17 @@ func TestPurgeByHand(t *testing.T) {
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 
 	_, err := v.Trash.Purge(t.Context(), clerk, "file", filed.Files[0].ID, "a reason")
-	kind(t, "a document that went along with its abstract", err, title.NotFound)
+	kind(t, "a document that went along with its abstract", err, model.NotFound)
 	_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, " ")
-	kind(t, "under the retention", err, title.Conflict)
+	kind(t, "under the retention", err, model.Conflict)
 	if until := filed.Abstract.CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006"); !strings.Contains(err.Error(), until) {
 		t.Errorf("%q does not say %s", err, until)
 	}
-	for _, reason := range []string{"two\nlines", strings.Repeat("x", title.MaxLine+1), "\xff"} {
+	for _, reason := range []string{"two\nlines", strings.Repeat("x", model.MaxLine+1), "\xff"} {
 		_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, reason)
-		kind(t, fmt.Sprintf("reason %.10q", reason), err, title.Invalid)
+		kind(t, fmt.Sprintf("reason %.10q", reason), err, model.Invalid)
 	}
-	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}), "order 1 A-1", "file 1 loose.pdf", "file 3 dead.pdf")
+	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "order 1 A-1", "file 1 loose.pdf", "file 3 dead.pdf")
 
 	purge := func(noun string, id uint64, reason string, want vault.Purged) {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestPurgeByHand(t *testing.T) {
 			t.Errorf("purge %s %d: %+v, %v, want %+v", noun, id, gone, err, want)
 		}
 		_, err = v.Trash.Purge(t.Context(), clerk, noun, id, reason)
-		kind(t, "twice", err, title.NotFound)
+		kind(t, "twice", err, model.NotFound)
 		vaulttest.Verify(t, v)
 	}
 	size := func(i int) int64 { return filed.Files[i].Size }
@@ -65,8 +65,8 @@ func TestPurgeByHand(t *testing.T) {
 		"retention.lifted abstract:1", "file.purged file:3", "file.purged file:1", "order.purged order:1")
 	log := logged(t, v, 7)
 	for i, want := range []map[string]string{
-		{"name": v.Heading(title.Abstract{ID: 1}, title.Template{}), "files": "2"}, {"name": "2.pdf", "abstract": "abstract:1"}, {"name": "1.pdf"},
-		{"reason": "court order 26-1", "until": "2046-05-29T04:00:00Z", "name": v.Heading(title.Abstract{ID: 1}, title.Template{})},
+		{"name": v.Heading(model.Abstract{ID: 1}, model.Template{}), "files": "2"}, {"name": "2.pdf", "abstract": "abstract:1"}, {"name": "1.pdf"},
+		{"reason": "court order 26-1", "until": "2046-05-29T04:00:00Z", "name": v.Heading(model.Abstract{ID: 1}, model.Template{})},
 		{"name": "dead.pdf", "sha256": loose[2].Digest}, {"name": "loose.pdf"}, {"name": "A-1"},
 	} {
 		for name, text := range want {
@@ -104,7 +104,7 @@ func TestEmptyTheTrash(t *testing.T) {
 	if want := (vault.Purged{Records: 301, Files: 1, Kept: 1, Freed: f.Size}); err != nil || gone != want {
 		t.Errorf("%+v, %v, want %+v", gone, err, want)
 	}
-	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}))
+	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 	wantLogged(t, v, "trash.emptied ", fmt.Sprintf("file.purged file:%d", f.ID), "order.purged order:300")
 	if e := logged(t, v, 1)[0]; before != 1 || e.Detail["records"] != "301" || e.Detail["files"] != "1" || e.Detail["kept"] != "1" {
 		t.Errorf("%+v, and %d entries before", e, before)
@@ -121,18 +121,18 @@ func TestWhoMayPurge(t *testing.T) {
 	p := peopled(t, nil)
 	ordered(t, p.Vault, "A-1")
 	done(t, p.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
-	for _, role := range title.Roles() {
+	for _, role := range model.Roles() {
 		p.user(t, string(role), role)
 	}
-	_, key, err := p.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "k"})
+	_, key, err := p.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "k"})
 	done(t, err)
 	for _, row := range []struct {
 		name  string
-		actor title.Actor
-		want  title.Kind
+		actor model.Actor
+		want  model.Kind
 	}{
-		{"a viewer", p.actor(t, "viewer"), title.Forbidden}, {"staff", p.actor(t, "staff"), title.Forbidden},
-		{"a key", title.Actor{Kind: title.ByKey, ID: key.ID}, title.Forbidden}, {"a session that ended", title.Actor{Kind: title.ByUser, ID: 1, Session: "00"}, title.Unauthenticated},
+		{"a viewer", p.actor(t, "viewer"), model.Forbidden}, {"staff", p.actor(t, "staff"), model.Forbidden},
+		{"a key", model.Actor{Kind: model.ByKey, ID: key.ID}, model.Forbidden}, {"a session that ended", model.Actor{Kind: model.ByUser, ID: 1, Session: "00"}, model.Unauthenticated},
 	} {
 		_, err := p.Trash.Purge(t.Context(), row.actor, "order", 1, "")
 		kind(t, row.name+" purges", err, row.want)
@@ -178,7 +178,7 @@ func TestPurgeDuringAnUploadOfTheSameBytes(t *testing.T) {
 	if gone, err := v.Trash.Purge(t.Context(), clerk, "file", file.ID, ""); err != nil || gone.Records != 1 {
 		t.Fatalf("%+v, %v", gone, err)
 	}
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, arriving, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, arriving, vault.Keep[vault.Filed]{})
 	done(t, err)
 	if string(content(t, v, filed.Files[0].ID)) != string(vaulttest.PDF(1, "1")) {
 		t.Error("the document differs")

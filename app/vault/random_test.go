@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -58,8 +58,8 @@ func (p *player) step() {
 		p.tray.Discard()
 		p.tray = nil
 	}
-	switch title.KindOf(err) {
-	case title.NotFound, title.Invalid, title.Conflict, title.Stale:
+	switch model.KindOf(err) {
+	case model.NotFound, model.Invalid, model.Conflict, model.Stale:
 		return
 	}
 	if err != nil {
@@ -72,9 +72,9 @@ func (p *player) step() {
 // number names a record that was made, or will be.
 func (p *player) number() uint64 { return 1 + p.r.Uint64N(12) }
 
-func (p *player) folder() title.Number {
+func (p *player) folder() model.Number {
 	if p.r.IntN(3) == 0 {
-		return title.Number{}
+		return model.Number{}
 	}
 	return id(p.number())
 }
@@ -110,25 +110,25 @@ func verbs() []verb {
 func abstractVerbs() []verb {
 	return []verb{
 		{"abstract create", func(p *player) error {
-			return fails(p.v.Abstracts.Create(p.Context(), clerk, title.AbstractDraft{}, p.docs(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Abstracts.Create(p.Context(), clerk, model.AbstractDraft{}, p.docs(), vault.Keep[vault.Filed]{}))
 		}},
 		{"abstract attach", func(p *player) error {
-			return fails(p.v.Abstracts.Attach(p.Context(), clerk, p.number(), title.UploadDraft{}, p.docs(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Abstracts.Attach(p.Context(), clerk, p.number(), model.UploadDraft{}, p.docs(), vault.Keep[vault.Filed]{}))
 		}},
 		{"abstract patch", func(p *player) error {
-			return fails(p.v.Abstracts.Patch(p.Context(), clerk, p.number(), title.AbstractPatch{Status: sent("Complete"),
-				PropertyPatch: title.PropertyPatch{County: sent(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
+			return fails(p.v.Abstracts.Patch(p.Context(), clerk, p.number(), model.AbstractPatch{Status: sent("Complete"),
+				PropertyPatch: model.PropertyPatch{County: sent(fmt.Sprint("county ", p.r.IntN(3)))}}, p.match()))
 		}},
 		{"abstract reorder", func(p *player) error {
 			filed, err := p.v.Abstracts.Get(p.Context(), p.number())
 			if err != nil {
 				return err
 			}
-			order := title.Numbers{Array: true}
+			order := model.Numbers{Array: true}
 			for _, i := range p.r.Perm(len(filed.Files)) {
 				order.Items = append(order.Items, id(filed.Files[i].ID))
 			}
-			return fails(p.v.Abstracts.Patch(p.Context(), clerk, filed.Abstract.ID, title.AbstractPatch{Files: title.Send(order)}, vault.Match{}))
+			return fails(p.v.Abstracts.Patch(p.Context(), clerk, filed.Abstract.ID, model.AbstractPatch{Files: model.Send(order)}, vault.Match{}))
 		}},
 		{"abstract trash", func(p *player) error { return p.v.Abstracts.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"abstract restore", func(p *player) error {
@@ -147,20 +147,20 @@ func abstractVerbs() []verb {
 func fileVerbs() []verb {
 	return []verb{
 		{"upload", func(p *player) error {
-			return fails(p.v.Files.Upload(p.Context(), clerk, title.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Keep[vault.Filed]{}))
+			return fails(p.v.Files.Upload(p.Context(), clerk, model.UploadDraft{FolderID: p.folder()}, p.docs(), vault.Keep[vault.Filed]{}))
 		}},
 		{"file patch", func(p *player) error {
-			return fails(p.v.Files.Patch(p.Context(), clerk, p.number(), title.FilePatch{FolderID: title.Send(p.folder())}, p.match()))
+			return fails(p.v.Files.Patch(p.Context(), clerk, p.number(), model.FilePatch{FolderID: model.Send(p.folder())}, p.match()))
 		}},
 		{"file trash", func(p *player) error { return p.v.Files.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"file restore", func(p *player) error {
-			return fails(p.v.Files.Restore(p.Context(), clerk, p.number(), vault.Keep[title.File]{}))
+			return fails(p.v.Files.Restore(p.Context(), clerk, p.number(), vault.Keep[model.File]{}))
 		}},
 		{"folder create", func(p *player) error {
-			return fails(p.v.Folders.Create(p.Context(), clerk, title.FolderDraft{Name: title.Given(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Keep[title.Folder]{}))
+			return fails(p.v.Folders.Create(p.Context(), clerk, model.FolderDraft{Name: model.Given(fmt.Sprint(p.r.IntN(9))), ParentID: p.folder()}, vault.Keep[model.Folder]{}))
 		}},
 		{"folder patch", func(p *player) error {
-			return fails(p.v.Folders.Patch(p.Context(), clerk, p.number(), title.FolderPatch{ParentID: title.Send(p.folder())}, p.match()))
+			return fails(p.v.Folders.Patch(p.Context(), clerk, p.number(), model.FolderPatch{ParentID: model.Send(p.folder())}, p.match()))
 		}},
 		{"folder remove", func(p *player) error { return p.v.Folders.Remove(p.Context(), clerk, p.number(), p.match()) }},
 	}
@@ -169,14 +169,14 @@ func fileVerbs() []verb {
 func otherVerbs() []verb {
 	return []verb{
 		{"order create", func(p *player) error {
-			return fails(p.v.Orders.Create(p.Context(), clerk, title.OrderDraft{Number: title.Given(fmt.Sprint(p.r.IntN(5)))}, kept[title.Order](byte(p.r.IntN(99)))))
+			return fails(p.v.Orders.Create(p.Context(), clerk, model.OrderDraft{Number: model.Given(fmt.Sprint(p.r.IntN(5)))}, kept[model.Order](byte(p.r.IntN(99)))))
 		}},
 		{"order patch", func(p *player) error {
-			return fails(p.v.Orders.Patch(p.Context(), clerk, p.number(), title.OrderPatch{Number: sent(fmt.Sprint(p.r.IntN(5)))}, p.match()))
+			return fails(p.v.Orders.Patch(p.Context(), clerk, p.number(), model.OrderPatch{Number: sent(fmt.Sprint(p.r.IntN(5)))}, p.match()))
 		}},
 		{"order trash", func(p *player) error { return p.v.Orders.Trash(p.Context(), clerk, p.number(), p.match()) }},
 		{"order restore", func(p *player) error {
-			return fails(p.v.Orders.Restore(p.Context(), clerk, p.number(), vault.Keep[title.Order]{}))
+			return fails(p.v.Orders.Restore(p.Context(), clerk, p.number(), vault.Keep[model.Order]{}))
 		}},
 		{"time passes", func(p *player) error {
 			p.clock.Move(time.Duration(p.r.Int64N(int64(6 * 24 * time.Hour))))
@@ -192,10 +192,10 @@ func otherVerbs() []verb {
 func (p *player) end(dir string) {
 	done(p.T, p.v.Sweep(p.Context()))
 	named := map[string]bool{}
-	var files []title.File
+	var files []model.File
 	done(p.T, p.v.Store().View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.FilesFrom(1, 10_000); return err }))
 	for _, f := range files {
-		if _, err := blob.ParseDigest(f.Digest); err != nil {
+		if _, err := blobstore.ParseDigest(f.Digest); err != nil {
 			p.Error(err)
 		}
 		named[f.Digest] = true
@@ -206,7 +206,7 @@ func (p *player) end(dir string) {
 	for n := range uint64(1000) { // more than were made
 		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), clerk, n, vault.Match{}), p.v.Orders.Trash(p.Context(), clerk, n, vault.Match{}),
 			p.v.Files.Trash(p.Context(), clerk, n, vault.Match{})} {
-			if err != nil && title.KindOf(err) != title.NotFound {
+			if err != nil && model.KindOf(err) != model.NotFound {
 				p.Error(err)
 			}
 		}

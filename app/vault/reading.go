@@ -11,9 +11,9 @@ import (
 
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // making lets one picture be made once, however many wait for it.
@@ -53,7 +53,7 @@ func (m *making) begin(ctx context.Context, what string) (end func(), err error)
 
 // Sizes gives the size of every page of a document, in order; it is kept when it was
 // read once. NotFound when there is no such document, or there are no pictures of it.
-func (f *Files) Sizes(ctx context.Context, actor title.Actor, id uint64) ([]extract.Size, error) {
+func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extract.Size, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -61,21 +61,21 @@ func (f *Files) Sizes(ctx context.Context, actor title.Actor, id uint64) ([]extr
 	if kept := f.keptSizes(file); kept != nil {
 		return kept, nil
 	}
-	sizes, err := f.v.readSizes(ctx, file, actor.Record(), reader.View)
-	if reader.Final(err) {
-		return nil, &title.Error{Kind: title.NotFound, Message: "There are no pictures of this document.", Err: err}
+	sizes, err := f.v.readSizes(ctx, file, actor.Record(), sandbox.View)
+	if sandbox.Final(err) {
+		return nil, &model.Error{Kind: model.NotFound, Message: "There are no pictures of this document.", Err: err}
 	}
 	return sizes, err
 }
 
 // readSizes reads them anew and keeps them.
-func (v *Vault) readSizes(ctx context.Context, file title.File, owner string, class reader.Class) ([]extract.Size, error) {
+func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) ([]extract.Size, error) {
 	r, done, err := v.request(ctx, file, owner, class)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	r.Whole = class == reader.View
+	r.Whole = class == sandbox.View
 	sizes, err := v.reader.Sizes(ctx, r, v.set.Extract)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (v *Vault) readSizes(ctx context.Context, file title.File, owner string, cl
 }
 
 // keptSizes is nil where there are none, or no sane ones.
-func (f *Files) keptSizes(file title.File) (sizes []extract.Size) {
+func (f *Files) keptSizes(file model.File) (sizes []extract.Size) {
 	kept, err := f.v.derived.Get(file.Digest, derived.Sizes)
 	if err != nil {
 		return nil
@@ -119,7 +119,7 @@ const around = 60
 // document at a time, as they read the page before.
 const findAtOnce = "find in a document: "
 
-var errFindLate = &title.Error{Kind: title.Closing, Message: "To look through this document took too long; look for something else, or try again."}
+var errFindLate = &model.Error{Kind: model.Closing, Message: "To look through this document took too long; look for something else, or try again."}
 
 // Find gives the places of a phrase in the text of a document, in order, and whether
 // there may be more than these: more than MostHits, or in what could not be looked
@@ -127,13 +127,13 @@ var errFindLate = &title.Error{Kind: title.Closing, Message: "To look through th
 // break (extract.Phrase). NotFound when there is no such document, or it can have no
 // text; no hits where it has none; Closing when the time was over before the first. What
 // one actor looks for is done one after the other.
-func (f *Files) Find(ctx context.Context, actor title.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
+func (f *Files) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Spot, more bool, err error) {
 	return f.find(ctx, actor, id, newSpotting(typed, nil))
 }
 
 // FindWords is Find for each of several phrases, those of extract.Each: on the pages that
 // have all of them, where there are any, and page is one of those; 0 is any page.
-func (f *Files) FindWords(ctx context.Context, actor title.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
+func (f *Files) FindWords(ctx context.Context, actor model.Actor, id uint64, each []string, page int) (hits []Spot, more bool, err error) {
 	s := newSpotting(strings.Join(each, " "), each)
 	s.from = page
 	return f.find(ctx, actor, id, s)
@@ -196,7 +196,7 @@ func (s *spotting) found() (hits []Spot, more bool) {
 	return hits[:min(len(hits), MostHits)], len(hits) > MostHits
 }
 
-func (f *Files) find(ctx context.Context, actor title.Actor, id uint64, s *spotting) (hits []Spot, more bool, err error) {
+func (f *Files) find(ctx context.Context, actor model.Actor, id uint64, s *spotting) (hits []Spot, more bool, err error) {
 	if s.phrase.Empty() {
 		_, err := f.Get(ctx, id)
 		return nil, false, err
@@ -231,7 +231,7 @@ func (f *Files) find(ctx context.Context, actor title.Actor, id uint64, s *spott
 
 // TextPages gives how many pages of a document have text: as its processing counted them,
 // and otherwise by reading the text. NotFound when there is no such document.
-func (f *Files) TextPages(ctx context.Context, actor title.Actor, id uint64) (n int, err error) {
+func (f *Files) TextPages(ctx context.Context, actor model.Actor, id uint64) (n int, err error) {
 	file, err := f.Get(ctx, id)
 	if err != nil || file.TextPages != nil {
 		if err == nil {
@@ -245,7 +245,7 @@ func (f *Files) TextPages(ctx context.Context, actor title.Actor, id uint64) (n 
 		}
 		return nil
 	})
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		return 0, nil // it can have none
 	}
 	return n, err
@@ -264,7 +264,7 @@ func (v *Vault) Unsearchable(ctx context.Context) (n uint64, all bool, err error
 
 // looking waits for the actor's turn, and gives the time that a look through a document
 // may take, the wait among it.
-func (f *Files) looking(ctx context.Context, actor title.Actor) (late context.Context, leave func(), err error) {
+func (f *Files) looking(ctx context.Context, actor model.Actor) (late context.Context, leave func(), err error) {
 	late, cancel := context.WithTimeout(ctx, f.v.set.Search.deadline())
 	end, err := f.v.making.begin(late, findAtOnce+actor.Record())
 	if err != nil {
@@ -307,26 +307,26 @@ func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 // Marks gives where on a page, from 1, the places of a phrase are to be seen: for
 // each, in the order of Find, its rectangles in fractions of the page. NotFound when
 // there is no such document or page, or nobody can tell, as of all but PDFs.
-func (f *Files) Marks(ctx context.Context, actor title.Actor, id uint64, page int, typed string) ([][]extract.Rect, error) {
+func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]extract.Rect, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	r, done, err := f.v.request(ctx, file, actor.Record(), reader.View)
+	r, done, err := f.v.request(ctx, file, actor.Record(), sandbox.View)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	r.Whole = true
 	marks, err := f.v.reader.Marks(ctx, r, page, typed, f.v.set.Extract)
-	if reader.Final(err) {
-		return nil, &title.Error{Kind: title.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
+	if sandbox.Final(err) {
+		return nil, &model.Error{Kind: model.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
 	}
 	return marks, err
 }
 
 // made sees to it that a picture is there, made by whoever asked for it first.
-func (f *Files) made(ctx context.Context, actor title.Actor, file title.File, name string, page, width int) error {
+func (f *Files) made(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
 	end, err := f.v.making.begin(ctx, file.Digest+name)
 	if err != nil {
 		return err
@@ -335,5 +335,5 @@ func (f *Files) made(ctx context.Context, actor title.Actor, file title.File, na
 	if f.v.derived.Has(file.Digest, name) {
 		return nil // meanwhile
 	}
-	return f.v.derivePicture(ctx, file, actor.Record(), reader.View, name, page, width)
+	return f.v.derivePicture(ctx, file, actor.Record(), sandbox.View, name, page, width)
 }

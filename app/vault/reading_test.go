@@ -13,8 +13,8 @@ import (
 
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -93,9 +93,9 @@ func TestSizesAreKept(t *testing.T) {
 	}
 	words := upload(t, v, doc{"Search.txt", []byte("judgments")})[0]
 	_, err := v.Files.Sizes(t.Context(), clerk, words.ID)
-	kind(t, "a text", err, title.NotFound)
+	kind(t, "a text", err, model.NotFound)
 	_, err = v.Files.Sizes(t.Context(), clerk, 99)
-	kind(t, "no file", err, title.NotFound)
+	kind(t, "no file", err, model.NotFound)
 }
 
 func TestFindPhrase(t *testing.T) {
@@ -123,9 +123,9 @@ func TestFindPhrase(t *testing.T) {
 		}
 	}
 	_, _, err = v.Files.Find(t.Context(), clerk, 99, "a")
-	kind(t, "no file", err, title.NotFound)
+	kind(t, "no file", err, model.NotFound)
 	_, err = v.Files.Marks(t.Context(), clerk, file.ID, 1, "a")
-	kind(t, "no marks", err, title.NotFound)
+	kind(t, "no marks", err, model.NotFound)
 }
 
 // pagedReader reads a long document.
@@ -134,7 +134,7 @@ type pagedReader struct {
 	pages int
 }
 
-func (p pagedReader) Text(_ context.Context, _ reader.Request, _ extract.Limits, emit func(int, string) error) error {
+func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
 	for i := range p.pages {
 		if err := emit(i+1, fmt.Sprintf("Page %d of %d. %s", i+1, p.pages, strings.Repeat("whereas ", 20))); err != nil {
 			return err
@@ -186,18 +186,18 @@ func TestFindHasAnEnd(t *testing.T) {
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Nanosecond })
 	file := upload(t, v, doc{"Search.txt", []byte("zebra")})[0]
 	_, _, err := v.Files.Find(t.Context(), clerk, file.ID, "zebra")
-	kind(t, "no time", err, title.Closing)
+	kind(t, "no time", err, model.Closing)
 }
 
 // Who looks already does so alone, and others are not held up by them.
 func TestFindIsDoneOnceAtATime(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Second })
-	other := title.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
+	other := model.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
 	small := upload(t, v, doc{"Small.txt", []byte("zebra")})[0]
 	err := v.Looks(t.Context(), clerk, func() {
 		_, _, err := v.Files.Find(t.Context(), clerk, small.ID, "zebra")
-		kind(t, "two at once", err, title.Closing)
+		kind(t, "two at once", err, model.Closing)
 		if spots, _, err := v.Files.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(spots) != 1 {
 			t.Errorf("another: %d, %v", len(spots), err)
 		}
@@ -220,7 +220,7 @@ func TestTrashedFile(t *testing.T) {
 	v, _ := opened(t, faked(&fakeReader{}))
 	file := upload(t, v, pdf("Deed.pdf", "a"))[0]
 	_, err := v.Files.Trashed(t.Context(), file.ID)
-	kind(t, "live", err, title.NotFound)
+	kind(t, "live", err, model.NotFound)
 	if err := v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,5 +228,5 @@ func TestTrashedFile(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = v.Files.Trashed(t.Context(), 99)
-	kind(t, "no file", err, title.NotFound)
+	kind(t, "no file", err, model.NotFound)
 }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -63,8 +63,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	done(t, err)
 	defer closed(t, v)
 	readAll(t, v, t.TempDir())
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, vault.Keep[title.Order]{})
-	kind(t, "an order", err, title.Closing)
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, vault.Keep[model.Order]{})
+	kind(t, "an order", err, model.Closing)
 }
 
 // fillDisk leaves no byte free.
@@ -109,7 +109,7 @@ func TestFullDiskIsReadable(t *testing.T) {
 	done(t, err)
 	defer closed(t, v)
 	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(vault.BackupProgress) {})
-	kind(t, "an encrypted backup without space for a copy", err, title.Full)
+	kind(t, "an encrypted backup without space for a copy", err, model.Full)
 	t.Setenv("TMPDIR", to)
 	readAll(t, v, filepath.Join(to, "sealed"))
 	blob := filepath.Join(opts.Dir, "blobs", stored[0].Digest[:2], stored[0].Digest)

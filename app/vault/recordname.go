@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // RecordName is what people know a record of the log by.
@@ -37,36 +37,36 @@ func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordN
 
 // name is of one record; a damaged one has none, which is no failure of who asks.
 func (v *Vault) name(t *store.Tx, noun string, id uint64) (name RecordName, ok bool) {
-	var in *title.Trashed
+	var in *model.Trashed
 	var err error
 	switch noun {
 	case abstractNoun.name:
-		var a title.Abstract
+		var a model.Abstract
 		if a, err = t.AnyAbstract(id); err == nil {
 			name.Text, in = v.heading(t, a), a.Trashed
 		}
 	case orderNoun.name:
-		var o title.Order
+		var o model.Order
 		o, err = t.AnyOrder(id)
 		name.Text, in = o.Number, o.Trashed
 	case "file":
-		var f title.File
+		var f model.File
 		f, err = t.AnyFile(id)
 		name.Text, in = f.Filename, f.Trashed
 	case "folder":
-		var f title.Folder
+		var f model.Folder
 		f, err = t.Folder(id)
 		name.Text = f.Name
 	case "template":
-		var d title.Template
+		var d model.Template
 		d, err = t.Template(id)
 		name.Text = d.Name
 	case "user":
-		var u title.User
+		var u model.User
 		u, err = t.User(id)
 		name.Text = u.Name
 	case "key":
-		var k title.Key
+		var k model.Key
 		k, err = t.Key(id)
 		name.Text = k.Name
 	default:

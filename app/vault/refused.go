@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"sync"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // refusals gathers sign-ins that failed, for the log of events: a guesser must not
@@ -82,7 +82,7 @@ func (r *refusals) event(t *store.Tx, from refusedFrom, tries int) error {
 	if from.user != 0 {
 		about = record("user", from.user)
 	}
-	return r.v.event(t, r.v.now(), title.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
+	return r.v.event(t, r.v.now(), model.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
 }
 
 func (r *refusals) giveBack(seen map[refusedFrom]int) {

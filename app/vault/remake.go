@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // remaker has the texts made again that the index of words did not find when a document
@@ -129,7 +129,7 @@ func (r *remaker) tell(ctx context.Context, some bool) error {
 func (r *remaker) queue(t *store.Tx, id uint64) error {
 	file, err := t.File(id)
 	switch {
-	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
+	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
 		t.TouchFile(id)
 		return nil
 	case err != nil:
@@ -139,5 +139,5 @@ func (r *remaker) queue(t *store.Tx, id uint64) error {
 		return nil
 	}
 	file.Processing, file.Failure = true, ""
-	return errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: id, Owner: remakeOwner, At: r.v.now()}))
+	return errors.Join(t.PutFile(file), t.AddTask(model.Task{FileID: id, Owner: remakeOwner, At: r.v.now()}))
 }

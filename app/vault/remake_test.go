@@ -13,7 +13,7 @@ import (
 
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -66,7 +66,7 @@ func begun(t *testing.T, opts vault.Options) *vault.Vault {
 func foundCount(t *testing.T, v *vault.Vault, text string) int {
 	t.Helper()
 	page, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: text, Limit: 1})
-	if err != nil && title.KindOf(err) != title.Closing {
+	if err != nil && model.KindOf(err) != model.Closing {
 		t.Fatal(err)
 	}
 	return page.Counts["file"]

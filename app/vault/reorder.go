@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Move is how documents of an abstract change places: one of them goes elsewhere, or
@@ -20,7 +20,7 @@ type Move struct {
 
 // Reorder puts the documents of an abstract into another order, as they stand by then.
 // NotFound when there is no such abstract.
-func (a *Abstracts) Reorder(ctx context.Context, actor title.Actor, id uint64, move Move) (Filed, error) {
+func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, move Move) (Filed, error) {
 	return patch(ctx, a.v, abstractNoun, actor, id, Match{}, func(_ *store.Tx, old Filed) (Filed, error) {
 		now := old
 		now.Abstract.Files = move.order(old.Abstract.Files)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Repaired is what a Repair did, and what the verification after it found.
@@ -30,7 +30,7 @@ const repairAtOnce = 256 // tasks of one commit
 // Changes wait meanwhile, and lists are refused. It touches nothing at all where the
 // file of the database is damaged, or where an index is all that is left of a
 // document: the findings say so then. Closing on a vault that takes no writes.
-func (v *Vault) Repair(ctx context.Context, actor title.Actor, progress func(done, total int)) (r Repaired, err error) {
+func (v *Vault) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r Repaired, err error) {
 	if err := v.store.Failed(); err != nil {
 		return r, readOnly(err)
 	}
@@ -91,7 +91,7 @@ func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]sto
 		return nil, err
 	}
 	orphans := 0
-	err = v.blobs.Walk(ctx, func(e blob.Entry) error {
+	err = v.blobs.Walk(ctx, func(e blobstore.Entry) error {
 		return v.store.View(ctx, func(t *store.Tx) error {
 			if !t.DigestInUse(e.Digest) {
 				orphans++
@@ -110,11 +110,11 @@ func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]sto
 // nothing but the index of digests tells of them. Made anew, it would hand them over
 // to the sweep.
 func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
-	err = copied.Digests(func(d [32]byte, files []title.File) error {
+	err = copied.Digests(func(d [32]byte, files []model.File) error {
 		gone := 0
 		err := copied.View(func(t *store.Tx) error {
 			for _, file := range files {
-				if _, err := t.AnyFile(file.ID); title.KindOf(err) == title.NotFound {
+				if _, err := t.AnyFile(file.ID); model.KindOf(err) == model.NotFound {
 					gone++
 				}
 			}
@@ -125,14 +125,14 @@ func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error
 		}
 		if _, err := v.blobs.Has(d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
-				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blob.Digest(d))})
+				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blobstore.Digest(d))})
 		}
 		return nil
 	})
 	return lost, err
 }
 
-func (v *Vault) repair(ctx context.Context, actor title.Actor, r *Repaired) (err error) {
+func (v *Vault) repair(ctx context.Context, actor model.Actor, r *Repaired) (err error) {
 	// What it finds on the way, the verification finds again.
 	if err := v.store.Rebuild(ctx, func(store.Finding) {}); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (v *Vault) repair(ctx context.Context, actor title.Actor, r *Repaired) (err
 
 // repairQueue gives every file that waits for its processing its task, and takes out
 // those that lead nowhere.
-func (v *Vault) repairQueue(ctx context.Context, actor title.Actor, r *Repaired) error {
+func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired) error {
 	defer v.processor.poke()
 	for done := repairAtOnce; done == repairAtOnce; r.Dropped += done {
 		err := v.administer(ctx, actor, nil, func(t *store.Tx) (err error) {
@@ -189,7 +189,7 @@ func (v *Vault) repairQueue(ctx context.Context, actor title.Actor, r *Repaired)
 }
 
 // requeue looks once more: a file may have been processed or purged meanwhile.
-func (v *Vault) requeue(t *store.Tx, actor title.Actor, files []uint64) (added int, err error) {
+func (v *Vault) requeue(t *store.Tx, actor model.Actor, files []uint64) (added int, err error) {
 	for _, id := range files {
 		file, err := t.AnyFile(id)
 		switch {
@@ -198,7 +198,7 @@ func (v *Vault) requeue(t *store.Tx, actor title.Actor, files []uint64) (added i
 		case err != nil:
 			return 0, err
 		}
-		if err := t.AddTask(title.Task{FileID: id, Owner: actor.Record(), At: v.now()}); err != nil {
+		if err := t.AddTask(model.Task{FileID: id, Owner: actor.Record(), At: v.now()}); err != nil {
 			return 0, err
 		}
 		added++
@@ -218,7 +218,7 @@ func (v *Vault) repairSweep(ctx context.Context, r *Repaired) error {
 	}
 	swept, err := v.sweep(ctx)
 	r.Orphans = swept.Removed
-	if err != nil && ctx.Err() == nil && title.KindOf(err) != title.Closing {
+	if err != nil && ctx.Err() == nil && model.KindOf(err) != model.Closing {
 		v.log.Warn("orphans stay", "error", err) // a damaged record may name any of them
 		return nil
 	}

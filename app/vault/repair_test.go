@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -22,7 +22,7 @@ func spoiled(t *testing.T, spoil func(database string)) (*vault.Vault, vault.Opt
 	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
 	ordered(t, v, "A-1")
 	abstractOf(t, v, 1, nil)
-	makeKey(t, v, title.KeyDraft{})
+	makeKey(t, v, model.KeyDraft{})
 	if err := v.Files.Trash(t.Context(), clerk, files[2].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestRepairEmptiesTmp(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("the orphan stays")
 	}
-	if _, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, arriving, vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, arriving, vault.Keep[vault.Filed]{}); err != nil {
 		t.Error(err)
 	}
 }

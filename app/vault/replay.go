@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Keep is how the answer to a request under an Idempotency-Key is kept, in the
@@ -32,7 +32,7 @@ func (k Keep[T]) free(t *store.Tx, v *Vault) error {
 	}
 	_, found, err := v.replay(t, k.Slot)
 	if err == nil && found {
-		return &title.Error{Kind: title.Conflict, Message: "This request was answered already; send it again.", Err: ErrKept}
+		return &model.Error{Kind: model.Conflict, Message: "This request was answered already; send it again.", Err: ErrKept}
 	}
 	if err == nil && k.Last != nil {
 		err = k.Last()
@@ -48,12 +48,12 @@ func (k Keep[T]) put(t *store.Tx, at time.Time, made T) error {
 	if err != nil {
 		return err
 	}
-	return t.PutReplay(k.Slot, title.Replay{Request: k.Request, Status: status, Header: header, Body: body, At: at})
+	return t.PutReplay(k.Slot, model.Replay{Request: k.Request, Status: status, Header: header, Body: body, At: at})
 }
 
 // Replay gives the answer that is kept in a slot; found is false when there is none,
 // or its time is over.
-func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r title.Replay, found bool, err error) {
+func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.Replay, found bool, err error) {
 	err = v.store.View(ctx, func(t *store.Tx) (err error) {
 		r, found, err = v.replay(t, slot)
 		return err
@@ -61,10 +61,10 @@ func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r title.Replay, foun
 	return r, found, err
 }
 
-func (v *Vault) replay(t *store.Tx, slot [32]byte) (title.Replay, bool, error) {
+func (v *Vault) replay(t *store.Tx, slot [32]byte) (model.Replay, bool, error) {
 	r, found, err := t.Replay(slot)
 	if err != nil || !found || !v.now().Before(r.At.Add(v.set.ReplayKeep)) {
-		return title.Replay{}, false, err
+		return model.Replay{}, false, err
 	}
 	return r, true, nil
 }

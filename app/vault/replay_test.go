@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -28,7 +28,7 @@ func kept[T any](n byte) vault.Keep[T] {
 	}}
 }
 
-func replay(t *testing.T, v *vault.Vault, n byte) (title.Replay, bool) {
+func replay(t *testing.T, v *vault.Vault, n byte) (model.Replay, bool) {
 	t.Helper()
 	r, found, err := v.Replay(t.Context(), slot(n))
 	if err != nil {
@@ -51,28 +51,28 @@ func TestKeep(t *testing.T) {
 		verb func(n byte) (any, error)
 	}{
 		{"create an abstract", func(n byte) (any, error) {
-			return v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}), kept[vault.Filed](n))
+			return v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1"), doc{"x.exe", text(1)}), kept[vault.Filed](n))
 		}},
 		{"attach", func(n byte) (any, error) {
-			return v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), kept[vault.Filed](n))
+			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), kept[vault.Filed](n))
 		}},
 		{"attach nothing good", func(n byte) (any, error) {
-			return v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
+			return v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
 		}},
 		{"upload", func(n byte) (any, error) {
-			return v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, pdf("3.pdf", "3")), kept[vault.Filed](n))
+			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("3.pdf", "3")), kept[vault.Filed](n))
 		}},
 		{"upload nothing good", func(n byte) (any, error) {
-			return v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
+			return v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, doc{"x.exe", text(1)}), kept[vault.Filed](n))
 		}},
 		{"create an order", func(n byte) (any, error) {
-			return v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, kept[title.Order](n))
+			return v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](n))
 		}},
 		{"create a folder", func(n byte) (any, error) {
-			return v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("Box")}, kept[title.Folder](n))
+			return v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("Box")}, kept[model.Folder](n))
 		}},
-		{"restore a file", func(n byte) (any, error) { return v.Files.Restore(t.Context(), clerk, trashed.ID, kept[title.File](n)) }},
-		{"restore an order", func(n byte) (any, error) { return v.Orders.Restore(t.Context(), clerk, 1, kept[title.Order](n)) }},
+		{"restore a file", func(n byte) (any, error) { return v.Files.Restore(t.Context(), clerk, trashed.ID, kept[model.File](n)) }},
+		{"restore an order", func(n byte) (any, error) { return v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](n)) }},
 		{"restore what is live", func(n byte) (any, error) { return v.Abstracts.Restore(t.Context(), clerk, 1, kept[vault.Filed](n)) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -86,13 +86,13 @@ func TestKeep(t *testing.T) {
 			}
 			body, err := json.Marshal(made)
 			done(t, err)
-			want := title.Replay{Request: fmt.Sprintf("request %d", n), Status: 201, Header: map[string]string{"Location": "/there"}, Body: body, At: opts.Now()}
+			want := model.Replay{Request: fmt.Sprintf("request %d", n), Status: 201, Header: map[string]string{"Location": "/there"}, Body: body, At: opts.Now()}
 			if r, found := replay(t, v, n); !found || !reflect.DeepEqual(r, want) {
 				t.Errorf("kept %+v, %s\nwant %+v, %s", r, r.Body, want, want.Body)
 			}
 			before := status(t, v)
 			_, err = row.verb(n)
-			kind(t, "the same again", err, title.Conflict)
+			kind(t, "the same again", err, model.Conflict)
 			if !errors.Is(err, vault.ErrKept) {
 				t.Errorf("the same again: %v", err)
 			}
@@ -113,10 +113,10 @@ func TestKeepOutlastsTheRecord(t *testing.T) {
 	ordered(t, v, "A-1")
 	toTrash := func() { done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{})) }
 	toTrash()
-	_, err := v.Orders.Restore(t.Context(), clerk, 1, kept[title.Order](1))
+	_, err := v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1))
 	done(t, err)
 	toTrash()
-	if _, err = v.Orders.Restore(t.Context(), clerk, 1, kept[title.Order](1)); !errors.Is(err, vault.ErrKept) {
+	if _, err = v.Orders.Restore(t.Context(), clerk, 1, kept[model.Order](1)); !errors.Is(err, vault.ErrKept) {
 		t.Error(err)
 	}
 	wantTrash(t, v, "order 1 A-1")
@@ -130,7 +130,7 @@ func TestKeepFails(t *testing.T) {
 	keep := kept[vault.Filed](1)
 	keep.Render = func(vault.Filed) (int, map[string]string, []byte, error) { return 0, nil, nil, broken }
 	tr := tray(t, v, pdf("1.pdf", "1"))
-	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tr, keep); !errors.Is(err, broken) {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, keep); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	tr.Discard()
@@ -143,8 +143,8 @@ func TestKeepFails(t *testing.T) {
 		t.Error("an answer without a record")
 	}
 	// Nor is anything kept of a request that was refused.
-	_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{}, kept[title.Order](2))
-	kind(t, "refused", err, title.Invalid)
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{}, kept[model.Order](2))
+	kind(t, "refused", err, model.Invalid)
 	if _, found := replay(t, v, 2); found {
 		t.Error("a refusal was kept")
 	}
@@ -157,7 +157,7 @@ func TestKeepFromAllSides(t *testing.T) {
 	errs := make(chan error)
 	for range 8 {
 		go func() {
-			_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, kept[title.Order](1))
+			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](1))
 			errs <- err
 		}()
 	}
@@ -179,7 +179,7 @@ func TestReplayEnds(t *testing.T) {
 	t.Parallel()
 	v, _, clock := timed(t)
 	make1 := func() error {
-		_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, kept[title.Order](1))
+		_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](1))
 		return err
 	}
 	done(t, make1())
@@ -208,7 +208,7 @@ func TestReplayEnds(t *testing.T) {
 func TestPruningNothingWritesNothing(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := timed(t)
-	_, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("A-1")}, kept[title.Order](1))
+	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, kept[model.Order](1))
 	done(t, err)
 	purged := func() (changed bool) {
 		t.Helper()
@@ -234,7 +234,7 @@ func TestReplayAfterARestart(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := vault.Open(t.Context(), opts)
 	done(t, err)
-	_, err = v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), kept[vault.Filed](1))
+	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("1.pdf", "1")), kept[vault.Filed](1))
 	done(t, err)
 	closed(t, v)
 	v = vaulttest.Open(t, opts)

@@ -16,10 +16,10 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // restoreNote marks a data directory that a restore has begun and not finished.
@@ -114,7 +114,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(w.dir, restoreNote+".lock"))
 	got, err := lock.TryLock()
 	if err == nil && !got {
-		err = &title.Error{Kind: title.Locked, Message: "Another restore is working on " + w.dir + "."}
+		err = &model.Error{Kind: model.Locked, Message: "Another restore is working on " + w.dir + "."}
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -164,7 +164,7 @@ func restorable(dir string, mark restoreMark) error {
 }
 
 func conflict(format string, args ...any) error {
-	return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf(format, args...)}
+	return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf(format, args...)}
 }
 
 func readMark(dir string) (mark restoreMark, err error) {
@@ -192,7 +192,7 @@ func restored(dir string, restoring bool) error {
 
 // bring writes secret, documents and database, the database last.
 func (w *restorer) bring(ctx context.Context) error {
-	blobs, err := blob.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blob.Options{FS: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
+	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blobstore.Options{FS: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
 	if err != nil {
 		return err
 	}
@@ -208,10 +208,10 @@ func (w *restorer) bring(ctx context.Context) error {
 	return w.database(ctx)
 }
 
-func (w *restorer) room(blobs *blob.Store) error {
+func (w *restorer) room(blobs *blobstore.Store) error {
 	need := saturating(uint64(w.info.Database.Size), w.opts.Vault.Settings.DiskReserve)
 	for _, e := range w.entries {
-		d, err := blob.ParseDigest(e.Digest)
+		d, err := blobstore.ParseDigest(e.Digest)
 		if err != nil {
 			return err
 		}
@@ -219,12 +219,12 @@ func (w *restorer) room(blobs *blob.Store) error {
 			need = saturating(need, uint64(e.Size))
 		}
 	}
-	free, err := blob.DiskFree(w.dir)
+	free, err := blobstore.DiskFree(w.dir)
 	if err != nil {
 		return err
 	}
 	if free < need {
-		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
+		return &model.Error{Kind: model.Full, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
 	}
 	return nil
 }
@@ -243,8 +243,8 @@ const (
 	batchBytes = 64 << 20
 )
 
-func (w *restorer) documents(ctx context.Context, blobs *blob.Store) (err error) {
-	var batch []*blob.Staged
+func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
+	var batch []*blobstore.Staged
 	defer func() { err = errors.Join(err, discard(batch)) }() // empty when all went well
 	var bytes, done int64
 	flush := func() error {
@@ -279,7 +279,7 @@ func (w *restorer) documents(ctx context.Context, blobs *blob.Store) (err error)
 	return flush()
 }
 
-func discard(batch []*blob.Staged) (err error) {
+func discard(batch []*blobstore.Staged) (err error) {
 	for _, staged := range batch {
 		err = errors.Join(err, staged.Discard())
 	}
@@ -287,8 +287,8 @@ func discard(batch []*blob.Staged) (err error) {
 }
 
 // there reports whether an earlier run has brought the document, whole.
-func (w *restorer) there(ctx context.Context, blobs *blob.Store, e archive.Entry) (bool, error) {
-	d, err := blob.ParseDigest(e.Digest)
+func (w *restorer) there(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
+	d, err := blobstore.ParseDigest(e.Digest)
 	if err != nil {
 		return false, err
 	}
@@ -298,7 +298,7 @@ func (w *restorer) there(ctx context.Context, blobs *blob.Store, e archive.Entry
 	return blobs.Check(ctx, d) == nil, ctx.Err()
 }
 
-func (w *restorer) stage(ctx context.Context, blobs *blob.Store, e archive.Entry) (*blob.Staged, error) {
+func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (*blobstore.Staged, error) {
 	src, err := w.a.Blob(e)
 	if err != nil {
 		return nil, fmt.Errorf("document %s: %w", e.Digest, err)
@@ -325,7 +325,7 @@ func (w *restorer) database(ctx context.Context) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	return blob.System().SyncDir(w.dir)
+	return blobstore.System().SyncDir(w.dir)
 }
 
 func unpack(ctx context.Context, src io.Reader, path string) error {
@@ -364,14 +364,14 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, err
 	}
 	if problem := differs(w.info, report); problem != "" {
-		return report, &title.Error{Kind: title.Conflict, Err: archive.ErrDamaged,
+		return report, &model.Error{Kind: model.Conflict, Err: archive.ErrDamaged,
 			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
 	}
 	err = v.store.Update(ctx, nil, func(t *store.Tx) error {
 		if err := forgetTimeline(t); err != nil {
 			return err
 		}
-		return v.event(t, v.now(), title.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
+		return v.event(t, v.now(), model.Actor{Kind: "operator"}, "backup.restored", "", map[string]string{"snapshot": w.info.Snapshot})
 	})
 	if err != nil {
 		return report, err
@@ -379,15 +379,15 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 	if err := os.Remove(filepath.Join(w.dir, restoreNote)); err != nil {
 		return report, err
 	}
-	return report, blob.System().SyncDir(w.dir)
+	return report, blobstore.System().SyncDir(w.dir)
 }
 
 // forgetTimeline ends every session, since one that was ended after the backup would
 // open the vault again, and drops the answers that are kept for requests sent twice,
 // since they tell of records that this vault may give other numbers.
 func forgetTimeline(t *store.Tx) error {
-	var open []title.Session
-	t.EachSession(func(s title.Session) bool { open = append(open, s); return true })
+	var open []model.Session
+	t.EachSession(func(s model.Session) bool { open = append(open, s); return true })
 	for _, s := range open {
 		if err := t.RemoveSession(s); err != nil {
 			return err

@@ -16,16 +16,16 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // backedUp is a vault with some documents, and an archive of it.
-func backedUp(t *testing.T, count int) (v *vault.Vault, files []title.File, to string) {
+func backedUp(t *testing.T, count int) (v *vault.Vault, files []model.File, to string) {
 	t.Helper()
 	v, _ = opened(t, nil)
 	for i := range count {
@@ -56,7 +56,7 @@ func TestRestoreGoesOn(t *testing.T) {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
 		_, err = vault.Open(t.Context(), opts.Vault)
-		kind(t, "a half restored vault", err, title.Conflict)
+		kind(t, "a half restored vault", err, model.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "half restored") {
 			t.Errorf("%v", err)
 		}
@@ -77,7 +77,7 @@ func TestRestoreGoesOn(t *testing.T) {
 	}
 	// Done is done: it is live data now.
 	_, err = vault.Restore(t.Context(), opts)
-	kind(t, "over live data", err, title.Conflict)
+	kind(t, "over live data", err, model.Conflict)
 }
 
 // A document that an earlier run left damaged is brought once more; a database that
@@ -133,17 +133,17 @@ func TestRestoreRefuses(t *testing.T) {
 	rows := []struct {
 		name   string
 		change func(o *vault.RestoreOptions)
-		want   title.Kind
+		want   model.Kind
 		says   string
 	}{
-		{"live data", func(o *vault.RestoreOptions) { o.Vault.Dir = live.Dir() }, title.Conflict, "never over live data"},
-		{"documents", with("blobs/ab/x"), title.Conflict, `it holds "blobs"`},
-		{"a secret", with("secret.key"), title.Conflict, `it holds "secret.key"`},
-		{"somebody's files", with("taxes.xls"), title.Conflict, `it holds "taxes.xls"`},
-		{"another restore", with("restore.json"), title.Conflict, "unfinished restore"},
-		{"no archive", func(o *vault.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, title.NotFound, "no backup here"},
-		{"no such snapshot", func(o *vault.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, title.NotFound, "no snapshot"},
-		{"no room", full, title.Full, "MB free"},
+		{"live data", func(o *vault.RestoreOptions) { o.Vault.Dir = live.Dir() }, model.Conflict, "never over live data"},
+		{"documents", with("blobs/ab/x"), model.Conflict, `it holds "blobs"`},
+		{"a secret", with("secret.key"), model.Conflict, `it holds "secret.key"`},
+		{"somebody's files", with("taxes.xls"), model.Conflict, `it holds "taxes.xls"`},
+		{"another restore", with("restore.json"), model.Conflict, "unfinished restore"},
+		{"no archive", func(o *vault.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, model.NotFound, "no backup here"},
+		{"no such snapshot", func(o *vault.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, model.NotFound, "no snapshot"},
+		{"no room", full, model.Full, "MB free"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -322,7 +322,7 @@ func older(t *testing.T, from, to string) {
 		t.Fatal(err)
 	}
 	digest := func(e archive.Entry) archive.Digest {
-		d, err := blob.ParseDigest(e.Digest)
+		d, err := blobstore.ParseDigest(e.Digest)
 		if err != nil {
 			t.Fatal(err)
 		}

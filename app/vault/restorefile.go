@@ -9,21 +9,21 @@ import (
 	"os"
 	"path/filepath"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // RestoreFile writes one document of a snapshot to path, which must not exist; nothing
 // is there before all of it was held against its digest. NotFound where the snapshot
 // has no such file.
-func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (title.File, error) {
+func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (model.File, error) {
 	file, err := restoreFileTo(ctx, from, snapshot, opts, id, path)
 	return file, backupError(err)
 }
 
-func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (file title.File, err error) {
+func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (file model.File, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return file, errors.Join(conflict("%s is there already: choose another name with -o", path), err)
 	}
@@ -59,7 +59,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 }
 
 // archivedFile reads a record out of a snapshot's database, unpacked for a moment.
-func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file title.File, err error) {
+func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file model.File, err error) {
 	dir, err := os.MkdirTemp("", "deedkeep-")
 	if err != nil {
 		return file, err
@@ -82,8 +82,8 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 		file, err = t.File(id)
 		return err
 	})
-	if title.KindOf(err) == title.NotFound {
-		err = &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
+	if model.KindOf(err) == model.NotFound {
+		err = &model.Error{Kind: model.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
 	}
 	return file, err
 }
@@ -107,5 +107,5 @@ func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path
 	if err := errors.Join(taken.Close(), os.Rename(f.Name(), path)); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))
 	}
-	return blob.System().SyncDir(filepath.Dir(path))
+	return blobstore.System().SyncDir(filepath.Dir(path))
 }

@@ -4,18 +4,18 @@ import (
 	"path/filepath"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Sessions and kept answers of the time before do not come back.
 func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	p.signIn(t, "kim")
 	err := p.Store().Update(t.Context(), nil, func(tx *store.Tx) error {
-		return tx.PutReplay([32]byte{7}, title.Replay{Status: 201, Body: []byte("{}"), At: p.clock.Now()})
+		return tx.PutReplay([32]byte{7}, model.Replay{Status: 201, Body: []byte("{}"), At: p.clock.Now()})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestRestoreForgetsSessionsAndReplays(t *testing.T) {
 	}
 	sessions := 0
 	err = v.Store().View(t.Context(), func(tx *store.Tx) error {
-		tx.EachSession(func(title.Session) bool { sessions++; return true })
+		tx.EachSession(func(model.Session) bool { sessions++; return true })
 		return nil
 	})
 	if sessions != 0 || err != nil {

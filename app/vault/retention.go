@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Retention is how long what belongs to an abstract is kept, whatever the trash says
@@ -52,7 +52,7 @@ func retainedUntil(from time.Time, keep time.Duration) time.Time {
 
 // abstractRetained is until when an abstract and its documents are kept; zero for none.
 // They go together, so the newest of them counts.
-func (v *Vault) abstractRetained(t *store.Tx, a title.Abstract) (time.Time, error) {
+func (v *Vault) abstractRetained(t *store.Tx, a model.Abstract) (time.Time, error) {
 	keep, from := v.set.Retention.of(a.TemplateID), a.CreatedAt
 	if keep <= 0 || len(a.Files) == 0 {
 		return retainedUntil(from, keep), nil
@@ -62,7 +62,7 @@ func (v *Vault) abstractRetained(t *store.Tx, a title.Abstract) (time.Time, erro
 		newest = max(newest, id) // numbers are given in the order of uploads
 	}
 	f, err := t.AnyFile(newest)
-	if title.KindOf(err) == title.NotFound {
+	if model.KindOf(err) == model.NotFound {
 		err = lostFile(newest)
 	}
 	if err == nil && f.CreatedAt.After(from) {
@@ -72,7 +72,7 @@ func (v *Vault) abstractRetained(t *store.Tx, a title.Abstract) (time.Time, erro
 }
 
 // fileRetained is until when a document in the trash is kept; zero for none.
-func (v *Vault) fileRetained(t *store.Tx, f title.File) (time.Time, error) {
+func (v *Vault) fileRetained(t *store.Tx, f model.File) (time.Time, error) {
 	id := f.AbstractID
 	if f.Trashed != nil && f.Trashed.With != "" {
 		a, err := t.AnyAbstract(id)
@@ -89,7 +89,7 @@ func (v *Vault) fileRetained(t *store.Tx, f title.File) (time.Time, error) {
 		switch a, err := t.AnyAbstract(id); {
 		case err == nil:
 			keep = v.set.Retention.of(a.TemplateID)
-		case title.KindOf(err) != title.NotFound && !errors.Is(err, store.ErrDamaged):
+		case model.KindOf(err) != model.NotFound && !errors.Is(err, store.ErrDamaged):
 			return time.Time{}, err
 		}
 	}
@@ -98,7 +98,7 @@ func (v *Vault) fileRetained(t *store.Tx, f title.File) (time.Time, error) {
 
 // fromAbstract reports a document in the trash that the retention covers on its own: it
 // was on an abstract for longer than second thoughts take.
-func fromAbstract(f title.File) bool {
+func fromAbstract(f model.File) bool {
 	if f.AbstractID == 0 || f.Trashed == nil {
 		return f.Retained
 	}
@@ -107,7 +107,7 @@ func fromAbstract(f title.File) bool {
 }
 
 // until is when a record's time in the trash is over.
-func (v *Vault) until(in title.Trashed, retained time.Time) time.Time {
+func (v *Vault) until(in model.Trashed, retained time.Time) time.Time {
 	until := in.At.Add(v.set.TrashKeep)
 	if retained.After(until) {
 		return retained
@@ -116,6 +116,6 @@ func (v *Vault) until(in title.Trashed, retained time.Time) time.Time {
 }
 
 // over reports whether a record's time in the trash has passed, to the microsecond.
-func (v *Vault) over(in title.Trashed, retained time.Time) bool {
+func (v *Vault) over(in model.Trashed, retained time.Time) bool {
 	return !v.now().Before(v.until(in, retained))
 }

@@ -8,8 +8,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -65,7 +65,7 @@ func TestRetention(t *testing.T) {
 			return "abstract", a.Abstract.ID
 		}, years(20)},
 		{"an abstract of another template", func(t *testing.T, v *vault.Vault, _ *vaulttest.Clock) (string, uint64) {
-			a, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{TemplateID: title.Number{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Keep[vault.Filed]{})
+			a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: 2}}, tray(t, v), vault.Keep[vault.Filed]{})
 			done(t, err)
 			_, err = v.Templates.Retire(t.Context(), clerk, 2)
 			done(t, err)
@@ -75,7 +75,7 @@ func TestRetention(t *testing.T) {
 		{"an abstract with a later document", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			clock.Move(48 * time.Hour)
-			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, title.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("2.pdf", "2")), vault.Keep[vault.Filed]{})
 			done(t, err)
 			done(t, v.Abstracts.Trash(t.Context(), clerk, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
@@ -93,7 +93,7 @@ func TestRetention(t *testing.T) {
 		{"a document removed early, restored, removed late", func(t *testing.T, v *vault.Vault, clock *vaulttest.Clock) (string, uint64) {
 			a := create(t, v, pdf("1.pdf", "1"))
 			detach(t, v, a)
-			_, err := v.Files.Restore(t.Context(), clerk, a.Files[0].ID, vault.Keep[title.File]{})
+			_, err := v.Files.Restore(t.Context(), clerk, a.Files[0].ID, vault.Keep[model.File]{})
 			done(t, err)
 			clock.Move(31 * calendarDay)
 			return detach(t, v, a)
@@ -137,7 +137,7 @@ func TestRetention(t *testing.T) {
 			if found, err := v.Trash.Find(t.Context(), noun, id); err != nil || found.ID != id {
 				t.Errorf("just before: %+v, %v", found, err)
 			}
-			if _, err := v.Trash.Purge(t.Context(), clerk, noun, id, ""); (title.KindOf(err) == title.Conflict) == tt.want.IsZero() {
+			if _, err := v.Trash.Purge(t.Context(), clerk, noun, id, ""); (model.KindOf(err) == model.Conflict) == tt.want.IsZero() {
 				t.Errorf("purged by hand just before: %v", err)
 			}
 			clock.Move(time.Microsecond)
@@ -164,8 +164,8 @@ func TestRetentionRestoresLate(t *testing.T) {
 	ordered(t, v, "A-1")
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Move(19 * keepYear)
-	_, err := v.Files.Restore(t.Context(), clerk, before.Files[0].ID, vault.Keep[title.File]{})
-	kind(t, "one of its documents", err, title.Conflict)
+	_, err := v.Files.Restore(t.Context(), clerk, before.Files[0].ID, vault.Keep[model.File]{})
+	kind(t, "one of its documents", err, model.Conflict)
 	done(t, v.Purge(t.Context()))
 	if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1000}); err != nil || len(page.Items) != 301 {
 		t.Errorf("%d records, %v, want the 301 abstracts", len(page.Items), err)
@@ -212,7 +212,7 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 		t.Errorf("%+v, want it kept until %v", is, want)
 	}
 	for range 2 {
-		back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[title.File]{})
+		back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
 		if err != nil || back.AbstractID != 0 {
 			t.Fatalf("%+v, %v", back, err)
 		}
@@ -222,8 +222,8 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 		t.Errorf("after a way through the vault: %+v, want it kept until %v", is, want)
 	}
 	mistake := early.Files[0].ID
-	_, err = v.Files.Restore(t.Context(), clerk, mistake, vault.Keep[title.File]{})
-	kind(t, "a mistake after its time", err, title.NotFound)
+	_, err = v.Files.Restore(t.Context(), clerk, mistake, vault.Keep[model.File]{})
+	kind(t, "a mistake after its time", err, model.NotFound)
 	done(t, v.Purge(t.Context()))
 	closed(t, v)
 
@@ -273,7 +273,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Move(10 * trashKeep)
 	_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
-	kind(t, "before", err, title.NotFound)
+	kind(t, "before", err, model.NotFound)
 	closed(t, v)
 	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
 	done(t, err)
@@ -286,13 +286,13 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	done(t, err)
 	defer closed(t, v)
 	done(t, v.Purge(t.Context()))
-	if have, want := inTheTrash(t, v), []string{"abstract 1 " + v.Heading(title.Abstract{ID: 1}, title.Template{}), "file 1 1.pdf"}; !slices.Equal(sorted(have), want) {
+	if have, want := inTheTrash(t, v), []string{"abstract 1 " + v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 1 1.pdf"}; !slices.Equal(sorted(have), want) {
 		t.Errorf("in the trash %q, want %q", have, want)
 	}
 	if _, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{}); err != nil {
 		t.Error(err)
 	}
-	if _, err = v.Files.Restore(t.Context(), clerk, 1, vault.Keep[title.File]{}); err != nil {
+	if _, err = v.Files.Restore(t.Context(), clerk, 1, vault.Keep[model.File]{}); err != nil {
 		t.Error(err)
 	}
 	vaulttest.Verify(t, v)
@@ -312,11 +312,11 @@ func TestRetentionAndAClockFarAhead(t *testing.T) {
 	clock.Move(21 * keepYear)
 	done(t, v.PurgeTurn(t.Context()))
 	_, err := v.Trash.Purge(t.Context(), clerk, "abstract", 1, "")
-	kind(t, "right after the leap", err, title.Conflict)
+	kind(t, "right after the leap", err, model.Conflict)
 	if _, err := v.Trash.Empty(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}
-	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}))
+	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 	clock.Move(calendarDay)
 	if gone, err := v.Trash.Purge(t.Context(), clerk, "abstract", 1, ""); err != nil || gone.Records != 1 {
 		t.Errorf("a day later: %+v, %v", gone, err)
@@ -345,7 +345,7 @@ func TestRetentionWithADamagedDocument(t *testing.T) {
 	if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
 		t.Errorf("purge: %v", err)
 	}
-	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}))
+	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 }
 
 // An abstract in the trash that lists a document without a record hides no other record
@@ -374,7 +374,7 @@ func TestRetentionWithALostDocument(t *testing.T) {
 			if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
 				t.Errorf("purge: got %v, want %v", err, store.ErrDamaged)
 			}
-			wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}))
+			wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 		})
 	}
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 const retryAtOnce = 256 // files of one commit
 
 // Failed gives at most limit files whose processing failed, from number from on.
-func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []title.File, err error) {
+func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Failed(from, limit)
 		return err
@@ -22,7 +22,7 @@ func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []titl
 // Retry puts files whose processing failed into the queue again: one, or all when
 // id is 0. It tells how many; NotFound when there is no such file, Conflict when
 // its processing did not fail.
-func (f *Files) Retry(ctx context.Context, actor title.Actor, id uint64) (count int, err error) {
+func (f *Files) Retry(ctx context.Context, actor model.Actor, id uint64) (count int, err error) {
 	defer f.v.processor.poke()
 	for from := max(id, 1); ; {
 		var done int
@@ -47,12 +47,12 @@ func retryable(t *store.Tx, id uint64) error {
 	}
 	file, err := t.File(id)
 	if err == nil && file.Failure == "" {
-		return &title.Error{Kind: title.Conflict, Message: "The processing of this file did not fail."}
+		return &model.Error{Kind: model.Conflict, Message: "The processing of this file did not fail."}
 	}
 	return err
 }
 
-func (f *Files) retry(t *store.Tx, actor title.Actor, id, from uint64) (done int, next uint64, err error) {
+func (f *Files) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int, next uint64, err error) {
 	limit := retryAtOnce
 	if id != 0 {
 		limit = 1
@@ -64,7 +64,7 @@ func (f *Files) retry(t *store.Tx, actor title.Actor, id, from uint64) (done int
 	at := f.v.now()
 	for _, file := range list {
 		file.Processing, file.Failure = true, ""
-		err := errors.Join(t.PutFile(file), t.AddTask(title.Task{FileID: file.ID, Owner: actor.Record(), At: at}),
+		err := errors.Join(t.PutFile(file), t.AddTask(model.Task{FileID: file.ID, Owner: actor.Record(), At: at}),
 			f.v.event(t, at, actor, "file.retried", record("file", file.ID), nil))
 		if err != nil {
 			return 0, from, err

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // scrubFile keeps how far the scrub has come, and what is known of damage. It belongs to
@@ -43,10 +43,10 @@ type ScrubState struct {
 
 // scrubNote is the content of scrubFile.
 type scrubNote struct {
-	Started   time.Time    `json:"started_at,omitzero"`
-	After     *blob.Digest `json:"after,omitempty"`
-	Completed time.Time    `json:"completed_at,omitzero"`
-	Damaged   []Damage     `json:"damaged,omitempty"`
+	Started   time.Time         `json:"started_at,omitzero"`
+	After     *blobstore.Digest `json:"after,omitempty"`
+	Completed time.Time         `json:"completed_at,omitzero"`
+	Damaged   []Damage          `json:"damaged,omitempty"`
 }
 
 // scrubber reads every document again and again, each round in the order of digests:
@@ -57,11 +57,11 @@ type scrubNote struct {
 type scrubber struct {
 	v     *Vault
 	every time.Duration
-	asked chan blob.Digest
+	asked chan blobstore.Digest
 
 	mu      sync.Mutex
 	note    scrubNote
-	asking  map[blob.Digest]bool
+	asking  map[blobstore.Digest]bool
 	writing sync.Mutex
 	written time.Time
 	dirty   bool // the place has changed since
@@ -90,7 +90,7 @@ const (
 )
 
 func newScrubber(v *Vault) *scrubber {
-	s := &scrubber{v: v, every: v.set.Scrub.Every, asked: make(chan blob.Digest, mostAsked), asking: map[blob.Digest]bool{}}
+	s := &scrubber{v: v, every: v.set.Scrub.Every, asked: make(chan blobstore.Digest, mostAsked), asking: map[blobstore.Digest]bool{}}
 	s.load()
 	return s
 }
@@ -107,9 +107,9 @@ func (s *scrubber) load() {
 		}
 		s.note = scrubNote{}
 	}
-	marks := map[blob.Digest]Damage{}
+	marks := map[blobstore.Digest]Damage{}
 	for _, known := range s.note.Damaged[:min(len(s.note.Damaged), mostDamaged)] {
-		if digest, err := blob.ParseDigest(known.Digest); err == nil {
+		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			marks[digest] = known
 		}
 	}
@@ -166,7 +166,7 @@ func (s *scrubber) state() ScrubState {
 }
 
 // part is how much of a round lies before a digest, 0 to 1.
-func part(of *blob.Digest) float64 {
+func part(of *blobstore.Digest) float64 {
 	if of == nil {
 		return 0
 	}
@@ -174,7 +174,7 @@ func part(of *blob.Digest) float64 {
 }
 
 // ask has a document verified soon.
-func (s *scrubber) ask(digest blob.Digest) {
+func (s *scrubber) ask(digest blobstore.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asking[digest] {
@@ -190,7 +190,7 @@ func (s *scrubber) ask(digest blob.Digest) {
 // recheck verifies what was damaged before.
 func (s *scrubber) recheck(ctx context.Context) {
 	for _, known := range s.v.damages.list() {
-		if digest, err := blob.ParseDigest(known.Digest); err == nil {
+		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
 			s.verify(ctx, digest)
 		}
 	}
@@ -209,7 +209,7 @@ func (s *scrubber) answer(ctx context.Context) {
 	}
 }
 
-func (s *scrubber) answerOne(ctx context.Context, digest blob.Digest) {
+func (s *scrubber) answerOne(ctx context.Context, digest blobstore.Digest) {
 	s.v.arrivals.wait(ctx)
 	s.verify(ctx, digest)
 	s.mu.Lock()
@@ -218,8 +218,8 @@ func (s *scrubber) answerOne(ctx context.Context, digest blob.Digest) {
 }
 
 // verify reads one document that some record may name.
-func (s *scrubber) verify(ctx context.Context, digest blob.Digest) {
-	err := s.v.stillHas(ctx, digest, func(file title.File) {
+func (s *scrubber) verify(ctx context.Context, digest blobstore.Digest) {
+	err := s.v.stillHas(ctx, digest, func(file model.File) {
 		if err := s.v.inspectBytes(ctx, digest, file); err != nil && ctx.Err() == nil {
 			s.v.log.Warn("a document is not verified", "file", file.ID, "error", err)
 		}
@@ -265,8 +265,8 @@ func (s *scrubber) run(ctx context.Context) {
 
 // scrubbed is the next document of a round; none is its end.
 type scrubbed struct {
-	digest blob.Digest
-	file   title.File
+	digest blobstore.Digest
+	file   model.File
 	none   bool
 }
 

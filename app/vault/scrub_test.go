@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -21,7 +21,7 @@ const scrubDay = 24 * time.Hour
 
 // rot flips a bit of a document as it lies on the disk, and moves the modification time,
 // so that no clock tick hides the change.
-func rot(t *testing.T, dir string, file title.File, change func([]byte) []byte) {
+func rot(t *testing.T, dir string, file model.File, change func([]byte) []byte) {
 	t.Helper()
 	path := filepath.Join(dir, "blobs", file.Digest[:2], file.Digest)
 	content, err := os.ReadFile(path)
@@ -200,7 +200,7 @@ func TestMissingBytesAreDamage(t *testing.T) {
 		t.Errorf("got %v, want a DamagedError", err)
 	}
 	_, _, err := v.Files.Open(t.Context(), 99)
-	kind(t, "no such document", err, title.NotFound)
+	kind(t, "no such document", err, model.NotFound)
 	if got := len(v.Damaged()); got != 1 {
 		t.Errorf("got %d damaged, want 1", got)
 	}
@@ -431,7 +431,7 @@ func TestBackupNamesDamage(t *testing.T) {
 	}
 	other := t.TempDir()
 	_, err := v.Backups.Create(t.Context(), clerk, other, func(vault.BackupProgress) {})
-	kind(t, "a first backup of a damaged document", err, title.Conflict)
+	kind(t, "a first backup of a damaged document", err, model.Conflict)
 }
 
 // TestViewsOfDamagedDocuments: no text is read from bytes that are damaged.

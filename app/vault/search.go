@@ -9,10 +9,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"deedkeep/app/indexer"
+	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // SearchQuery asks for the records whose fields or documents a text is found in.
@@ -43,7 +43,7 @@ type SearchHit struct {
 	AbstractID     uint64         // of a document; 0: of none
 	FolderID       uint64         // of a document; 0: in none
 	CreatedAt      time.Time
-	File           *title.File // nil unless it is a document
+	File           *model.File // nil unless it is a document
 }
 
 // Matching says how a record holds what was asked for.
@@ -57,7 +57,7 @@ const (
 )
 
 // SnippetPiece is a part of a snippet, in the words of the record.
-type SnippetPiece = search.Piece
+type SnippetPiece = query.Piece
 
 // SearchPage is some of the hits, the best first. It has fewer than were asked for where
 // records changed or went to the trash that the index does not know of yet.
@@ -81,7 +81,7 @@ const (
 // under "q" or "kind" when it cannot be asked so; Closing when there is no whole index
 // yet, the search took too long, or too many others are under way. That the actor searched
 // is taken down as a view is (Events.Note), without the text.
-func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (page SearchPage, err error) {
+func (v *Vault) Search(ctx context.Context, actor model.Actor, q SearchQuery) (page SearchPage, err error) {
 	err = v.asking(ctx, actor, q, func(within context.Context, f searched) error {
 		var seen []seen
 		if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
@@ -96,7 +96,7 @@ func (v *Vault) Search(ctx context.Context, actor title.Actor, q SearchQuery) (p
 // searched is what the index answered, and what it was asked.
 type searched struct {
 	query  SearchQuery
-	answer search.Answer
+	answer query.Answer
 }
 
 // asking asks the index, when it is the actor's turn, and keeps his place while use makes
@@ -104,7 +104,7 @@ type searched struct {
 // deadline of within together, and so has what use can do without, as the snippets. It
 // reads the records of a page however late it is: what the index found in time is given,
 // though a later stage of the search used up all of it. Each is counted.
-func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery, use func(within context.Context, f searched) error) (err error) {
+func (v *Vault) asking(ctx context.Context, actor model.Actor, q SearchQuery, use func(within context.Context, f searched) error) (err error) {
 	var f searched
 	defer func(begun time.Time) { v.counts.search(time.Since(begun), len(f.answer.Hits) > 0, err) }(time.Now())
 	if err := q.settle(); err != nil {
@@ -123,7 +123,7 @@ func (v *Vault) asking(ctx context.Context, actor title.Actor, q SearchQuery, us
 	}
 	switch {
 	case err == nil:
-		v.notes.note(title.Event{Actor: actor, Kind: searchedBy}, false)
+		v.notes.note(model.Event{Actor: actor, Kind: searchedBy}, false)
 		return use(within, f)
 	case ctx.Err() != nil:
 		return ctx.Err() // who asked has left
@@ -137,8 +137,8 @@ func (f searched) more() bool {
 }
 
 // marker marks what was found.
-func (f searched) marker() *search.Marker {
-	m := search.NewMarker(f.query.Text)
+func (f searched) marker() *query.Marker {
+	m := query.NewMarker(f.query.Text)
 	if f.answer.Fuzzy {
 		m = m.Tolerant()
 	}
@@ -154,7 +154,7 @@ func (f searched) counts() map[string]int {
 }
 
 // TrimSearch is a text to be searched for without the blanks around it, but for one behind
-// its last word: that says that the word is whole (app/search).
+// its last word: that says that the word is whole (app/search/query).
 func TrimSearch(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if trimmed != "" && strings.TrimRightFunc(text, unicode.IsSpace) != text {
@@ -169,11 +169,11 @@ func SearchText(text string) (sentence string) {
 	const field = "q"
 	switch text = strings.TrimSpace(text); {
 	case text == "":
-		return title.Required(field)
+		return model.Required(field)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return title.BadCharacters(field)
+		return model.BadCharacters(field)
 	case utf8.RuneCountInString(text) > mostSearchText:
-		return title.TooLong(field, mostSearchText)
+		return model.TooLong(field, mostSearchText)
 	}
 	return ""
 }
@@ -201,13 +201,13 @@ func Searching(text string, q Query) SearchQuery {
 
 // settle makes a query out of what somebody sent, or says what is wrong with it.
 func (q *SearchQuery) settle() error {
-	var refused title.Fields
+	var refused model.Fields
 	q.Text = TrimSearch(q.Text)
 	if sentence := SearchText(q.Text); sentence != "" {
 		refused.Add("q", sentence)
 	}
 	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
-		refused.Add("kind", title.NotSelectable("kind"))
+		refused.Add("kind", model.NotSelectable("kind"))
 	}
 	if q.Limit <= 0 {
 		q.Limit = searchPage
@@ -224,16 +224,16 @@ func (q *SearchQuery) never() bool {
 }
 
 // asked is the query as the index takes it, which knows days.
-func (q *SearchQuery) asked() search.Query {
-	out := search.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
+func (q *SearchQuery) asked() query.Query {
+	out := query.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
 		Offset: q.Offset, Limit: q.Limit}
 	if out.Dated = !q.Since.IsZero() || !q.Until.IsZero(); out.Dated {
 		out.From, out.To = -1<<30, 1<<30
 		if !q.Since.IsZero() {
-			out.From = indexer.Day(q.Since)
+			out.From = search.Day(q.Since)
 		}
 		if !q.Until.IsZero() {
-			out.To = indexer.Day(q.Until)
+			out.To = search.Day(q.Until)
 		}
 	}
 	return out
@@ -241,26 +241,26 @@ func (q *SearchQuery) asked() search.Query {
 
 // fits holds a live record against the filters: it may have changed since the index
 // was told of it.
-func (q *SearchQuery) fits(template uint64, p title.Property, status string, created time.Time) bool {
-	return (q.Template == 0 || q.Template == template) && q.at(p) && (q.Status == "" || title.Fold(q.Status) == title.Fold(status)) &&
+func (q *SearchQuery) fits(template uint64, p model.Property, status string, created time.Time) bool {
+	return (q.Template == 0 || q.Template == template) && q.at(p) && (q.Status == "" || model.Fold(q.Status) == model.Fold(status)) &&
 		!created.Before(q.Since) && (q.Until.IsZero() || !created.After(q.Until))
 }
 
 // at holds the place of a live record against the filters.
-func (q *SearchQuery) at(p title.Property) bool {
-	return (q.County == "" || title.FoldCounty(q.County) == title.FoldCounty(p.County)) &&
-		(q.State == "" || title.FoldState(q.State) == title.FoldState(p.State))
+func (q *SearchQuery) at(p model.Property) bool {
+	return (q.County == "" || model.FoldCounty(q.County) == model.FoldCounty(p.County)) &&
+		(q.State == "" || model.FoldState(q.State) == model.FoldState(p.State))
 }
 
 // refusedSearch is an error of the index as callers know it.
 func refusedSearch(err error) error {
 	switch {
-	case errors.Is(err, search.ErrShort):
-		return title.Refusal("q", "The q field must have at least two letters or digits.")
-	case errors.Is(err, search.ErrLong):
-		return title.Refusal("q", "The q field has too much to look for; fewer words will do.")
-	case errors.Is(err, search.ErrDeadline):
-		return &title.Error{Kind: title.Closing, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
+	case errors.Is(err, query.ErrShort):
+		return model.Refusal("q", "The q field must have at least two letters or digits.")
+	case errors.Is(err, query.ErrLong):
+		return model.Refusal("q", "The q field has too much to look for; fewer words will do.")
+	case errors.Is(err, query.ErrDeadline):
+		return &model.Error{Kind: model.Closing, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
 	}
 	return err
 }

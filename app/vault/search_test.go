@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
-	"deedkeep/app/search"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/search/query"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -23,25 +23,25 @@ import (
 // fakeIndex answers what a test says, and remembers the last question.
 type fakeIndex struct {
 	vault.WordIndex
-	hits   []search.Hit
+	hits   []query.Hit
 	fuzzy  bool
 	loose  bool
 	err    error
-	asked  search.Query
+	asked  query.Query
 	always bool // there are hits behind every page
 	late   bool // it answers when the time is over
 }
 
-func (f *fakeIndex) Search(ctx context.Context, q search.Query) (search.Answer, error) {
+func (f *fakeIndex) Search(ctx context.Context, q query.Query) (query.Answer, error) {
 	f.asked = q
 	if f.late {
 		<-ctx.Done()
 	}
 	if f.err != nil {
-		return search.Answer{}, f.err
+		return query.Answer{}, f.err
 	}
-	a := search.Answer{Counts: map[search.Kind]int{}, Fuzzy: f.fuzzy, Loose: f.loose}
-	of := []search.Hit{}
+	a := query.Answer{Counts: map[query.Kind]int{}, Fuzzy: f.fuzzy, Loose: f.loose}
+	of := []query.Hit{}
 	for _, h := range f.hits {
 		a.Counts[h.Kind]++
 		if q.Kind == 0 || q.Kind == h.Kind {
@@ -53,14 +53,14 @@ func (f *fakeIndex) Search(ctx context.Context, q search.Query) (search.Answer, 
 	return a, nil
 }
 
-func hit(kind search.Kind, id uint64) search.Hit {
-	return search.Hit{Kind: kind, ID: id, Score: float64(10 - id)}
+func hit(kind query.Kind, id uint64) query.Hit {
+	return query.Hit{Kind: kind, ID: id, Score: float64(10 - id)}
 }
 
 // pagesReader gives the text of a toy PDF: its salt, a page between two bars.
 type pagesReader struct{ vaulttest.Reader }
 
-func (pagesReader) Text(_ context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+func (pagesReader) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
 	raw, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	if err != nil {
 		return err
@@ -145,16 +145,16 @@ func TestSearchRefused(t *testing.T) {
 		"both":           {vault.SearchQuery{Kind: "folder"}, "The q field is required. (and 1 more error)"},
 	} {
 		_, err := v.Search(t.Context(), clerk, row.q)
-		if title.KindOf(err) != title.Invalid || err.Error() != row.want {
+		if model.KindOf(err) != model.Invalid || err.Error() != row.want {
 			t.Errorf("%s: %v, want %s", name, err, row.want)
 		}
 	}
-	f.err = fmt.Errorf("search: %w", search.ErrDeadline)
+	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
 	_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
-	kind(t, "late", err, title.Closing)
+	kind(t, "late", err, model.Closing)
 	_, err = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
-	kind(t, "late list", err, title.Closing)
-	f.err = &title.Error{Kind: title.Closing, Message: "The index is being made."}
+	kind(t, "late list", err, model.Closing)
+	f.err = &model.Error{Kind: model.Closing, Message: "The index is being made."}
 	if _, err = v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); !errors.Is(err, f.err) {
 		t.Errorf("not ready: %v", err)
 	}
@@ -173,7 +173,7 @@ func TestSearchIsTakenDown(t *testing.T) {
 	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: " "}); err == nil {
 		t.Error("nothing was searched for")
 	}
-	f.err = search.ErrDeadline
+	f.err = query.ErrDeadline
 	if _, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "nightingale"}); err == nil {
 		t.Error("it was not late")
 	}
@@ -208,26 +208,26 @@ func TestSearchAsks(t *testing.T) {
 	noon, old := time.Date(2026, 5, 29, 12, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 12, 0, 0, 0, time.UTC)
 	for name, row := range map[string]struct {
 		q    vault.SearchQuery
-		want search.Query
+		want query.Query
 		more bool
 	}{
-		"bare":             {vault.SearchQuery{Text: " elm"}, search.Query{Text: "elm", Limit: 25}, true},
-		"a whole word":     {vault.SearchQuery{Text: " elm \t"}, search.Query{Text: "elm ", Limit: 25}, true},
-		"another blank":    {vault.SearchQuery{Text: "elm\u00a0"}, search.Query{Text: "elm ", Limit: 25}, true},
-		"as long as it is": {vault.SearchQuery{Text: strings.Repeat("elm ", 125)}, search.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
-		"and blanks":       {vault.SearchQuery{Text: strings.Repeat("elmo", 125) + "  "}, search.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
+		"bare":             {vault.SearchQuery{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
+		"a whole word":     {vault.SearchQuery{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"another blank":    {vault.SearchQuery{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"as long as it is": {vault.SearchQuery{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
+		"and blanks":       {vault.SearchQuery{Text: strings.Repeat("elmo", 125) + "  "}, query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
 		"all": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: noon, Until: old, Offset: 5, Limit: 7},
-			search.Query{}, false}, // nothing lies between
+			query.Query{}, false}, // nothing lies between
 		"filters": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: old, Until: noon, Offset: 5, Limit: 7},
-			search.Query{Text: "elm", Kind: search.File, Template: 3, County: "A", State: "B", Status: "C", Dated: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
-		"times":                {vault.SearchQuery{Text: "elm", Since: noon}, search.Query{Text: "elm", Dated: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
-		"until":                {vault.SearchQuery{Text: "elm", Until: noon}, search.Query{Text: "elm", Dated: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
-		"deep":                 {vault.SearchQuery{Text: "elm", Offset: 990, Limit: 25}, search.Query{Text: "elm", Offset: 990, Limit: 10}, false},
-		"too deep":             {vault.SearchQuery{Text: "elm", Offset: 1000}, search.Query{}, false},
-		"large":                {vault.SearchQuery{Text: "elm", Limit: 1000}, search.Query{Text: "elm", Limit: 100}, true},
-		"orders of a template": {vault.SearchQuery{Text: "elm", Kind: "order", Template: 1}, search.Query{}, false},
+			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", Dated: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
+		"times":                {vault.SearchQuery{Text: "elm", Since: noon}, query.Query{Text: "elm", Dated: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+		"until":                {vault.SearchQuery{Text: "elm", Until: noon}, query.Query{Text: "elm", Dated: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+		"deep":                 {vault.SearchQuery{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
+		"too deep":             {vault.SearchQuery{Text: "elm", Offset: 1000}, query.Query{}, false},
+		"large":                {vault.SearchQuery{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
+		"orders of a template": {vault.SearchQuery{Text: "elm", Kind: "order", Template: 1}, query.Query{}, false},
 	} {
-		f.asked = search.Query{}
+		f.asked = query.Query{}
 		page := look(t, v, row.q)
 		if f.asked != row.want || page.More != row.more {
 			t.Errorf("%s: asked %+v, want %+v; more %t", name, f.asked, row.want, page.More)
@@ -243,7 +243,7 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	gone := order(t, v, "26-101", "", "", elm("Troy", "Rensselaer"))
 	a := filedAbstract(t, v, "F-1", "12.-3-4", elm("Albany", "Albany"))
 	loose := upload(t, v, pdf("elm.pdf", "nothing"))[0]
-	f.hits = []search.Hit{hit(search.Order, placed.ID), hit(search.Order, gone.ID), hit(search.Abstract, a.ID), hit(search.File, loose.ID), hit(search.File, 99), hit(9, 1)}
+	f.hits = []query.Hit{hit(query.Order, placed.ID), hit(query.Order, gone.ID), hit(query.Abstract, a.ID), hit(query.File, loose.ID), hit(query.File, 99), hit(9, 1)}
 	f.fuzzy, f.loose = true, true
 	page := look(t, v, vault.SearchQuery{Text: "elm"})
 	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Loose || page.More {
@@ -299,14 +299,14 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	draft := title.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"F-7"`)}
+	draft := model.AbstractDraft{PropertyDraft: elm("Troy", "Rensselaer"), Custom: custom("file_number", `"F-7"`)}
 	made, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("deed.pdf", "nothing|of elm")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := made.Files[0]
 	failure(t, v, file.ID)
-	f.hits = []search.Hit{hit(search.File, file.ID)}
+	f.hits = []query.Hit{hit(query.File, file.ID)}
 	page := look(t, v, vault.SearchQuery{Text: "elm", Kind: "file", County: "rensselaer", Template: made.Abstract.TemplateID})
 	if len(page.Hits) != 1 {
 		t.Fatalf("%+v", page)
@@ -342,7 +342,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	} {
 		file := upload(t, v, pdf(row.name, row.text))[0]
 		failure(t, v, file.ID)
-		f.hits = []search.Hit{hit(search.File, file.ID)}
+		f.hits = []query.Hit{hit(query.File, file.ID)}
 		h := look(t, v, vault.SearchQuery{Text: "elm oak"}).Hits[0]
 		if marks(h.Snippet) != row.want || h.Page != row.page {
 			t.Errorf("%s: %q on page %d, want %q on %d", row.name, marks(h.Snippet), h.Page, row.want, row.page)
@@ -354,7 +354,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	if err := v.DropDerived(file.Digest); err != nil {
 		t.Fatal(err)
 	}
-	f.hits = []search.Hit{hit(search.File, file.ID)}
+	f.hits = []query.Hit{hit(query.File, file.ID)}
 	if h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
 		t.Errorf("%+v", h)
 	}
@@ -367,12 +367,12 @@ func TestSearchTellsWhatWasFoundInTime(t *testing.T) {
 	v, f := searchedIn(t, 50*time.Millisecond)
 	id := upload(t, v, pdf("elm.pdf", "an elm"))[0].ID
 	failure(t, v, id)
-	f.hits, f.late = []search.Hit{hit(search.File, id)}, true
+	f.hits, f.late = []query.Hit{hit(query.File, id)}, true
 	page := inItsTurn(t, func() (vault.SearchPage, error) { return v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}) })
 	if len(page.Hits) != 1 || page.Hits[0].ID != id || page.Hits[0].Snippet != nil {
 		t.Errorf("%+v", page)
 	}
-	list := inItsTurn(t, func() (vault.Matches[title.File], error) {
+	list := inItsTurn(t, func() (vault.Matches[model.File], error) {
 		return v.Files.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
@@ -391,7 +391,7 @@ func TestSearchSnippetEndsWithItsTime(t *testing.T) {
 	}
 	id := upload(t, v, pdf("a.pdf", strings.Repeat("grounds and parish of ", 1<<20/22)+"grantar"))[0].ID
 	failure(t, v, id)
-	f.hits, f.fuzzy = []search.Hit{hit(search.File, id)}, true
+	f.hits, f.fuzzy = []query.Hit{hit(query.File, id)}, true
 	page := inItsTurn(t, func() (vault.SearchPage, error) {
 		return v.Search(t.Context(), clerk, vault.SearchQuery{Text: text.String()})
 	})
@@ -406,7 +406,7 @@ func inItsTurn[T any](t *testing.T, find func() (T, error)) (found T) {
 	eventually(t, "a search", func() bool {
 		var err error
 		found, err = find()
-		if err != nil && title.KindOf(err) != title.Closing {
+		if err != nil && model.KindOf(err) != model.Closing {
 			t.Fatal(err)
 		}
 		return err == nil
@@ -421,7 +421,7 @@ func TestSearchLists(t *testing.T) {
 	var want []string
 	for i := range 7 {
 		o := order(t, v, fmt.Sprintf("26-%d", i), "", "", elm("Troy", "Rensselaer"))
-		f.hits = append(f.hits, hit(search.Order, o.ID), hit(search.File, uint64(i)))
+		f.hits = append(f.hits, hit(query.Order, o.ID), hit(query.File, uint64(i)))
 		if i == 3 {
 			if err := v.Orders.Trash(t.Context(), clerk, o.ID, vault.Match{}); err != nil {
 				t.Fatal(err)
@@ -469,7 +469,7 @@ func TestSearchLists(t *testing.T) {
 	}
 	a := filedAbstract(t, v, "F-1", "", elm("Troy", "Rensselaer"))
 	file := upload(t, v, pdf("a.pdf", "elm"))[0]
-	f.hits = []search.Hit{hit(search.Abstract, a.ID), hit(search.File, file.ID)}
+	f.hits = []query.Hit{hit(query.Abstract, a.ID), hit(query.File, file.ID)}
 	q := vault.SearchQuery{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
 	if m, err := v.Abstracts.Search(t.Context(), clerk, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
 		t.Errorf("%+v, %v", m, err)
@@ -495,12 +495,12 @@ func TestSearchSnippetIsCutOut(t *testing.T) {
 	} {
 		file := upload(t, v, pdf(row.name+".pdf", row.text))[0]
 		failure(t, v, file.ID)
-		draft := title.OrderDraft{Number: title.Given(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
-		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+		draft := model.OrderDraft{Number: model.Given(row.name), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		order, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.hits = []search.Hit{hit(search.File, file.ID), hit(search.Order, order.ID)}
+		f.hits = []query.Hit{hit(query.File, file.ID), hit(query.Order, order.ID)}
 		for _, h := range look(t, v, vault.SearchQuery{Text: "elm"}).Hits {
 			got := strings.TrimPrefix(marks(h.Snippet), "Notes: ")
 			if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before || strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
@@ -519,12 +519,12 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 		{strings.Repeat("é", 20_000) + " elm", "[elm]"},
 		{strings.Repeat("é", 40_000) + " elm", ""},
 	} {
-		draft := title.OrderDraft{Number: title.Given("26-1"), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
-		made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+		draft := model.OrderDraft{Number: model.Given("26-1"), Custom: custom("notes", fmt.Sprintf("%q", row.text))}
+		made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.hits = []search.Hit{hit(search.Order, made.ID)}
+		f.hits = []query.Hit{hit(query.Order, made.ID)}
 		h := look(t, v, vault.SearchQuery{Text: "elm"}).Hits[0]
 		if got := marks(h.Snippet); !strings.Contains(got, row.want) || row.want == "" && got != "" || !utf8.ValidString(got) {
 			t.Errorf("%.100q", got)
@@ -536,17 +536,17 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 func TestSearchSnippetNamesFields(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	draft := title.OrderDraft{Number: title.Given("26-1"), PropertyDraft: elm("Troy", "Rensselaer"),
+	draft := model.OrderDraft{Number: model.Given("26-1"), PropertyDraft: elm("Troy", "Rensselaer"),
 		Custom: several("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
-	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[title.Order]{})
+	made, err := v.Orders.Create(t.Context(), clerk, draft, vault.Keep[model.Order]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, tray(t, v), vault.Keep[vault.Filed]{})
+	a, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.hits = []search.Hit{hit(search.Order, made.ID), hit(search.Abstract, a.Abstract.ID)}
+	f.hits = []query.Hit{hit(query.Order, made.ID), hit(query.Abstract, a.Abstract.ID)}
 	for _, row := range []struct{ text, order, abstract string }{
 		{"johnson", "Client: [Johnson] & Sons · Buyer/Borrower: [Johnson], Carl · Seller/Owner: [Johnson]", "Current Owner: [Johnson], Carl"},
 		{"troy", "City: [Troy]", ""},
@@ -569,15 +569,15 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 func TestSearchSnippetChoosesFields(t *testing.T) {
 	t.Parallel()
 	v, f := searched(t)
-	draft := title.AbstractDraft{
-		PropertyDraft: title.PropertyDraft{Address: title.Given("14 Square Rd"), City: title.Given("Mandeville"), County: title.Given("St. Tammany"), State: title.Given("LA")},
+	draft := model.AbstractDraft{
+		PropertyDraft: model.PropertyDraft{Address: model.Given("14 Square Rd"), City: model.Given("Mandeville"), County: model.Given("St. Tammany"), State: model.Given("LA")},
 		Custom: several("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
 	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.hits = []search.Hit{hit(search.Abstract, a.Abstract.ID)}
+	f.hits = []query.Hit{hit(query.Abstract, a.Abstract.ID)}
 	for text, want := range map[string]string{
 		"lot 14 square 3":          "Legal Description",
 		"de la houssaye":           "Current Owner",
@@ -601,10 +601,10 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 }
 
 // several are the values of several custom fields.
-func several(pairs ...string) title.Custom {
+func several(pairs ...string) model.Custom {
 	sent := map[string]json.RawMessage{}
 	for i := 0; i < len(pairs); i += 2 {
 		sent[pairs[i]] = json.RawMessage(pairs[i+1])
 	}
-	return title.Custom{Sent: sent}
+	return model.Custom{Sent: sent}
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/search"
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // What of a record is looked at for its snippet, and shown.
@@ -41,7 +41,7 @@ func (w *wording) add(name, value string) {
 	w.list = append(w.list, worded{name, value})
 }
 
-func (w *wording) property(p title.Property) {
+func (w *wording) property(p model.Property) {
 	w.add("Address", p.Address)
 	w.add("City", p.City)
 	w.add("County", p.County)
@@ -50,7 +50,7 @@ func (w *wording) property(p title.Property) {
 
 // custom adds the fields of a definition set in its order, and behind them values that
 // it does not know any more, under their keys.
-func (w *wording) custom(values title.Values, defs []title.Field) {
+func (w *wording) custom(values model.Values, defs []model.Field) {
 	rest := maps.Clone(values)
 	for _, def := range defs {
 		w.value(cmp.Or(def.Label, def.Key), values[def.Key])
@@ -77,7 +77,7 @@ func (w *wording) value(name string, raw json.RawMessage) {
 	}
 }
 
-func wordingOf(a *title.Abstract, template title.Template) []worded {
+func wordingOf(a *model.Abstract, template model.Template) []worded {
 	w := wording{left: mostWording}
 	w.add("Tax Map", a.TaxMap)
 	w.property(a.Property)
@@ -86,7 +86,7 @@ func wordingOf(a *title.Abstract, template title.Template) []worded {
 	return w.list
 }
 
-func wordingOfOrder(o *title.Order, fields []title.Field) []worded {
+func wordingOfOrder(o *model.Order, fields []model.Field) []worded {
 	w := wording{left: mostWording}
 	w.add("Order #", o.Number)
 	w.property(o.Property)
@@ -100,24 +100,24 @@ func wordingOfOrder(o *title.Order, fields []title.Field) []worded {
 // A damaged one names none: a verification tells of it.
 type names struct {
 	t         *store.Tx
-	templates map[uint64]title.Template
-	orders    []title.Field
+	templates map[uint64]model.Template
+	orders    []model.Field
 	known     bool // orders was read
 }
 
-func (n *names) template(id uint64) title.Template {
+func (n *names) template(id uint64) model.Template {
 	template, known := n.templates[id]
 	if !known {
 		var err error
 		if template, err = n.t.Template(id); err != nil {
-			template = title.Template{}
+			template = model.Template{}
 		}
 		n.templates[id] = template
 	}
 	return template
 }
 
-func (n *names) orderFields() []title.Field {
+func (n *names) orderFields() []model.Field {
 	if !n.known {
 		n.known = true
 		var err error
@@ -131,7 +131,7 @@ func (n *names) orderFields() []title.Field {
 // match is a field that has some of what a query looks for.
 type match struct {
 	at, worth int
-	holds     search.Words // the words of the query that it has
+	holds     query.Words // the words of the query that it has
 	pieces    []SnippetPiece
 }
 
@@ -139,7 +139,7 @@ type match struct {
 // most words of the query first, in the order of the record, and none that has only some
 // of the words of another. Of more than mostShown the best are taken. worth is that of
 // the best; nil and 0 where none matches.
-func snippetOfFields(ctx context.Context, mark *search.Marker, list []worded) (shown []SnippetPiece, worth int) {
+func snippetOfFields(ctx context.Context, mark *query.Marker, list []worded) (shown []SnippetPiece, worth int) {
 	var all, found []match
 	for at, field := range list {
 		if pieces, worth := mark.Snippet(ctx, field.value); worth > 0 {
@@ -172,7 +172,7 @@ func snippetOfFields(ctx context.Context, mark *search.Marker, list []worded) (s
 }
 
 // less reports whether one text has only some of the words that another has.
-func less(one, other search.Words) bool { return one&other == one && one != other }
+func less(one, other query.Words) bool { return one&other == one && one != other }
 
 // more orders texts by how many of the words they have, most first.
-func more(one, other search.Words) int { return cmp.Compare(other.Count(), one.Count()) }
+func more(one, other query.Words) int { return cmp.Compare(other.Count(), one.Count()) }

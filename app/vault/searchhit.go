@@ -3,22 +3,22 @@ package vault
 import (
 	"errors"
 
-	"deedkeep/app/search"
+	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // seen is a hit with the words that its snippet is made of.
 type seen struct {
 	SearchHit
 	words []worded           // of its fields
-	known func() title.Known // with its numbers
+	known func() model.Known // with its numbers
 }
 
 // matching says how the record holds a text that the index found it by.
-func (s seen) matching(hit search.Hit, text string) Matching {
+func (s seen) matching(hit query.Hit, text string) Matching {
 	switch {
-	case hit.Whole && search.Called(text, s.known().Numbers):
+	case hit.Whole && query.Called(text, s.known().Numbers):
 		return MatchExact
 	case hit.Guess:
 		return MatchSimilar
@@ -29,20 +29,20 @@ func (s seen) matching(hit search.Hit, text string) Matching {
 // see reads the live records of the hits. What is gone, in the trash, or not what was
 // asked for any more is left out.
 func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
-	n := names{t: t, templates: map[uint64]title.Template{}}
+	n := names{t: t, templates: map[uint64]model.Template{}}
 	for _, hit := range f.answer.Hits {
 		var s seen
 		var fits bool
 		switch hit.Kind {
-		case search.Abstract:
+		case query.Abstract:
 			s, fits, err = v.seeAbstract(&n, hit.ID, &f.query)
-		case search.Order:
+		case query.Order:
 			s, fits, err = seeOrder(&n, hit.ID, &f.query)
-		case search.File:
+		case query.File:
 			s, fits, err = v.seeFile(t, hit.ID, &f.query)
 		}
 		switch {
-		case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
+		case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
 			continue
 		case err != nil:
 			return nil, err
@@ -82,7 +82,7 @@ func (v *Vault) seeFile(t *store.Tx, id uint64, q *SearchQuery) (s seen, fits bo
 	if err != nil {
 		return s, false, err
 	}
-	var of title.Abstract
+	var of model.Abstract
 	var place string
 	if file.AbstractID == 0 {
 		place, err = v.place(t, file)

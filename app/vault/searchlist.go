@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Matches are whole records of one kind that a text is found in, the best first; fewer
@@ -21,7 +21,7 @@ type Matches[T any] struct {
 }
 
 // Search looks for abstracts, each with its documents, as Vault.Search does.
-func (a *Abstracts) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[Filed], error) {
+func (a *Abstracts) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[Filed], error) {
 	q.Kind = abstractNoun.name
 	asked := q
 	return matches(ctx, a.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
@@ -29,33 +29,33 @@ func (a *Abstracts) Search(ctx context.Context, actor title.Actor, q SearchQuery
 		if err != nil {
 			return page, gone, err
 		}
-		found.Items = slices.DeleteFunc(found.Items, func(a title.Abstract) bool { return !asked.at(a.Property) })
+		found.Items = slices.DeleteFunc(found.Items, func(a model.Abstract) bool { return !asked.at(a.Property) })
 		page, err = withDocuments(ctx, t, found)
 		return page, gone, err
 	})
 }
 
 // Search looks for orders as Vault.Search does.
-func (o *Orders) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[title.Order], error) {
+func (o *Orders) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.Order], error) {
 	q.Kind = orderNoun.name
 	asked := q
-	return matches(ctx, o.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[title.Order], int, error) {
+	return matches(ctx, o.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.Order], int, error) {
 		page, gone, err := t.OrdersAmong(ids, q)
-		page.Items = slices.DeleteFunc(page.Items, func(o title.Order) bool { return !asked.at(o.Property) })
+		page.Items = slices.DeleteFunc(page.Items, func(o model.Order) bool { return !asked.at(o.Property) })
 		return page, gone, err
 	})
 }
 
 // Search looks for documents as Vault.Search does.
-func (f *Files) Search(ctx context.Context, actor title.Actor, q SearchQuery) (Matches[title.File], error) {
+func (f *Files) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.File], error) {
 	q.Kind = fileNoun.name
-	return matches(ctx, f.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[title.File], int, error) {
+	return matches(ctx, f.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.File], int, error) {
 		q.Where = nil // they have none of these themselves, but through their abstracts
 		return t.FilesAmong(ids, q)
 	})
 }
 
-func matches[T any](ctx context.Context, v *Vault, actor title.Actor, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
+func matches[T any](ctx context.Context, v *Vault, actor model.Actor, q SearchQuery, read func(*store.Tx, []uint64, Query) (Page[T], int, error)) (m Matches[T], err error) {
 	err = v.asking(ctx, actor, q, func(_ context.Context, f searched) error {
 		ids := make([]uint64, 0, len(f.answer.Hits))
 		for _, hit := range f.answer.Hits {
@@ -87,7 +87,7 @@ func (q *SearchQuery) listed() Query {
 }
 
 // withDocuments reads the documents of abstracts.
-func withDocuments(ctx context.Context, t *store.Tx, found Page[title.Abstract]) (page Page[Filed], err error) {
+func withDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
 	page.Next, page.Prev, page.Bytes, page.Cut = found.Next, found.Prev, found.Bytes, found.Cut
 	for _, abstract := range found.Items {
 		if err := ctx.Err(); err != nil {

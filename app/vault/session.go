@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Sessions are the verbs on who is signed in, and where. When each was last seen is
@@ -33,7 +33,7 @@ const mostSessions = 50
 // Unauthenticated. Session and user are read each time, so that signing out,
 // disabling and another role count from the next request on. Actor.Role is "" while
 // the settings want a second factor that the user does not have yet.
-func (s *Sessions) Authenticate(ctx context.Context, token string) (title.Actor, error) {
+func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor, error) {
 	actor, session, err := s.speaks(ctx, token)
 	if err == nil {
 		s.note(session, s.v.now())
@@ -43,24 +43,24 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (title.Actor,
 
 // Glance is Authenticate for what a page asks by itself, which nobody may be looking at:
 // the session was not seen by that.
-func (s *Sessions) Glance(ctx context.Context, token string) (title.Actor, error) {
+func (s *Sessions) Glance(ctx context.Context, token string) (model.Actor, error) {
 	actor, _, err := s.speaks(ctx, token)
 	return actor, err
 }
 
-func (s *Sessions) speaks(ctx context.Context, token string) (title.Actor, title.Session, error) {
+func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model.Session, error) {
 	hash, ok := secret.HashToken(token)
 	if !ok {
-		return title.Actor{}, title.Session{}, errUnauthenticated
+		return model.Actor{}, model.Session{}, errUnauthenticated
 	}
-	var user title.User
-	var session title.Session
+	var user model.User
+	var session model.Session
 	err := s.v.store.View(ctx, func(t *store.Tx) (err error) {
 		user, session, err = s.live(t, hash[:])
 		return err
 	})
 	if err != nil {
-		return title.Actor{}, session, err
+		return model.Actor{}, session, err
 	}
 	actor := userActor(user)
 	actor.Session = session.Hash
@@ -70,12 +70,12 @@ func (s *Sessions) speaks(ctx context.Context, token string) (title.Actor, title
 	return actor, session, nil
 }
 
-func userActor(user title.User) title.Actor {
-	return title.Actor{Kind: title.ByUser, ID: user.ID, Name: user.Name}
+func userActor(user model.User) model.Actor {
+	return model.Actor{Kind: model.ByUser, ID: user.ID, Name: user.Name}
 }
 
 // live gives a session that speaks for an enabled user; else Unauthenticated.
-func (s *Sessions) live(t *store.Tx, hash []byte) (user title.User, session title.Session, err error) {
+func (s *Sessions) live(t *store.Tx, hash []byte) (user model.User, session model.Session, err error) {
 	session, found, err := t.Session(hash)
 	if err != nil || !found {
 		return user, session, orUnauthenticated(err)
@@ -85,7 +85,7 @@ func (s *Sessions) live(t *store.Tx, hash []byte) (user title.User, session titl
 		return user, session, errUnauthenticated
 	}
 	user, err = t.User(session.UserID)
-	if title.KindOf(err) == title.NotFound || err == nil && !user.Joined() {
+	if model.KindOf(err) == model.NotFound || err == nil && !user.Joined() {
 		err = errUnauthenticated
 	}
 	return user, session, err
@@ -99,7 +99,7 @@ func orUnauthenticated(err error) error {
 }
 
 // last is when the session was seen, as far as is known here.
-func (s *Sessions) last(session title.Session) time.Time {
+func (s *Sessions) last(session model.Session) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, ok := s.seen[session.Hash]; ok && at.After(session.LastSeenAt) {
@@ -109,7 +109,7 @@ func (s *Sessions) last(session title.Session) time.Time {
 }
 
 // note gathers a sight; those within a minute after another are none.
-func (s *Sessions) note(session title.Session, now time.Time) {
+func (s *Sessions) note(session model.Session, now time.Time) {
 	if now.Sub(session.LastSeenAt) < seenEvery {
 		return
 	}
@@ -119,7 +119,7 @@ func (s *Sessions) note(session title.Session, now time.Time) {
 }
 
 // List gives the sessions of the user who acts, the one that was seen last first.
-func (s *Sessions) List(ctx context.Context, actor title.Actor) (list []title.Session, err error) {
+func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Session, err error) {
 	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
 		if _, err := s.v.self(t, actor); err != nil {
 			return err
@@ -131,15 +131,15 @@ func (s *Sessions) List(ctx context.Context, actor title.Actor) (list []title.Se
 }
 
 // of are the live sessions of a user, the one that was seen last first.
-func (s *Sessions) of(t *store.Tx, user uint64) []title.Session {
+func (s *Sessions) of(t *store.Tx, user uint64) []model.Session {
 	all := t.SessionsOf(user)
-	list := make([]title.Session, 0, len(all))
+	list := make([]model.Session, 0, len(all))
 	for _, session := range all {
 		if session.LastSeenAt = s.last(session); session.Live(s.v.now(), s.v.set.Users.limits()) {
 			list = append(list, session)
 		}
 	}
-	slices.SortFunc(list, func(a, b title.Session) int {
+	slices.SortFunc(list, func(a, b model.Session) int {
 		if order := b.LastSeenAt.Compare(a.LastSeenAt); order != 0 {
 			return order
 		}
@@ -155,8 +155,8 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	if !ok {
 		return nil
 	}
-	var session title.Session
-	var user title.User
+	var session model.Session
+	var user model.User
 	err := s.v.store.Update(ctx, func(t *store.Tx) (err error) {
 		var found bool
 		if session, found, err = t.Session(hash[:]); err == nil && !found {
@@ -169,7 +169,7 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	}, func(t *store.Tx) error {
 		actor := userActor(user)
 		actor.Address = address
-		return s.end(t, actor, []title.Session{session}, "signed out")
+		return s.end(t, actor, []model.Session{session}, "signed out")
 	})
 	if errors.Is(err, errSame) {
 		err = nil
@@ -178,35 +178,35 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 }
 
 // End ends one session of the user who acts, by Session.ID; NotFound when there is none.
-func (s *Sessions) End(ctx context.Context, actor title.Actor, id string) error {
-	return s.endSome(ctx, actor, func(session title.Session) bool { return session.ID() == id }, true)
+func (s *Sessions) End(ctx context.Context, actor model.Actor, id string) error {
+	return s.endSome(ctx, actor, func(session model.Session) bool { return session.ID() == id }, true)
 }
 
 // EndOthers ends every session of the user who acts but the one that speaks.
-func (s *Sessions) EndOthers(ctx context.Context, actor title.Actor) error {
-	return s.endSome(ctx, actor, func(session title.Session) bool { return session.Hash != actor.Session }, false)
+func (s *Sessions) EndOthers(ctx context.Context, actor model.Actor) error {
+	return s.endSome(ctx, actor, func(session model.Session) bool { return session.Hash != actor.Session }, false)
 }
 
 // EndAll signs the user who acts out everywhere.
-func (s *Sessions) EndAll(ctx context.Context, actor title.Actor) error {
-	return s.endSome(ctx, actor, func(title.Session) bool { return true }, false)
+func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
+	return s.endSome(ctx, actor, func(model.Session) bool { return true }, false)
 }
 
-func (s *Sessions) endSome(ctx context.Context, actor title.Actor, which func(title.Session) bool, must bool) error {
-	var ending []title.Session
+func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(model.Session) bool, must bool) error {
+	var ending []model.Session
 	return s.v.store.Update(ctx, func(t *store.Tx) error {
 		if _, err := s.v.self(t, actor); err != nil {
 			return err
 		}
-		ending = slices.DeleteFunc(t.SessionsOf(actor.ID), func(session title.Session) bool { return !which(session) })
+		ending = slices.DeleteFunc(t.SessionsOf(actor.ID), func(session model.Session) bool { return !which(session) })
 		if must && len(ending) == 0 {
-			return title.Absent("session of user", actor.ID)
+			return model.Absent("session of user", actor.ID)
 		}
 		return nil
 	}, func(t *store.Tx) error { return s.end(t, actor, ending, "ended by the user") })
 }
 
-func (s *Sessions) end(t *store.Tx, actor title.Actor, list []title.Session, why string) error {
+func (s *Sessions) end(t *store.Tx, actor model.Actor, list []model.Session, why string) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -237,11 +237,11 @@ func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err 
 }
 
 // start adds a session for a user, whose ended and surplus ones make room.
-func (s *Sessions) start(t *store.Tx, fresh title.Session) error {
+func (s *Sessions) start(t *store.Tx, fresh model.Session) error {
 	live := s.of(t, fresh.UserID)
 	live = live[:min(len(live), mostSessions-1)]
 	for _, session := range t.SessionsOf(fresh.UserID) {
-		kept := slices.ContainsFunc(live, func(l title.Session) bool { return l.Hash == session.Hash })
+		kept := slices.ContainsFunc(live, func(l model.Session) bool { return l.Hash == session.Hash })
 		if kept {
 			continue
 		}
@@ -317,7 +317,7 @@ const endedAtOnce = 256
 // prune removes sessions that ended by themselves.
 func (s *Sessions) prune(ctx context.Context) error {
 	for {
-		var ended []title.Session
+		var ended []model.Session
 		err := s.v.store.View(ctx, func(t *store.Tx) error {
 			ended = s.ended(t)
 			return nil
@@ -339,9 +339,9 @@ func (s *Sessions) prune(ctx context.Context) error {
 	}
 }
 
-func (s *Sessions) ended(t *store.Tx) (list []title.Session) {
+func (s *Sessions) ended(t *store.Tx) (list []model.Session) {
 	now, limits := s.v.now(), s.v.set.Users.limits()
-	t.EachSession(func(session title.Session) bool {
+	t.EachSession(func(session model.Session) bool {
 		if session.LastSeenAt = s.last(session); !session.Live(now, limits) {
 			list = append(list, session)
 		}

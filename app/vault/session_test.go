@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -14,7 +14,7 @@ import (
 func TestSession(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	if len(in.Token) != 43 || strings.Contains(in.Session.Hash, in.Token) || in.Session.Device != "Firefox on Windows" || in.Session.Address != "192.0.2.1" {
 		t.Errorf("%+v", in.Session)
@@ -33,22 +33,22 @@ func TestSession(t *testing.T) {
 		}
 	}
 	_, err := p.Sessions.List(t.Context(), actor)
-	kind(t, "its actor", err, title.Unauthenticated)
+	kind(t, "its actor", err, model.Unauthenticated)
 }
 
 func TestSessionLimits(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		limits    title.SessionLimits
+		limits    model.SessionLimits
 		idle, max time.Duration
 	}{
-		"by default": {title.SessionLimits{}, 12 * time.Hour, 14 * 24 * time.Hour},
-		"set":        {title.SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}, time.Hour, 3 * time.Hour},
+		"by default": {model.SessionLimits{}, 12 * time.Hour, 14 * 24 * time.Hour},
+		"set":        {model.SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}, time.Hour, 3 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := peopled(t, func(o *vault.Options) { o.Settings.Users.Session = row.limits })
-			p.user(t, "kim", title.RoleAdmin)
+			p.user(t, "kim", model.RoleAdmin)
 			idle, used := p.signIn(t, "kim"), p.signIn(t, "kim")
 			began := p.clock.Now()
 			p.clock.Move(row.idle - time.Second)
@@ -77,7 +77,7 @@ func TestSessionLastSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &people{v, clock}
-	kim := p.user(t, "kim", title.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	size := func() int64 { return p.Store().Size() }
 	before, began := size(), clock.Now()
@@ -110,8 +110,8 @@ func TestSessionLastSeen(t *testing.T) {
 func TestSessionsOfOneUser(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
-	p.user(t, "lee", title.RoleStaff)
+	p.user(t, "kim", model.RoleAdmin)
+	p.user(t, "lee", model.RoleStaff)
 	lee := p.signIn(t, "lee")
 	var all []vault.SignedIn
 	for range 4 {
@@ -123,8 +123,8 @@ func TestSessionsOfOneUser(t *testing.T) {
 	if err != nil || len(list) != 4 || list[0].Hash != all[0].Session.Hash || list[1].Hash != all[3].Session.Hash || list[3].Hash != all[1].Session.Hash {
 		t.Errorf("%+v, %v", list, err)
 	}
-	kind(t, "another's", p.Sessions.End(t.Context(), actor, lee.Session.ID()), title.NotFound)
-	kind(t, "none", p.Sessions.End(t.Context(), actor, ""), title.NotFound)
+	kind(t, "another's", p.Sessions.End(t.Context(), actor, lee.Session.ID()), model.NotFound)
+	kind(t, "none", p.Sessions.End(t.Context(), actor, ""), model.NotFound)
 	if err := p.Sessions.End(t.Context(), actor, all[1].Session.ID()); err != nil {
 		t.Error(err)
 	}
@@ -145,7 +145,7 @@ func TestSessionsOfOneUser(t *testing.T) {
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	user := p.user(t, "kim", title.RoleAdmin)
+	user := p.user(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
 	p.put(t, user)
 	first := p.signIn(t, "kim")
@@ -173,7 +173,7 @@ func TestDeviceText(t *testing.T) {
 	for sent, want := range map[string]string{
 		"": "", " Firefox ": "Firefox", "a\x00b\r\nc\x7f": "abc", "caf\xe9 b": "caf b", strings.Repeat("é", 300): strings.Repeat("é", 200),
 	} {
-		if got := title.DeviceText(sent); got != want {
+		if got := model.DeviceText(sent); got != want {
 			t.Errorf("%q: %q", sent, got)
 		}
 	}
@@ -184,7 +184,7 @@ func TestDeviceText(t *testing.T) {
 func TestTriesAreBounded(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	user := p.user(t, "kim", title.RoleAdmin)
+	user := p.user(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
 	p.put(t, user)
 	for range 3 {
@@ -211,7 +211,7 @@ func TestTriesAreBounded(t *testing.T) {
 func TestSessionLastSeenIsWrittenByItself(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	kim := p.user(t, "kim", title.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	p.Start(time.Hour)
 	p.clock.Move(2 * time.Minute)

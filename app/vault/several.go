@@ -5,26 +5,26 @@ import (
 	"errors"
 	"slices"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Left is a document that was left where it is, and why.
 type Left struct {
-	File   title.File // with its number alone where there is no such document
+	File   model.File // with its number alone where there is no such document
 	Reason string
 }
 
 // Move puts documents into a folder (0: into none), all at once, and tells how many;
 // those of abstracts, and those that are gone, are left. NotFound without the folder.
-func (f *Files) Move(ctx context.Context, actor title.Actor, ids []uint64, folder uint64) (moved int, left []Left, err error) {
-	return f.move(ctx, actor, ids, folder, func(title.File) string { return "" })
+func (f *Files) Move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64) (moved int, left []Left, err error) {
+	return f.move(ctx, actor, ids, folder, func(model.File) string { return "" })
 }
 
 // MoveBack is Move for documents that were moved into from; those that are no longer
 // there are left.
-func (f *Files) MoveBack(ctx context.Context, actor title.Actor, ids []uint64, from, folder uint64) (moved int, left []Left, err error) {
-	return f.move(ctx, actor, ids, folder, func(file title.File) string {
+func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, from, folder uint64) (moved int, left []Left, err error) {
+	return f.move(ctx, actor, ids, folder, func(file model.File) string {
 		if file.FolderID != from && file.FolderID != folder {
 			return "It was moved to another folder in the meantime."
 		}
@@ -32,31 +32,31 @@ func (f *Files) MoveBack(ctx context.Context, actor title.Actor, ids []uint64, f
 	})
 }
 
-func (f *Files) move(ctx context.Context, actor title.Actor, ids []uint64, folder uint64, stays func(title.File) string) (moved int, left []Left, err error) {
+func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64, stays func(model.File) string) (moved int, left []Left, err error) {
 	return f.several(ctx, actor, ids, func(t *store.Tx) error {
 		if folder != 0 && !t.HasFolder(folder) {
-			return title.Absent("folder", folder)
+			return model.Absent("folder", folder)
 		}
 		return nil
-	}, func(file title.File) (reason string, same bool) {
+	}, func(file model.File) (reason string, same bool) {
 		if file.AbstractID != 0 {
 			return "It belongs to an abstract.", false
 		}
 		return stays(file), file.FolderID == folder
-	}, func(t *store.Tx, old title.File) error {
+	}, func(t *store.Tx, old model.File) error {
 		now := old
 		now.FolderID = folder
 		now.Version++
-		return errors.Join(t.PutFile(now), t.AddEvent(title.Event{At: f.v.now(), Actor: actor, Kind: "file.changed", Record: record(fileNoun.name, old.ID), Changes: old.Changes(now)}))
+		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.now(), Actor: actor, Kind: "file.changed", Record: record(fileNoun.name, old.ID), Changes: old.Changes(now)}))
 	})
 }
 
 // TrashSeveral moves documents into the trash, all at once, and tells how many; those
 // that are gone are left.
-func (f *Files) TrashSeveral(ctx context.Context, actor title.Actor, ids []uint64) (trashed int, left []Left, err error) {
-	return f.several(ctx, actor, ids, nil, func(title.File) (string, bool) { return "", false }, func(t *store.Tx, live title.File) error {
+func (f *Files) TrashSeveral(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, left []Left, err error) {
+	return f.several(ctx, actor, ids, nil, func(model.File) (string, bool) { return "", false }, func(t *store.Tx, live model.File) error {
 		at := f.v.now()
-		detail, err := trashFile(t, live, title.Trashed{At: at, By: actor})
+		detail, err := trashFile(t, live, model.Trashed{At: at, By: actor})
 		if err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (f *Files) TrashSeveral(ctx context.Context, actor title.Actor, ids []uint6
 
 // several does something to documents in one transaction: to those that judge gives no
 // reason to leave and that are not the same already.
-func (f *Files) several(ctx context.Context, actor title.Actor, ids []uint64, check func(*store.Tx) error,
-	judge func(title.File) (reason string, same bool), do func(*store.Tx, title.File) error) (count int, left []Left, err error) {
+func (f *Files) several(ctx context.Context, actor model.Actor, ids []uint64, check func(*store.Tx) error,
+	judge func(model.File) (reason string, same bool), do func(*store.Tx, model.File) error) (count int, left []Left, err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var found chosen
 	err = f.v.change(ctx, actor, func(t *store.Tx) (err error) {
@@ -109,11 +109,11 @@ type chosen struct {
 	same int      // nothing, since it is done already
 }
 
-func choose(t *store.Tx, ids []uint64, judge func(title.File) (reason string, same bool)) (s chosen, err error) {
+func choose(t *store.Tx, ids []uint64, judge func(model.File) (reason string, same bool)) (s chosen, err error) {
 	for _, id := range ids {
 		file, err := t.File(id)
-		if title.KindOf(err) == title.NotFound {
-			s.left = append(s.left, Left{title.File{ID: id}, "It is no longer there."})
+		if model.KindOf(err) == model.NotFound {
+			s.left = append(s.left, Left{model.File{ID: id}, "It is no longer there."})
 			continue
 		}
 		if err != nil {

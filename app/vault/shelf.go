@@ -7,22 +7,22 @@ import (
 	"slices"
 	"sync"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Shelf is a folder as people look at it: where it is, what is around it and how many
 // documents each has.
 type Shelf struct {
-	Folder title.Folder   // the zero one is the top, where documents of no folder lie
-	Way    []title.Folder // from the top down to it, itself last
+	Folder model.Folder   // the zero one is the top, where documents of no folder lie
+	Way    []model.Folder // from the top down to it, itself last
 	Tree   []Branch       // the folders at the top, with what is open of them
 	Inside []Branch       // the folders in it, by name
 }
 
 // Branch is a folder of a tree.
 type Branch struct {
-	title.Folder
+	model.Folder
 	Count  uint64 // of documents in it, without those in its folders
 	Here   bool   // it is the one that is looked at
 	Inside []Branch
@@ -41,7 +41,7 @@ func (f *Folders) Shelf(ctx context.Context, id uint64) (s Shelf, err error) {
 				return err
 			}
 		}
-		in := map[uint64][]title.Folder{}
+		in := map[uint64][]model.Folder{}
 		for _, folder := range inTreeOrder(all) {
 			in[folder.ParentID] = append(in[folder.ParentID], folder)
 		}
@@ -54,8 +54,8 @@ func (f *Folders) Shelf(ctx context.Context, id uint64) (s Shelf, err error) {
 }
 
 // wayTo gives the folders from the top down to one.
-func wayTo(all []title.Folder, folder title.Folder) (way []title.Folder) {
-	byID := map[uint64]title.Folder{}
+func wayTo(all []model.Folder, folder model.Folder) (way []model.Folder) {
+	byID := map[uint64]model.Folder{}
 	for _, one := range all {
 		byID[one.ID] = one
 	}
@@ -68,7 +68,7 @@ func wayTo(all []title.Folder, folder title.Folder) (way []title.Folder) {
 	return way
 }
 
-func branches(t *store.Tx, in map[uint64][]title.Folder, parent uint64, way []title.Folder, here uint64) []Branch {
+func branches(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []model.Folder, here uint64) []Branch {
 	list := make([]Branch, 0, len(in[parent]))
 	for _, folder := range in[parent] {
 		b := Branch{Folder: folder, Count: t.CountBy(fileNoun.name, store.ColumnFolder, fmt.Sprint(folder.ID)), Here: folder.ID == here}
@@ -95,7 +95,7 @@ const mostInFolder = 100_000
 
 // Documents gives the documents in a folder (0: in none, and with no abstract), sorted;
 // at most 100,000.
-func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []title.File, err error) {
+func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []model.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = inFolder(t, id)
 		return err
@@ -110,7 +110,7 @@ func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down 
 	return list, nil
 }
 
-func inFolder(t *store.Tx, id uint64) ([]title.File, error) {
+func inFolder(t *store.Tx, id uint64) ([]model.File, error) {
 	where := store.Where{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
 	if id == 0 {
 		where = store.Where{Column: store.ColumnNowhere}
@@ -121,7 +121,7 @@ func inFolder(t *store.Tx, id uint64) ([]title.File, error) {
 
 // Row is a part of the documents of a folder, and how many there are in all.
 type Row struct {
-	Files []title.File
+	Files []model.File
 	From  int // the first of them, from 0
 	Total int
 }
@@ -143,7 +143,7 @@ func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, 
 				at = row.Total - 1 - i
 			}
 			file, err := t.File(order[at])
-			if title.KindOf(err) == title.NotFound {
+			if model.KindOf(err) == model.NotFound {
 				continue // it went between the two looks
 			}
 			if err != nil {
@@ -160,11 +160,11 @@ func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, 
 // and after it; Position 0: it is not there.
 type Around struct {
 	Position, Count int
-	Previous, Next  *title.File
+	Previous, Next  *model.File
 }
 
 // Around finds a document that belongs to no abstract among those of its folder.
-func (f *Folders) Around(ctx context.Context, file title.File) (a Around, err error) {
+func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err error) {
 	order, err := f.order(ctx, file.FolderID, ByName)
 	if err != nil {
 		return a, err
@@ -175,12 +175,12 @@ func (f *Folders) Around(ctx context.Context, file title.File) (a Around, err er
 	}
 	a.Position, a.Count = at+1, len(order)
 	err = f.v.store.View(ctx, func(t *store.Tx) error {
-		for i, to := range map[int]**title.File{at - 1: &a.Previous, at + 1: &a.Next} {
+		for i, to := range map[int]**model.File{at - 1: &a.Previous, at + 1: &a.Next} {
 			if i < 0 || i >= len(order) {
 				continue
 			}
 			one, err := t.File(order[i])
-			if title.KindOf(err) == title.NotFound {
+			if model.KindOf(err) == model.NotFound {
 				continue // it went between the two looks
 			}
 			if err != nil {
@@ -249,17 +249,17 @@ func (o *orders) put(key orderOf, turn uint64, files []uint64) {
 	o.all[key] = ordering{turn, files}
 }
 
-func sortFiles(list []title.File, by FolderSort) {
+func sortFiles(list []model.File, by FolderSort) {
 	switch by {
 	case ByDate:
 		return // as they are read
 	case BySize:
-		slices.SortStableFunc(list, func(a, b title.File) int { return cmp.Compare(a.Size, b.Size) })
+		slices.SortStableFunc(list, func(a, b model.File) int { return cmp.Compare(a.Size, b.Size) })
 		return
 	}
 	type named struct {
 		key  string
-		file title.File
+		file model.File
 	}
 	all := make([]named, len(list))
 	for i, file := range list {
@@ -274,7 +274,7 @@ func sortFiles(list []title.File, by FolderSort) {
 // naturalKey sorts like a name that is read by people: without case, and numbers by
 // their value. Before each run of digits stands how many there are.
 func naturalKey(name string) string {
-	folded := title.Fold(name)
+	folded := model.Fold(name)
 	key := make([]byte, 0, len(folded)+8)
 	for i := 0; i < len(folded); {
 		if folded[i] < '0' || folded[i] > '9' {
@@ -300,7 +300,7 @@ func naturalKey(name string) string {
 // Under is a document somewhere beneath a folder, and the names on the way to it.
 type Under struct {
 	Way  []string
-	File title.File
+	File model.File
 }
 
 // Under gives the documents in a folder and in all beneath it, by name, at most so
@@ -321,7 +321,7 @@ func (f *Folders) Under(ctx context.Context, id uint64, most int) (list []Under,
 			way[folder.ID] = append(slices.Clone(above), folder.Name)
 		}
 	}
-	for _, folder := range append([]title.Folder{{ID: id}}, all...) {
+	for _, folder := range append([]model.Folder{{ID: id}}, all...) {
 		names, ok := way[folder.ID]
 		if !ok {
 			continue
@@ -335,7 +335,7 @@ func (f *Folders) Under(ctx context.Context, id uint64, most int) (list []Under,
 			list = append(list, Under{names, file})
 		}
 		if len(list) > most {
-			return nil, &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}
+			return nil, &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}
 		}
 	}
 	return list, nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -76,7 +76,7 @@ func TestShelf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := func(f *title.File) string {
+		name := func(f *model.File) string {
 			if f == nil {
 				return ""
 			}
@@ -94,9 +94,9 @@ func TestShelf(t *testing.T) {
 		t.Errorf("%+v, %v", under, err)
 	}
 	_, err = v.Folders.Under(t.Context(), 0, 4)
-	kind(t, "too many", err, title.Conflict)
+	kind(t, "too many", err, model.Conflict)
 	_, err = v.Folders.Shelf(t.Context(), 99)
-	kind(t, "no folder", err, title.NotFound)
+	kind(t, "no folder", err, model.NotFound)
 	if top, err := v.Folders.Shelf(t.Context(), 0); err != nil || len(top.Way) != 0 || len(top.Inside) != len(top.Tree) {
 		t.Errorf("%+v, %v", top, err)
 	}
@@ -149,7 +149,7 @@ func TestRow(t *testing.T) {
 			}
 		}
 	}
-	if _, err := v.Files.Patch(t.Context(), clerk, one.ID+1, title.FilePatch{Filename: title.Send(title.Given("A.pdf"))}, vault.Match{}); err != nil {
+	if _, err := v.Files.Patch(t.Context(), clerk, one.ID+1, model.FilePatch{Filename: model.Send(model.Given("A.pdf"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := row(vault.ByName, false, 0); !strings.HasPrefix(got, "A.pdf to Deed 99.pdf") {
@@ -189,7 +189,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	_, _, err := v.Files.Move(t.Context(), clerk, ids, 77)
-	kind(t, "no folder", err, title.NotFound)
+	kind(t, "no folder", err, model.NotFound)
 	trashed, left, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{a.Files[0].ID, a.Files[2].ID, loose[0].ID, 99})
 	if err != nil || trashed != 3 || len(left) != 1 {
 		t.Errorf("%d, %+v, %v", trashed, left, err)
@@ -198,7 +198,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%+v, %v", got.Files, err)
 	}
 	for _, id := range []uint64{a.Files[2].ID, a.Files[0].ID} {
-		if _, err := v.Files.Restore(t.Context(), clerk, id, vault.Keep[title.File]{}); err != nil {
+		if _, err := v.Files.Restore(t.Context(), clerk, id, vault.Keep[model.File]{}); err != nil {
 			t.Error(err)
 		}
 	}

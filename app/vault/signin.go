@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // SignInDraft is what somebody shows to get in. Code is of the second factor: six
@@ -23,8 +23,8 @@ type SignInDraft struct{ Name, Password, Code, Step, Address, Device string }
 // SignedIn is a session that began. Token is told here and kept nowhere.
 type SignedIn struct {
 	Token   string
-	User    title.User
-	Session title.Session
+	User    model.User
+	Session model.Session
 	Enrol   bool // the settings want a second factor, which the user has to set up first
 }
 
@@ -67,7 +67,7 @@ func (r *SignInError) Error() string {
 
 // Unwrap gives the kind.
 func (r *SignInError) Unwrap() error {
-	return &title.Error{Kind: title.Unauthenticated, Message: r.Error()}
+	return &model.Error{Kind: model.Unauthenticated, Message: r.Error()}
 }
 
 // busyWait is after how long one who found everything busy may come again.
@@ -147,7 +147,7 @@ func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wa
 // a person known there fits.
 func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (step, error) {
 	user, err := u.Named(ctx, draft.Name)
-	if err != nil && title.KindOf(err) != title.NotFound {
+	if err != nil && model.KindOf(err) != model.NotFound {
 		return step{}, err
 	}
 	hash := ""
@@ -155,7 +155,7 @@ func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, cro
 		hash = user.Password // "" when none was chosen yet
 	}
 	known := draft.Password
-	if len(known) > title.MostPassword {
+	if len(known) > model.MostPassword {
 		known, hash = "", ""
 	}
 	fits, stale, err := u.passwords.Verify(ctx, network(draft.Address), hash, known)
@@ -219,11 +219,11 @@ var errChanged = errors.New("the user has changed since the password was checked
 
 // begin writes the session, and uses the code up, in one transaction. The password
 // that was checked must still be the user's.
-func (u *Users) begin(ctx context.Context, draft SignInDraft, checked title.User, rehashed string) (in SignedIn, err error) {
+func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
 	if in.Token, err = secret.NewToken(u.v.chance); err != nil {
 		return SignedIn{}, err
 	}
-	var user title.User
+	var user model.User
 	var spent string
 	var ahead bool
 	err = u.v.store.Update(ctx, func(t *store.Tx) (err error) {
@@ -243,8 +243,8 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked title.User
 		}
 		user.LastSeenAt = &now
 		u.remember(&user, draft.Address, now)
-		in.Session = title.Session{
-			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: title.DeviceText(draft.Device),
+		in.Session = model.Session{
+			Hash: hashOf(in.Token), UserID: user.ID, CreatedAt: now, LastSeenAt: now, Address: draft.Address, Device: model.DeviceText(draft.Device),
 		}
 		if err := errors.Join(t.PutUser(user), u.v.Sessions.start(t, in.Session)); err != nil {
 			return err
@@ -281,7 +281,7 @@ var errWrongCode = errors.New("the code is wrong")
 
 // spend uses a code up in the user's record, and says which kind it was; "" where no
 // second factor is set up.
-func (u *Users) spend(user *title.User, code string) (kind string, err error) {
+func (u *Users) spend(user *model.User, code string) (kind string, err error) {
 	if user.Factor == nil {
 		return "", nil
 	}

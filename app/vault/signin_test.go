@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -20,13 +20,13 @@ import (
 func TestSignInCostsTheSame(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "admin", title.RoleAdmin)
-	p.user(t, "known", title.RoleStaff)
-	gone := p.user(t, "disabled", title.RoleStaff)
+	p.user(t, "admin", model.RoleAdmin)
+	p.user(t, "known", model.RoleStaff)
+	gone := p.user(t, "disabled", model.RoleStaff)
 	if _, err := p.Users.Disable(t.Context(), clerk, gone.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "invited", Role: title.RoleStaff}); err != nil {
+	if _, _, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "invited", Role: model.RoleStaff}); err != nil {
 		t.Fatal(err)
 	}
 	for i, row := range []struct{ name, password string }{
@@ -48,7 +48,7 @@ func TestSignInCostsTheSame(t *testing.T) {
 func TestSignInResistsGuessing(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	began, tries := p.clock.Now(), 0
 	var waits []time.Duration
 	for p.clock.Now().Sub(began) < 15*time.Minute {
@@ -87,7 +87,7 @@ func TestSignInResistsGuessing(t *testing.T) {
 func TestSignInWhileWaiting(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	for range 3 {
 		_, err := p.try(t, "owner", "wrong password", "", "203.0.113.9")
 		refused(t, "wrong", err, vault.WrongPassword)
@@ -108,7 +108,7 @@ func TestSignInWhileWaiting(t *testing.T) {
 func TestSignInByAddress(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	// A whole office that signs in uses nothing up.
 	for range 70 {
 		p.signIn(t, "owner")
@@ -134,7 +134,7 @@ func TestSignInByAddress(t *testing.T) {
 func TestSignInAtOnce(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	before := p.Runs()
 	done := make(chan error)
 	for range 30 {
@@ -144,7 +144,7 @@ func TestSignInAtOnce(t *testing.T) {
 		}()
 	}
 	for range 30 {
-		if err := <-done; title.KindOf(err) != title.Unauthenticated {
+		if err := <-done; model.KindOf(err) != model.Unauthenticated {
 			t.Error(err)
 		}
 	}
@@ -156,19 +156,19 @@ func TestSignInAtOnce(t *testing.T) {
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	other := p.signIn(t, "kim")
 	actor := p.actor(t, "kim")
 	_, err := p.Users.ConfirmFactor(t.Context(), actor, "123456")
-	kind(t, "not begun", err, title.Conflict)
+	kind(t, "not begun", err, model.Conflict)
 	_, err = p.Users.BeginFactor(t.Context(), actor, "wrong password")
-	kind(t, "without the password", err, title.Invalid)
+	kind(t, "without the password", err, model.Invalid)
 	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
 	if err != nil || !strings.HasPrefix(offer.Address, "otpauth://totp/deedkeep:kim?") || !strings.Contains(offer.Address, offer.Secret) {
 		t.Fatalf("%v", err)
 	}
 	_, err = p.Users.ConfirmFactor(t.Context(), actor, "000000")
-	kind(t, "a wrong code", err, title.Invalid)
+	kind(t, "a wrong code", err, model.Invalid)
 	p.signIn(t, "kim") // nothing is set up yet
 	codes, err := p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
 	if err != nil || len(codes) != 10 {
@@ -209,7 +209,7 @@ func TestSecondFactor(t *testing.T) {
 func TestCodeIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
 	p.clock.Move(time.Minute)
 	for what, code := range map[string]string{"code": p.code(t, plain), "recovery code": codes[0]} {
@@ -237,7 +237,7 @@ func TestCodeIsUsedOnce(t *testing.T) {
 func TestCodesAreCountedForTheAccount(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
 	p.clock.Move(time.Minute)
 	for i := range 20 {
@@ -258,34 +258,34 @@ func TestCodesAreCountedForTheAccount(t *testing.T) {
 func TestSecondFactorRequired(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	actor := p.speaks(t, in.Token)
-	if !in.Enrol || actor.Role != "" || actor.Role.May(title.MayRead) {
+	if !in.Enrol || actor.Role != "" || actor.Role.May(model.MayRead) {
 		t.Errorf("%+v", actor)
 	}
-	_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
-	kind(t, "a write", err, title.Forbidden)
+	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
+	kind(t, "a write", err, model.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
-	kind(t, "an administrator's work", err, title.Forbidden)
+	kind(t, "an administrator's work", err, model.Forbidden)
 	p.factor(t, actor)
-	if actor = p.speaks(t, in.Token); actor.Role != title.RoleAdmin {
+	if actor = p.speaks(t, in.Token); actor.Role != model.RoleAdmin {
 		t.Errorf("%+v", actor)
 	}
-	if _, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{}); err != nil {
+	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{}); err != nil {
 		t.Error(err)
 	}
-	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), title.Conflict)
+	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), model.Conflict)
 }
 
 func TestFactorTakenAway(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	actor := p.actor(t, "kim")
-	kind(t, "there is none", p.Users.RemoveFactor(t.Context(), actor, goodPassword), title.Conflict)
+	kind(t, "there is none", p.Users.RemoveFactor(t.Context(), actor, goodPassword), model.Conflict)
 	_, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
-	kind(t, "codes for none", err, title.Conflict)
+	kind(t, "codes for none", err, model.Conflict)
 	_, old := p.factor(t, actor)
 	fresh, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
 	if err != nil || len(fresh) != 10 {
@@ -296,7 +296,7 @@ func TestFactorTakenAway(t *testing.T) {
 	if _, err = p.try(t, "kim", goodPassword, fresh[0], "192.0.2.7"); err != nil {
 		t.Error(err)
 	}
-	kind(t, "with a wrong password", p.Users.RemoveFactor(t.Context(), actor, "wrong password"), title.Invalid)
+	kind(t, "with a wrong password", p.Users.RemoveFactor(t.Context(), actor, "wrong password"), model.Invalid)
 	if err := p.Users.RemoveFactor(t.Context(), actor, goodPassword); err != nil {
 		t.Error(err)
 	}
@@ -306,14 +306,14 @@ func TestFactorTakenAway(t *testing.T) {
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	other := p.signIn(t, "kim")
 	mine := p.signIn(t, "kim")
 	actor := p.speaks(t, mine.Token)
 	actor.Address = "192.0.2.50"
 	const fresh = "another good one of mine"
-	kind(t, "wrong", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), title.Invalid)
-	kind(t, "too short", p.Users.ChangePassword(t.Context(), actor, goodPassword, "short"), title.Invalid)
+	kind(t, "wrong", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), model.Invalid)
+	kind(t, "too short", p.Users.ChangePassword(t.Context(), actor, goodPassword, "short"), model.Invalid)
 	if err := p.Users.ChangePassword(t.Context(), actor, goodPassword, fresh); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestChangePassword(t *testing.T) {
 	}
 	// A stolen session does not guess the password.
 	for range 2 {
-		kind(t, "a guess", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), title.Invalid)
+		kind(t, "a guess", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), model.Invalid)
 	}
 	refused(t, "one guess more", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), vault.TooManyTries)
 }
@@ -335,7 +335,7 @@ func TestChangePassword(t *testing.T) {
 func TestRehash(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.PasswordCost() })
-	user := p.user(t, "kim", title.RoleAdmin)
+	user := p.user(t, "kim", model.RoleAdmin)
 	// "a long walk to the courthouse" at m=64,t=1,p=1
 	user.Password = cheapHash
 	p.put(t, user)
@@ -375,7 +375,7 @@ func TestEverythingIsBusy(t *testing.T) {
 		password := goodPassword
 		soon, done := context.WithTimeout(t.Context(), 100*time.Millisecond) // else one that gets in waits for all of the crowd
 		defer done()
-		_, _, err := p.Users.Create(soon, clerk, title.UserDraft{Name: rand.Text(), Role: title.RoleAdmin, Password: &password})
+		_, _, err := p.Users.Create(soon, clerk, model.UserDraft{Name: rand.Text(), Role: model.RoleAdmin, Password: &password})
 		if err == nil || errors.Is(err, context.DeadlineExceeded) {
 			return false
 		}
@@ -396,7 +396,7 @@ func TestEverythingIsBusy(t *testing.T) {
 func TestSignInAmongACrowd(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.Cost{Memory: 1024, Passes: 2, Lanes: 1} })
-	p.user(t, "owner", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
 	var crowd sync.WaitGroup
 	before := p.Runs()
 	for i := range 200 {

@@ -9,9 +9,9 @@ import (
 	"os"
 	"sync"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // spareFile takes up space for the time when there is none: bbolt writes new pages even
@@ -28,9 +28,9 @@ type spare struct {
 
 // freeing is change for what makes room, or needs next to none: on a full disk it gets
 // the space that was set aside.
-func (v *Vault) freeing(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+func (v *Vault) freeing(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	err := v.change(ctx, actor, check, write)
-	if title.KindOf(err) != title.Full || v.spare.size == 0 {
+	if model.KindOf(err) != model.Full || v.spare.size == 0 {
 		return err
 	}
 	return v.spare.lend(v.log, func() error { return v.change(ctx, actor, check, write) })
@@ -80,7 +80,7 @@ func (s *spare) release() error {
 func (s *spare) take(log *slog.Logger, leave int64) {
 	err := s.grow(leave)
 	// A disk without room is what the file is for: what it has by now is all there is.
-	if err != nil && !blob.IsFull(err) {
+	if err != nil && !blobstore.IsFull(err) {
 		log.Warn("the spare file cannot be written", "error", err)
 	}
 }
@@ -99,7 +99,7 @@ func (s *spare) grow(leave int64) (err error) {
 	if have > s.size {
 		return errors.Join(f.Truncate(s.size), f.Sync())
 	}
-	free, err := blob.DiskFree(s.path)
+	free, err := blobstore.DiskFree(s.path)
 	if err != nil {
 		return fmt.Errorf("free space: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *spare) grow(leave int64) (err error) {
 
 // occupy writes what no file system can make smaller.
 func (s *spare) occupy(f *os.File, at, n int64) error {
-	if err := allocate(f, at, n); err == nil || blob.IsFull(err) {
+	if err := allocate(f, at, n); err == nil || blobstore.IsFull(err) {
 		return err
 	}
 	block := make([]byte, 64<<10)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -75,13 +75,13 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			refused := func() {
 				t.Helper()
 				_, err := v.Files.NewTray(t.Context())
-				kind(t, "an upload", err, title.Full)
+				kind(t, "an upload", err, model.Full)
 			}
 			refused()
 			for range 20 { // each on a disk that is full again
 				done(t, v.Files.Trash(t.Context(), clerk, files[0].ID, vault.Match{}))
 				fill()
-				_, err = v.Files.Restore(t.Context(), clerk, files[0].ID, vault.Keep[title.File]{})
+				_, err = v.Files.Restore(t.Context(), clerk, files[0].ID, vault.Keep[model.File]{})
 				done(t, err)
 				fill()
 			}
@@ -91,7 +91,7 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			}
 			fill()
 			_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, "")
-			kind(t, "what the retention keeps", err, title.Conflict)
+			kind(t, "what the retention keeps", err, model.Conflict)
 			done(t, v.Files.Trash(t.Context(), clerk, files[0].ID, vault.Match{}))
 			fill()
 			refused()

@@ -3,7 +3,7 @@ package vault
 import (
 	"context"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/store"
 )
 
@@ -34,7 +34,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Denied = v.Ready(ctx)
-	s.DiskFree, err = blob.DiskFree(v.dir)
+	s.DiskFree, err = blobstore.DiskFree(v.dir)
 	if s.Denied != nil {
 		err = nil // the data directory is gone, which Denied says
 	}

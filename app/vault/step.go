@@ -6,15 +6,15 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
-	"deedkeep/app/title"
 )
 
 // A step is a sign-in whose password was right and whose code is still to come. It is
 // named by a token that the browser holds, so that nobody has to send the password
 // twice; kept is its hash, in memory alone: a restart asks for the password again.
 type step struct {
-	user     title.User // as the password was checked; Users.begin holds it against the record
+	user     model.User // as the password was checked; Users.begin holds it against the record
 	rehashed string
 	until    time.Time
 }

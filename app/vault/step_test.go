@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -31,7 +31,7 @@ func (p *people) goOn(t *testing.T, step, code, address string) (vault.SignedIn,
 func TestSignInInTwoSteps(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	plain, codes := p.factor(t, p.actor(t, "kim"))
 	p.clock.Move(time.Minute)
 	step, before := p.step(t, "kim", "192.0.2.1"), p.Runs()
@@ -59,8 +59,8 @@ func TestSignInInTwoSteps(t *testing.T) {
 func TestStepEndsWithPassword(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "owner", title.RoleAdmin)
-	kim := p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "owner", model.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleAdmin)
 	actor := p.actor(t, "kim")
 	_, codes := p.factor(t, actor)
 	step := p.step(t, "kim", "192.0.2.1")
@@ -84,7 +84,7 @@ func TestStepEndsWithPassword(t *testing.T) {
 func TestStepResistsGuessing(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	p.factor(t, p.actor(t, "kim"))
 	step, guesses := p.step(t, "kim", "203.0.113.9"), 0
 	for began := p.clock.Now(); p.clock.Now().Sub(began) < 15*time.Minute; {
@@ -115,7 +115,7 @@ func refusedFor(err error) vault.Reason {
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "kim", title.RoleAdmin)
+	p.user(t, "kim", model.RoleAdmin)
 	_, codes := p.factor(t, p.actor(t, "kim"))
 	first := p.step(t, "kim", "192.0.2.1")
 	last := ""
@@ -153,9 +153,9 @@ func TestOpened(t *testing.T) {
 		}
 	}
 	opened(false)
-	p.user(t, "viewer", title.RoleViewer)
+	p.user(t, "viewer", model.RoleViewer)
 	opened(false)
-	token, _, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "owner", Role: title.RoleAdmin})
+	token, _, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "owner", Role: model.RoleAdmin})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // storage counts the errors of the disk under the documents that end an upload and
@@ -52,7 +52,7 @@ func (s *storage) problem(now time.Time) error {
 	if s.row < storageErrors || now.Sub(s.last) >= storageQuiet {
 		return nil
 	}
-	return &title.Error{Kind: title.Closing, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
+	return &model.Error{Kind: model.Closing, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
 }
 
 // Sound is Ready for a monitor: it is also an error while the disk keeps failing. An

@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // sweeper removes the bytes that no record names: at the start, when a crash may
@@ -60,7 +60,7 @@ func (v *Vault) Sweep(ctx context.Context) error {
 	return err
 }
 
-func (v *Vault) sweep(ctx context.Context) (result blob.SweepResult, err error) {
+func (v *Vault) sweep(ctx context.Context) (result blobstore.SweepResult, err error) {
 	orphans, err := v.orphans(ctx)
 	if err != nil {
 		return result, fmt.Errorf("sweep: %w", err)
@@ -68,7 +68,7 @@ func (v *Vault) sweep(ctx context.Context) (result blob.SweepResult, err error) 
 	if len(orphans) == 0 {
 		return result, nil
 	}
-	result, err = v.blobs.Sweep(ctx, func(d blob.Digest) (bool, error) {
+	result, err = v.blobs.Sweep(ctx, func(d blobstore.Digest) (bool, error) {
 		if !orphans[d] {
 			return true, nil
 		}
@@ -90,7 +90,7 @@ func (v *Vault) sweep(ctx context.Context) (result blob.SweepResult, err error) 
 	return result, nil
 }
 
-func (v *Vault) digestInUse(ctx context.Context, d blob.Digest) (used bool, err error) {
+func (v *Vault) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
 	// Each time: a commit may fail while the sweep is on its way, and its pins
 	// are given back only after the store has said so.
 	if v.store.Failed() != nil {
@@ -108,9 +108,9 @@ func (v *Vault) digestInUse(ctx context.Context, d blob.Digest) (used bool, err 
 
 // orphans are the blobs that neither the index nor any record names. The index
 // alone is no proof: a flipped bit in it must not cost a document.
-func (v *Vault) orphans(ctx context.Context) (map[blob.Digest]bool, error) {
-	found := map[blob.Digest]bool{}
-	err := v.blobs.Walk(ctx, func(e blob.Entry) error {
+func (v *Vault) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
+	found := map[blobstore.Digest]bool{}
+	err := v.blobs.Walk(ctx, func(e blobstore.Entry) error {
 		used, err := v.digestInUse(ctx, e.Digest)
 		if !used {
 			found[e.Digest] = true
@@ -127,10 +127,10 @@ const filesAtOnce = 1000
 
 // spareNamed takes what a record names out of the set. A record that cannot be
 // read, or is missing, might name any of them.
-func (v *Vault) spareNamed(ctx context.Context, found map[blob.Digest]bool) error {
+func (v *Vault) spareNamed(ctx context.Context, found map[blobstore.Digest]bool) error {
 	walked, least := uint64(0), uint64(math.MaxUint64)
 	for from := uint64(1); ; {
-		var files []title.File
+		var files []model.File
 		err := v.store.View(ctx, func(t *store.Tx) (err error) {
 			least = min(least, t.Count(store.CountFileRecords))
 			files, err = t.FilesFrom(from, filesAtOnce)
@@ -140,7 +140,7 @@ func (v *Vault) spareNamed(ctx context.Context, found map[blob.Digest]bool) erro
 			return err
 		}
 		for _, f := range files {
-			digest, err := blob.ParseDigest(f.Digest)
+			digest, err := blobstore.ParseDigest(f.Digest)
 			if err != nil {
 				return fmt.Errorf("file %d: %w", f.ID, err)
 			}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/blob"
-	"deedkeep/app/title"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -70,15 +70,15 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 		file func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error
 	}{
 		{"upload", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
-			_, err := v.Files.Upload(ctx, clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+			_, err := v.Files.Upload(ctx, clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
 		{"create", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
-			_, err := v.Abstracts.Create(ctx, clerk, title.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Create(ctx, clerk, model.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
 		{"attach", func(ctx context.Context, v *vault.Vault, tr *vault.Tray) error {
-			_, err := v.Abstracts.Attach(ctx, clerk, 1, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Attach(ctx, clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 			return err
 		}},
 	}
@@ -88,14 +88,14 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			v, opts := opened(t, func(o *vault.Options) {
-				o.Disk = disk{blob.System(), func(step, path string) error {
+				o.Disk = disk{blobstore.System(), func(step, path string) error {
 					if step == "rename" && strings.Contains(path, "blobs") && !strings.HasSuffix(path, "probe") {
 						cancel() // the sender goes away; the tray is another's
 					}
 					return nil
 				}}
 			})
-			if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
+			if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{}); err != nil {
 				t.Fatal(err)
 			}
 			v.Start(24 * time.Hour)
@@ -185,7 +185,7 @@ func give(v *vault.Vault, docs ...doc) error {
 			return err
 		}
 	}
-	_, err = v.Files.Upload(context.Background(), clerk, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	_, err = v.Files.Upload(context.Background(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
 	return err
 }
 

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Templates are the verbs on abstract templates.
 type Templates struct{ v *Vault }
 
 // List gives the templates that new abstracts may use, in order of their numbers.
-func (s *Templates) List(ctx context.Context) (list []title.Template, err error) {
+func (s *Templates) List(ctx context.Context) (list []model.Template, err error) {
 	all, err := s.All(ctx)
 	for _, template := range all {
 		if !template.Retired {
@@ -25,7 +25,7 @@ func (s *Templates) List(ctx context.Context) (list []title.Template, err error)
 }
 
 // All gives every template, retired ones too, in order of their numbers.
-func (s *Templates) All(ctx context.Context) (list []title.Template, err error) {
+func (s *Templates) All(ctx context.Context) (list []model.Template, err error) {
 	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Templates()
 		return err
@@ -34,7 +34,7 @@ func (s *Templates) All(ctx context.Context) (list []title.Template, err error) 
 }
 
 // Get gives a template by its number, a retired one too; NotFound when there is none.
-func (s *Templates) Get(ctx context.Context, id uint64) (template title.Template, err error) {
+func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template, err error) {
 	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
 		template, err = t.Template(id)
 		return err
@@ -58,31 +58,31 @@ func (s *Templates) Abstracts(ctx context.Context, id uint64) (n int, err error)
 // Changed is what became of one template, or of a set of definitions (then Template
 // is the zero one).
 type Changed struct {
-	Template title.Template
+	Template model.Template
 	Created  bool // there was none before
-	Changes  []title.Change
+	Changes  []model.Change
 }
 
 // Definitions is what a change of definitions did, or would do, and why it cannot be
 // done (Conflict).
 type Definitions struct {
 	Changed []Changed
-	Refused title.Fields // what records would lose
+	Refused model.Fields // what records would lose
 }
 
 // Import makes templates as the drafts say: each the one of its number, else the live
 // one of its name, else a new one; templates that no draft names stay. With dry
 // nothing is written. It returns Invalid with every broken rule at once (under
 // templates.INDEX), and Conflict with what records would lose, with dry as a value.
-func (s *Templates) Import(ctx context.Context, actor title.Actor, drafts []title.TemplateDraft, dry bool) (Definitions, error) {
-	return s.change(ctx, actor, dry, func(list []title.Template) ([]title.Template, error) { return planImport(list, drafts) })
+func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (Definitions, error) {
+	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) { return planImport(list, drafts) })
 }
 
 // Create makes a template; Invalid with every broken rule at once (under templates.0).
-func (s *Templates) Create(ctx context.Context, actor title.Actor, draft title.TemplateDraft) (made title.Template, err error) {
-	done, err := s.change(ctx, actor, false, func([]title.Template) ([]title.Template, error) {
-		made, refused := draft.Apply("templates.0", title.Template{})
-		return []title.Template{made}, refused.Err()
+func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (made model.Template, err error) {
+	done, err := s.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
+		made, refused := draft.Apply("templates.0", model.Template{})
+		return []model.Template{made}, refused.Err()
 	})
 	for _, c := range done.Changed {
 		if c.Created {
@@ -94,28 +94,28 @@ func (s *Templates) Create(ctx context.Context, actor title.Actor, draft title.T
 
 // Edit is Import of one template by its number, as long as it is the one that was
 // seen (title.Template.Mark); Stale when it is not, NotFound when there is none.
-func (s *Templates) Edit(ctx context.Context, actor title.Actor, draft title.TemplateDraft, seen string, dry bool) (Definitions, error) {
-	return s.change(ctx, actor, dry, func(list []title.Template) ([]title.Template, error) {
-		at := slices.IndexFunc(list, func(t title.Template) bool { return t.ID == draft.ID })
+func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string, dry bool) (Definitions, error) {
+	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
+		at := slices.IndexFunc(list, func(t model.Template) bool { return t.ID == draft.ID })
 		if at < 0 {
-			return nil, title.Absent("template", draft.ID)
+			return nil, model.Absent("template", draft.ID)
 		}
 		if list[at].Mark() != seen {
 			return nil, errSeenAnother
 		}
-		return planImport(list, []title.TemplateDraft{draft})
+		return planImport(list, []model.TemplateDraft{draft})
 	})
 }
 
 // errSeenAnother is the refusal to change definitions that somebody else changed.
-var errSeenAnother = &title.Error{Kind: title.Stale, Message: "This was changed by somebody else since it was read; read it again."}
+var errSeenAnother = &model.Error{Kind: model.Stale, Message: "This was changed by somebody else since it was read; read it again."}
 
 // SetDefault makes a template the default one; NotFound when there is none, Conflict
 // when it is retired.
-func (s *Templates) SetDefault(ctx context.Context, actor title.Actor, id uint64) (title.Template, error) {
-	return s.changeOne(ctx, actor, id, func(t *title.Template) error {
+func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
+	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
-			return &title.Error{Kind: title.Conflict, Message: title.DefaultRetired}
+			return &model.Error{Kind: model.Conflict, Message: model.DefaultRetired}
 		}
 		return nil
 	})
@@ -123,10 +123,10 @@ func (s *Templates) SetDefault(ctx context.Context, actor title.Actor, id uint64
 
 // Retire takes a template out of use for new abstracts; its abstracts stay. NotFound
 // when there is none, Conflict when it is the default one. An import brings it back.
-func (s *Templates) Retire(ctx context.Context, actor title.Actor, id uint64) (title.Template, error) {
-	return s.changeOne(ctx, actor, id, func(t *title.Template) error {
+func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
+	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
-			return &title.Error{Kind: title.Conflict, Message: title.RetiredDefault}
+			return &model.Error{Kind: model.Conflict, Message: model.RetiredDefault}
 		}
 		return nil
 	})
@@ -135,10 +135,10 @@ func (s *Templates) Retire(ctx context.Context, actor title.Actor, id uint64) (t
 // definitionPlan is a change of definitions, held against what is there.
 type definitionPlan struct {
 	changed []Changed
-	losses  []title.Loss
+	losses  []model.Loss
 }
 
-func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Template, error)) (definitionPlan, error) {
+func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
 	var p definitionPlan
 	list, err := t.Templates()
 	if err != nil {
@@ -148,16 +148,16 @@ func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Templ
 	if err != nil {
 		return p, err
 	}
-	wanted, refused := title.SettleTemplates(list, wanted)
+	wanted, refused := model.SettleTemplates(list, wanted)
 	for _, now := range wanted {
-		at := slices.IndexFunc(list, func(old title.Template) bool { return now.ID != 0 && old.ID == now.ID })
+		at := slices.IndexFunc(list, func(old model.Template) bool { return now.ID != 0 && old.ID == now.ID })
 		if at < 0 {
-			p.changed = append(p.changed, Changed{now, true, title.TemplateChanges(title.Template{}, now)})
+			p.changed = append(p.changed, Changed{now, true, model.TemplateChanges(model.Template{}, now)})
 			continue
 		}
-		if changes := title.TemplateChanges(list[at], now); len(changes) > 0 {
+		if changes := model.TemplateChanges(list[at], now); len(changes) > 0 {
 			p.changed = append(p.changed, Changed{now, false, changes})
-			p.losses = append(p.losses, title.Losses(list[at], now)...)
+			p.losses = append(p.losses, model.Losses(list[at], now)...)
 		}
 	}
 	return p, refused.Err()
@@ -167,7 +167,7 @@ func (s *Templates) plan(t *store.Tx, wish func([]title.Template) ([]title.Templ
 var errMoved = errors.New("the definitions changed meanwhile")
 
 // change is redefine for templates.
-func (s *Templates) change(ctx context.Context, actor title.Actor, dry bool, wish func([]title.Template) ([]title.Template, error)) (Definitions, error) {
+func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool, wish func([]model.Template) ([]model.Template, error)) (Definitions, error) {
 	return s.v.redefine(ctx, actor, dry, abstractLosses,
 		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, wish) },
 		func(t *store.Tx, changed []Changed) error { return s.put(t, actor, changed) })
@@ -175,7 +175,7 @@ func (s *Templates) change(ctx context.Context, actor title.Actor, dry bool, wis
 
 // redefine plans, counts what records would lose, and puts, if neither the
 // definitions nor the records have moved against it.
-func (v *Vault) redefine(ctx context.Context, actor title.Actor, dry bool, judge func([]title.Loss) *losses,
+func (v *Vault) redefine(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Loss) *losses,
 	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []Changed) error) (Definitions, error) {
 	for {
 		var p definitionPlan
@@ -204,7 +204,7 @@ func (v *Vault) redefine(ctx context.Context, actor title.Actor, dry bool, judge
 	}
 }
 
-func (s *Templates) put(t *store.Tx, actor title.Actor, changed []Changed) error {
+func (s *Templates) put(t *store.Tx, actor model.Actor, changed []Changed) error {
 	at := s.v.now()
 	for i, c := range changed {
 		kind := "template.changed"
@@ -215,7 +215,7 @@ func (s *Templates) put(t *store.Tx, actor title.Actor, changed []Changed) error
 				return err
 			}
 			changed[i].Template.ID, c.Template.ID, kind = id, id, "template.created"
-		case slices.ContainsFunc(c.Changes, func(c title.Change) bool { return c.Field == "retired" }) && c.Template.Retired:
+		case slices.ContainsFunc(c.Changes, func(c model.Change) bool { return c.Field == "retired" }) && c.Template.Retired:
 			kind = "template.retired"
 		}
 		if err := t.PutTemplate(c.Template); err != nil {
@@ -226,15 +226,15 @@ func (s *Templates) put(t *store.Tx, actor title.Actor, changed []Changed) error
 				return err
 			}
 		}
-		if err := t.AddEvent(title.Event{At: at, Actor: actor, Kind: kind, Record: record("template", c.Template.ID), Changes: c.Changes}); err != nil {
+		if err := t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: record("template", c.Template.ID), Changes: c.Changes}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Templates) changeOne(ctx context.Context, actor title.Actor, id uint64, fn func(*title.Template) error) (one title.Template, err error) {
-	_, err = s.change(ctx, actor, false, func(list []title.Template) ([]title.Template, error) {
+func (s *Templates) changeOne(ctx context.Context, actor model.Actor, id uint64, fn func(*model.Template) error) (one model.Template, err error) {
+	_, err = s.change(ctx, actor, false, func(list []model.Template) ([]model.Template, error) {
 		for i := range list {
 			if list[i].ID == id {
 				err := fn(&list[i])
@@ -242,15 +242,15 @@ func (s *Templates) changeOne(ctx context.Context, actor title.Actor, id uint64,
 				return list[i : i+1], err
 			}
 		}
-		return nil, title.Absent("template", id)
+		return nil, model.Absent("template", id)
 	})
 	return one, err
 }
 
 // planImport gives the templates that the drafts make of those there are.
-func planImport(list []title.Template, drafts []title.TemplateDraft) ([]title.Template, error) {
-	var refused title.Fields
-	var wanted []title.Template
+func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Template, error) {
+	var refused model.Fields
+	var wanted []model.Template
 	taken := map[uint64]int{}
 	for i, draft := range drafts {
 		path := fmt.Sprintf("templates.%d", i)
@@ -271,11 +271,11 @@ func planImport(list []title.Template, drafts []title.TemplateDraft) ([]title.Te
 	return wanted, refused.Err()
 }
 
-func matching(list []title.Template, draft title.TemplateDraft) (title.Template, bool) {
+func matching(list []model.Template, draft model.TemplateDraft) (model.Template, bool) {
 	for _, t := range list {
-		if draft.ID != 0 && t.ID == draft.ID || draft.ID == 0 && !t.Retired && title.Fold(t.Name) == title.Fold(draft.Name) {
+		if draft.ID != 0 && t.ID == draft.ID || draft.ID == 0 && !t.Retired && model.Fold(t.Name) == model.Fold(draft.Name) {
 			return t, true
 		}
 	}
-	return title.Template{}, false
+	return model.Template{}, false
 }

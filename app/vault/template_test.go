@@ -8,19 +8,19 @@ import (
 	"sync"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // filed makes an abstract of a template with custom fields.
-func abstractOf(t *testing.T, v *vault.Vault, template int64, custom map[string]string) title.Abstract {
+func abstractOf(t *testing.T, v *vault.Vault, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
 	sent := map[string]json.RawMessage{}
 	for key, value := range custom {
 		sent[key] = json.RawMessage(value)
 	}
-	made, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{
-		TemplateID: title.Number{Present: true, Valid: true, Value: template}, Custom: title.Custom{Sent: sent},
+	made, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{
+		TemplateID: model.Number{Present: true, Valid: true, Value: template}, Custom: model.Custom{Sent: sent},
 	}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,17 +29,17 @@ func abstractOf(t *testing.T, v *vault.Vault, template int64, custom map[string]
 }
 
 // redraft is a template as a draft, changed.
-func redraft(t title.Template, change func(*title.Template)) title.TemplateDraft {
-	t.Fields, t.Statuses = append([]title.Field{}, t.Fields...), append([]string{}, t.Statuses...)
+func redraft(t model.Template, change func(*model.Template)) model.TemplateDraft {
+	t.Fields, t.Statuses = append([]model.Field{}, t.Fields...), append([]string{}, t.Statuses...)
 	if change != nil {
 		change(&t)
 	}
-	return title.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: &t.Retired, Statuses: &t.Statuses, Fields: &t.Fields}
+	return model.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: &t.Retired, Statuses: &t.Statuses, Fields: &t.Fields}
 }
 
-func without(key string) func(*title.Template) {
-	return func(t *title.Template) {
-		var kept []title.Field
+func without(key string) func(*model.Template) {
+	return func(t *model.Template) {
+		var kept []model.Field
 		for _, f := range t.Fields {
 			if f.Key != key {
 				kept = append(kept, f)
@@ -49,7 +49,7 @@ func without(key string) func(*title.Template) {
 	}
 }
 
-func sentences(f title.Fields) string {
+func sentences(f model.Fields) string {
 	var all []string
 	for _, field := range f {
 		all = append(all, field.Sentences...)
@@ -57,8 +57,8 @@ func sentences(f title.Fields) string {
 	return strings.Join(all, " ")
 }
 
-func fieldsOf(err error) title.Fields {
-	named, _ := errors.AsType[*title.Error](err)
+func fieldsOf(err error) model.Fields {
+	named, _ := errors.AsType[*model.Error](err)
 	if named == nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func TestTemplatesImport(t *testing.T) {
 	if err != nil || len(all) != 4 {
 		t.Fatalf("%v, %v", all, err)
 	}
-	var same []title.TemplateDraft
+	var same []model.TemplateDraft
 	for _, template := range all {
 		same = append(same, redraft(template, nil))
 	}
@@ -81,15 +81,15 @@ func TestTemplatesImport(t *testing.T) {
 		t.Errorf("of the same: %+v, %v", done, err)
 	}
 
-	draft := title.TemplateDraft{Name: "Mineral", Default: true, Fields: &[]title.Field{{Key: "lease", Label: " Lease ", Type: title.Text}}}
-	dry, err := v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{draft}, true)
+	draft := model.TemplateDraft{Name: "Mineral", Default: true, Fields: &[]model.Field{{Key: "lease", Label: " Lease ", Type: model.Text}}}
+	dry, err := v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{draft}, true)
 	if err != nil || len(dry.Changed) != 2 || !dry.Changed[0].Created || dry.Changed[1].Template.ID != 1 {
 		t.Errorf("dry: %+v, %v", dry, err)
 	}
 	if after, err := v.Templates.All(t.Context()); err != nil || len(after) != 4 {
 		t.Errorf("a dry run wrote: %v, %v", after, err)
 	}
-	done, err = v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{draft}, false)
+	done, err = v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{draft}, false)
 	if err != nil || len(done.Changed) != 2 || done.Changed[0].Template.ID != 5 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -98,7 +98,7 @@ func TestTemplatesImport(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	// By its name, and what is left out stays.
-	done, err = v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{{Name: "MINERAL", Statuses: &[]string{"Open"}}}, false)
+	done, err = v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{{Name: "MINERAL", Statuses: &[]string{"Open"}}}, false)
 	if err != nil || len(done.Changed) != 1 || done.Changed[0].Template.ID != 5 || len(done.Changed[0].Template.Fields) != 1 || !done.Changed[0].Template.Default {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -112,18 +112,18 @@ func TestTemplatesImportRefuses(t *testing.T) {
 	v, _ := opened(t, nil)
 	for _, row := range []struct {
 		name   string
-		drafts []title.TemplateDraft
+		drafts []model.TemplateDraft
 		want   string
 	}{
-		{"an id that is not there", []title.TemplateDraft{{ID: 9, Name: "X"}}, "There is no template 9; without an id a new one is made."},
-		{"one template twice", []title.TemplateDraft{{ID: 2, Name: "X"}, {Name: "Commercial Abstract"}}, "This is template 2 once more, which stands at place 1."},
-		{"no name", []title.TemplateDraft{{ID: 2}}, "The name field is required."},
-		{"a name that is there", []title.TemplateDraft{{ID: 2, Name: "residential abstract"}}, `Another template has the name "residential abstract"; capital letters make no difference.`},
-		{"a core key", []title.TemplateDraft{{Name: "X", Fields: &[]title.Field{{Key: "county", Label: "C", Type: title.Text}}}}, `The key "county" is a field that every record has.`},
+		{"an id that is not there", []model.TemplateDraft{{ID: 9, Name: "X"}}, "There is no template 9; without an id a new one is made."},
+		{"one template twice", []model.TemplateDraft{{ID: 2, Name: "X"}, {Name: "Commercial Abstract"}}, "This is template 2 once more, which stands at place 1."},
+		{"no name", []model.TemplateDraft{{ID: 2}}, "The name field is required."},
+		{"a name that is there", []model.TemplateDraft{{ID: 2, Name: "residential abstract"}}, `Another template has the name "residential abstract"; capital letters make no difference.`},
+		{"a core key", []model.TemplateDraft{{Name: "X", Fields: &[]model.Field{{Key: "county", Label: "C", Type: model.Text}}}}, `The key "county" is a field that every record has.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Templates.Import(t.Context(), clerk, row.drafts, false)
-			kind(t, row.name, err, title.Invalid)
+			kind(t, row.name, err, model.Invalid)
 			if got := sentences(fieldsOf(err)); got != row.want {
 				t.Errorf("%s", got)
 			}
@@ -135,9 +135,9 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	_, err := v.Templates.Retire(t.Context(), clerk, 1)
-	kind(t, "retire the default", err, title.Conflict)
+	kind(t, "retire the default", err, model.Conflict)
 	_, err = v.Templates.Retire(t.Context(), clerk, 9)
-	kind(t, "retire none", err, title.NotFound)
+	kind(t, "retire none", err, model.NotFound)
 	if one, err := v.Templates.Retire(t.Context(), clerk, 3); err != nil || !one.Retired {
 		t.Errorf("%+v, %v", one, err)
 	}
@@ -145,7 +145,7 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 		t.Errorf("once more: %v", err)
 	}
 	_, err = v.Templates.SetDefault(t.Context(), clerk, 3)
-	kind(t, "a retired default", err, title.Conflict)
+	kind(t, "a retired default", err, model.Conflict)
 	if one, err := v.Templates.SetDefault(t.Context(), clerk, 2); err != nil || !one.Default {
 		t.Errorf("%+v, %v", one, err)
 	}
@@ -154,7 +154,7 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 	}
 	// An import brings it back.
 	back := false
-	if _, err := v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{{ID: 3, Name: "Ownership", Retired: &back}}, false); err != nil {
+	if _, err := v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{{ID: 3, Name: "Ownership", Retired: &back}}, false); err != nil {
 		t.Error(err)
 	}
 	if list, err := v.Templates.List(t.Context()); err != nil || len(list) != 4 {
@@ -174,8 +174,8 @@ func TestTemplatesImportOrphans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	change := func(key string, fn func(*title.Field)) func(*title.Template) {
-		return func(t *title.Template) {
+	change := func(key string, fn func(*model.Field)) func(*model.Template) {
+		return func(t *model.Template) {
 			for i := range t.Fields {
 				if t.Fields[i].Key == key {
 					t.Fields[i].Options = append([]string{}, t.Fields[i].Options...)
@@ -184,8 +184,8 @@ func TestTemplatesImportOrphans(t *testing.T) {
 			}
 		}
 	}
-	drop := func(option string) func(*title.Field) {
-		return func(f *title.Field) {
+	drop := func(option string) func(*model.Field) {
+		return func(f *model.Field) {
 			var kept []string
 			for _, o := range f.Options {
 				if o != option {
@@ -197,21 +197,21 @@ func TestTemplatesImportOrphans(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name   string
-		change func(*title.Template)
+		change func(*model.Template)
 		want   string
 	}{
 		{"a field with values", without("vesting"), `The field "vesting" of "Residential Abstract" cannot go: 3 abstracts have a value for it.`},
 		{"of another template", without("zoning"), ""},
 		{"a field without values", without("borrower"), ""},
-		{"a type", change("vesting", func(f *title.Field) { f.Type = title.Date }), `The field "vesting" of "Residential Abstract" cannot become a date: 3 abstracts have a value of type text for it.`},
+		{"a type", change("vesting", func(f *model.Field) { f.Type = model.Date }), `The field "vesting" of "Residential Abstract" cannot become a date: 3 abstracts have a value of type text for it.`},
 		{"an option in use", change("tax_status", drop("Paid")), `The option "Paid" of the field "tax_status" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
 		{"an option of many in use", change("indices_searched", drop("UCC")), `The option "UCC" of the field "indices_searched" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
 		{"an option not in use", change("tax_status", drop("Due")), ""},
-		{"a status in use", func(t *title.Template) { t.Statuses = t.Statuses[1:] }, `The status "New" of "Residential Abstract" cannot go: 3 abstracts are in it.`},
-		{"a status not in use", func(t *title.Template) { t.Statuses = t.Statuses[:5] }, ""},
+		{"a status in use", func(t *model.Template) { t.Statuses = t.Statuses[1:] }, `The status "New" of "Residential Abstract" cannot go: 3 abstracts are in it.`},
+		{"a status not in use", func(t *model.Template) { t.Statuses = t.Statuses[:5] }, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			drafts := []title.TemplateDraft{redraft(all[0], row.change)}
+			drafts := []model.TemplateDraft{redraft(all[0], row.change)}
 			dry, err := v.Templates.Import(t.Context(), clerk, drafts, true)
 			if err != nil || sentences(dry.Refused) != row.want {
 				t.Errorf("dry: %s, %v", sentences(dry.Refused), err)
@@ -220,7 +220,7 @@ func TestTemplatesImportOrphans(t *testing.T) {
 				return
 			}
 			_, err = v.Templates.Import(t.Context(), clerk, drafts, false)
-			kind(t, row.name, err, title.Conflict)
+			kind(t, row.name, err, model.Conflict)
 			if got := sentences(fieldsOf(err)); got != row.want {
 				t.Errorf("%s", got)
 			}
@@ -243,8 +243,8 @@ func TestTemplatesImportOrphansInTheTrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{redraft(all[1], without("zoning"))}, false)
-	kind(t, "a field of one in the trash", err, title.Conflict)
+	_, err = v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{redraft(all[1], without("zoning"))}, false)
+	kind(t, "a field of one in the trash", err, model.Conflict)
 }
 
 // Abstracts that are made while a field goes are either seen, and it stays, or are
@@ -256,31 +256,31 @@ func TestTemplatesImportRace(t *testing.T) {
 	refused := 0
 	for n := range rounds {
 		key := fmt.Sprintf("k%d", n)
-		add := title.TemplateDraft{Name: "Race", Fields: &[]title.Field{{Key: key, Label: "K", Type: title.Text}}}
-		done, err := v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{add}, false)
+		add := model.TemplateDraft{Name: "Race", Fields: &[]model.Field{{Key: key, Label: "K", Type: model.Text}}}
+		done, err := v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{add}, false)
 		if err != nil {
-			if title.KindOf(err) != title.Conflict {
+			if model.KindOf(err) != model.Conflict {
 				t.Fatal(err)
 			}
 			add.Name += key // a round left a value: begin another template
-			if done, err = v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{add}, false); err != nil {
+			if done, err = v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{add}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		id := done.Changed[0].Template.ID
 		var all sync.WaitGroup
-		made := make([]title.Abstract, 8)
+		made := make([]model.Abstract, 8)
 		for i := range made {
 			all.Go(func() { made[i] = abstractOf(t, v, int64(id), map[string]string{key: `"v"`}) })
 		}
-		_, err = v.Templates.Import(t.Context(), clerk, []title.TemplateDraft{{ID: id, Name: add.Name, Fields: &[]title.Field{}}}, false)
+		_, err = v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{{ID: id, Name: add.Name, Fields: &[]model.Field{}}}, false)
 		all.Wait()
 		with := 0
 		for _, a := range made {
 			with += len(a.Custom)
 		}
 		switch {
-		case title.KindOf(err) == title.Conflict:
+		case model.KindOf(err) == model.Conflict:
 			refused++
 		case err != nil:
 			t.Fatal(err)
@@ -295,7 +295,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	for n := range 2 {
-		if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Keep[title.Order]{}); err != nil {
+		if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(fmt.Sprint(n)), Custom: custom("rush", `"Rush"`)}, vault.Keep[model.Order]{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 		t.Errorf("of the same: %+v, %v", done, err)
 	}
 	_, err = v.Orders.ImportFields(t.Context(), clerk, fields[:8], false)
-	kind(t, "a field in use", err, title.Conflict)
+	kind(t, "a field in use", err, model.Conflict)
 	if got := sentences(fieldsOf(err)); got != `The field "rush" cannot go: 2 orders have a value for it.` {
 		t.Error(got)
 	}
@@ -322,7 +322,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 		t.Errorf("%v, %v", after, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, []string{"open", "completed"}, false)
-	kind(t, "a status in use", err, title.Conflict)
+	kind(t, "a status in use", err, model.Conflict)
 	if got := sentences(fieldsOf(err)); got != `The status "active" cannot go: 2 orders are in it.` {
 		t.Error(got)
 	}
@@ -332,9 +332,9 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
 		t.Errorf("%v, %v", list, err)
 	}
-	if made, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("n")}, vault.Keep[title.Order]{}); err != nil || made.Status != "open" {
+	if made, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("n")}, vault.Keep[model.Order]{}); err != nil || made.Status != "open" {
 		t.Errorf("%+v, %v", made, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, nil, true)
-	kind(t, "no statuses", err, title.Invalid)
+	kind(t, "no statuses", err, model.Invalid)
 }

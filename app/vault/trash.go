@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Trash are the verbs on what was put into the trash.
@@ -18,7 +18,7 @@ type Trashed struct {
 	ID       uint64
 	Heading  string // what people know it by
 	At       time.Time
-	By       title.Actor
+	By       model.Actor
 	Until    time.Time // restorable until then, and then permanently deleted
 	Retained time.Time // until then no one may purge it; zero where no retention covers it
 	Abstract *TrashedFrom
@@ -59,7 +59,7 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 // says.
 func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
 	item = Trashed{Noun: e.Noun, ID: e.ID, At: e.At, Until: e.At.Add(v.set.TrashKeep)}
-	var in *title.Trashed
+	var in *model.Trashed
 	switch e.Noun {
 	case abstractNoun.name:
 		in, err = v.trashedAbstract(t, &item)
@@ -70,12 +70,12 @@ func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err erro
 		in, err = v.trashedFile(t, &item)
 	}
 	if in != nil {
-		item.By, item.Until = in.By, v.until(title.Trashed{At: e.At}, item.Retained)
+		item.By, item.Until = in.By, v.until(model.Trashed{At: e.At}, item.Retained)
 	}
 	return item, err
 }
 
-func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*title.Trashed, error) {
+func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed, error) {
 	a, err := t.AnyAbstract(item.ID)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*title.Trashed, err
 	return a.Trashed, err
 }
 
-func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*title.Trashed, error) {
+func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) {
 	f, err := t.AnyFile(item.ID)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*title.Trashed, error) 
 	item.Abstract = &TrashedFrom{ID: f.AbstractID}
 	a, err := t.AnyAbstract(f.AbstractID)
 	switch {
-	case title.KindOf(err) == title.NotFound, errors.Is(err, store.ErrDamaged):
+	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
 		return f.Trashed, nil // it is named without its heading
 	case err == nil:
 		item.Abstract.Heading, item.Abstract.Live = v.heading(t, a), a.Trashed == nil
@@ -112,11 +112,11 @@ func (s *Trash) Keep() time.Duration { return s.v.set.TrashKeep }
 func (s *Trash) Retention() Retention { return s.v.set.Retention }
 
 // Trashed reads a document that is in the trash; NotFound when there is none there.
-func (f *Files) Trashed(ctx context.Context, id uint64) (file title.File, err error) {
+func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.AnyFile(id)
 		if err == nil && file.Trashed == nil {
-			err = title.Absent("file in the trash", id)
+			err = model.Absent("file in the trash", id)
 		}
 		return err
 	})

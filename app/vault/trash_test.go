@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -57,11 +57,11 @@ func done(t *testing.T, err error) {
 func missing(t *testing.T, v *vault.Vault, id uint64) {
 	t.Helper()
 	_, err := v.Files.Get(t.Context(), id)
-	kind(t, fmt.Sprintf("read file %d", id), err, title.NotFound)
+	kind(t, fmt.Sprintf("read file %d", id), err, model.NotFound)
 	_, _, err = v.Files.Open(t.Context(), id)
-	kind(t, fmt.Sprintf("open file %d", id), err, title.NotFound)
+	kind(t, fmt.Sprintf("open file %d", id), err, model.NotFound)
 	_, err = v.Files.Thumbnail(t.Context(), clerk, id)
-	kind(t, fmt.Sprintf("picture of file %d", id), err, title.NotFound)
+	kind(t, fmt.Sprintf("picture of file %d", id), err, model.NotFound)
 }
 
 // An abstract with thirty documents comes back as it went; what was detached or
@@ -81,26 +81,26 @@ func TestAbstractTrashAndBack(t *testing.T) {
 	if err != nil || len(before.Files) != 28 || before.Abstract.Version != 3 {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	kind(t, "stale", v.Abstracts.Trash(t.Context(), clerk, 1, versions(1)), title.Stale)
+	kind(t, "stale", v.Abstracts.Trash(t.Context(), clerk, 1, versions(1)), model.Stale)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, versions(3)))
 	wantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", alone.ID), fmt.Sprintf("file.detached file:%d", detached.ID))
-	wantTrash(t, v, "abstract 1 "+v.Heading(title.Abstract{ID: 1}, title.Template{}), "file 4 03.pdf", "file 12 11.pdf")
+	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 4 03.pdf", "file 12 11.pdf")
 	vaulttest.Verify(t, v)
 	_, err = v.Abstracts.Get(t.Context(), 1)
-	kind(t, "an abstract in the trash", err, title.NotFound)
-	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, title.AbstractPatch{}, vault.Match{})
-	kind(t, "change it", err, title.NotFound)
-	kind(t, "trash it again", v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}), title.NotFound)
+	kind(t, "an abstract in the trash", err, model.NotFound)
+	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{}, vault.Match{})
+	kind(t, "change it", err, model.NotFound)
+	kind(t, "trash it again", v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}), model.NotFound)
 	tr := tray(t, v, pdf("x.pdf", "x"))
-	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, title.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "attach to it", err, title.NotFound)
+	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
+	kind(t, "attach to it", err, model.NotFound)
 	for _, f := range before.Files {
 		missing(t, v, f.ID)
-		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[title.File]{})
-		kind(t, "restore one of its documents", err, title.Conflict)
+		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{})
+		kind(t, "restore one of its documents", err, model.Conflict)
 	}
-	_, err = v.Files.Restore(t.Context(), clerk, detached.ID, vault.Keep[title.File]{})
-	kind(t, "restore one detached before", err, title.Conflict)
+	_, err = v.Files.Restore(t.Context(), clerk, detached.ID, vault.Keep[model.File]{})
+	kind(t, "restore one detached before", err, model.Conflict)
 	if s := status(t, v); s.Abstracts != 0 || s.Files != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -138,7 +138,7 @@ func TestRestoreToItsPlace(t *testing.T) {
 		t.Helper()
 		before, err := v.Abstracts.Get(t.Context(), 1)
 		done(t, err)
-		back, err := v.Files.Restore(t.Context(), clerk, id, vault.Keep[title.File]{})
+		back, err := v.Files.Restore(t.Context(), clerk, id, vault.Keep[model.File]{})
 		if err != nil || back.AbstractID != 1 || back.Trashed != nil {
 			t.Fatalf("%+v, %v", back, err)
 		}
@@ -154,7 +154,7 @@ func TestRestoreToItsPlace(t *testing.T) {
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, all[2], vault.Match{}))
 	restored(all[1], all[1]) // beyond the end of an empty list
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
-	same, err := v.Files.Restore(t.Context(), clerk, all[1], vault.Keep[title.File]{})
+	same, err := v.Files.Restore(t.Context(), clerk, all[1], vault.Keep[model.File]{})
 	if err != nil || same.ID != all[1] {
 		t.Errorf("restore what is live: %+v, %v", same, err)
 	}
@@ -172,7 +172,7 @@ func TestRestoreToWhatIsGone(t *testing.T) {
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, file.ID, vault.Match{}))
 	done(t, v.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
 	vaulttest.Verify(t, v)
-	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[title.File]{})
+	back, err := v.Files.Restore(t.Context(), clerk, file.ID, vault.Keep[model.File]{})
 	if err != nil || back.AbstractID != 0 || back.FolderID != 0 {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -247,10 +247,10 @@ func TestDetachRefused(t *testing.T) {
 		{"no such file", one.Abstract.ID, 99},
 		{"no such abstract", 99, one.Files[0].ID},
 	} {
-		kind(t, row.name, v.Abstracts.Detach(t.Context(), clerk, row.abstract, row.file, vault.Match{}), title.NotFound)
+		kind(t, row.name, v.Abstracts.Detach(t.Context(), clerk, row.abstract, row.file, vault.Match{}), model.NotFound)
 	}
 	done(t, v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}))
-	kind(t, "twice", v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}), title.NotFound)
+	kind(t, "twice", v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}), model.NotFound)
 }
 
 func TestOrderTrashAndBack(t *testing.T) {
@@ -259,14 +259,14 @@ func TestOrderTrashAndBack(t *testing.T) {
 	ordered(t, v, "A-1")
 	before, err := v.Orders.Get(t.Context(), 1)
 	done(t, err)
-	same, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[title.Order]{})
+	same, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
 	if err != nil || !reflect.DeepEqual(same, before) {
 		t.Errorf("restore what is live: %+v, %v", same, err)
 	}
-	kind(t, "stale", v.Orders.Trash(t.Context(), clerk, 1, versions(2)), title.Stale)
+	kind(t, "stale", v.Orders.Trash(t.Context(), clerk, 1, versions(2)), model.Stale)
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, versions(1)))
 	_, err = v.Orders.Get(t.Context(), 1)
-	kind(t, "in the trash", err, title.NotFound)
+	kind(t, "in the trash", err, model.NotFound)
 	wantTrash(t, v, "order 1 A-1")
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnKind, Value: "order"}}})
 	if err != nil || len(page.Items) != 1 {
@@ -275,13 +275,13 @@ func TestOrderTrashAndBack(t *testing.T) {
 	if item := page.Items[0]; item.By.Name != clerk.Name || item.By.Record() != clerk.Record() || item.Until.Sub(item.At) != trashKeep {
 		t.Errorf("%+v", item)
 	}
-	back, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[title.Order]{})
+	back, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
 	if err != nil || !reflect.DeepEqual(back, before) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	wantTrash(t, v)
-	_, err = v.Orders.Restore(t.Context(), clerk, 9, vault.Keep[title.Order]{})
-	kind(t, "no such order", err, title.NotFound)
+	_, err = v.Orders.Restore(t.Context(), clerk, 9, vault.Keep[model.Order]{})
+	kind(t, "no such order", err, model.NotFound)
 }
 
 // A key that ended trashes, restores and changes nothing.
@@ -292,25 +292,25 @@ func TestChangesByAnEndedKey(t *testing.T) {
 	ordered(t, v, "A-1")
 	ordered(t, v, "A-2")
 	done(t, v.Orders.Trash(t.Context(), clerk, 2, vault.Match{}))
-	_, key, err := v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "k"})
+	_, key, err := v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "k"})
 	done(t, err)
 	_, err = v.Keys.Revoke(t.Context(), clerk, key.ID)
 	done(t, err)
-	by := title.Actor{Kind: title.ByKey, ID: key.ID}
+	by := model.Actor{Kind: model.ByKey, ID: key.ID}
 	events := len(logged(t, v, 100))
 	for name, verb := range map[string]func() error{
 		"trash abstract": func() error { return v.Abstracts.Trash(t.Context(), by, 1, vault.Match{}) },
 		"detach":         func() error { return v.Abstracts.Detach(t.Context(), by, 1, 1, vault.Match{}) },
 		"trash file":     func() error { return v.Files.Trash(t.Context(), by, 1, vault.Match{}) },
 		"trash order":    func() error { return v.Orders.Trash(t.Context(), by, 1, vault.Match{}) },
-		"restore order":  func() error { _, err := v.Orders.Restore(t.Context(), by, 2, vault.Keep[title.Order]{}); return err },
+		"restore order":  func() error { _, err := v.Orders.Restore(t.Context(), by, 2, vault.Keep[model.Order]{}); return err },
 		"patch order": func() error {
-			_, err := v.Orders.Patch(t.Context(), by, 1, title.OrderPatch{Number: sent("x")}, vault.Match{})
+			_, err := v.Orders.Patch(t.Context(), by, 1, model.OrderPatch{Number: sent("x")}, vault.Match{})
 			return err
 		},
 		"remove folder": func() error { return v.Folders.Remove(t.Context(), by, 1, vault.Match{}) },
 	} {
-		kind(t, name, verb(), title.Unauthenticated)
+		kind(t, name, verb(), model.Unauthenticated)
 	}
 	if n := len(logged(t, v, 100)); n != events {
 		t.Errorf("%d events were written", n-events)

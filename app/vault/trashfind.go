@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Find reads one record in the trash; NotFound when there is none there, or its time is
@@ -25,7 +25,7 @@ func (s *Trash) Find(ctx context.Context, noun string, id uint64) (item Trashed,
 
 // inTrash reads one record that is in the trash on its own.
 func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
-	var in *title.Trashed
+	var in *model.Trashed
 	var err error
 	switch noun {
 	case abstractNoun.name:
@@ -48,5 +48,5 @@ func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
 }
 
 func absentThere(noun string, id uint64) error {
-	return title.Absent(fmt.Sprintf("%s in the trash", noun), id)
+	return model.Absent(fmt.Sprintf("%s in the trash", noun), id)
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 )
 
 // tries counts who tried to sign in, in memory and within bounds. Nobody is locked
@@ -59,7 +59,7 @@ type attempt struct {
 }
 
 func byAccount(account, address string) attempt {
-	sum := sha256.Sum256([]byte(title.Fold(account))) // of one length, whatever was sent
+	sum := sha256.Sum256([]byte(model.Fold(account))) // of one length, whatever was sent
 	return attempt{fmt.Sprintf("account %x %s", sum, network(address)), accountTries}
 }
 
@@ -75,7 +75,7 @@ func network(address string) string {
 	if err != nil {
 		return unknownNetwork
 	}
-	return strings.TrimSuffix(title.Network(ip).String(), "/32")
+	return strings.TrimSuffix(model.Network(ip).String(), "/32")
 }
 
 // take counts one try of each, or none and how long to wait.

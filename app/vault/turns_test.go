@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/derived"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -85,7 +85,7 @@ func TestAttemptsSurviveAReopen(t *testing.T) {
 	}
 	v.Start(time.Hour)
 	upload(t, v, pdf("d.pdf", "a"))
-	var task title.Task
+	var task model.Task
 	eventually(t, "an attempt", func() bool { task = only(t, v); return task.Attempts == 1 })
 	closed(t, v)
 	v = vaulttest.Open(t, opts)
@@ -145,8 +145,8 @@ func TestOwnersTakeTurns(t *testing.T) {
 		docs = append(docs, pdf("d.pdf", fmt.Sprint(n)))
 	}
 	upload(t, v, docs...)
-	other := title.Actor{Kind: "operator", ID: 8, Name: "other"}
-	if _, err := v.Files.Upload(t.Context(), other, title.UploadDraft{}, tray(t, v, pdf("o.pdf", "other")), vault.Keep[vault.Filed]{}); err != nil {
+	other := model.Actor{Kind: "operator", ID: 8, Name: "other"}
+	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, tray(t, v, pdf("o.pdf", "other")), vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
 	v.Start(time.Hour)

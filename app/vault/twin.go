@@ -4,15 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Twin is a document of the same bytes as another, and where it is: Heading is what
 // people know its abstract by ("" when there is nothing), or the name of its folder.
 type Twin struct {
-	File    title.File
+	File    model.File
 	Heading string
 }
 
@@ -21,14 +21,14 @@ const mostTwinsLooked = 200
 
 // Twins gives at most so many live documents with the bytes of a file, those at the
 // same place first; the file itself is none of them.
-func (f *Files) Twins(ctx context.Context, file title.File, most int) (twins []Twin, err error) {
-	digest, err := blob.ParseDigest(file.Digest)
+func (f *Files) Twins(ctx context.Context, file model.File, most int) (twins []Twin, err error) {
+	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, err
 	}
 	err = f.v.store.View(ctx, func(t *store.Tx) error {
-		near, far, looked := []title.File{}, []title.File{}, 0
-		_, _, err := t.FileWithDigest(digest, func(other title.File) bool {
+		near, far, looked := []model.File{}, []model.File{}, 0
+		_, _, err := t.FileWithDigest(digest, func(other model.File) bool {
 			looked++
 			switch {
 			case other.ID == file.ID:

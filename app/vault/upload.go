@@ -13,11 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/inspect"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Uploads are the verbs on documents that arrive in several requests, and go on after
@@ -32,7 +32,7 @@ type Uploads struct {
 	under  sync.WaitGroup // writes and filings
 
 	mu       sync.Mutex
-	partials *blob.Partials       // nil until the first use
+	partials *blobstore.Partials  // nil until the first use
 	all      map[string]*arriving // by the SHA-256 of the id, in hex
 
 	batches batches // has a lock of its own
@@ -40,7 +40,7 @@ type Uploads struct {
 
 // arriving is one upload. What is behind the first blank line is guarded by Uploads.mu.
 type arriving struct {
-	*blob.Partial
+	*blobstore.Partial
 	uploadNote
 
 	busy   bool
@@ -49,7 +49,7 @@ type arriving struct {
 	filing bool               // its record is being written: too late to cancel
 }
 
-// uploadNote is what stands in the note of an upload (app/blob/note.go).
+// uploadNote is what stands in the note of an upload (app/blobstore/note.go).
 type uploadNote struct {
 	Owner    string    `json:"owner"` // title.Actor.Record of who began it
 	Abstract uint64    `json:"abstract,omitempty"`
@@ -87,7 +87,7 @@ type Upload struct {
 	Until   time.Time // when it is over unless more bytes come
 	// Metadata is that of the plan; "" once it has ended.
 	Metadata string
-	Filed    *title.File
+	Filed    *model.File
 	Refusal  string // why it was refused; "" unless it was
 }
 
@@ -154,7 +154,7 @@ func (u *Uploads) TooLarge() string { return inspect.TooLarge(u.v.set.FileSize) 
 // Begin makes room for a document. It refuses what is known beforehand: Invalid with
 // the sentence of the refusal, NotFound without the abstract or folder, Forbidden,
 // Full, or Conflict with too many open at once.
-func (u *Uploads) Begin(ctx context.Context, actor title.Actor, plan UploadPlan) (Upload, error) {
+func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan UploadPlan) (Upload, error) {
 	if err := u.foresee(ctx, actor, plan); err != nil {
 		return Upload{}, err
 	}
@@ -201,9 +201,9 @@ func uploadName(token string) string {
 }
 
 // foresee refuses what can be refused without the bytes.
-func (u *Uploads) foresee(ctx context.Context, actor title.Actor, plan UploadPlan) error {
+func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPlan) error {
 	if refusal := u.v.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
-		return &title.Error{Kind: title.Invalid, Message: refusal}
+		return &model.Error{Kind: model.Invalid, Message: refusal}
 	}
 	return u.v.store.View(ctx, func(t *store.Tx) error {
 		if err := u.v.stillMay(t, actor); err != nil {
@@ -213,7 +213,7 @@ func (u *Uploads) foresee(ctx context.Context, actor title.Actor, plan UploadPla
 			return err
 		}
 		if plan.Abstract != 0 && len(plan.Path) > 0 {
-			return title.Refusal("path", "An abstract has no folders.")
+			return model.Refusal("path", "An abstract has no folders.")
 		}
 		_, _, err := follow(t, plan.Folder, plan.Path)
 		return err
@@ -226,11 +226,11 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
 		if err == nil && len(a.Files) >= u.v.mostPerAbstract() {
-			err = &title.Error{Kind: title.Invalid, Message: inspect.FullAbstract}
+			err = &model.Error{Kind: model.Invalid, Message: inspect.FullAbstract}
 		}
 		return err
 	case folder != 0 && !t.HasFolder(folder):
-		return title.Absent("folder", folder)
+		return model.Absent("folder", folder)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 			}
 		}
 	}
-	free, err := blob.DiskFree(u.v.dir)
+	free, err := blobstore.DiskFree(u.v.dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
@@ -285,9 +285,9 @@ func (u *Uploads) within(own []*arriving, size int64) error {
 	}
 	switch {
 	case count >= u.v.set.Uploads.perUser():
-		return &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
+		return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
 	case count > 0 && bytes > u.v.set.Uploads.bytesPerUser():
-		return &title.Error{Kind: title.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
+		return &model.Error{Kind: model.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
 	}
 	var err error
 	for _, one := range idle {
@@ -305,11 +305,11 @@ const promiseUpload = 2 * time.Minute
 func (u *Uploads) fits(free, promised, share, size uint64) error {
 	switch reserve := u.v.set.DiskReserve; {
 	case free < reserve+size:
-		return &title.Error{Kind: title.Full, Message: "The disk is full."}
+		return &model.Error{Kind: model.Full, Message: "The disk is full."}
 	case free < reserve+promised+size:
-		return &title.Error{Kind: title.Full, Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
+		return &model.Error{Kind: model.Full, Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
 	case share > 0 && share+size > (free-reserve)/2:
-		return &title.Error{Kind: title.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
+		return &model.Error{Kind: model.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
 	}
 	return nil
 }
@@ -333,7 +333,7 @@ func (u *Uploads) told(id string, one *arriving) Upload {
 // Get tells how far an upload is; one whose bytes are all there is filed first, where
 // that did not succeed before. NotFound for one that never was, is over, or is another
 // user's.
-func (u *Uploads) Get(ctx context.Context, actor title.Actor, id string) (Upload, error) {
+func (u *Uploads) Get(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return up, err
 	}
@@ -354,7 +354,7 @@ func (u *Uploads) toldOr(id string, one *arriving, err error) (Upload, error) {
 // Offset is Get for a client that only wants to know where to resume. While all bytes
 // are there and not yet durable it is Conflict with ErrUploadBusy: no offset would be
 // right for long.
-func (u *Uploads) Offset(ctx context.Context, actor title.Actor, id string) (Upload, error) {
+func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return up, err
 	}
@@ -365,10 +365,10 @@ func (u *Uploads) Offset(ctx context.Context, actor title.Actor, id string) (Upl
 	return u.toldOr(id, one, err)
 }
 
-var errUploadBusy = &title.Error{Kind: title.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
+var errUploadBusy = &model.Error{Kind: model.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
 
 // find gives an actor's own upload; free is whether nobody writes it.
-func (u *Uploads) find(actor title.Actor, id string) (one *arriving, free bool, err error) {
+func (u *Uploads) find(actor model.Actor, id string) (one *arriving, free bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if err := u.load(); err != nil {
@@ -376,7 +376,7 @@ func (u *Uploads) find(actor title.Actor, id string) (one *arriving, free bool, 
 	}
 	one = u.all[uploadName(id)]
 	if one == nil || one.gone || one.Owner != actor.Record() || u.isOver(one) {
-		return nil, false, title.Absent("upload", "of "+actor.Record())
+		return nil, false, model.Absent("upload", "of "+actor.Record())
 	}
 	return one, !one.busy, nil
 }
@@ -386,7 +386,7 @@ func (u *Uploads) find(actor title.Actor, id string) (one *arriving, free bool, 
 // than was promised. Conflict with ErrOffset or ErrUploadBusy where it cannot go on
 // here. With the last byte the document is filed or refused; where that does not
 // succeed now, the upload is as it was, all of it there, and Get tries again.
-func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offset int64, r io.Reader) (Upload, error) {
+func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offset int64, r io.Reader) (Upload, error) {
 	if up, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return up, err
 	}
@@ -399,14 +399,14 @@ func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offse
 	}
 	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) {
 		if at := one.Offset(); at != offset {
-			return u.told(id, one), &title.Error{Kind: title.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
+			return u.told(id, one), &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
 		}
 		if err := u.take(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
 			return u.told(id, one), err
 		}
 		up, err := u.finish(ctx, actor, id, one)
-		switch kind := title.KindOf(err); {
-		case kind == title.Unauthenticated, kind == title.Forbidden, errors.Is(err, errCancelled), err != nil && one.Settled() < one.Size:
+		switch kind := model.KindOf(err); {
+		case kind == model.Unauthenticated, kind == model.Forbidden, errors.Is(err, errCancelled), err != nil && one.Settled() < one.Size:
 			return u.told(id, one), err
 		case err != nil:
 			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
@@ -417,15 +417,15 @@ func (u *Uploads) Write(ctx context.Context, actor title.Actor, id string, offse
 }
 
 // take lets the bytes arrive.
-func (u *Uploads) take(ctx context.Context, actor title.Actor, one *arriving, r io.Reader) error {
+func (u *Uploads) take(ctx context.Context, actor model.Actor, one *arriving, r io.Reader) error {
 	if err := u.v.store.View(ctx, func(t *store.Tx) error { return u.v.stillMay(t, actor) }); err != nil {
 		return err
 	}
 	u.v.arrivals.begin()
 	defer u.v.arrivals.end()
 	err := one.Append(ctx, &roomReader{Reader: &pausing{r, u}, v: u.v}, one.Size)
-	if errors.Is(err, blob.ErrTooLarge) {
-		return &title.Error{Kind: title.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
+	if errors.Is(err, blobstore.ErrTooLarge) {
+		return &model.Error{Kind: model.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
 	}
 	return u.v.disk(err)
 }
@@ -449,7 +449,7 @@ func (u *Uploads) occupy(one *arriving, cancel context.CancelFunc) error {
 	case u.over():
 		return errPaused
 	case one.gone:
-		return title.Absent("upload", one.Name())
+		return model.Absent("upload", one.Name())
 	case one.busy:
 		return errUploadBusy
 	}
@@ -472,7 +472,7 @@ func (u *Uploads) release(one *arriving, ended bool) error {
 // Cancel forgets an upload; NotFound where there is none, Conflict with ErrUploadBusy
 // while its record is being written. What was filed stays filed; of what was forgotten
 // nothing is filed.
-func (u *Uploads) Cancel(ctx context.Context, actor title.Actor, id string) error {
+func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) error {
 	if _, found, err := u.ended(ctx, actor, id); found || err != nil {
 		return err
 	}
@@ -486,7 +486,7 @@ func (u *Uploads) Cancel(ctx context.Context, actor title.Actor, id string) erro
 	case one.gone:
 		return nil
 	case one.filing:
-		return &title.Error{Kind: title.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
+		return &model.Error{Kind: model.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
 	}
 	return u.forget(one)
 }

@@ -14,10 +14,10 @@ import (
 	"testing/iotest"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
-	"deedkeep/app/title"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -93,8 +93,8 @@ func TestUpload(t *testing.T) {
 			if err := v.Uploads.Cancel(t.Context(), clerk, up.ID); err != nil {
 				t.Error(err)
 			}
-			_, err := v.Uploads.Get(t.Context(), title.Actor{Kind: "user", ID: 8}, up.ID)
-			kind(t, "another user", err, title.NotFound)
+			_, err := v.Uploads.Get(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
+			kind(t, "another user", err, model.NotFound)
 		})
 	}
 	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 3 {
@@ -117,25 +117,25 @@ func TestUploadForesees(t *testing.T) {
 	full := create(t, v, pdf("a.pdf", "a"))
 	gone := create(t, v)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, gone.Abstract.ID, vault.Match{}))
-	p.user(t, "admin", title.RoleAdmin)
-	p.user(t, "vera", title.RoleViewer)
+	p.user(t, "admin", model.RoleAdmin)
+	p.user(t, "vera", model.RoleViewer)
 	viewer := p.actor(t, "vera")
 	for _, row := range []struct {
 		name  string
-		actor title.Actor
+		actor model.Actor
 		plan  vault.UploadPlan
-		kind  title.Kind
+		kind  model.Kind
 		says  string
 	}{
-		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, title.Invalid, inspect.NotSupported},
-		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, title.Invalid, inspect.Empty},
-		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, title.Invalid, inspect.TooLarge(1000)},
-		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, title.Invalid, inspect.FullAbstract},
-		{"an abstract in the trash", clerk, vault.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, title.NotFound, ""},
-		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, title.NotFound, ""},
-		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, title.NotFound, ""},
-		{"a viewer", viewer, vault.UploadPlan{Filename: "a.pdf", Size: 1}, title.Forbidden, ""},
-		{"nobody", title.Actor{Kind: title.ByUser, ID: 1}, vault.UploadPlan{Filename: "a.pdf", Size: 1}, title.Unauthenticated, ""},
+		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, model.Invalid, inspect.NotSupported},
+		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, model.Invalid, inspect.Empty},
+		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, model.Invalid, inspect.TooLarge(1000)},
+		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, model.Invalid, inspect.FullAbstract},
+		{"an abstract in the trash", clerk, vault.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, model.NotFound, ""},
+		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, model.NotFound, ""},
+		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, model.NotFound, ""},
+		{"a viewer", viewer, vault.UploadPlan{Filename: "a.pdf", Size: 1}, model.Forbidden, ""},
+		{"nobody", model.Actor{Kind: model.ByUser, ID: 1}, vault.UploadPlan{Filename: "a.pdf", Size: 1}, model.Unauthenticated, ""},
 	} {
 		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
 		kind(t, row.name, err, row.kind)
@@ -150,7 +150,7 @@ func TestUploadReservesRoom(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.FileSize = 1 << 60 })
 	_, err := v.Uploads.Begin(t.Context(), clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1 << 59})
-	kind(t, "more than there is", err, title.Full)
+	kind(t, "more than there is", err, model.Full)
 	status, err := v.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestUploadReservesRoom(t *testing.T) {
 	most := int64(status.DiskFree) * 2 / 3
 	up := begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: most})
 	_, err = v.Uploads.Begin(t.Context(), clerk, vault.UploadPlan{Filename: "b.pdf", Size: most})
-	kind(t, "as much again", err, title.Full)
+	kind(t, "as much again", err, model.Full)
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
 	begin(t, v, vault.UploadPlan{Filename: "b.pdf", Size: most})
 }
@@ -178,7 +178,7 @@ func TestUploadRefused(t *testing.T) {
 		{"a password", vault.UploadPlan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, inspect.PDFPassword},
 		{"other content", vault.UploadPlan{}, []byte("hello"), nil, inspect.Mismatch("pdf")},
 		{"the abstract is full by now", vault.UploadPlan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
-			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, title.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
+			_, err := v.Abstracts.Attach(t.Context(), clerk, a.Abstract.ID, model.UploadDraft{}, tray(t, v, pdf("b.pdf", "b")), vault.Keep[vault.Filed]{})
 			return err
 		}, inspect.FullAbstract},
 		{"the abstract has gone", vault.UploadPlan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
@@ -234,8 +234,8 @@ func TestUploadAfterAPowerCut(t *testing.T) {
 	if told, err = v.Uploads.Offset(t.Context(), clerk, up.ID); err != nil || told.Offset != 2_000_000 {
 		t.Fatalf("%+v, %v", told, err)
 	}
-	_, err = v.Uploads.Offset(t.Context(), title.Actor{Kind: "user", ID: 8}, up.ID)
-	kind(t, "another user", err, title.NotFound)
+	_, err = v.Uploads.Offset(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
+	kind(t, "another user", err, model.NotFound)
 	if _, err = v.Uploads.Write(t.Context(), clerk, up.ID, 2_500_000, bytes.NewReader(body[2_500_000:])); !errors.Is(err, vault.ErrOffset) {
 		t.Errorf("another offset: %v", err)
 	}
@@ -280,10 +280,10 @@ func TestUploadCancel(t *testing.T) {
 	v, opts := opened(t, nil)
 	up := begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: 100})
 	write(t, v, up.ID, 0, []byte("abc"))
-	kind(t, "another user's", v.Uploads.Cancel(t.Context(), title.Actor{Kind: "user", ID: 8}, up.ID), title.NotFound)
+	kind(t, "another user's", v.Uploads.Cancel(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID), model.NotFound)
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
-	kind(t, "twice", v.Uploads.Cancel(t.Context(), clerk, up.ID), title.NotFound)
-	kind(t, "no id", v.Uploads.Cancel(t.Context(), clerk, "x"), title.NotFound)
+	kind(t, "twice", v.Uploads.Cancel(t.Context(), clerk, up.ID), model.NotFound)
+	kind(t, "no id", v.Uploads.Cancel(t.Context(), clerk, "x"), model.NotFound)
 
 	up = begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: 100})
 	r, w := io.Pipe()
@@ -301,7 +301,7 @@ func TestUploadCancel(t *testing.T) {
 		t.Errorf("its writer: %v", err)
 	}
 	_, err := v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "afterwards", err, title.NotFound)
+	kind(t, "afterwards", err, model.NotFound)
 	if paths := under(t, opts.Dir, "uploads"); len(paths) > 0 {
 		t.Errorf("left %v", paths)
 	}
@@ -317,7 +317,7 @@ func TestUploadExpires(t *testing.T) {
 	write(t, v, first.ID, 0, []byte("abc"))
 	second := begin(t, v, plan)
 	_, err := v.Uploads.Begin(t.Context(), clerk, plan)
-	kind(t, "too many", err, title.Conflict)
+	kind(t, "too many", err, model.Conflict)
 	p.clock.Move(40 * time.Minute)
 	if told, err := v.Uploads.Offset(t.Context(), clerk, first.ID); err != nil || told.Offset != 3 || !told.Until.Equal(p.clock.Now().Add(20*time.Minute)) {
 		t.Errorf("%+v, %v", told, err)
@@ -325,10 +325,10 @@ func TestUploadExpires(t *testing.T) {
 	write(t, v, second.ID, 0, []byte("abcd"))
 	begin(t, v, plan) // the first stood still and makes room
 	_, err = v.Uploads.Offset(t.Context(), clerk, first.ID)
-	kind(t, "the first", err, title.NotFound)
+	kind(t, "the first", err, model.NotFound)
 	p.clock.Move(time.Hour)
 	_, err = v.Uploads.Write(t.Context(), clerk, second.ID, 4, strings.NewReader("x"))
-	kind(t, "over", err, title.NotFound)
+	kind(t, "over", err, model.NotFound)
 	done(t, v.Uploads.Expire())
 	if paths := under(t, v.Dir(), "uploads"); len(paths) > 0 {
 		t.Errorf("left %v", paths)
@@ -360,9 +360,9 @@ func TestUploadPause(t *testing.T) {
 	<-v.Uploads.Pausing()
 	done(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as the voice does
 	closed(t, v)
-	kind(t, "what was under way", <-ended, title.Closing)
+	kind(t, "what was under way", <-ended, model.Closing)
 	_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 3, strings.NewReader("x"))
-	kind(t, "afterwards", err, title.Closing)
+	kind(t, "afterwards", err, model.Closing)
 	v = vaulttest.Open(t, opts)
 	if told, err := v.Uploads.Offset(t.Context(), clerk, up.ID); err != nil || told.Offset != 3 {
 		t.Errorf("%+v, %v", told, err)
@@ -386,7 +386,7 @@ func TestUploadFiledLater(t *testing.T) {
 		t.Fatalf("%+v", told)
 	}
 	_, err = v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "still busy", err, title.Closing)
+	kind(t, "still busy", err, model.Closing)
 	closed(t, v)
 	v = vaulttest.Open(t, opts)
 	busy.fail.Store(false)
@@ -407,7 +407,7 @@ func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
 			busy.fail.Store(true)
 			opts := vaulttest.Options(t)
 			opts.Reader = busy
-			opts.Disk = disk{blob.System(), func(step, path string) error {
+			opts.Disk = disk{blobstore.System(), func(step, path string) error {
 				if step == "sync" && strings.HasSuffix(path, ".part") && left.Add(-1) >= 0 {
 					return syscall.EIO
 				}
@@ -426,7 +426,7 @@ func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
 				t.Errorf("got offset %d of %d, %v; want all of it: %v", told.Offset, told.Size, err, sound)
 			}
 			if err != nil {
-				kind(t, "the last part", err, title.Closing)
+				kind(t, "the last part", err, model.Closing)
 			}
 		})
 	}
@@ -470,7 +470,7 @@ type busyReader struct {
 
 func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
 	if b.fail.Load() {
-		return inspect.Report{}, reader.ErrBusy
+		return inspect.Report{}, sandbox.ErrBusy
 	}
 	return b.Reader.Inspect(ctx, doc, size, ext, lim)
 }
@@ -505,14 +505,14 @@ func TestUploadTurns(t *testing.T) {
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	draft := title.AbstractDraft{PropertyDraft: title.PropertyDraft{Address: title.Given("12 Oak St")}}
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.Given("12 Oak St")}}
 	a, err := v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, pdf("a.pdf", "same")), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	deeds := folder(t, v, "Deeds", 0)
 	body := vaulttest.PDF(1, "same")
-	in := func(plan vault.UploadPlan) title.File {
+	in := func(plan vault.UploadPlan) model.File {
 		plan.Filename, plan.Size = "b.pdf", int64(len(body))
 		return *write(t, v, begin(t, v, plan).ID, 0, body).Filed
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -34,11 +34,11 @@ func TestUploadCancelledWhileFiling(t *testing.T) {
 	<-looking
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
 	_, err := v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "once cancelled", err, title.NotFound)
+	kind(t, "once cancelled", err, model.NotFound)
 	close(proceed)
-	kind(t, "its writer", <-ended, title.NotFound)
+	kind(t, "its writer", <-ended, model.NotFound)
 	_, err = v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "for good", err, title.NotFound)
+	kind(t, "for good", err, model.NotFound)
 	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 0 {
 		t.Errorf("%d documents, %v", len(page.Items), err)
 	}
@@ -51,8 +51,8 @@ func TestUploadCancelledWhileFiling(t *testing.T) {
 func TestUploadOfADisabledUser(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "admin", title.RoleAdmin)
-	p.user(t, "sam", title.RoleStaff)
+	p.user(t, "admin", model.RoleAdmin)
+	p.user(t, "sam", model.RoleStaff)
 	in := p.signIn(t, "sam")
 	sam := p.speaks(t, in.Token)
 	body := vaulttest.PDF(1, "x")
@@ -72,7 +72,7 @@ func TestUploadOfADisabledUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	done(t, w.Close())
-	kind(t, "its last bytes", <-ended, title.Unauthenticated)
+	kind(t, "its last bytes", <-ended, model.Unauthenticated)
 	if blobs, err := filepath.Glob(filepath.Join(p.Dir(), "blobs", "*", "*")); err != nil || len(blobs) > 0 {
 		t.Errorf("%v, %v", blobs, err)
 	}
@@ -83,7 +83,7 @@ func TestUploadOfADisabledUser(t *testing.T) {
 func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *vault.Options) { o.Settings.FileSize = 1 << 60 })
-	other := title.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
+	other := model.Actor{Kind: clerk.Kind, ID: clerk.ID + 1}
 	status, err := p.Status(t.Context())
 	done(t, err)
 	plan := func(n, of int64) vault.UploadPlan {
@@ -91,9 +91,9 @@ func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	}
 	begin(t, p.Vault, plan(1, 3))
 	_, err = p.Uploads.Begin(t.Context(), clerk, plan(1, 3))
-	kind(t, "more than one's share", err, title.Conflict)
+	kind(t, "more than one's share", err, model.Conflict)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))
-	kind(t, "what was just promised", err, title.Full)
+	kind(t, "what was just promised", err, model.Full)
 	p.clock.Move(3 * time.Minute)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))
 	done(t, err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // uploadEnd is what is kept of an upload that has ended, as the body of a
@@ -22,16 +22,16 @@ type uploadEnd struct {
 }
 
 // uploadSlot is where that is kept: only who began it finds it.
-func uploadSlot(actor title.Actor, name string) [32]byte {
+func uploadSlot(actor model.Actor, name string) [32]byte {
 	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
 }
 
 // ended gives what became of an upload; found is false where it has not ended, or
 // there is none.
-func (u *Uploads) ended(ctx context.Context, actor title.Actor, id string) (up Upload, found bool, err error) {
+func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
 	name := uploadName(id)
 	if name == "" {
-		return up, false, title.Absent("upload", "of "+actor.Record())
+		return up, false, model.Absent("upload", "of "+actor.Record())
 	}
 	r, found, err := u.v.Replay(ctx, uploadSlot(actor, name))
 	if err != nil || !found {
@@ -46,8 +46,8 @@ func (u *Uploads) ended(ctx context.Context, actor title.Actor, id string) (up U
 		return up, true, nil
 	}
 	file, err := u.v.Files.Get(ctx, end.File)
-	if title.KindOf(err) == title.NotFound {
-		file, err = title.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
+	if model.KindOf(err) == model.NotFound {
+		file, err = model.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
 	}
 	up.Filed = &file
 	return up, true, err
@@ -60,7 +60,7 @@ const uploadFiling = 2 * time.Minute
 // finish files a document whose bytes are all there, or refuses it, for good. Who
 // asked may leave: it goes on. With an error nothing came of it, and the bytes are
 // durable where they lie, as far as Settled says.
-func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one *arriving) (Upload, error) {
+func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *arriving) (Upload, error) {
 	up, found, err := u.ended(ctx, actor, id)
 	if err != nil {
 		return up, errors.Join(err, u.v.disk(one.Settle()))
@@ -74,16 +74,16 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 		return Upload{}, err
 	}
 	err = u.file(filing, actor, one)
-	switch kind := title.KindOf(err); {
+	switch kind := model.KindOf(err); {
 	case err != nil && u.isGone(one):
 		return Upload{}, errors.Join(errCancelled, err)
 	case errors.Is(err, ErrKept):
 		err = nil
-	case kind == title.NotFound && one.Abstract != 0:
+	case kind == model.NotFound && one.Abstract != 0:
 		err = u.refuse(filing, actor, one, "The abstract is no longer there")
-	case kind == title.Invalid && len(one.Path) > 0:
+	case kind == model.Invalid && len(one.Path) > 0:
 		err = u.refuse(filing, actor, one, reasonOf(err))
-	case kind == title.NotFound, kind == title.Invalid:
+	case kind == model.NotFound, kind == model.Invalid:
 		err = u.refuse(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
@@ -95,12 +95,12 @@ func (u *Uploads) finish(ctx context.Context, actor title.Actor, id string, one 
 
 // reasonOf is what is said of a refusal, without the full stop that reasons lack.
 func reasonOf(err error) string {
-	named, _ := errors.AsType[*title.Error](err)
+	named, _ := errors.AsType[*model.Error](err)
 	return strings.TrimSuffix(named.Message, ".")
 }
 
 // errCancelled: its user gave the upload up while it was being filed.
-var errCancelled = &title.Error{Kind: title.NotFound, Message: "The upload was cancelled."}
+var errCancelled = &model.Error{Kind: model.NotFound, Message: "The upload was cancelled."}
 
 // cancelBy lets Cancel end the filing, until its record is being written.
 func (u *Uploads) cancelBy(one *arriving, cancel context.CancelFunc) error {
@@ -132,7 +132,7 @@ func (u *Uploads) lastWord(one *arriving) error {
 }
 
 // file is the way that every document takes into the vault.
-func (u *Uploads) file(ctx context.Context, actor title.Actor, one *arriving) error {
+func (u *Uploads) file(ctx context.Context, actor model.Actor, one *arriving) error {
 	keep := u.keep(actor, one)
 	err := u.v.store.View(ctx, func(t *store.Tx) error {
 		// Before the bytes become a blob: whoever may not file leaves none behind.
@@ -160,19 +160,19 @@ func (u *Uploads) file(ctx context.Context, actor title.Actor, one *arriving) er
 		tray.turn = &turn{&u.batches, one.Owner + "\n" + one.Batch, one.Turn}
 	}
 	if one.Abstract != 0 {
-		_, err = u.v.Abstracts.Attach(ctx, actor, one.Abstract, title.UploadDraft{}, tray, keep)
+		_, err = u.v.Abstracts.Attach(ctx, actor, one.Abstract, model.UploadDraft{}, tray, keep)
 		return err
 	}
-	draft := title.UploadDraft{}
+	draft := model.UploadDraft{}
 	if one.Folder != 0 {
-		draft.FolderID = title.Number{Present: true, Valid: true, Value: int64(one.Folder)}
+		draft.FolderID = model.Number{Present: true, Valid: true, Value: int64(one.Folder)}
 	}
 	_, err = u.v.Files.upload(ctx, actor, draft, one.Path, tray, keep)
 	return err
 }
 
 // keep is how the end of an upload is kept in the transaction of its record.
-func (u *Uploads) keep(actor title.Actor, one *arriving) Keep[Filed] {
+func (u *Uploads) keep(actor model.Actor, one *arriving) Keep[Filed] {
 	return Keep[Filed]{Slot: uploadSlot(actor, one.Name()), Request: one.Name(), Render: func(made Filed) (int, map[string]string, []byte, error) {
 		end := uploadEnd{Size: one.Size}
 		switch {
@@ -187,10 +187,10 @@ func (u *Uploads) keep(actor title.Actor, one *arriving) Keep[Filed] {
 }
 
 // refuse ends an upload whose place has gone.
-func (u *Uploads) refuse(ctx context.Context, actor title.Actor, one *arriving, reason string) error {
+func (u *Uploads) refuse(ctx context.Context, actor model.Actor, one *arriving, reason string) error {
 	keep := u.keep(actor, one)
 	err := u.v.change(ctx, actor, func(t *store.Tx) error { return keep.free(t, u.v) }, func(t *store.Tx) error {
-		return keep.put(t, u.v.now(), Filed{Failures: []title.FileFailure{{Filename: one.Filename, Reason: reason}}})
+		return keep.put(t, u.v.now(), Filed{Failures: []model.FileFailure{{Filename: one.Filename, Reason: reason}}})
 	})
 	if errors.Is(err, ErrKept) {
 		return nil

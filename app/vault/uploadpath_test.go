@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -41,7 +41,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	before := folderNames(t, v)
-	starters, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("My starters")}, vault.Keep[title.Folder]{})
+	starters, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("My starters")}, vault.Keep[model.Folder]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	abstract, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
+	abstract, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +89,14 @@ func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 		plan vault.UploadPlan
 		want string
 	}{
-		{"too deep", vault.UploadPlan{Path: slices.Repeat([]string{"a"}, title.MaxFolderDepth+1)}, title.FolderTooDeep},
+		{"too deep", vault.UploadPlan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, model.FolderTooDeep},
 		{"without a name", vault.UploadPlan{Path: []string{"a", "", "b"}}, "The name field is required."},
-		{"a long name", vault.UploadPlan{Path: []string{strings.Repeat("x", title.MaxName+1)}}, "The name field"},
+		{"a long name", vault.UploadPlan{Path: []string{strings.Repeat("x", model.MaxName+1)}}, "The name field"},
 		{"of an abstract", vault.UploadPlan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "An abstract has no folders."},
 	} {
 		row.plan.Filename, row.plan.Size = "a.pdf", 10
 		_, err := v.Uploads.Begin(t.Context(), clerk, row.plan)
-		if title.KindOf(err) != title.Invalid || !strings.Contains(err.Error(), row.want) {
+		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // usage gathers the last use of each key, so that no request costs a sync for it.
@@ -51,7 +51,7 @@ func (u *usage) write(t *store.Tx, seen map[uint64]use) error {
 
 func (u *usage) add(t *store.Tx, id uint64, n use) error {
 	key, err := t.Key(id)
-	if title.KindOf(err) == title.NotFound || errors.Is(err, store.ErrDamaged) {
+	if model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged) {
 		return nil // a damaged key opens nothing, and must not keep the others' uses waiting
 	}
 	if err != nil {

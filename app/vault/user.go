@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Users are the verbs on the people who may sign in. What an administrator does is
@@ -25,14 +25,14 @@ type Users struct {
 
 // UserRules are the settings about users and their sessions.
 type UserRules struct {
-	Session             title.SessionLimits // 12 hours and 14 days where they are 0
+	Session             model.SessionLimits // 12 hours and 14 days where they are 0
 	RequireSecondFactor bool
 	KnownAddress        time.Duration // how long an address is known from which a user signed in; 0: not at all
 	Queue               secret.Queue  // of sign-ins whose password has to be checked
 	Host                string        // of public_url: the firm's name may be in it, which a password must not rest on
 }
 
-func (r UserRules) limits() title.SessionLimits {
+func (r UserRules) limits() model.SessionLimits {
 	limits := r.Session
 	if limits.Idle == 0 {
 		limits.Idle = 12 * time.Hour
@@ -44,16 +44,16 @@ func (r UserRules) limits() title.SessionLimits {
 }
 
 var (
-	errRole      = &title.Error{Kind: title.Forbidden, Message: "Your role does not allow this."}
-	errEnrol     = &title.Error{Kind: title.Forbidden, Message: "Set up your second factor first."}
-	errNoKeys    = &title.Error{Kind: title.Forbidden, Message: "An API key does not allow this."}
-	errLastAdmin = &title.Error{Kind: title.Conflict, Message: "This is the last administrator; make another one first."}
-	errDisabled  = &title.Error{Kind: title.Conflict, Message: "The user is disabled; enable the user first."}
+	errRole      = &model.Error{Kind: model.Forbidden, Message: "Your role does not allow this."}
+	errEnrol     = &model.Error{Kind: model.Forbidden, Message: "Set up your second factor first."}
+	errNoKeys    = &model.Error{Kind: model.Forbidden, Message: "An API key does not allow this."}
+	errLastAdmin = &model.Error{Kind: model.Conflict, Message: "This is the last administrator; make another one first."}
+	errDisabled  = &model.Error{Kind: model.Conflict, Message: "The user is disabled; enable the user first."}
 )
 
 // may holds a user who acts against the records of this very transaction: the
 // session may have ended, the user may have been disabled or got another role.
-func (v *Vault) may(t *store.Tx, actor title.Actor, right title.Right) error {
+func (v *Vault) may(t *store.Tx, actor model.Actor, right model.Right) error {
 	user, err := v.self(t, actor)
 	switch {
 	case err != nil:
@@ -67,9 +67,9 @@ func (v *Vault) may(t *store.Tx, actor title.Actor, right title.Right) error {
 }
 
 // self is the user who acts; Unauthenticated when the session speaks for nobody.
-func (v *Vault) self(t *store.Tx, actor title.Actor) (user title.User, err error) {
+func (v *Vault) self(t *store.Tx, actor model.Actor) (user model.User, err error) {
 	hash, err := hex.DecodeString(actor.Session)
-	if err != nil || actor.Kind != title.ByUser {
+	if err != nil || actor.Kind != model.ByUser {
 		return user, errUnauthenticated
 	}
 	user, session, err := v.Sessions.live(t, hash)
@@ -79,23 +79,23 @@ func (v *Vault) self(t *store.Tx, actor title.Actor) (user title.User, err error
 	return user, err
 }
 
-func (v *Vault) mustEnrol(user title.User) bool {
+func (v *Vault) mustEnrol(user model.User) bool {
 	return v.set.Users.RequireSecondFactor && user.Factor == nil
 }
 
 // mayAdminister lets in the operator, the vault itself, and users of that right.
-func (v *Vault) mayAdminister(t *store.Tx, actor title.Actor) error {
+func (v *Vault) mayAdminister(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
-	case title.ByUser:
-		return v.may(t, actor, title.MayAdminister)
-	case title.ByKey:
+	case model.ByUser:
+		return v.may(t, actor, model.MayAdminister)
+	case model.ByKey:
 		return errNoKeys
 	}
 	return nil
 }
 
 // administer is Update in the name of an actor who may run the vault.
-func (v *Vault) administer(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+func (v *Vault) administer(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	return v.store.Update(ctx, func(t *store.Tx) error {
 		if err := v.mayAdminister(t, actor); err != nil || check == nil {
 			return err
@@ -105,7 +105,7 @@ func (v *Vault) administer(ctx context.Context, actor title.Actor, check, write 
 }
 
 // define is administer for what makes the vault grow.
-func (v *Vault) define(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+func (v *Vault) define(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (v *Vault) define(ctx context.Context, actor title.Actor, check, write func
 }
 
 // inspect is View in the name of an actor who may run the vault.
-func (v *Vault) inspect(ctx context.Context, actor title.Actor, read func(*store.Tx) error) error {
+func (v *Vault) inspect(ctx context.Context, actor model.Actor, read func(*store.Tx) error) error {
 	return v.store.View(ctx, func(t *store.Tx) error {
 		if err := v.mayAdminister(t, actor); err != nil || read == nil {
 			return err
@@ -124,7 +124,7 @@ func (v *Vault) inspect(ctx context.Context, actor title.Actor, read func(*store
 
 // Create makes a user. Without a password in the draft it gives the token of a
 // one-time link, which is told once and kept nowhere. Invalid names the fields.
-func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserDraft) (token string, user title.User, err error) {
+func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserDraft) (token string, user model.User, err error) {
 	user, refused := draft.Check(u.v.now())
 	err = refused.Err()
 	if draft.Password != nil {
@@ -162,17 +162,17 @@ func (u *Users) Create(ctx context.Context, actor title.Actor, draft title.UserD
 func (u *Users) free(t *store.Tx, name string, but uint64) error {
 	other, taken, err := t.UserByName(name)
 	if err == nil && taken && other.ID != but {
-		return title.Refusal("name", title.Taken("name"))
+		return model.Refusal("name", model.Taken("name"))
 	}
 	return err
 }
 
 // mint draws a one-time link; only its hash is kept.
-func (u *Users) mint(reset bool) (token string, link *title.Link, err error) {
+func (u *Users) mint(reset bool) (token string, link *model.Link, err error) {
 	if token, err = secret.NewToken(u.v.chance); err != nil {
 		return "", nil, err
 	}
-	return token, &title.Link{Hash: hashOf(token), Reset: reset, ExpiresAt: u.v.now().Add(title.LinkLife)}, nil
+	return token, &model.Link{Hash: hashOf(token), Reset: reset, ExpiresAt: u.v.now().Add(model.LinkLife)}, nil
 }
 
 // hashOf is the hash of a token in hex, "" for what is none.
@@ -184,12 +184,12 @@ func hashOf(token string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-func (u *Users) event(t *store.Tx, actor title.Actor, user title.User, kind string, detail map[string]string) error {
+func (u *Users) event(t *store.Tx, actor model.Actor, user model.User, kind string, detail map[string]string) error {
 	return u.v.event(t, u.v.now(), actor, kind, record("user", user.ID), detail)
 }
 
 // List gives every user, disabled ones too, in order of their numbers.
-func (u *Users) List(ctx context.Context) (list []title.User, err error) {
+func (u *Users) List(ctx context.Context) (list []model.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.Users()
 		return err
@@ -198,7 +198,7 @@ func (u *Users) List(ctx context.Context) (list []title.User, err error) {
 }
 
 // Get gives one user; NotFound when there is none.
-func (u *Users) Get(ctx context.Context, id uint64) (user title.User, err error) {
+func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(id)
 		return err
@@ -207,11 +207,11 @@ func (u *Users) Get(ctx context.Context, id uint64) (user title.User, err error)
 }
 
 // Named gives the user who signs in with a name; NotFound when there is none.
-func (u *Users) Named(ctx context.Context, name string) (user title.User, err error) {
+func (u *Users) Named(ctx context.Context, name string) (user model.User, err error) {
 	err = u.v.store.View(ctx, func(t *store.Tx) error {
 		var found bool
 		if user, found, err = t.UserByName(name); err == nil && !found {
-			err = title.Absent("user", strconv.Quote(name))
+			err = model.Absent("user", strconv.Quote(name))
 		}
 		return err
 	})
@@ -220,9 +220,9 @@ func (u *Users) Named(ctx context.Context, name string) (user title.User, err er
 
 // change is what all changes of a user by an administrator have in common. Both
 // functions may run twice. A judge that says false leaves the user as it is.
-func (u *Users) change(ctx context.Context, actor title.Actor, id uint64,
-	judge func(*store.Tx, title.User) (bool, error), apply func(*store.Tx, *title.User) error,
-) (user title.User, err error) {
+func (u *Users) change(ctx context.Context, actor model.Actor, id uint64,
+	judge func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
+) (user model.User, err error) {
 	err = u.v.administer(ctx, actor, func(t *store.Tx) (err error) {
 		if user, err = t.User(id); err != nil {
 			return err
@@ -246,14 +246,14 @@ func (u *Users) change(ctx context.Context, actor title.Actor, id uint64,
 }
 
 // Rename gives a user another name to sign in with.
-func (u *Users) Rename(ctx context.Context, actor title.Actor, id uint64, name string) (title.User, error) {
-	name, refused := title.CheckUserName(name)
+func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name string) (model.User, error) {
+	name, refused := model.CheckUserName(name)
 	if err := refused.Err(); err != nil {
-		return title.User{}, err
+		return model.User{}, err
 	}
-	return u.change(ctx, actor, id, func(t *store.Tx, user title.User) (bool, error) {
+	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		return user.Name != name, u.free(t, name, id)
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		detail := map[string]string{"from": user.Name, "to": name}
 		user.Name = name
 		return u.event(t, actor, *user, "user.renamed", detail)
@@ -261,16 +261,16 @@ func (u *Users) Rename(ctx context.Context, actor title.Actor, id uint64, name s
 }
 
 // SetRole gives a user another role, from the next request on. Conflict for the last administrator.
-func (u *Users) SetRole(ctx context.Context, actor title.Actor, id uint64, role title.Role) (title.User, error) {
-	if !role.May(title.MayRead) {
-		return title.User{}, title.Refusal("role", "The selected role is invalid.")
+func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {
+	if !role.May(model.MayRead) {
+		return model.User{}, model.Refusal("role", "The selected role is invalid.")
 	}
-	return u.change(ctx, actor, id, func(t *store.Tx, user title.User) (bool, error) {
-		if role.May(title.MayAdminister) {
+	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
+		if role.May(model.MayAdminister) {
 			return user.Role != role, nil
 		}
 		return user.Role != role, u.spare(t, user)
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		detail := map[string]string{"from": string(user.Role), "to": string(role)}
 		user.Role = role
 		return u.event(t, actor, *user, "user.role_changed", detail)
@@ -279,8 +279,8 @@ func (u *Users) SetRole(ctx context.Context, actor title.Actor, id uint64, role 
 
 // spare is Conflict for an administrator without whom there would be none, or none
 // who has a password.
-func (u *Users) spare(t *store.Tx, user title.User) error {
-	if !user.Enabled() || !user.Role.May(title.MayAdminister) {
+func (u *Users) spare(t *store.Tx, user model.User) error {
+	if !user.Enabled() || !user.Role.May(model.MayAdminister) {
 		return nil
 	}
 	list, err := t.Users()
@@ -289,7 +289,7 @@ func (u *Users) spare(t *store.Tx, user title.User) error {
 	}
 	enabled, joined := 0, 0
 	for _, other := range list {
-		if other.ID == user.ID || !other.Enabled() || !other.Role.May(title.MayAdminister) {
+		if other.ID == user.ID || !other.Enabled() || !other.Role.May(model.MayAdminister) {
 			continue
 		}
 		enabled++
@@ -305,10 +305,10 @@ func (u *Users) spare(t *store.Tx, user title.User) error {
 
 // Disable ends the sessions and the link of a user, who then signs in no more.
 // Conflict for the last administrator. Twice is as once.
-func (u *Users) Disable(ctx context.Context, actor title.Actor, id uint64) (title.User, error) {
-	return u.change(ctx, actor, id, func(t *store.Tx, user title.User) (bool, error) {
+func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
+	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		return user.Enabled(), u.spare(t, user)
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		now := u.v.now()
 		user.DisabledAt, user.Link, user.Begun = &now, nil, nil
 		ended, err := u.v.Sessions.endAll(t, id, "")
@@ -320,10 +320,10 @@ func (u *Users) Disable(ctx context.Context, actor title.Actor, id uint64) (titl
 }
 
 // Enable lets a user sign in again, with the password and second factor as they were.
-func (u *Users) Enable(ctx context.Context, actor title.Actor, id uint64) (title.User, error) {
-	return u.change(ctx, actor, id, func(_ *store.Tx, user title.User) (bool, error) {
+func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
+	return u.change(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
 		return !user.Enabled(), nil
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		user.DisabledAt = nil
 		return u.event(t, actor, *user, "user.enabled", nil)
 	})
@@ -332,17 +332,17 @@ func (u *Users) Enable(ctx context.Context, actor title.Actor, id uint64) (title
 // Reset takes a user's password and second factor away, ends the sessions, and gives
 // the token of a one-time link under which a new password is chosen; the link before
 // it ends. Conflict while the user is disabled.
-func (u *Users) Reset(ctx context.Context, actor title.Actor, id uint64) (token string, user title.User, err error) {
+func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token string, user model.User, err error) {
 	token, link, err := u.mint(true)
 	if err != nil {
 		return "", user, err
 	}
-	user, err = u.change(ctx, actor, id, func(_ *store.Tx, user title.User) (bool, error) {
+	user, err = u.change(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
 		if !user.Enabled() {
 			return false, errDisabled
 		}
 		return true, nil
-	}, func(t *store.Tx, user *title.User) error {
+	}, func(t *store.Tx, user *model.User) error {
 		fresh := *link
 		fresh.Reset = user.Password != "" || user.Link != nil && user.Link.Reset
 		user.Password, user.Factor, user.Begun, user.Link = "", nil, nil, &fresh

@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
 // events are all that were written.
-func (p *people) events(t *testing.T) []title.Event {
+func (p *people) events(t *testing.T) []model.Event {
 	t.Helper()
-	var page store.Page[title.Event]
+	var page store.Page[model.Event]
 	err := p.Store().View(t.Context(), func(tx *store.Tx) (err error) {
 		page, err = tx.ListEvents(store.Query{Limit: 1000})
 		return err
@@ -34,14 +34,14 @@ func (p *people) events(t *testing.T) []title.Event {
 func TestUserEvents(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	kim := p.user(t, "kim", title.RoleAdmin)
-	p.user(t, "lee", title.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleAdmin)
+	p.user(t, "lee", model.RoleAdmin)
 	actor := p.actor(t, "lee")
 	for _, err := range []error{
 		second(p.Users.Rename(t.Context(), actor, kim.ID, "kim b")),
 		second(p.Users.Rename(t.Context(), actor, kim.ID, "kim b")), // no change, no event
-		second(p.Users.SetRole(t.Context(), actor, kim.ID, title.RoleStaff)),
-		second(p.Users.SetRole(t.Context(), actor, kim.ID, title.RoleStaff)),
+		second(p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleStaff)),
+		second(p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleStaff)),
 		second(p.Users.Disable(t.Context(), actor, kim.ID)),
 		second(p.Users.Disable(t.Context(), actor, kim.ID)),
 		second(p.Users.Enable(t.Context(), actor, kim.ID)),
@@ -70,20 +70,20 @@ func TestUserEvents(t *testing.T) {
 	}
 }
 
-func second(_ title.User, err error) error { return err }
+func second(_ model.User, err error) error { return err }
 
 // Refused tries are gathered: one event for each account and address, a bounded number
 // a minute, with the user where there is one and never a name that is none.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	kim := p.user(t, "kim", title.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleAdmin)
 	kim.Password = cheapHash
 	p.put(t, kim)
 	before := len(p.events(t))
 	for range 5 {
 		_, err := p.try(t, "kim", "wrong password", "", "203.0.113.9")
-		kind(t, "wrong", err, title.Unauthenticated)
+		kind(t, "wrong", err, model.Unauthenticated)
 	}
 	for i := range 40 {
 		_, err := p.try(t, "CanaryName", "wrong password", "", fmt.Sprintf("198.51.100.%d", i))
@@ -145,7 +145,7 @@ func TestUserCanaries(t *testing.T) {
 	must(err)
 	_, err = p.Users.Accept(t.Context(), canaries["first link"], vault.AcceptDraft{Name: "kim", Password: canaries["password"]})
 	must(err)
-	canaries["link"], _, err = p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "lee", Role: title.RoleStaff})
+	canaries["link"], _, err = p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "lee", Role: model.RoleStaff})
 	must(err)
 	in, err := p.try(t, "kim", canaries["password"], "", "192.0.2.1")
 	must(err)

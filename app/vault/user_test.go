@@ -8,8 +8,8 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -38,10 +38,10 @@ func peopled(t *testing.T, change func(*vault.Options)) *people {
 }
 
 // user makes one who can sign in.
-func (p *people) user(t *testing.T, name string, role title.Role) title.User {
+func (p *people) user(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
-	_, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: name, Role: role, Password: &password})
+	_, user, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: name, Role: role, Password: &password})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (p *people) user(t *testing.T, name string, role title.Role) title.User {
 }
 
 // put writes a user as no verb would.
-func (p *people) put(t *testing.T, user title.User) {
+func (p *people) put(t *testing.T, user model.User) {
 	t.Helper()
 	if err := p.Store().Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
 		t.Fatal(err)
@@ -71,12 +71,12 @@ func (p *people) signIn(t *testing.T, name string) vault.SignedIn {
 }
 
 // actor signs a user in.
-func (p *people) actor(t *testing.T, name string) title.Actor {
+func (p *people) actor(t *testing.T, name string) model.Actor {
 	t.Helper()
 	return p.speaks(t, p.signIn(t, name).Token)
 }
 
-func (p *people) speaks(t *testing.T, token string) title.Actor {
+func (p *people) speaks(t *testing.T, token string) model.Actor {
 	t.Helper()
 	actor, err := p.Sessions.Authenticate(t.Context(), token)
 	if err != nil {
@@ -88,14 +88,14 @@ func (p *people) speaks(t *testing.T, token string) title.Actor {
 func (p *people) silent(t *testing.T, what, token string) {
 	t.Helper()
 	_, err := p.Sessions.Authenticate(t.Context(), token)
-	kind(t, what, err, title.Unauthenticated)
+	kind(t, what, err, model.Unauthenticated)
 }
 
 // refused wants a refusal of SignIn for a reason.
 func refused(t *testing.T, what string, err error, want vault.Reason) {
 	t.Helper()
 	r, ok := errors.AsType[*vault.SignInError](err)
-	if !ok || r.Reason != want || title.KindOf(err) != title.Unauthenticated {
+	if !ok || r.Reason != want || model.KindOf(err) != model.Unauthenticated {
 		t.Errorf("%s: %v, want reason %s", what, err, want)
 	}
 }
@@ -118,7 +118,7 @@ func (p *people) code(t *testing.T, secret string) string {
 }
 
 // factor sets up a second factor.
-func (p *people) factor(t *testing.T, actor title.Actor) (secret string, recovery []string) {
+func (p *people) factor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
 	t.Helper()
 	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
 	if err != nil {
@@ -134,25 +134,25 @@ func (p *people) factor(t *testing.T, actor title.Actor) (secret string, recover
 func TestUserCreate(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	token, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: " Kim Lee ", Role: title.RoleStaff})
+	token, user, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: " Kim Lee ", Role: model.RoleStaff})
 	if err != nil || len(token) != 43 || user.Name != "Kim Lee" || user.ID != 1 || user.Joined() || !user.Link.Live(p.clock.Now()) {
 		t.Fatalf("%q, %+v, %v", token, user, err)
 	}
 	short := "too short"
 	for _, row := range []struct {
 		name  string
-		draft title.UserDraft
+		draft model.UserDraft
 		field string
 	}{
-		{"name taken", title.UserDraft{Name: "KIM lee", Role: title.RoleAdmin}, "name"},
-		{"no name", title.UserDraft{Name: " ", Role: title.RoleAdmin}, "name"},
-		{"no role", title.UserDraft{Name: "x"}, "role"},
-		{"no such role", title.UserDraft{Name: "x", Role: "owner"}, "role"},
-		{"short password", title.UserDraft{Name: "x", Role: title.RoleAdmin, Password: &short}, "password"},
+		{"name taken", model.UserDraft{Name: "KIM lee", Role: model.RoleAdmin}, "name"},
+		{"no name", model.UserDraft{Name: " ", Role: model.RoleAdmin}, "name"},
+		{"no role", model.UserDraft{Name: "x"}, "role"},
+		{"no such role", model.UserDraft{Name: "x", Role: "owner"}, "role"},
+		{"short password", model.UserDraft{Name: "x", Role: model.RoleAdmin, Password: &short}, "password"},
 	} {
 		_, _, err := p.Users.Create(t.Context(), clerk, row.draft)
-		named, ok := errors.AsType[*title.Error](err)
-		if !ok || named.Kind != title.Invalid || named.Fields[0].Field != row.field {
+		named, ok := errors.AsType[*model.Error](err)
+		if !ok || named.Kind != model.Invalid || named.Fields[0].Field != row.field {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestUserCreate(t *testing.T) {
 func TestUserJoins(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	token, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "kim", Role: title.RoleStaff})
+	token, user, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "kim", Role: model.RoleStaff})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,13 +175,13 @@ func TestUserJoins(t *testing.T) {
 		t.Errorf("%+v, %v", in, err)
 	}
 	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: "kim kim kim"})
-	kind(t, "its own name", err, title.Invalid)
+	kind(t, "its own name", err, model.Invalid)
 	if _, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Name: "ignored", Password: goodPassword}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword})
-	kind(t, "a second time", err, title.NotFound)
-	if actor := p.actor(t, "kim"); actor.ID != user.ID || actor.Name != "kim" || actor.Role != title.RoleStaff {
+	kind(t, "a second time", err, model.NotFound)
+	if actor := p.actor(t, "kim"); actor.ID != user.ID || actor.Name != "kim" || actor.Role != model.RoleStaff {
 		t.Errorf("%+v", actor)
 	}
 }
@@ -190,8 +190,8 @@ func TestUserJoins(t *testing.T) {
 func TestUserLinkEnds(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "admin", title.RoleAdmin)
-	token, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "kim", Role: title.RoleStaff})
+	p.user(t, "admin", model.RoleAdmin)
+	token, user, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "kim", Role: model.RoleStaff})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestUserLinkEnds(t *testing.T) {
 	}
 	works("of a disabled user", third, false)
 	_, _, err = p.Users.Reset(t.Context(), clerk, user.ID)
-	kind(t, "reset while disabled", err, title.Conflict)
+	kind(t, "reset while disabled", err, model.Conflict)
 	if _, err := p.Users.Enable(t.Context(), clerk, user.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -241,12 +241,12 @@ func TestFirstAdministrator(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Invitation(t.Context(), one)
-	kind(t, "the link before", err, title.NotFound)
+	kind(t, "the link before", err, model.NotFound)
 	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.First || in.Name != "" {
 		t.Errorf("%+v, %v", in, err)
 	}
 	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword})
-	kind(t, "no name", err, title.Invalid)
+	kind(t, "no name", err, model.Invalid)
 	// Two who have the link at the same time: one gets in.
 	done := make(chan error)
 	for _, name := range []string{"kim", "lee"} {
@@ -260,49 +260,49 @@ func TestFirstAdministrator(t *testing.T) {
 		t.Errorf("%v, %v", first, second)
 	}
 	list, err := p.Users.List(t.Context())
-	if err != nil || len(list) != 1 || list[0].Role != title.RoleAdmin {
+	if err != nil || len(list) != 1 || list[0].Role != model.RoleAdmin {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	p.actor(t, list[0].Name)
 	_, err = p.Users.FirstLink(t.Context())
-	kind(t, "with an administrator", err, title.Conflict)
+	kind(t, "with an administrator", err, model.Conflict)
 }
 
 func TestLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	kim := p.user(t, "kim", title.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleAdmin)
 	for what, do := range map[string]func() error{
 		"disabled": func() error { _, err := p.Users.Disable(t.Context(), clerk, kim.ID); return err },
-		"demoted":  func() error { _, err := p.Users.SetRole(t.Context(), clerk, kim.ID, title.RoleStaff); return err },
+		"demoted":  func() error { _, err := p.Users.SetRole(t.Context(), clerk, kim.ID, model.RoleStaff); return err },
 	} {
-		kind(t, what, do(), title.Conflict)
+		kind(t, what, do(), model.Conflict)
 		// One who has no password yet does not count.
-		_, other, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: what, Role: title.RoleAdmin})
+		_, other, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: what, Role: model.RoleAdmin})
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind(t, what+", another invited", do(), title.Conflict)
+		kind(t, what+", another invited", do(), model.Conflict)
 		if _, err := p.Users.Disable(t.Context(), clerk, other.ID); err != nil {
 			t.Error(err)
 		}
 	}
-	lee := p.user(t, "lee", title.RoleAdmin)
+	lee := p.user(t, "lee", model.RoleAdmin)
 	actor := p.actor(t, "kim")
-	if _, err := p.Users.SetRole(t.Context(), actor, kim.ID, title.RoleViewer); err != nil {
+	if _, err := p.Users.SetRole(t.Context(), actor, kim.ID, model.RoleViewer); err != nil {
 		t.Error(err)
 	}
 	_, err := p.Users.Disable(t.Context(), actor, lee.ID)
-	kind(t, "by one who is no administrator any more", err, title.Forbidden)
+	kind(t, "by one who is no administrator any more", err, model.Forbidden)
 	_, err = p.Users.Disable(t.Context(), clerk, lee.ID)
-	kind(t, "now the last", err, title.Conflict)
+	kind(t, "now the last", err, model.Conflict)
 }
 
 // Two administrators who disable each other at the same time: one stays.
 func TestAdministratorsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	one, other := p.user(t, "one", title.RoleAdmin), p.user(t, "other", title.RoleAdmin)
+	one, other := p.user(t, "one", model.RoleAdmin), p.user(t, "other", model.RoleAdmin)
 	done := make(chan error)
 	for _, id := range []uint64{one.ID, other.ID} {
 		go func() { _, err := p.Users.Disable(t.Context(), clerk, id); done <- err }()
@@ -315,31 +315,31 @@ func TestAdministratorsAtOnce(t *testing.T) {
 func TestWhoMayAdminister(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "admin", title.RoleAdmin)
-	p.user(t, "staff", title.RoleStaff)
-	target := p.user(t, "viewer", title.RoleViewer)
-	_, key := makeKey(t, p.Vault, title.KeyDraft{})
+	p.user(t, "admin", model.RoleAdmin)
+	p.user(t, "staff", model.RoleStaff)
+	target := p.user(t, "viewer", model.RoleViewer)
+	_, key := makeKey(t, p.Vault, model.KeyDraft{})
 	for who, row := range map[string]struct {
-		actor title.Actor
-		want  title.Kind
+		actor model.Actor
+		want  model.Kind
 	}{
-		"staff":      {p.actor(t, "staff"), title.Forbidden},
-		"viewer":     {p.actor(t, "viewer"), title.Forbidden},
-		"key":        {title.Actor{Kind: title.ByKey, ID: key.ID}, title.Forbidden},
-		"no session": {title.Actor{Kind: title.ByUser, ID: 1, Role: title.RoleAdmin}, title.Unauthenticated},
-		"another's":  {title.Actor{Kind: title.ByUser, ID: 1, Session: p.actor(t, "staff").Session}, title.Unauthenticated},
+		"staff":      {p.actor(t, "staff"), model.Forbidden},
+		"viewer":     {p.actor(t, "viewer"), model.Forbidden},
+		"key":        {model.Actor{Kind: model.ByKey, ID: key.ID}, model.Forbidden},
+		"no session": {model.Actor{Kind: model.ByUser, ID: 1, Role: model.RoleAdmin}, model.Unauthenticated},
+		"another's":  {model.Actor{Kind: model.ByUser, ID: 1, Session: p.actor(t, "staff").Session}, model.Unauthenticated},
 	} {
 		for what, do := range map[string]func() error{
 			"create": func() error {
-				_, _, err := p.Users.Create(t.Context(), row.actor, title.UserDraft{Name: "new", Role: title.RoleAdmin})
+				_, _, err := p.Users.Create(t.Context(), row.actor, model.UserDraft{Name: "new", Role: model.RoleAdmin})
 				return err
 			},
 			"role": func() error {
-				_, err := p.Users.SetRole(t.Context(), row.actor, target.ID, title.RoleAdmin)
+				_, err := p.Users.SetRole(t.Context(), row.actor, target.ID, model.RoleAdmin)
 				return err
 			},
 			"new key": func() error {
-				_, _, err := p.Keys.Create(t.Context(), row.actor, title.KeyDraft{Name: "mine"})
+				_, _, err := p.Keys.Create(t.Context(), row.actor, model.KeyDraft{Name: "mine"})
 				return err
 			},
 			"end a key": func() error { _, err := p.Keys.Revoke(t.Context(), row.actor, key.ID); return err },
@@ -352,7 +352,7 @@ func TestWhoMayAdminister(t *testing.T) {
 			"enable":  func() error { _, err := p.Users.Enable(t.Context(), row.actor, target.ID); return err },
 			"reset":   func() error { _, _, err := p.Users.Reset(t.Context(), row.actor, target.ID); return err },
 			"templates": func() error {
-				_, err := p.Templates.Import(t.Context(), row.actor, []title.TemplateDraft{{Name: "new"}}, false)
+				_, err := p.Templates.Import(t.Context(), row.actor, []model.TemplateDraft{{Name: "new"}}, false)
 				return err
 			},
 			"templates, dry": func() error {
@@ -362,7 +362,7 @@ func TestWhoMayAdminister(t *testing.T) {
 			"default template": func() error { _, err := p.Templates.SetDefault(t.Context(), row.actor, 2); return err },
 			"retire":           func() error { _, err := p.Templates.Retire(t.Context(), row.actor, 2); return err },
 			"fields": func() error {
-				_, err := p.Orders.ImportFields(t.Context(), row.actor, []title.Field{{Key: "x", Label: "X", Type: "text"}}, false)
+				_, err := p.Orders.ImportFields(t.Context(), row.actor, []model.Field{{Key: "x", Label: "X", Type: "text"}}, false)
 				return err
 			},
 			"statuses": func() error {
@@ -383,9 +383,9 @@ func TestWhoMayAdminister(t *testing.T) {
 	}
 	p.actor(t, "RENAMED")
 	_, err := p.Users.Rename(t.Context(), clerk, target.ID, "Staff")
-	kind(t, "taken name", err, title.Invalid)
+	kind(t, "taken name", err, model.Invalid)
 	_, err = p.Users.Rename(t.Context(), clerk, 99, "x")
-	kind(t, "nobody", err, title.NotFound)
+	kind(t, "nobody", err, model.NotFound)
 }
 
 // A write is judged in its transaction: a role, a user or a session that ended while
@@ -393,51 +393,51 @@ func TestWhoMayAdminister(t *testing.T) {
 func TestWritesAreLookedAtOnceMore(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	admin := p.user(t, "admin", title.RoleAdmin)
-	kim := p.user(t, "kim", title.RoleStaff)
-	order := func(actor title.Actor) error {
-		_, err := p.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("2026-1")}, vault.Keep[title.Order]{})
+	admin := p.user(t, "admin", model.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleStaff)
+	order := func(actor model.Actor) error {
+		_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
 		return err
 	}
 	actor := p.actor(t, "kim")
 	if err := order(actor); err != nil {
 		t.Fatal(err)
 	}
-	must := func(_ title.User, err error) {
+	must := func(_ model.User, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(p.Users.SetRole(t.Context(), clerk, kim.ID, title.RoleViewer))
-	kind(t, "as a viewer", order(actor), title.Forbidden)
-	must(p.Users.SetRole(t.Context(), clerk, kim.ID, title.RoleAdmin))
+	must(p.Users.SetRole(t.Context(), clerk, kim.ID, model.RoleViewer))
+	kind(t, "as a viewer", order(actor), model.Forbidden)
+	must(p.Users.SetRole(t.Context(), clerk, kim.ID, model.RoleAdmin))
 	if err := order(actor); err != nil {
 		t.Error(err)
 	}
 	must(p.Users.Disable(t.Context(), clerk, kim.ID))
-	kind(t, "disabled", order(actor), title.Unauthenticated)
+	kind(t, "disabled", order(actor), model.Unauthenticated)
 	must(p.Users.Enable(t.Context(), clerk, kim.ID))
-	kind(t, "enabled again, the session is gone", order(actor), title.Unauthenticated)
+	kind(t, "enabled again, the session is gone", order(actor), model.Unauthenticated)
 	in := p.signIn(t, "kim")
 	actor = p.speaks(t, in.Token)
 	if err := p.Sessions.SignOut(t.Context(), in.Token, ""); err != nil {
 		t.Fatal(err)
 	}
-	kind(t, "signed out", order(actor), title.Unauthenticated)
+	kind(t, "signed out", order(actor), model.Unauthenticated)
 	actor = p.actor(t, "kim")
 	p.clock.Move(12 * time.Hour)
-	kind(t, "idle", order(actor), title.Unauthenticated)
+	kind(t, "idle", order(actor), model.Unauthenticated)
 	actor = p.actor(t, "kim")
 	actor.ID = admin.ID
-	kind(t, "under another's number", order(actor), title.Unauthenticated)
+	kind(t, "under another's number", order(actor), model.Unauthenticated)
 }
 
 func TestReset(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, nil)
-	p.user(t, "admin", title.RoleAdmin)
-	kim := p.user(t, "kim", title.RoleStaff)
+	p.user(t, "admin", model.RoleAdmin)
+	kim := p.user(t, "kim", model.RoleStaff)
 	in := p.signIn(t, "kim")
 	p.factor(t, p.speaks(t, in.Token))
 	token, user, err := p.Users.Reset(t.Context(), clerk, kim.ID)
@@ -462,7 +462,7 @@ func TestReset(t *testing.T) {
 func (p *people) stored(t *testing.T) (n int) {
 	t.Helper()
 	err := p.Store().View(t.Context(), func(tx *store.Tx) error {
-		tx.EachSession(func(title.Session) bool { n++; return true })
+		tx.EachSession(func(model.Session) bool { n++; return true })
 		return nil
 	})
 	if err != nil {

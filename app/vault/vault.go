@@ -1,7 +1,7 @@
 // Package vault is the firm's vault: the verbs. Their transactions begin and end
 // here, every rule between two nouns is decided here, inside the transaction of
 // its write; and here the background work lives: processing, sweep, purge, last use;
-// but for the index of words, which app/indexer keeps.
+// but for the index of words, which app/search keeps.
 //
 // Promise: when a verb that files a document returns without an error, the bytes
 // and their record survive a power cut. Bytes descend first, the record last: a
@@ -22,10 +22,10 @@
 //	    vault.db          records (app/store), 0600
 //	    vault.db.clean    while nothing has it open, after a clean stop (app/store, clean.go)
 //	    secret.key        what ids and links are made with (app/secret), 0600
-//	    blobs/ab/ab12…    documents under their SHA-256 (app/blob), read-only
+//	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
 //	    previews/         pictures and text of them (app/derived): may be deleted, and comes back (remake.go)
-//	    search/           the index of words (app/indexer): may be deleted
-//	    cache/            compiled engines (app/reader): may be deleted
+//	    search/           the index of words (app/search): may be deleted
+//	    cache/            compiled engines (app/sandbox): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
 //	    spare             gives its space to a purge on a full disk (spare.go): may be deleted, and comes back
 //	    generation        tells an older vault.db that was put back (generation.go)
@@ -34,9 +34,9 @@
 //	    serving.json      whether the last server stopped by itself (serving.go)
 //	    restore.json      while a restore is not finished (restore.go)
 //	    drill/            while a drill is under way (drill.go)
-//	    uploads/          documents that arrive in several requests (app/blob, partial.go)
+//	    uploads/          documents that arrive in several requests (app/blobstore, partial.go)
 //	    tmp/              what is still arriving; emptied at start
-//	    control.sock      while serving (app/local)
+//	    control.sock      while serving (app/control)
 //	    control.json      the same on Windows
 package vault
 
@@ -54,26 +54,26 @@ import (
 	"sync/atomic"
 	"time"
 
-	"deedkeep/app/archive"
-	"deedkeep/app/blob"
+	"deedkeep/app/backup/archive"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/derived"
 	"deedkeep/app/extract"
-	"deedkeep/app/indexer"
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/search"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Reader opens documents. In production it is a pool of child processes
-// (app/reader): the process that holds the database parses no document.
+// (app/sandbox): the process that holds the database parses no document.
 type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error)
-	Picture(ctx context.Context, r reader.Request, page, width int, lim extract.Limits) (extract.Picture, error)
-	Text(ctx context.Context, r reader.Request, lim extract.Limits, emit func(page int, text string) error) error
-	Sizes(ctx context.Context, r reader.Request, lim extract.Limits) ([]extract.Size, error)
-	Marks(ctx context.Context, r reader.Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error)
+	Picture(ctx context.Context, r sandbox.Request, page, width int, lim extract.Limits) (extract.Picture, error)
+	Text(ctx context.Context, r sandbox.Request, lim extract.Limits, emit func(page int, text string) error) error
+	Sizes(ctx context.Context, r sandbox.Request, lim extract.Limits) ([]extract.Size, error)
+	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -84,7 +84,7 @@ type Settings struct {
 	Inspect           inspect.Limits
 	Extract           extract.Limits
 	PreviewSize       int64 // bytes of pictures of pages that are kept
-	Rules             title.Rules
+	Rules             model.Rules
 	UniqueOrderNumber bool
 	DiskReserve       uint64 // bytes; below it nothing is written
 	Backup            BackupSettings
@@ -109,7 +109,7 @@ type Options struct {
 	Chance    io.Reader
 	Passwords secret.Cost // of their hashes; zero: secret.PasswordCost
 	Log       *slog.Logger
-	Disk      blob.Files // what changes the disk under the documents; nil: the operating system
+	Disk      blobstore.Files // what changes the disk under the documents; nil: the operating system
 
 	restoring bool // by Restore, which alone may open what is half there
 }
@@ -136,7 +136,7 @@ type Vault struct {
 	chance    io.Reader
 	log       *slog.Logger
 	store     *store.Store
-	blobs     *blob.Store
+	blobs     *blobstore.Store
 	reader    Reader
 	derived   *derived.Store
 	making    making        // pictures that are being made for readers
@@ -155,7 +155,7 @@ type Vault struct {
 	scrubber  *scrubber
 	purger    *purger
 	spare     *spare
-	index     *indexer.Indexer
+	index     *search.Indexer
 	jobs      *jobs
 
 	stop    context.CancelFunc
@@ -182,7 +182,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	}
 	database := filepath.Join(dir, "vault.db")
 	if (!opts.Create || opts.Existing) && !Exists(dir) {
-		return nil, &title.Error{Kind: title.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
+		return nil, &model.Error{Kind: model.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 	}
 	if err := survey(dir); err != nil {
 		return nil, err
@@ -202,9 +202,9 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if fixed {
 		openStore = store.OpenReadOnly
 	}
-	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: title.NewWorkspace()})
+	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: model.NewWorkspace()})
 	if sentence, damaged := store.Damage(err); damaged {
-		return nil, &title.Error{
+		return nil, &model.Error{
 			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
 		}
 	}
@@ -212,7 +212,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
 		ReadOnly: fixed, Now: clock, Trust: opts.Settings.Scrub.VerifiedFor, First: opts.Settings.Scrub.VerifyFirst})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -275,7 +275,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 	v.spare = &spare{path: filepath.Join(v.dir, spareFile), size: v.set.Spare, chance: v.chance}
 	v.scrubber = newScrubber(v)
 	v.remaker = &remaker{v: v, wake: make(chan struct{}, 1)}
-	v.index = indexer.New(v.indexing())
+	v.index = search.New(v.indexing())
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Uploads = newUploads(v)
@@ -343,7 +343,7 @@ func (v *Vault) Ready(ctx context.Context) error {
 
 // readOnly is the refusal of a vault whose disk failed to sync.
 func readOnly(err error) error {
-	return &title.Error{Kind: title.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+	return &model.Error{Kind: model.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
 }
 
 // room is Full when the disk has less than the reserve.
@@ -354,18 +354,18 @@ func (v *Vault) room() error {
 	if err := v.store.Present(); err != nil {
 		return err
 	}
-	free, err := blob.DiskFree(v.dir)
+	free, err := blobstore.DiskFree(v.dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
 	if free < v.set.DiskReserve {
-		return &title.Error{Kind: title.Full, Message: "The disk is full."}
+		return &model.Error{Kind: model.Full, Message: "The disk is full."}
 	}
 	return nil
 }
 
 // write is change for what makes the vault grow.
-func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+func (v *Vault) write(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	if err := v.room(); err != nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func (v *Vault) write(ctx context.Context, actor title.Actor, check, write func(
 // change is Update in the name of an actor. One with a key or a session is looked at
 // once more in the transaction: it may have ended while documents arrived. By itself
 // it goes on below the disk's reserve, as what makes room must.
-func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func(*store.Tx) error) error {
+func (v *Vault) change(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	return v.store.Update(ctx, func(t *store.Tx) error {
 		if err := v.stillMay(t, actor); err != nil || check == nil {
 			return err
@@ -384,11 +384,11 @@ func (v *Vault) change(ctx context.Context, actor title.Actor, check, write func
 	}, write)
 }
 
-func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
+func (v *Vault) stillMay(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
-	case title.ByKey:
-	case title.ByUser:
-		return v.may(t, actor, title.MayWrite)
+	case model.ByKey:
+	case model.ByUser:
+		return v.may(t, actor, model.MayWrite)
 	default:
 		return nil
 	}
@@ -399,8 +399,8 @@ func (v *Vault) stillMay(t *store.Tx, actor title.Actor) error {
 	return err
 }
 
-func (v *Vault) event(t *store.Tx, at time.Time, actor title.Actor, kind, record string, detail map[string]string) error {
-	return t.AddEvent(title.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
+func (v *Vault) event(t *store.Tx, at time.Time, actor model.Actor, kind, record string, detail map[string]string) error {
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
 }
 
 func record(noun string, id uint64) string { return fmt.Sprintf("%s:%d", noun, id) }

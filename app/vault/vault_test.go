@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -48,7 +48,7 @@ func TestOpenNothingThere(t *testing.T) {
 	for _, dir := range []string{opts.Dir, filepath.Join(opts.Dir, "absent")} {
 		opts.Dir = dir
 		_, err := vault.Open(t.Context(), opts)
-		if !errors.Is(err, vault.ErrNoVault) || title.KindOf(err) != title.NotFound {
+		if !errors.Is(err, vault.ErrNoVault) || model.KindOf(err) != model.NotFound {
 			t.Errorf("%v", err)
 		}
 	}
@@ -133,11 +133,11 @@ func TestOpenTwice(t *testing.T) {
 	tray := tray(t, v, pdf("Deed.pdf", "a"))
 	second := opts
 	_, err := vault.Open(t.Context(), second)
-	kind(t, "second opener", err, title.Locked)
+	kind(t, "second opener", err, model.Locked)
 	if n := len(under(t, opts.Dir, "tmp")); n != 1 {
 		t.Errorf("%d files in tmp", n)
 	}
-	filed, err := v.Files.Upload(t.Context(), clerk, title.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
+	filed, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray, vault.Keep[vault.Filed]{})
 	if err != nil || len(filed.Files) != 1 {
 		t.Errorf("the first cannot go on: %v", err)
 	}
@@ -175,12 +175,12 @@ func TestClosedVaultRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, v)
-	_, err = v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{})
-	kind(t, "order", err, title.Closing)
+	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
+	kind(t, "order", err, model.Closing)
 	_, err = v.Files.NewTray(t.Context())
-	kind(t, "tray", err, title.Closing)
+	kind(t, "tray", err, model.Closing)
 	_, err = v.Folders.List(t.Context())
-	kind(t, "list", err, title.Closing)
+	kind(t, "list", err, model.Closing)
 }
 
 // A new vault is made neither among somebody's files nor on top of documents whose
@@ -284,19 +284,19 @@ func TestAnOlderDatabaseSweepsNothing(t *testing.T) {
 func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
-	_, key, err := v.Keys.Create(t.Context(), clerk, title.KeyDraft{Name: "scanner"})
+	_, key, err := v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "scanner"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	actor := title.Actor{Kind: title.ByKey, ID: key.ID}
+	actor := model.Actor{Kind: model.ByKey, ID: key.ID}
 	begun := tray(t, v, pdf("Deed.pdf", "a"))
 	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Files.Upload(t.Context(), actor, title.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); title.KindOf(err) != title.Unauthenticated {
+	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); model.KindOf(err) != model.Unauthenticated {
 		t.Errorf("upload: %v", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{}); title.KindOf(err) != title.Unauthenticated {
+	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{}); model.KindOf(err) != model.Unauthenticated {
 		t.Errorf("order: %v", err)
 	}
 }

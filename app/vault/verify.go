@@ -11,10 +11,10 @@ import (
 	"strings"
 	"syscall"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Report is what a Verify found. Findings are damage; orphans (bytes that no record
@@ -30,7 +30,7 @@ type Report struct {
 	OtherVersion, DamagedPreviews int    // texts and previews to be rebuilt: those from another version, and damaged ones
 	Findings                      []store.Finding
 
-	rebuild []blob.Digest // documents whose text is to be rebuilt
+	rebuild []blobstore.Digest // documents whose text is to be rebuilt
 }
 
 // OK reports whether nothing is missing or differs.
@@ -111,7 +111,7 @@ func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (co
 	}
 	release()
 	if unwritable(err) {
-		err = &title.Error{Kind: title.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
+		err = &model.Error{Kind: model.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
 			v.store.Size()>>20, v.set.DiskReserve>>20, strings.Join(lacks, "; ")), Err: err}
 	}
 	return nil, nil, err
@@ -120,19 +120,19 @@ func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (co
 // unwritable reports an error of a disk that is full or can't be written to, and of a
 // directory that is not there.
 func unwritable(err error) bool {
-	return title.KindOf(err) == title.Full || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
+	return model.KindOf(err) == model.Full || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
 }
 
 // roomForCopy is Full where a copy of the database would take from the reserve of a
 // directory's disk: a backup is no reason to deny an upload.
 func (v *Vault) roomForCopy(dir string) error {
-	free, err := blob.DiskFree(dir)
+	free, err := blobstore.DiskFree(dir)
 	if err != nil {
 		return err
 	}
 	database, reserve := uint64(max(v.store.Size(), 0)), v.set.DiskReserve
 	if need := database + reserve; need < reserve || free <= need {
-		return &title.Error{Kind: title.Full, Message: fmt.Sprintf("%s has %d MB free", dir, free>>20)}
+		return &model.Error{Kind: model.Full, Message: fmt.Sprintf("%s has %d MB free", dir, free>>20)}
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 	if err != nil {
 		return err
 	}
-	known := map[blob.Digest]bool{}
-	err = copied.Digests(func(d [32]byte, _ []title.File) error { known[d] = true; return nil })
+	known := map[blobstore.Digest]bool{}
+	err = copied.Digests(func(d [32]byte, _ []model.File) error { known[d] = true; return nil })
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -158,7 +158,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: problem(err)})
 		return nil // nobody knows then which bytes are named
 	}
-	err = copied.Digests(func(d [32]byte, files []title.File) error {
+	err = copied.Digests(func(d [32]byte, files []model.File) error {
 		r.Blobs++
 		progress(r.Blobs, max(r.Blobs, len(known))) // documents may come in between
 		return v.verifyBlob(ctx, d, files, r, find)
@@ -184,7 +184,7 @@ func problem(err error) string {
 
 // verifyBlob reads the bytes of a document and holds them against their name, and
 // the sizes on record of all files that have them.
-func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.File, r *Report, find func(store.Finding)) error {
+func (v *Vault) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) error {
 	damage := v.blobs.Check(ctx, d)
 	var size int64
 	if damage == nil {
@@ -218,7 +218,7 @@ func (v *Vault) verifyBlob(ctx context.Context, d blob.Digest, files []title.Fil
 }
 
 // noteVerified has a server that sends documents know what was found.
-func (v *Vault) noteVerified(ctx context.Context, d blob.Digest, files []title.File, size int64, damage error) {
+func (v *Vault) noteVerified(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
 	case !v.serving || len(files) == 0:
 	case damage == nil && (files[0].Size < 0 || files[0].Size == size):
@@ -230,7 +230,7 @@ func (v *Vault) noteVerified(ctx context.Context, d blob.Digest, files []title.F
 
 // purged reports whether no record has these bytes any more: their documents were deleted
 // permanently after the records were read.
-func (v *Vault) purged(ctx context.Context, d blob.Digest) (gone bool, err error) {
+func (v *Vault) purged(ctx context.Context, d blobstore.Digest) (gone bool, err error) {
 	err = v.store.View(ctx, func(t *store.Tx) error { gone = !t.DigestInUse(d); return nil })
 	return gone, err
 }
@@ -238,7 +238,7 @@ func (v *Vault) purged(ctx context.Context, d blob.Digest) (gone bool, err error
 // verifyDerived reads the text and the previews of a document. What is damaged in them,
 // or from another version, is rebuilt; a file that the disk does not give is a finding,
 // because that disk has the documents too.
-func (v *Vault) verifyDerived(d blob.Digest, files []title.File, r *Report, find func(store.Finding)) {
+func (v *Vault) verifyDerived(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
 	health, err := v.derived.Check(d.String())
 	r.OtherVersion += health.Version
 	r.DamagedPreviews += health.Damaged
@@ -253,7 +253,7 @@ func (v *Vault) verifyDerived(d blob.Digest, files []title.File, r *Report, find
 
 // rebuildTexts has the index look for the texts of documents again, and so the remaker of
 // a server: this one, or the next to start.
-func (v *Vault) rebuildTexts(ctx context.Context, list []blob.Digest) error {
+func (v *Vault) rebuildTexts(ctx context.Context, list []blobstore.Digest) error {
 	for some := range slices.Chunk(list, remakeAtOnce) {
 		err := v.store.Update(ctx, nil, func(t *store.Tx) error {
 			for _, d := range some {
@@ -272,8 +272,8 @@ func (v *Vault) rebuildTexts(ctx context.Context, list []blob.Digest) error {
 }
 
 // countOrphans counts bytes that no record named when the copy was made, nor does now.
-func (v *Vault) countOrphans(ctx context.Context, known map[blob.Digest]bool, r *Report) error {
-	return v.blobs.Walk(ctx, func(e blob.Entry) error {
+func (v *Vault) countOrphans(ctx context.Context, known map[blobstore.Digest]bool, r *Report) error {
+	return v.blobs.Walk(ctx, func(e blobstore.Entry) error {
 		if known[e.Digest] {
 			return nil
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -193,13 +193,13 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 		t.Errorf("%+v", seeded)
 	}
 	made := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "1"))
-	if _, err := v.Abstracts.Create(t.Context(), clerk, title.AbstractDraft{}, tray(t, v, pdf("3.pdf", "3")), vault.Keep[vault.Filed]{}); err != nil {
+	if _, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tray(t, v, pdf("3.pdf", "3")), vault.Keep[vault.Filed]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Orders.Create(t.Context(), clerk, title.OrderDraft{Number: title.Given("1")}, vault.Keep[title.Order]{}); err != nil {
+	if _, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Folders.Create(t.Context(), clerk, title.FolderDraft{Name: title.Given("x")}, vault.Keep[title.Folder]{}); err != nil {
+	if _, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("x")}, vault.Keep[model.Folder]{}); err != nil {
 		t.Fatal(err)
 	}
 	s := status(t, v)
@@ -213,5 +213,5 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 		t.Errorf("after one went: %+v", s)
 	}
 	_, _, err := v.Files.Open(t.Context(), 99)
-	kind(t, "unknown file", err, title.NotFound)
+	kind(t, "unknown file", err, model.NotFound)
 }

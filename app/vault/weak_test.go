@@ -3,7 +3,7 @@ package vault_test
 import (
 	"testing"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -15,8 +15,8 @@ func TestWeakPasswords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.user(t, "owner", title.RoleAdmin)
-	invited, user, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "Kimberly Lee", Role: title.RoleStaff})
+	p.user(t, "owner", model.RoleAdmin)
+	invited, user, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "Kimberly Lee", Role: model.RoleStaff})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,13 +24,13 @@ func TestWeakPasswords(t *testing.T) {
 	const want = "This password is too easy to guess. Choose four or more words that don't belong together, or a longer mix of letters, digits, and marks, without names and dates."
 	weak := func(where, password string, err error) {
 		t.Helper()
-		kind(t, where+": "+password, err, title.Invalid)
+		kind(t, where+": "+password, err, model.Invalid)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %q: got %v, want %s", where, password, err, want)
 		}
 	}
 	for _, password := range []string{"1q2w3e4r5t", "Kimberly Lee", "kimberly2026!", "SmithTitle-2026", "deedkeep123", "abababababab"} {
-		_, _, err := p.Users.Create(t.Context(), clerk, title.UserDraft{Name: "Kimberly", Role: title.RoleStaff, Password: &password})
+		_, _, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: "Kimberly", Role: model.RoleStaff, Password: &password})
 		weak("create", password, err)
 		_, err = p.Users.Accept(t.Context(), invited, vault.AcceptDraft{Password: password})
 		weak("join", password, err)
@@ -48,7 +48,7 @@ func TestWeakPasswords(t *testing.T) {
 	_, err = p.Users.Accept(t.Context(), reset, vault.AcceptDraft{Password: "1q2w3e4r5t"})
 	weak("reset", "1q2w3e4r5t", err)
 	_, err = p.Users.Invitation(t.Context(), first)
-	kind(t, "the first link", err, title.NotFound) // there is an administrator
+	kind(t, "the first link", err, model.NotFound) // there is an administrator
 }
 
 // The first administrator's password is judged too; passwords from before keep working.
@@ -60,8 +60,8 @@ func TestWeakPasswordsOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Accept(t.Context(), first, vault.AcceptDraft{Name: "owner", Password: "1q2w3e4r5t"})
-	kind(t, "the first administrator", err, title.Invalid)
-	user := p.user(t, "owner", title.RoleAdmin)
+	kind(t, "the first administrator", err, model.Invalid)
+	user := p.user(t, "owner", model.RoleAdmin)
 	hash, err := p.Rehash(t.Context(), "1q2w3e4r5t")
 	if err != nil {
 		t.Fatal(err)

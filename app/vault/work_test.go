@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"deedkeep/app/extract"
-	"deedkeep/app/reader"
+	"deedkeep/app/model"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -33,7 +33,7 @@ func TestProcessingKeepsTextAndThumbnail(t *testing.T) {
 		t.Errorf("thumbnail %q", got)
 	}
 	// All that was asked was asked in the background, for the one who uploaded.
-	if n := f.count(func(a ask) bool { return a.class == reader.Background && a.owner == clerk.Record() }); n != 2 || len(f.asked) != 2 {
+	if n := f.count(func(a ask) bool { return a.class == sandbox.Background && a.owner == clerk.Record() }); n != 2 || len(f.asked) != 2 {
 		t.Errorf("asked %+v", f.asked)
 	}
 	// The same bytes again cost nothing.
@@ -56,10 +56,10 @@ func TestFindings(t *testing.T) {
 		{"too large", nil, extract.ErrTooLarge, "No picture: the document is beyond the limits."},
 		{"damaged", extract.ErrDamaged, nil, "No text: the document is damaged."},
 		{"no page", nil, extract.ErrNoPage, "No picture: the document has no such page."},
-		{"late", reader.ErrDeadline, nil, "No text: the document takes too long."},
-		{"swollen", nil, reader.ErrMemory, "No picture: the document takes too much memory."},
-		{"both", extract.ErrDamaged, reader.ErrMemory, "No text: the document is damaged. No picture: the document takes too much memory."},
-		{"one of each", extract.ErrUnsupported, reader.ErrDeadline, "No picture: the document takes too long."},
+		{"late", sandbox.ErrDeadline, nil, "No text: the document takes too long."},
+		{"swollen", nil, sandbox.ErrMemory, "No picture: the document takes too much memory."},
+		{"both", extract.ErrDamaged, sandbox.ErrMemory, "No text: the document is damaged. No picture: the document takes too much memory."},
+		{"one of each", extract.ErrUnsupported, sandbox.ErrDeadline, "No picture: the document takes too long."},
 	}
 	f := &fakeReader{}
 	f.replies(func(_ context.Context, a ask) error {
@@ -88,13 +88,13 @@ func TestFindings(t *testing.T) {
 		if tt.text == nil && err != nil {
 			t.Errorf("%s: its text: %v", tt.name, err)
 		} else if tt.text != nil {
-			kind(t, tt.name+": its text", err, title.NotFound)
+			kind(t, tt.name+": its text", err, model.NotFound)
 		}
 		picture, err := v.Files.Thumbnail(t.Context(), clerk, file.ID)
 		if tt.picture == nil {
 			body(t, picture, err)
 		} else {
-			kind(t, tt.name+": its picture", err, title.NotFound)
+			kind(t, tt.name+": its picture", err, model.NotFound)
 		}
 	}
 	idle(t, v)
@@ -120,7 +120,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 	ofIt := func(a ask) bool { return texts(a) && !strings.Contains(a.body, "other") }
 	due := time.Duration(0)
 	for attempt := 1; attempt < 5; attempt++ {
-		var task title.Task
+		var task model.Task
 		eventually(t, fmt.Sprintf("attempt %d", attempt), func() bool { task = only(t, v); return task.Attempts == attempt })
 		due += 10 * time.Second << (attempt - 1)
 		if task.At.Sub(begun) != due || processed(t, v, file.ID) || f.count(ofIt) != attempt {
@@ -164,7 +164,7 @@ func TestTroubleIsTriedAgain(t *testing.T) {
 }
 
 // only is the one task of the queue; a zero one when there is none.
-func only(t *testing.T, v *vault.Vault) (task title.Task) {
+func only(t *testing.T, v *vault.Vault) (task model.Task) {
 	t.Helper()
 	err := v.Store().View(t.Context(), func(tx *store.Tx) error {
 		list, err := tx.Tasks(2)
@@ -191,8 +191,8 @@ func TestRetry(t *testing.T) {
 	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
 	idle(t, v)
 	one := func(id uint64) error { n, err := v.Files.Retry(t.Context(), clerk, id); _ = n; return err }
-	kind(t, "one that did not fail", one(good.ID), title.Conflict)
-	kind(t, "none", one(99), title.NotFound)
+	kind(t, "one that did not fail", one(good.ID), model.Conflict)
+	kind(t, "none", one(99), model.NotFound)
 	if got := status(t, v); got.Failed != 3 || got.Queue != 0 {
 		t.Fatalf("%+v", got)
 	}

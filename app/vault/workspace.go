@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // Statuses gives the statuses of orders; the first is given to new ones.
@@ -21,45 +21,45 @@ func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
 // ImportFields puts other custom fields of orders in the place of those there are.
 // With dry nothing is written. It returns Invalid with every broken rule at once, and
 // Conflict with what orders would lose, with dry as a value.
-func (o *Orders) ImportFields(ctx context.Context, actor title.Actor, fields []title.Field, dry bool) (Definitions, error) {
+func (o *Orders) ImportFields(ctx context.Context, actor model.Actor, fields []model.Field, dry bool) (Definitions, error) {
 	return o.EditFields(ctx, actor, fields, "", dry)
 }
 
 // EditFields is ImportFields as long as the fields are those that were seen
 // (title.Template.Mark of a template with them alone; "": whichever); else Stale.
-func (o *Orders) EditFields(ctx context.Context, actor title.Actor, fields []title.Field, seen string, dry bool) (Definitions, error) {
-	fields, refused := title.CheckOrderFields(fields)
+func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []model.Field, seen string, dry bool) (Definitions, error) {
+	fields, refused := model.CheckOrderFields(fields)
 	if err := refused.Err(); err != nil {
 		return Definitions{}, err
 	}
-	return o.define(ctx, actor, dry, "order_fields.changed", func(old title.Template) (title.Template, []title.Change, error) {
-		changes := title.FieldChanges(old.Fields, fields)
-		err := stillSeen(title.Template{Fields: old.Fields}, seen)
+	return o.define(ctx, actor, dry, "order_fields.changed", func(old model.Template) (model.Template, []model.Change, error) {
+		changes := model.FieldChanges(old.Fields, fields)
+		err := stillSeen(model.Template{Fields: old.Fields}, seen)
 		old.Fields = fields
 		return old, changes, err
 	}, func(t *store.Tx) error { return t.PutOrderFields(fields) })
 }
 
 // ImportStatuses is ImportFields for the statuses of orders.
-func (o *Orders) ImportStatuses(ctx context.Context, actor title.Actor, statuses []string, dry bool) (Definitions, error) {
+func (o *Orders) ImportStatuses(ctx context.Context, actor model.Actor, statuses []string, dry bool) (Definitions, error) {
 	return o.EditStatuses(ctx, actor, statuses, "", dry)
 }
 
 // EditStatuses is EditFields for the statuses of orders.
-func (o *Orders) EditStatuses(ctx context.Context, actor title.Actor, statuses []string, seen string, dry bool) (Definitions, error) {
-	statuses, refused := title.CheckStatuses(statuses)
+func (o *Orders) EditStatuses(ctx context.Context, actor model.Actor, statuses []string, seen string, dry bool) (Definitions, error) {
+	statuses, refused := model.CheckStatuses(statuses)
 	if err := refused.Err(); err != nil {
 		return Definitions{}, err
 	}
-	return o.define(ctx, actor, dry, "order_statuses.changed", func(old title.Template) (title.Template, []title.Change, error) {
-		changes := title.StatusChanges(old.Statuses, statuses)
-		err := stillSeen(title.Template{Statuses: old.Statuses}, seen)
+	return o.define(ctx, actor, dry, "order_statuses.changed", func(old model.Template) (model.Template, []model.Change, error) {
+		changes := model.StatusChanges(old.Statuses, statuses)
+		err := stillSeen(model.Template{Statuses: old.Statuses}, seen)
 		old.Statuses = statuses
 		return old, changes, err
 	}, func(t *store.Tx) error { return t.PutOrderStatuses(statuses) })
 }
 
-func stillSeen(now title.Template, seen string) error {
+func stillSeen(now model.Template, seen string) error {
 	if seen != "" && now.Mark() != seen {
 		return errSeenAnother
 	}
@@ -67,7 +67,7 @@ func stillSeen(now title.Template, seen string) error {
 }
 
 // orderDefinitions are fields and statuses of orders as if they were a template's.
-func orderDefinitions(t *store.Tx) (d title.Template, err error) {
+func orderDefinitions(t *store.Tx) (d model.Template, err error) {
 	if d.Fields, err = t.OrderFields(); err != nil {
 		return d, err
 	}
@@ -76,8 +76,8 @@ func orderDefinitions(t *store.Tx) (d title.Template, err error) {
 }
 
 // define is redefine for the definitions of orders.
-func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind string,
-	wish func(old title.Template) (title.Template, []title.Change, error), put func(*store.Tx) error) (Definitions, error) {
+func (o *Orders) define(ctx context.Context, actor model.Actor, dry bool, kind string,
+	wish func(old model.Template) (model.Template, []model.Change, error), put func(*store.Tx) error) (Definitions, error) {
 	return o.v.redefine(ctx, actor, dry, orderLosses, func(t *store.Tx) (p definitionPlan, err error) {
 		old, err := orderDefinitions(t)
 		if err != nil {
@@ -87,7 +87,7 @@ func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind s
 		if err != nil {
 			return p, err
 		}
-		if p.losses = title.Losses(old, now); len(changes) > 0 {
+		if p.losses = model.Losses(old, now); len(changes) > 0 {
 			p.changed = []Changed{{Changes: changes}}
 		}
 		return p, nil
@@ -95,6 +95,6 @@ func (o *Orders) define(ctx context.Context, actor title.Actor, dry bool, kind s
 		if len(changed) == 0 {
 			return nil // another has done the same meanwhile
 		}
-		return errors.Join(put(t), t.AddEvent(title.Event{At: o.v.now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
+		return errors.Join(put(t), t.AddEvent(model.Event{At: o.v.now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
 	})
 }

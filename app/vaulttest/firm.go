@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 	"deedkeep/app/vault"
 )
 
@@ -74,15 +74,15 @@ type firm struct {
 	digests []string
 	sizes   []int64
 
-	templates []title.Template
+	templates []model.Template
 	statuses  []string
-	folders   []title.Folder
+	folders   []model.Folder
 	filed     int // files so far
 }
 
 // documents keeps the contents that the files share.
 func (g *firm) documents(ctx context.Context, dir string) error {
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{})
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (g *firm) moment(t *store.Tx, n, most int) error {
 		return g.abstract(t, at, n, most)
 	}
 	if g.filed < (n+1)*g.Files/most {
-		_, err := g.file(t, at, title.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID})
+		_, err := g.file(t, at, model.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID})
 		return err
 	}
 	return nil
@@ -167,8 +167,8 @@ func (g *firm) order(t *store.Tx, at time.Time, n int) error {
 	if err != nil {
 		return err
 	}
-	order := title.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
-		Status: g.statuses[g.status(len(g.statuses), at)], Custom: title.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
+	order := model.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
+		Status: g.statuses[g.status(len(g.statuses), at)], Custom: model.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
 	if g.chance.IntN(10) > 0 {
 		order.DueDate = at.AddDate(0, 0, 3+g.chance.IntN(20)).Format(time.DateOnly)
 	}
@@ -181,17 +181,17 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
 		return err
 	}
 	template := g.templates[min(g.chance.IntN(10)*len(g.templates)/14, len(g.templates)-1)]
-	abstract := title.Abstract{ID: id, TemplateID: template.ID, Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
+	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
 		TaxMap: fmt.Sprintf("%02d-%d-%03d", g.chance.IntN(100), g.chance.IntN(10), g.chance.IntN(1000)),
-		Custom: title.Values{"file_number": quoted(fmt.Sprintf("F%07d", n)), "current_owner": quoted(g.name())}}
+		Custom: model.Values{"file_number": quoted(fmt.Sprintf("F%07d", n)), "current_owner": quoted(g.name())}}
 	if len(template.Statuses) > 0 {
 		abstract.Status = template.Statuses[g.status(len(template.Statuses), at)]
 	}
 	// One in nine files lies in a folder.
 	for want := (n + 1) * g.Files / most; g.filed < want; {
-		place := title.File{AbstractID: id}
+		place := model.File{AbstractID: id}
 		if g.filed%9 == 0 {
-			place = title.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID}
+			place = model.File{FolderID: g.folders[g.chance.IntN(len(g.folders))].ID}
 		}
 		file, err := g.file(t, at, place)
 		if err != nil {
@@ -204,21 +204,21 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, most int) error {
 	return errors.Join(t.PutAbstract(abstract), g.event(t, at, "abstract.created", "abstract", id))
 }
 
-func (g *firm) file(t *store.Tx, at time.Time, place title.File) (uint64, error) {
+func (g *firm) file(t *store.Tx, at time.Time, place model.File) (uint64, error) {
 	id, err := t.NewFileID()
 	if err != nil {
 		return 0, err
 	}
 	which, pages := g.filed%len(g.digests), 1+g.filed%len(g.digests)%40
 	g.filed++
-	file := title.File{ID: id, Filename: fmt.Sprintf("Deed Book %d Page %d.pdf", 1+id/600, 1+id%600), MIME: "application/pdf", Pages: &pages,
+	file := model.File{ID: id, Filename: fmt.Sprintf("Deed Book %d Page %d.pdf", 1+id/600, 1+id%600), MIME: "application/pdf", Pages: &pages,
 		Size: g.sizes[which], Digest: g.digests[which], FolderID: place.FolderID, AbstractID: place.AbstractID, Version: 1, CreatedAt: at}
 	return id, errors.Join(t.PutFile(file), g.event(t, at, "file.filed", "file", id))
 }
 
 func (g *firm) event(t *store.Tx, at time.Time, kind, noun string, id uint64) error {
-	actor := title.Actor{Kind: title.ByKey, ID: 1 + uint64(g.chance.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
-	return t.AddEvent(title.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", noun, id)})
+	actor := model.Actor{Kind: model.ByKey, ID: 1 + uint64(g.chance.IntN(4)), Name: "Closing software", Address: "10.0.0.7"}
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", noun, id)})
 }
 
 // status is the last but one for what is old, and anything for what is not.
@@ -236,9 +236,9 @@ var (
 )
 
 // property lies in one of 1,000 counties, a few of which have most of the work.
-func (g *firm) property() title.Property {
+func (g *firm) property() model.Property {
 	county := int(float64(1000) * math.Pow(g.chance.Float64(), 4))
-	return title.Property{
+	return model.Property{
 		Address: fmt.Sprintf("%d %s Rd", 1+g.chance.IntN(9000), firmStreets[g.chance.IntN(len(firmStreets))]),
 		City:    "City " + strconv.Itoa(county%300), County: "County " + strconv.Itoa(county), State: firmStates[county%len(firmStates)],
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/title"
+	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -51,7 +51,7 @@ func TestMixFills(t *testing.T) {
 }
 
 func text(ctx context.Context, v *vault.Vault, id uint64, into *[]string) error {
-	return v.Files.Text(ctx, title.Actor{Kind: title.ByKey, ID: 1}, id, func(_ int, text string) error {
+	return v.Files.Text(ctx, model.Actor{Kind: model.ByKey, ID: 1}, id, func(_ int, text string) error {
 		*into = append(*into, text)
 		return nil
 	})

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/title"
 )
 
 // FilesAtOnce is how many files arrive in a moment of the mix, with its order and its
@@ -107,9 +107,9 @@ func (g *mixing) mixedOrder(t *store.Tx, n int) error {
 		return errors.Join(err, fmt.Errorf("order %d is the number %d of the mix", id, n))
 	}
 	s := g.Mix.Order(n)
-	order := title.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
+	order := model.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
 		Status: g.statuses[g.status(len(g.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+g.chance.IntN(20)).Format(time.DateOnly),
-		Custom: title.Values{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
+		Custom: model.Values{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
 			"buyer_borrower": quoted(s.Borrower), "seller_owner": quoted(s.Owner), "parcel_id": quoted(s.Parcel)}}
 	return errors.Join(t.PutOrder(order), g.event(t, s.At, "order.created", "order", id))
 }
@@ -124,9 +124,9 @@ func (g *mixing) mixedAbstract(t *store.Tx, n int) error {
 	if s.Commercial {
 		template = g.templates[1]
 	}
-	abstract := title.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
+	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
 		Status: template.Statuses[g.status(len(template.Statuses), s.At)],
-		Custom: title.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner), "borrower": quoted(s.Borrower),
+		Custom: model.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner), "borrower": quoted(s.Borrower),
 			"deed_book_page": quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)), "subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}
 	for k := n * FilesAtOnce; k < (n+1)*FilesAtOnce; k++ {
 		file, err := g.mixedFile(t, k, id)
@@ -147,12 +147,12 @@ func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) 
 	}
 	which := k % len(g.digests)
 	pages, doc := 1+which%40, letter{g.digests[which], g.sizes[which]}
-	failure := title.NoText + "." // else a server would try to make it
+	failure := model.NoText + "." // else a server would try to make it
 	if n, has := g.Text(k); has {
 		pages, doc, failure = TextPages, g.kept[n], ""
 	}
 	s := g.Mix.File(k)
-	file := title.File{ID: id, Filename: s.Filename(k), MIME: title.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, Failure: failure,
+	file := model.File{ID: id, Filename: s.Filename(k), MIME: model.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest, Failure: failure,
 		AbstractID: abstract, Version: 1, CreatedAt: s.At}
 	if g.Loose(k) {
 		file.AbstractID, file.FolderID = 0, g.folders[k%len(g.folders)].ID
@@ -160,6 +160,6 @@ func (g *mixing) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) 
 	return id, errors.Join(t.PutFile(file), g.event(t, s.At, "file.filed", "file", id))
 }
 
-func (s Said) property() title.Property {
-	return title.Property{Address: s.Address, City: s.City, County: s.County, State: s.State}
+func (s Said) property() model.Property {
+	return model.Property{Address: s.Address, City: s.City, County: s.County, State: s.State}
 }

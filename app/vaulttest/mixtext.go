@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/blob"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/derived"
 )
 
 // letters keeps the documents with text, and their texts as processing would.
 func (g *mixing) letters(ctx context.Context, dir string, progress func(what string, done, total int)) error {
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blob.Options{FS: hasty{blob.System()}})
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{FS: hasty{blobstore.System()}})
 	if err != nil {
 		return err
 	}
@@ -61,16 +61,16 @@ func writeText(w io.Writer, pages []string) error {
 }
 
 // hasty is a disk of a vault that can be made again: nothing is synced.
-type hasty struct{ blob.Files }
+type hasty struct{ blobstore.Files }
 
 func (hasty) SyncDir(string) error { return nil }
 
-func (h hasty) Create(path string) (blob.File, error) {
+func (h hasty) Create(path string) (blobstore.File, error) {
 	f, err := h.Files.Create(path)
 	return hastyFile{f}, err
 }
 
-type hastyFile struct{ blob.File }
+type hastyFile struct{ blobstore.File }
 
 func (hastyFile) Sync() error          { return nil }
 func (hastyFile) WriteBack(_, _ int64) {}

@@ -6,15 +6,15 @@ import (
 	"os"
 	"testing"
 
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 	"deedkeep/web"
 )
 
 // Main is what TestMain calls in every package whose tests open documents: a
 // test binary that was started as a child is one, and runs no tests.
 func Main(m *testing.M) {
-	if reader.IsChild(os.Args) {
-		os.Exit(reader.Main(web.PDFium))
+	if sandbox.IsChild(os.Args) {
+		os.Exit(sandbox.Main(web.PDFium))
 	}
 	os.Exit(m.Run())
 }

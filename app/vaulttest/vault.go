@@ -16,7 +16,7 @@ import (
 
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
-	"deedkeep/app/reader"
+	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
 )
@@ -115,12 +115,12 @@ func Verify(t testing.TB, v *vault.Vault) {
 type Reader struct{}
 
 // Picture is vault.Reader.
-func (Reader) Picture(context.Context, reader.Request, int, int, extract.Limits) (extract.Picture, error) {
+func (Reader) Picture(context.Context, sandbox.Request, int, int, extract.Limits) (extract.Picture, error) {
 	return extract.Picture{}, extract.ErrUnsupported
 }
 
 // Sizes is vault.Reader: every page that PDF made is a letter page.
-func (Reader) Sizes(_ context.Context, r reader.Request, _ extract.Limits) ([]extract.Size, error) {
+func (Reader) Sizes(_ context.Context, r sandbox.Request, _ extract.Limits) ([]extract.Size, error) {
 	head := make([]byte, min(r.Size, 1024))
 	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -134,12 +134,12 @@ func (Reader) Sizes(_ context.Context, r reader.Request, _ extract.Limits) ([]ex
 }
 
 // Marks is vault.Reader.
-func (Reader) Marks(context.Context, reader.Request, int, string, extract.Limits) ([][]extract.Rect, error) {
+func (Reader) Marks(context.Context, sandbox.Request, int, string, extract.Limits) ([][]extract.Rect, error) {
 	return nil, extract.ErrUnsupported
 }
 
 // Text is vault.Reader.
-func (Reader) Text(_ context.Context, r reader.Request, _ extract.Limits, emit func(int, string) error) error {
+func (Reader) Text(_ context.Context, r sandbox.Request, _ extract.Limits, emit func(int, string) error) error {
 	if r.MIME != "text/plain" {
 		return extract.ErrUnsupported
 	}

@@ -1,0 +1,111 @@
+package apitypes
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Failure is the body of every refusal (SPEC.md, "Validation error body");
+// Errors stands there in a 422 only.
+type Failure struct {
+	Message string      `json:"message"`
+	Errors  FieldErrors `json:"errors,omitempty"`
+}
+
+// CommandFailure is what a command prints under --json when it came to nothing else:
+// its sentence, and those about each field that was refused.
+//
+//	{"error":{"message":"The selected record is invalid.","errors":{"record":["The selected record is invalid."]}}}
+type CommandFailure struct {
+	Error Failure `json:"error"`
+}
+
+// FieldError holds the sentences about one field, for instance of
+// custom_fields.search_type.
+type FieldError struct {
+	Field     string
+	Sentences []string
+}
+
+// FieldErrors is a JSON object of field → [sentence…] whose order counts: the
+// message of a 422 is its first sentence (API.md, "Everywhere").
+//
+//	{"order_number":["The order number field is required."]}
+type FieldErrors []FieldError
+
+// Add appends a sentence to its field; a field seen for the first time goes last.
+func (e *FieldErrors) Add(field, sentence string) {
+	for i := range *e {
+		if (*e)[i].Field == field {
+			(*e)[i].Sentences = append((*e)[i].Sentences, sentence)
+			return
+		}
+	}
+	*e = append(*e, FieldError{field, []string{sentence}})
+}
+
+// Of returns the sentences about a field, nil when there are none.
+func (e FieldErrors) Of(field string) []string {
+	for _, f := range e {
+		if f.Field == field {
+			return f.Sentences
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the object in the order of the fields.
+func (e FieldErrors) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	buf.WriteByte('{')
+	for i, f := range e {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		key, err := Marshal(f.Field)
+		if err != nil {
+			return nil, err
+		}
+		sentences, err := Marshal(List[string](f.Sentences))
+		if err != nil {
+			return nil, err
+		}
+		buf.Write(key)
+		buf.WriteByte(':')
+		buf.Write(sentences)
+	}
+	buf.WriteByte('}')
+	return buf.Bytes(), nil
+}
+
+// UnmarshalJSON reads the object and keeps its order; null is no errors, a
+// repeated field adds to the first.
+func (e *FieldErrors) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	open, err := dec.Token()
+	if err != nil {
+		return fmt.Errorf("field errors: %w", err)
+	}
+	*e = nil
+	if open == nil {
+		return nil
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("field errors: %v where an object is due", open)
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("field errors: %w", err)
+		}
+		var sentences []string
+		if err := dec.Decode(&sentences); err != nil {
+			return fmt.Errorf("field errors: %v: %w", key, err)
+		}
+		for _, s := range sentences {
+			e.Add(key.(string), s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package apitypes
+
+// Folder is a folder of the vault (SPEC.md, "Folder"); ParentID is nil at the top.
+type Folder struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	ParentID *int64 `json:"parent_id"`
+}
+
+// Folders answers GET /file-vault/folders: parents before children, then by name.
+type Folders struct {
+	Folders List[Folder] `json:"folders"`
+}
+
+// FolderBody answers GET and PATCH /file-vault/folders/{n}.
+type FolderBody struct {
+	Data Folder `json:"data"`
+}
+
+// FolderCreated answers POST /file-vault/folders.
+type FolderCreated struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+	Folder  Folder `json:"folder"`
+}

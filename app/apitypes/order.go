@@ -1,0 +1,29 @@
+package apitypes
+
+// Order is an order (SPEC.md, "Order"). ID is the opaque id, DueDate is of
+// DateLayout; what was not supplied is nil and so null.
+type Order struct {
+	ID           string       `json:"id"`
+	OrderNumber  string       `json:"order_number"`
+	Status       string       `json:"status"`
+	DueDate      *string      `json:"due_date"`
+	Address      *string      `json:"address"`
+	City         *string      `json:"city"`
+	County       *string      `json:"county"`
+	State        *string      `json:"state"`
+	CustomFields CustomFields `json:"custom_fields"`
+	CreatedAt    Time         `json:"created_at"`
+	UpdatedAt    Time         `json:"updated_at"`
+}
+
+// OrderBody answers POST /orders, GET and PATCH /orders/{id}, and POST
+// /orders/{id}/restore.
+type OrderBody struct {
+	Data Order `json:"data"`
+}
+
+// OrderFields answers GET /order-fields.
+type OrderFields struct {
+	CoreFields   List[Field] `json:"core_fields"`
+	CustomFields List[Field] `json:"custom_fields"`
+}

@@ -1,5 +1,0 @@
-package blob
-
-import "syscall"
-
-func changed(raw *syscall.Stat_t) int64 { return raw.Ctimespec.Nano() }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package blob
-
-// WriteBack does nothing: this system has no such hint.
-func (osFile) WriteBack(int64, int64) {}
-
-func uncache(uintptr) {}

@@ -1,0 +1,248 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestOpenMakesShardsAndEmptiesTmp(t *testing.T) {
+	base := t.TempDir()
+	dir, tmp := filepath.Join(base, "data", "blobs"), filepath.Join(base, "data", "tmp")
+	rec := &recorder{Files: System()}
+	s, err := Open(dir, tmp, Options{FS: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := count(rec.recorded(), "mkdir "); n != 258 {
+		t.Errorf("%d directories made", n)
+	}
+	for _, name := range []string{"blobs", "data"} {
+		if n := count(rec.recorded(), "syncdir "+name); n != 1 {
+			t.Errorf("%s synced %d times", name, n)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "ff")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("shard ff: %v, %v", info, err)
+	}
+	d := keepAll(t, s, sample(10, 60))[0]
+	if err := os.WriteFile(filepath.Join(tmp, "left"), []byte("abc"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if n, bytes, err := s.Leftovers(); n != 1 || bytes != 3 || err != nil {
+		t.Errorf("leftovers: %d of %d bytes, %v", n, bytes, err)
+	}
+	rec.forget()
+	if s, err = Open(dir, tmp, Options{FS: rec}); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(rec.recorded(), "mkdir "); n != 0 {
+		t.Errorf("%d directories made again", n)
+	}
+	s.clean(t, rec)
+	if err := s.Check(t.Context(), d); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOperatingSystem goes through the real steps, syncs included.
+func TestOperatingSystem(t *testing.T) {
+	base := t.TempDir()
+	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := sample(100, 69), sample(2*writeBack, 71)
+	for _, d := range keepAll(t, s, a, b, a) {
+		if err := s.Check(t.Context(), d); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := s.Sweep(t.Context(), func(Digest) (bool, error) { return false, nil }); err != nil || got.Removed != 2 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	base := t.TempDir()
+	crossDevice := &recorder{Files: System(), fail: func(_ int, step string) error {
+		if strings.HasPrefix(step, "rename probe") {
+			return syscall.EXDEV
+		}
+		return nil
+	}}
+	rows := []struct {
+		name, dir, tmp string
+		opts           Options
+		want           error
+	}{
+		{"one directory", "a", "a", Options{}, nil},
+		{"tmp inside", "a", "a/tmp", Options{}, nil},
+		{"dir inside", "a/blobs", "a", Options{}, nil},
+		{"two file systems", "b/blobs", "b/tmp", Options{FS: crossDevice}, syscall.EXDEV},
+		{"nothing to read", "c/blobs", "c/tmp", Options{ReadOnly: true}, fs.ErrNotExist},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := Open(filepath.Join(base, row.dir), filepath.Join(base, row.tmp), row.opts)
+			if err == nil || row.want != nil && !errors.Is(err, row.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestOpenFaults: each start goes on where the one before it failed.
+func TestOpenFaults(t *testing.T) {
+	base := t.TempDir()
+	for _, step := range []string{"mkdir tmp", "mkdir 7f", "syncdir blobs", "create probe", "close probe", "remove probe"} {
+		t.Run(step, func(t *testing.T) {
+			rec := &recorder{Files: System(), fail: func(_ int, s string) error {
+				if s == step {
+					return syscall.EIO
+				}
+				return nil
+			}}
+			if _, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{FS: rec}); !errors.Is(err, syscall.EIO) {
+				t.Errorf("got %v", err)
+			}
+			if rec.open != 0 {
+				t.Errorf("%d files left open", rec.open)
+			}
+		})
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	s, rec := newStore(t)
+	d := keepAll(t, s, sample(10, 61))[0]
+	left := filepath.Join(s.tmp, "left")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rec.forget()
+	ro, err := Open(s.dir, s.tmp, Options{FS: rec, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ro.Check(t.Context(), d); err != nil {
+		t.Error(err)
+	}
+	if n, _, err := ro.Leftovers(); n != 1 || err != nil {
+		t.Errorf("leftovers: %d, %v", n, err)
+	}
+	_, stageErr := ro.Stage(t.Context(), strings.NewReader("x"), -1)
+	_, keepErr := ro.Keep(t.Context())
+	_, sweepErr := ro.Sweep(t.Context(), nil)
+	for _, err := range []error{stageErr, keepErr, sweepErr} {
+		if !errors.Is(err, ErrReadOnly) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if steps := rec.recorded(); len(steps) > 0 {
+		t.Errorf("it changed the disk: %v", steps)
+	}
+	if err := os.Remove(left); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	s, _ := newStore(t)
+	d := keepAll(t, s, sample(3*chunkSize, 62), sample(100, 63), sample(10, 64), sample(70, 65))
+	damage(t, s.path(d[0]))
+	if err := os.Remove(s.path(d[1])); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path(d[1]), nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(s.path(d[2])); err != nil {
+		t.Fatal(err)
+	}
+	rows := []struct {
+		name string
+		d    Digest
+		want error
+	}{
+		{"one bit", d[0], ErrDamaged},
+		{"empty", d[1], ErrDamaged},
+		{"gone", d[2], ErrMissing},
+		{"sound", d[3], nil},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			if err := s.Check(t.Context(), row.d); !errors.Is(err, row.want) || (err == nil) != (row.want == nil) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Check(ctx, d[3]); !errors.Is(err, context.Canceled) || errors.Is(err, ErrDamaged) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestWalk(t *testing.T) {
+	s, _ := newStore(t)
+	d := keepAll(t, s, sample(1, 66), sample(2, 67), sample(3, 68))
+	seen := map[Digest]int64{}
+	err := s.Walk(t.Context(), func(e Entry) error {
+		seen[e.Digest] = e.Size
+		if e.Path != s.path(e.Digest) {
+			t.Errorf("path %s", e.Path)
+		}
+		return nil
+	}, nil)
+	if err != nil || len(seen) != 3 || seen[d[0]] != 1 || seen[d[1]] != 2 || seen[d[2]] != 3 {
+		t.Errorf("got %v, %v", seen, err)
+	}
+	stop := errors.New("enough")
+	if err := s.Walk(t.Context(), func(Entry) error { return stop }, nil); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Walk(ctx, func(Entry) error { return nil }, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVolume(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "not", "there", "yet")} {
+		if free, err := DiskFree(path); err != nil || free == 0 {
+			t.Errorf("DiskFree(%s): %d, %v", path, free, err)
+		}
+		if kind, _, err := Network(path); err != nil || kind == "" {
+			t.Errorf("Network(%s): %q, %v", path, kind, err)
+		}
+	}
+}
+
+// A start that was killed in the middle of its probe is in no later one's way.
+func TestOpenAfterAKilledProbe(t *testing.T) {
+	root := t.TempDir()
+	dir, tmp := filepath.Join(root, "blobs"), filepath.Join(root, "tmp")
+	for _, left := range []string{tmp, dir} {
+		if err := os.MkdirAll(left, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(left, "probe"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, tmp, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(left, "probe")); !os.IsNotExist(err) {
+			t.Errorf("it stays in %s: %v", left, err)
+		}
+	}
+}

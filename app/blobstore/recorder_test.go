@@ -1,0 +1,187 @@
+package blobstore
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// recorder is a Files that writes down each step and can let one fail. It does
+// not really sync: no test here cuts the power, and many open stores.
+type recorder struct {
+	Files
+	fail func(n int, step string) error // n counts from 0
+
+	mu    sync.Mutex
+	steps []string
+	open  int
+}
+
+func (r *recorder) step(format string, args ...any) error {
+	s := fmt.Sprintf(format, args...)
+	r.mu.Lock()
+	n, fail := len(r.steps), r.fail
+	r.steps = append(r.steps, s)
+	r.mu.Unlock()
+	if fail == nil {
+		return nil
+	}
+	return fail(n, s)
+}
+
+// failWith sets what decides about the steps from now on; nil: all succeed.
+func (r *recorder) failWith(fail func(n int, step string) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = fail
+}
+
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = nil
+}
+
+func (r *recorder) recorded() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.steps...)
+}
+
+func (r *recorder) Mkdir(path string) error {
+	if err := r.step("mkdir %s", filepath.Base(path)); err != nil {
+		return err
+	}
+	return r.Files.Mkdir(path)
+}
+
+func (r *recorder) Create(path string) (File, error) {
+	name := filepath.Base(path)
+	if err := r.step("create %s", name); err != nil {
+		return nil, err
+	}
+	f, err := r.Files.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	r.open++
+	r.mu.Unlock()
+	return &recordedFile{File: f, r: r, name: name}, nil
+}
+
+func (r *recorder) Open(path string) (File, error) {
+	name := filepath.Base(path)
+	if err := r.step("open %s", name); err != nil {
+		return nil, err
+	}
+	f, err := r.Files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	r.open++
+	r.mu.Unlock()
+	return &recordedFile{File: f, r: r, name: name}, nil
+}
+
+func (r *recorder) Rename(from, to string) error {
+	if err := r.step("rename %s %s", filepath.Base(from), filepath.Base(to)); err != nil {
+		return err
+	}
+	return r.Files.Rename(from, to)
+}
+
+func (r *recorder) SyncDir(path string) error {
+	return r.step("syncdir %s", filepath.Base(path))
+}
+
+func (r *recorder) Remove(path string) error {
+	if err := r.step("remove %s", filepath.Base(path)); err != nil {
+		return err
+	}
+	return r.Files.Remove(path)
+}
+
+type recordedFile struct {
+	File
+	r    *recorder
+	name string
+}
+
+func (f *recordedFile) Write(p []byte) (int, error) {
+	if err := f.r.step("write %s", f.name); err != nil {
+		// Half of it reached the disk, as with a disk that fills up.
+		n, _ := f.File.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.File.Write(p)
+}
+
+func (f *recordedFile) WriteAt(p []byte, at int64) (int, error) {
+	if err := f.r.step("writeat %s", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, at)
+}
+
+func (f *recordedFile) Chmod(mode fs.FileMode) error {
+	if err := f.r.step("chmod %s", f.name); err != nil {
+		return err
+	}
+	return f.File.Chmod(mode)
+}
+
+func (f *recordedFile) Sync() error {
+	return f.r.step("sync %s", f.name)
+}
+
+func (f *recordedFile) Close() error {
+	err := f.r.step("close %s", f.name)
+	closeErr := f.File.Close()
+	if closeErr == nil {
+		f.r.mu.Lock()
+		f.r.open--
+		f.r.mu.Unlock()
+	}
+	if err != nil {
+		return err
+	}
+	return closeErr
+}
+
+// newStore opens a store over a recorder and, at the end of the test, looks
+// that no handle, temporary file, pin or claim was left.
+func newStore(t testing.TB) (*Store, *recorder) {
+	t.Helper()
+	rec := &recorder{Files: System()}
+	dir := t.TempDir()
+	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{FS: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.forget()
+	t.Cleanup(func() { s.clean(t, rec) })
+	return s, rec
+}
+
+func (s *Store) clean(t testing.TB, rec *recorder) {
+	t.Helper()
+	if rec.open != 0 {
+		t.Errorf("%d files left open", rec.open)
+	}
+	if len(s.live) != 0 {
+		t.Errorf("temporary files still owned: %v", s.live)
+	}
+	if n, _, err := s.Leftovers(); n != 0 || err != nil {
+		t.Errorf("leftovers: %d, %v", n, err)
+	}
+	if len(s.pins.held) != 0 || len(s.pins.swept) != 0 {
+		t.Errorf("pins left: %v, %v", s.pins.held, s.pins.swept)
+	}
+	if len(s.gate) != 0 {
+		t.Errorf("%d syncs never ended", len(s.gate))
+	}
+}

@@ -1,0 +1,5 @@
+package blobstore
+
+import "syscall"
+
+func changed(raw *syscall.Stat_t) int64 { return raw.Ctimespec.Nano() }

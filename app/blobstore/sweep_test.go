@@ -1,0 +1,264 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// keepAll makes blobs of the contents and releases them.
+func keepAll(t *testing.T, s *Store, contents ...[]byte) []Digest {
+	t.Helper()
+	files := stageAll(t, s, contents...)
+	release, err := s.Keep(t.Context(), files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	var digests []Digest
+	for _, f := range files {
+		digests = append(digests, f.Digest())
+	}
+	return digests
+}
+
+func TestSweep(t *testing.T) {
+	s, _ := newStore(t)
+	d := keepAll(t, s, sample(10, 40), sample(20, 41), sample(30, 42))
+	release, err := s.Pin(t.Context(), d[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	referenced := func(x Digest) (bool, error) { return x == d[0], nil }
+	got, err := s.Sweep(t.Context(), referenced)
+	if err != nil || got.Removed != 1 || got.Bytes != 30 || got.Kept != 2 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	release()
+	got, err = s.Sweep(t.Context(), referenced)
+	if err != nil || got.Removed != 1 || got.Bytes != 20 || got.Kept != 1 {
+		t.Errorf("after release: %+v, %v", got, err)
+	}
+	if _, err := s.Has(d[0]); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Open(d[1]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSweepAsksOnceMore: a record committed between mark and removal counts.
+func TestSweepAsksOnceMore(t *testing.T) {
+	s, _ := newStore(t)
+	keepAll(t, s, sample(10, 43))
+	asked := 0
+	got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
+		asked++
+		return asked == 2, nil
+	})
+	if err != nil || got.Removed != 0 || got.Kept != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestSweepHoldsOneDigest: while a blob is being removed nobody can pin it, and
+// everybody can pin any other.
+func TestSweepHoldsOneDigest(t *testing.T) {
+	s, rec := newStore(t)
+	d := keepAll(t, s, sample(10, 47), sample(10, 48))
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	tried := 0
+	try := func() {
+		if _, err := s.Pin(now, d[0]); err == nil {
+			t.Error("pinned while being removed")
+		}
+		release, err := s.Pin(now, d[1])
+		if err != nil {
+			t.Errorf("another digest: %v", err)
+		}
+		release()
+		tried++
+	}
+	rec.failWith(func(_ int, step string) error {
+		if step == "remove "+d[0].String() {
+			try()
+		}
+		return nil
+	})
+	asked := 0
+	got, err := s.Sweep(t.Context(), func(x Digest) (bool, error) {
+		if asked++; asked > 2 && x == d[0] {
+			try()
+		}
+		return x == d[1], nil
+	})
+	if err != nil || got.Removed != 1 || tried != 2 {
+		t.Errorf("got %+v, %v; tried %d times", got, err, tried)
+	}
+	release, err := s.Pin(now, d[0])
+	if err != nil {
+		t.Errorf("after the sweep: %v", err)
+	}
+	release()
+}
+
+func TestSweepErrors(t *testing.T) {
+	broken := errors.New("database closed")
+	rows := []struct {
+		name    string
+		asks    int // answers before the error
+		remove  error
+		want    error
+		removed int
+	}{
+		{"while marking", 1, nil, broken, 0},
+		{"before a removal", 3, nil, broken, 1},
+		{"disk", 9, syscall.EIO, syscall.EIO, 0},
+		{"held open", 9, errHeld, nil, 0},
+		{"gone already", 9, fs.ErrNotExist, nil, 0},
+	}
+	s, rec := newStore(t)
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			keepAll(t, s, sample(10, 44), sample(10, 45))
+			rec.failWith(func(_ int, step string) error {
+				if strings.HasPrefix(step, "remove ") {
+					return row.remove
+				}
+				return nil
+			})
+			asked := 0
+			got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
+				if asked++; asked > row.asks {
+					return false, broken
+				}
+				return false, nil
+			})
+			if !errors.Is(err, row.want) || got.Removed != row.removed {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			rec.failWith(nil)
+		})
+	}
+}
+
+func TestStraysStay(t *testing.T) {
+	s, _ := newStore(t)
+	d := keepAll(t, s, sample(10, 46))[0]
+	name := d.String()
+	wrongShard := filepath.Join(s.dir, "00", "ff"+strings.Repeat("1", 62))
+	strays := []string{
+		filepath.Join(s.dir, "note.txt"),
+		filepath.Join(s.dir, name[:2], "note.txt"),
+		filepath.Join(s.dir, name[:2], strings.ToUpper(name)+"X"),
+		wrongShard,
+	}
+	for _, p := range strays {
+		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asDir := filepath.Join(s.dir, "11", strings.Repeat("1", 64))
+	if err := os.Mkdir(asDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	strays = append(strays, asDir)
+	got, err := s.Sweep(t.Context(), func(Digest) (bool, error) { return false, nil })
+	slices.Sort(strays)
+	slices.Sort(got.Strays)
+	if err != nil || got.Removed != 1 || !slices.Equal(got.Strays, strays) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, p := range strays {
+		if _, err := os.Lstat(p); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestKeepersAndSweeper lets keepers, a sweeper and forgotten records meet on
+// few digests: no pinned or referenced blob is ever missing.
+func TestKeepersAndSweeper(t *testing.T) {
+	goroutines(t)
+	s, _ := newStore(t)
+	book := &records{named: map[Digest]int{}}
+	ctx, stop := context.WithCancel(t.Context())
+	var sweeper, keepers sync.WaitGroup
+	digests := keepAll(t, s, sample(50, 50), sample(50, 51), sample(50, 52))
+	var result SweepResult
+	sweeper.Go(func() {
+		for ctx.Err() == nil {
+			// Without marking, which takes most of a sweep's time and none of its risk.
+			for _, d := range digests {
+				if err := s.sweepOne(Entry{Digest: d, Path: s.path(d)}, book.has, &result); err != nil {
+					t.Error(err)
+				}
+			}
+			runtime.Gosched()
+		}
+	})
+	for range 4 {
+		keepers.Go(func() {
+			for round := range 60 {
+				if err := book.round(ctx, s, sample(50, uint64(50+round%3))); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	keepers.Wait()
+	stop()
+	sweeper.Wait()
+	if _, err := s.Sweep(t.Context(), book.has); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d removals while keeping", result.Removed)
+}
+
+// records stands for the database.
+type records struct {
+	mu    sync.Mutex
+	named map[Digest]int
+}
+
+func (b *records) has(d Digest) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.named[d] > 0, nil
+}
+
+func (b *records) add(d Digest, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.named[d] += n
+}
+
+// round keeps, commits, releases, deletes the record, and looks for the blob at
+// each moment at which it must be there.
+func (b *records) round(ctx context.Context, s *Store, content []byte) error {
+	f, err := s.Stage(ctx, strings.NewReader(string(content)), -1)
+	if err != nil {
+		return err
+	}
+	release, err := s.Keep(ctx, f)
+	if err != nil {
+		return err
+	}
+	_, pinned := s.Has(f.Digest())
+	b.add(f.Digest(), 1)
+	release()
+	_, named := s.Has(f.Digest())
+	checked := s.Check(ctx, f.Digest())
+	b.add(f.Digest(), -1)
+	return errors.Join(pinned, named, checked)
+}

@@ -1,0 +1,112 @@
+package blobstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkDownload downloads one document in three ways in turn, so that a noisy
+// machine disturbs all alike: from the file alone, verified before, and not verified yet.
+// It reports the median of each in microseconds, and what the two take of the first.
+func BenchmarkDownload(b *testing.B) {
+	for _, size := range []int{50 << 10, 1 << 20, 100 << 20} {
+		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
+			s, _ := newStore(b)
+			s.files = System()
+			d, err := pipelinedKeep(b, s, plainReader{&endless{left: size}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/pdf")
+				w.Header().Set("ETag", `"`+d.String()+`"`)
+				switch r.URL.Path {
+				case "/first":
+					s.verdicts.forget(d)
+				case "/plain":
+					f, err := s.Open(d)
+					if err == nil {
+						http.ServeContent(w, r, "", time.Time{}, f)
+						err = f.Close()
+					}
+					if err != nil {
+						b.Error(err)
+					}
+					return
+				}
+				f, u, err := s.OpenVerified(r.Context(), d, int64(size))
+				switch {
+				case err != nil:
+					b.Error(err)
+					return
+				case u != nil:
+					http.ServeContent(w, r, "", time.Time{}, u)
+				default:
+					http.ServeContent(w, r, "", time.Time{}, f)
+				}
+				if err := f.Close(); err != nil {
+					b.Error(err)
+				}
+			}))
+			defer server.Close()
+			took := map[string][]time.Duration{}
+			paths := []string{"/plain", "/verified", "/first"}
+			for i := range b.N {
+				for j := range paths {
+					path := paths[(i+j)%len(paths)]
+					took[path] = append(took[path], downloaded(b, server.URL+path, size))
+				}
+			}
+			median := func(path string) float64 {
+				all := slices.Sorted(slices.Values(took[path]))
+				return float64(all[len(all)/2]) / float64(time.Microsecond)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median("/plain"), "plain-µs")
+			b.ReportMetric(median("/verified"), "verified-µs")
+			b.ReportMetric(median("/first"), "first-µs")
+			b.ReportMetric(median("/verified")/median("/plain"), "verified/plain")
+			b.ReportMetric(median("/first")/median("/plain"), "first/plain")
+		})
+	}
+}
+
+// endless gives bytes that are no zeros.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	p = p[:min(len(p), e.left)]
+	for i := range p {
+		p[i] = byte((e.left - i) * 7)
+	}
+	e.left -= len(p)
+	return len(p), nil
+}
+
+func downloaded(b *testing.B, target string, size int) time.Duration {
+	b.Helper()
+	began := time.Now()
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, target, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, response.Body)
+	took := time.Since(began)
+	if err := errors.Join(err, response.Body.Close()); err != nil || n != int64(size) {
+		b.Fatalf("%d bytes of %d, %v", n, size, err)
+	}
+	return took
+}

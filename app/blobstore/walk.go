@@ -1,0 +1,109 @@
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Entry is one blob as it lies on the disk.
+type Entry struct {
+	Digest Digest
+	Size   int64 // bytes
+	Path   string
+}
+
+// Walk visits every blob in the order of digests, without a lock: one that
+// comes or goes meanwhile may be visited or not. Whatever in the store's
+// directory is no regular file named by a digest in its right shard goes to
+// stray, which may be nil. It stops at the first error of visit, the context or
+// the disk.
+func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
+	if stray == nil {
+		stray = func(string) error { return nil }
+	}
+	top, err := os.ReadDir(s.dir)
+	if err != nil {
+		return fmt.Errorf("walk blobs: %w", err)
+	}
+	for _, e := range top {
+		path := filepath.Join(s.dir, e.Name())
+		if e.IsDir() && isShard(e.Name()) {
+			err = s.walkShard(ctx, path, visit, stray)
+		} else {
+			err = stray(path)
+		}
+		if err != nil {
+			return fmt.Errorf("walk blobs: %w", err)
+		}
+	}
+	return nil
+}
+
+func isShard(name string) bool {
+	return len(name) == 2 && strings.Trim(name, "0123456789abcdef") == ""
+}
+
+func (s *Store) walkShard(ctx context.Context, dir string, visit func(Entry) error, stray func(string) error) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, e.Name())
+		d, err := ParseDigest(e.Name())
+		if err != nil || e.Name()[:2] != filepath.Base(dir) || !e.Type().IsRegular() {
+			if err := stray(path); err != nil {
+				return err
+			}
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // swept since the directory was read
+		}
+		if err != nil {
+			return err
+		}
+		if err := visit(Entry{Digest: d, Size: info.Size(), Path: path}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Leftovers counts the files in tmp that nobody owns (Claim), and their
+// bytes: what a crash left there since, or others put there.
+func (s *Store) Leftovers() (count int, bytes int64, err error) {
+	err = filepath.WalkDir(s.tmp, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // discarded meanwhile, or a vault without tmp
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if s.owned(path) {
+			return nil
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		count, bytes = count+1, bytes+info.Size()
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("leftovers: %w", err)
+	}
+	return count, bytes, nil
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package blobstore
+
+// WriteBack does nothing: this system has no such hint.
+func (osFile) WriteBack(int64, int64) {}
+
+func uncache(uintptr) {}

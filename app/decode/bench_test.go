@@ -1,0 +1,131 @@
+package decode
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// order is a body of POST /orders, 300 bytes as clients send it.
+var order = []byte(`{"order_number":"2026-104417","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia",` +
+	`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank","parcel_id":"10-4A-118.2","rush":"Standard"}}`)
+
+func BenchmarkObject(b *testing.B) {
+	b.Run("ours", func(b *testing.B) {
+		b.SetBytes(int64(len(order)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := Object(order); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encoding-json", func(b *testing.B) {
+		b.SetBytes(int64(len(order)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var m map[string]json.RawMessage
+			if err := json.Unmarshal(order, &m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// socket gives what a socket would: at most 64 KiB a read.
+type socket struct{ r bytes.Reader }
+
+func (s *socket) Read(b []byte) (int, error) { return s.r.Read(b[:min(len(b), 64<<10)]) }
+
+const boundary = "----WebKitFormBoundary7MA4YWxkTrZu0gW7"
+
+// upload is a body with one file.
+func upload(content []byte) []byte {
+	return []byte("--" + boundary + "\r\n" + head("files[]") + string(content) + "\r\n--" + boundary + "--\r\n")
+}
+
+// random is 10 MiB of what a compressed document looks like.
+func random(b *testing.B) []byte {
+	content := make([]byte, 10<<20)
+	if _, err := rand.NewChaCha8([32]byte{1}).Read(content); err != nil {
+		b.Fatal(err)
+	}
+	return content
+}
+
+// ours and standard copy the first part of a body to w.
+func ours(w io.Writer) func(io.Reader) (int64, error) {
+	return func(src io.Reader) (int64, error) {
+		r := NewReader(src, boundary, Limits{})
+		defer r.Close()
+		p, err := r.Next()
+		if err != nil {
+			return 0, err
+		}
+		return p.WriteTo(w)
+	}
+}
+
+func standard(w io.Writer) func(io.Reader) (int64, error) {
+	return func(src io.Reader) (int64, error) {
+		p, err := multipart.NewReader(src, boundary).NextRawPart()
+		if err != nil {
+			return 0, err
+		}
+		return io.Copy(w, struct{ io.Reader }{p})
+	}
+}
+
+// BenchmarkUpload sends a file over a loopback connection to net/http.
+func BenchmarkUpload(b *testing.B) {
+	raw := upload(random(b))
+	for name, read := range map[string]func(io.Reader) (int64, error){"ours": ours(io.Discard), "mime-multipart": standard(io.Discard)} {
+		b.Run(name, func(b *testing.B) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if n, err := read(r.Body); err != nil || n != 10<<20 {
+					http.Error(w, "wrong", http.StatusInternalServerError)
+				}
+			}))
+			defer server.Close()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				answer, err := server.Client().Post(server.URL, "multipart/form-data", bytes.NewReader(raw))
+				if err != nil || answer.StatusCode != http.StatusOK {
+					b.Fatal(answer, err)
+				}
+				if err := answer.Body.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkMultipart(b *testing.B) {
+	content := random(b)
+	scan := bytes.Repeat([]byte("\r\n-----------------------------\r\n"), len(content)/33)
+	for name, content := range map[string][]byte{"random": content, "dashes": scan} {
+		raw := upload(content)
+		run := func(b *testing.B, read func(io.Reader) (int64, error)) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s := new(socket)
+				s.r.Reset(raw)
+				if n, err := read(s); err != nil || n != int64(len(content)) {
+					b.Fatal(n, err)
+				}
+			}
+		}
+		b.Run(name+"/ours", func(b *testing.B) { run(b, ours(io.Discard)) })
+		b.Run(name+"/mime-multipart", func(b *testing.B) { run(b, standard(io.Discard)) })
+		b.Run(name+"/ours+sha256", func(b *testing.B) { run(b, ours(sha256.New())) })
+		b.Run(name+"/mime-multipart+sha256", func(b *testing.B) { run(b, standard(sha256.New())) })
+	}
+}

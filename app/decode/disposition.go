@@ -1,0 +1,201 @@
+package decode
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// blanks are what may stand around the pieces of a header.
+const blanks = " \t\r\n"
+
+// parameter is one "; key=value" of a header, the key in lower case.
+type parameter struct {
+	key, value string
+	// bare is a parameter without an equals sign.
+	bare bool
+}
+
+// cutParameter takes the first parameter off s, which may begin with semicolons; at
+// the end of s the key is empty. An unquoted value goes up to the next semicolon, with
+// whatever it holds. With escapes, \" and \\ in a quoted value stand for " and \; any
+// other backslash is itself always. ok is false for an unfinished quote and for text
+// behind a closing one.
+func cutParameter(s string, escapes bool) (p parameter, tail string, ok bool) {
+	s = strings.TrimLeft(s, blanks+";")
+	end := strings.IndexAny(s, "=;")
+	if end < 0 {
+		end = len(s)
+	}
+	p.key = strings.ToLower(strings.TrimRight(s[:end], blanks))
+	if end == len(s) || s[end] == ';' {
+		p.bare = true
+		return p, s[end:], true
+	}
+	s = strings.TrimLeft(s[end+1:], blanks)
+	if s == "" || s[0] != '"' {
+		value, _, _ := strings.Cut(s, ";")
+		p.value = strings.TrimRight(value, blanks)
+		return p, s[len(value):], true
+	}
+	p.value, tail, ok = cutQuoted(s[1:], escapes)
+	tail = strings.TrimLeft(tail, blanks)
+	return p, tail, ok && (tail == "" || tail[0] == ';')
+}
+
+// cutQuoted reads up to the closing quote; the opening one is off already.
+func cutQuoted(s string, escapes bool) (value, tail string, ok bool) {
+	var out []byte
+	from := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			if out == nil {
+				return s[:i], s[i+1:], true
+			}
+			return string(append(out, s[from:i]...)), s[i+1:], true
+		case s[i] == '\\' && escapes && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			out = append(out, s[from:i]...)
+			i++
+			from = i
+		}
+	}
+	return "", "", false
+}
+
+// disposition is what a Content-Disposition says of a part. The filename is decoded
+// but not yet a label: that is made by [Filename].
+type disposition struct {
+	name, filename string
+	hasFilename    bool
+}
+
+// parseDisposition reads a Content-Disposition of RFC 7578 as it is met in the wild.
+// Browsers and paths of Windows leave backslashes alone, older curl escapes quotes with
+// them: so they are first read as escapes, and as themselves if the header cannot be
+// read that way (filename="a\"). A parameter given twice must say the same twice; one
+// without an equals sign is unreadable, as it is mostly the rest of a filename.
+func parseDisposition(header string) (disposition, bool) {
+	if d, ok := readDisposition(header, true); ok {
+		return d, true
+	}
+	return readDisposition(header, false)
+}
+
+func readDisposition(header string, escapes bool) (disposition, bool) {
+	head, _, _ := strings.Cut(header, ";")
+	if !strings.EqualFold(strings.Trim(head, blanks), "form-data") {
+		return disposition{}, false
+	}
+	var name, plain, extended given
+	continued := pieces{}
+	for rest := header[len(head):]; ; {
+		p, tail, ok := cutParameter(rest, escapes)
+		if !ok {
+			return disposition{}, false
+		}
+		if p.key == "" && p.bare {
+			break
+		}
+		if p.bare || p.key == "" {
+			return disposition{}, false
+		}
+		switch rest = tail; p.key {
+		case "name":
+			ok = name.set(p.value)
+		case "filename":
+			ok = plain.set(p.value)
+		case "filename*":
+			ok = extended.set(p.value)
+		default:
+			ok = continued.set(p.key, p.value)
+		}
+		if !ok {
+			return disposition{}, false
+		}
+	}
+	return disposition{
+		name:        name.value,
+		filename:    chooseFilename(plain, extended, continued),
+		hasFilename: plain.is || extended.is || len(continued) > 0,
+	}, true
+}
+
+// given is the value of a parameter that may come once.
+type given struct {
+	value string
+	is    bool
+}
+
+func (g *given) set(value string) bool {
+	if g.is {
+		return g.value == value
+	}
+	g.value, g.is = value, true
+	return true
+}
+
+// chooseFilename prefers filename*, complete or continued, unless it cannot be decoded
+// and filename is there (RFC 8187, section 3.2.1 ignores such a value).
+func chooseFilename(plain, extended given, continued pieces) string {
+	if name, ok := decodeExtended(extended.value); ok && extended.is {
+		return name
+	}
+	joined, whole := continued.join()
+	switch {
+	case whole:
+		return joined
+	case plain.is:
+		return decodePlain(plain.value)
+	case extended.is:
+		return fromWindows1252(extended.value)
+	}
+	return joined
+}
+
+// decodePlain decodes encoded words. In a name without them, or with one that cannot be
+// decoded, it undoes what browsers do to a filename: %22 is a quote, %0D and %0A are
+// dropped, every other percent sign is one. Bytes that are not UTF-8 are Windows-1252.
+func decodePlain(s string) string {
+	if strings.Contains(s, "=?") {
+		if name, ok := decodeWords(s); ok {
+			return name
+		}
+	}
+	if strings.IndexByte(s, '%') >= 0 {
+		s = plainEscapes.Replace(s)
+	}
+	return fromWindows1252(s)
+}
+
+var plainEscapes = strings.NewReplacer("%22", `"`, "%0D", "", "%0d", "", "%0A", "", "%0a", "")
+
+// decodeExtended reads charset'language'percent-encoded (RFC 8187). Of charsets it
+// knows UTF-8, and Windows-1252 also under the name ISO-8859-1, as browsers do.
+func decodeExtended(s string) (string, bool) {
+	charset, rest, ok := strings.Cut(s, "'")
+	if !ok {
+		return "", false
+	}
+	_, encoded, ok := strings.Cut(rest, "'")
+	if !ok {
+		return "", false
+	}
+	out := make([]byte, 0, len(encoded))
+	for i := 0; i < len(encoded); i++ {
+		c := encoded[i]
+		if c == '%' {
+			if c, ok = hexByte(encoded[i:]); !ok {
+				return "", false
+			}
+			i += 2
+		}
+		out = append(out, c)
+	}
+	switch strings.ToLower(charset) {
+	case "utf-8", "utf8":
+		return string(out), utf8.Valid(out)
+	case "iso-8859-1", "windows-1252":
+		return decodeWindows1252(out), true
+	}
+	return "", false
+}

@@ -1,0 +1,169 @@
+package decode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestRoleOf(t *testing.T) {
+	fields := []string{"template_id", "custom_fields"}
+	rows := map[string]Role{
+		"files": File, "files[]": File, "files[0]": File, "files[12]": File,
+		"template_id": Field, "custom_fields": Field,
+		"": Ignored, "file": Ignored, "Files": Ignored, "files[": Ignored, "files]": Ignored, "files[a]": Ignored,
+		"files[-1]": Ignored, "files[1": Ignored, "files[][]": Ignored, "files[1]x": Ignored, "files ": Ignored,
+		"files[१]": Ignored, "template_id[]": Ignored, "xfiles": Ignored,
+	}
+	for name, want := range rows {
+		if got := RoleOf(name, fields); got != want {
+			t.Errorf("%q: %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	rows := []struct {
+		in, want string
+		ok       bool
+	}{
+		{"", "", true},
+		{" \t\r\n\v\f\u0085\u00a0\u2003\u2028\u3000a b\u3000 ", "a b", true},
+		{"\u200ba\ufeff", "\u200ba\ufeff", true}, // no White_Space
+		{"a\x00", "", false},
+		{"a\xff", "", false},
+	}
+	for _, row := range rows {
+		if got, ok := Text(row.in); got != row.want || ok != row.ok {
+			t.Errorf("%q: %q, %t", row.in, got, ok)
+		}
+	}
+}
+
+func TestInteger(t *testing.T) {
+	rows := map[string]string{ // n present ok
+		"": "0 false true", "  \n": "0 false true",
+		"1": "1 true true", " 12 ": "12 true true", "007": "7 true true", "0": "0 true true", "-1": "-1 true true",
+		"999999999999999999": "999999999999999999 true true", "1000000000000000000": "0 true true",
+		"null": "0 true false", "+1": "0 true false", "1.0": "0 true false", "1e3": "0 true false", "0x1": "0 true false",
+		"1 2": "0 true false", "1,000": "0 true false", "-": "0 true false", "--1": "0 true false", "١": "0 true false",
+		"1\x00": "0 true false", "\xff": "0 true false", "true": "0 true false",
+	}
+	for in, want := range rows {
+		n, present, ok := Integer(in)
+		if got := fmt.Sprint(n, present, ok); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestIntegerJSON(t *testing.T) {
+	rows := map[string]string{
+		"": "0 false true", "null": "0 false true", `""`: "0 false true", `" "`: "0 false true",
+		"3": "3 true true", " 3 ": "3 true true", "-3": "-3 true true", "-0": "0 true true", `" 3 "`: "3 true true", `"\u0033"`: "3 true true",
+		"3.0": "0 true false", "3e0": "0 true false", "true": "0 true false", "[]": "0 true false", "{}": "0 true false",
+		`"null"`: "0 true false", `"3.0"`: "0 true false", "1234567890123456789": "0 true true", `"3`: "0 true false", "x": "0 true false",
+	}
+	for in, want := range rows {
+		n, present, ok := IntegerJSON(json.RawMessage(in))
+		if got := fmt.Sprint(n, present, ok); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestParseForm(t *testing.T) {
+	rows := []struct {
+		in, want string // pairs, or the reason after !
+	}{
+		{"", "[]"},
+		{"a=1&b=2", `[{"a" "1"} {"b" "2"}]`},
+		{"&&a&&b=&=c&", `[{"a" ""} {"b" ""} {"" "c"}]`},
+		{"a+b=c+d%2B%20e=f;g", `[{"a b" "c d+ e=f;g"}]`},
+		{"%61=%c3%A9&a=2", `[{"a" "é"} {"a" "2"}]`},
+		{"a=%00%ff", `[{"a" "\x00\xff"}]`},
+		{"a=1&b=%zz", "!byte 7."},
+		{"a=1&%4=c", "!byte 5."},
+		{"abc%", "!byte 4."},
+		{"a=%4&b=1", "!byte 3."},
+	}
+	for _, row := range rows {
+		pairs, err := ParseForm([]byte(row.in))
+		if at, bad := strings.CutPrefix(row.want, "!"); bad {
+			var m *MalformedError
+			if !errors.As(err, &m) || !strings.HasSuffix(m.Reason, "hexadecimal digits at "+at) {
+				t.Errorf("%q: %v", row.in, err)
+			}
+			continue
+		}
+		if got := fmt.Sprintf("%q", pairs); err != nil || got != row.want {
+			t.Errorf("%q: %s, %v, want %s", row.in, got, err, row.want)
+		}
+	}
+	pairs, err := ParseForm([]byte("a=1&b=2&a=3"))
+	if value, ok := Last(pairs, "a"); err != nil || !ok || value != "3" {
+		t.Errorf("Last: %q, %t, %v", value, ok, err)
+	}
+	if _, ok := Last(pairs, "c"); ok {
+		t.Error("Last finds what is not there")
+	}
+	var tooMany *LimitError
+	if _, err := ParseForm([]byte(strings.Repeat("a&", maxMembers))); err != nil {
+		t.Error(err)
+	}
+	if _, err := ParseForm([]byte(strings.Repeat("a&", maxMembers+1))); !errors.As(err, &tooMany) {
+		t.Errorf("pairs over the limit: %v", err)
+	}
+}
+
+func TestBoundary(t *testing.T) {
+	long := strings.Repeat("b", 257)
+	rows := []struct {
+		in, want string // media type|boundary|charset, ! before an error
+	}{
+		{"", "||"},
+		{"  ", "||"},
+		{"Application/JSON", "application/json||"},
+		{"application/json; charset=UTF-8", "application/json||utf-8"},
+		{`application/json;CHARSET="utf8"`, "application/json||utf-8"},
+		{"application/json; charset=utf-8; charset=latin1", "application/json||latin1"},
+		{"application/json; charset=latin1; charset=utf-8", "application/json||latin1"},
+		{`application/json; junk; =; x="y; charset=utf-16`, "application/json||"},
+		{"application/json; junk; charset=utf-16", "application/json||utf-16"},
+		{"multipart/form-data; boundary=AaB03x", "multipart/form-data|AaB03x|"},
+		{`MULTIPART/Form-Data ; Boundary = "Aa B:03x" ; charset=utf-8;`, "multipart/form-data|Aa B:03x|utf-8"},
+		{"multipart/form-data; boundary=a=b/c?d", "multipart/form-data|a=b/c?d|"},
+		{"multipart/form-data; boundary=x; boundary=x", "multipart/form-data|x|"},
+		{"multipart/form-data; boundary=x; boundary=y", "!multipart/form-data||"},
+		{"multipart/form-data", "!multipart/form-data||"},
+		{"multipart/form-data; boundary=", "!multipart/form-data||"},
+		{`multipart/form-data; boundary="x`, "!multipart/form-data||"},
+		{"multipart/form-data; boundary=" + long, "!multipart/form-data||"},
+		{"multipart/form-data; boundary=a\x01", "!multipart/form-data||"},
+		{"json", "!json||"},
+		{"a b/c", "!a b/c||"},
+		{"; charset=utf-8", "!||"},
+	}
+	for _, row := range rows {
+		mediaType, boundary, charset, err := Boundary(row.in)
+		want, bad := strings.CutPrefix(row.want, "!")
+		var m *MalformedError
+		if got := mediaType + "|" + boundary + "|" + charset; got != want || errors.As(err, &m) != bad {
+			t.Errorf("%q: %s, %v", row.in, got, err)
+		}
+	}
+}
+
+func TestIsJSON(t *testing.T) {
+	rows := map[string]bool{
+		"application/json": true, "application/problem+json": true, "application/vnd.api+json": true,
+		"": false, "text/json": false, "application/+json": false, "application/jsonx": false, "application/json+x": false, "json": false,
+	}
+	for in, want := range rows {
+		if IsJSON(in) != want {
+			t.Errorf("%q: not %t", in, want)
+		}
+	}
+}

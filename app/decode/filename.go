@@ -1,0 +1,95 @@
+package decode
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// maxFilename is the length of a file's label in bytes of UTF-8 (API.md).
+const maxFilename = 255
+
+// unnamed is the label of a file whose name ends empty.
+const unnamed = "unnamed"
+
+// Filename makes the label of a file from the name that was sent: what follows the
+// last / or \, without control and bidi override, embedding and isolate characters,
+// at most 255 bytes cut at a character with the extension kept; "unnamed" when that
+// is empty, "." or "..". Blanks stay, and so does everything else (API.md, "Multipart
+// bodies"). Bytes that are not UTF-8 are read as Windows-1252. It is a label and never
+// a path.
+func Filename(raw string) string {
+	name := fromWindows1252(raw[strings.LastIndexAny(raw, `/\`)+1:])
+	name = cutName(strings.Map(keepShown, name))
+	switch name {
+	case "", ".", "..":
+		return unnamed
+	}
+	return name
+}
+
+// keepShown drops what could hide or reorder the rest of a name on a screen. The
+// plain direction marks (U+200E, U+200F, U+061C) belong to honest names and stay.
+func keepShown(r rune) rune {
+	switch {
+	case unicode.IsControl(r), 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
+		return -1
+	}
+	return r
+}
+
+// cutName shortens a name before its extension. An extension so long that not one
+// character of the name would fit before it is none.
+func cutName(name string) string {
+	if len(name) <= maxFilename {
+		return name
+	}
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= 0 || len(name)-dot > maxFilename-utf8.UTFMax {
+		dot = len(name)
+	}
+	extension := name[dot:]
+	return cutAtCharacter(name[:dot], maxFilename-len(extension)) + extension
+}
+
+// cutAtCharacter gives the longest prefix of s that has at most n bytes and ends
+// between two characters.
+func cutAtCharacter(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// fromWindows1252 keeps what is UTF-8 and reads every other byte as Windows-1252.
+func fromWindows1252(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var out strings.Builder
+	out.Grow(len(s) + 8)
+	for s != "" {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			r = charmap.Windows1252.DecodeByte(s[0])
+		}
+		out.WriteRune(r)
+		s = s[n:]
+	}
+	return out.String()
+}
+
+// decodeWindows1252 reads every byte as Windows-1252.
+func decodeWindows1252(b []byte) string {
+	var out strings.Builder
+	out.Grow(len(b) + 8)
+	for _, c := range b {
+		out.WriteRune(charmap.Windows1252.DecodeByte(c))
+	}
+	return out.String()
+}

@@ -1,0 +1,267 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime/multipart"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode"
+	"unicode/utf8"
+)
+
+func FuzzObject(f *testing.F) {
+	for _, seed := range []string{
+		"", "{}", "null", "[1,2]", `{"a":1,"b":[true,false,null],"c":{"d":"é😀"}}`, `{"a":1,"\u0061":2}`, "\xef\xbb\xbf{\"a\":-0.5e+10}",
+		`{"a":"\ud83d\ude00\"\\\/\b\f\n\r\t"}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", `{"a":1}x`, strings.Repeat("[", 40), strings.Repeat(`{"":[`, 16),
+		`{"a":0,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,"h":0,"i":0,"j":0,"k":0,"l":0,"m":0,"n":0,"o":0,"p":0,"q":0,"b":0}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		text := bytes.TrimPrefix(b, bom)
+		got, err := Object(b)
+		var m *MalformedError
+		if err != nil {
+			if !errors.As(err, &m) || got != nil || !strings.HasSuffix(m.Reason, ".") {
+				t.Fatalf("%v, %v", got, err)
+			}
+			if json.Valid(text) && !stricter(m.Reason) {
+				t.Fatalf("refused: %v", err)
+			}
+			return
+		}
+		if len(bytes.Trim(text, " \t\r\n")) == 0 {
+			return
+		}
+		if !json.Valid(text) || !utf8.Valid(text) || Valid(text) != nil {
+			t.Fatal("accepted what encoding/json refuses")
+		}
+		var want map[string]json.RawMessage
+		if Kind(text) != KindObject {
+			want = nil
+		} else if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d members, want %d", len(got), len(want))
+		}
+		for name, raw := range got {
+			if !bytes.Equal(raw, want[name]) || Valid(raw) != nil {
+				t.Fatalf("%q: %s, want %s", name, raw, want[name])
+			}
+			agree(t, raw)
+		}
+	})
+}
+
+// stricter are the reasons for which we alone refuse.
+func stricter(reason string) bool {
+	for _, s := range []string{"repeated key", "invalid UTF-8", "lone surrogate", "nested deeper", "more than"} {
+		if strings.Contains(reason, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// agree compares the pieces of a valid value with what encoding/json makes of it.
+func agree(t *testing.T, raw json.RawMessage) {
+	var text string
+	var items []json.RawMessage
+	switch Kind(raw) {
+	case KindString:
+		if got, err := String(raw); err != nil || json.Unmarshal(raw, &text) != nil || got != text {
+			t.Fatalf("String: %q, %v, want %q", got, err, text)
+		}
+	case KindArray:
+		got, err := Array(raw)
+		if err != nil || json.Unmarshal(raw, &items) != nil || len(got) != len(items) {
+			t.Fatalf("Array: %s, %v, want %s", got, err, items)
+		}
+		for i := range got {
+			agree(t, got[i])
+		}
+	case KindObject:
+		got, err := Members(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range got {
+			agree(t, m.Value)
+		}
+	case KindInvalid:
+		t.Fatalf("%s is of no kind", raw)
+	}
+}
+
+// FuzzMultipart holds the reader against mime/multipart. In the body @ stands for a
+// part's header block, | for a line break and a boundary, so that bodies are found
+// that both accept.
+func FuzzMultipart(f *testing.F) {
+	for _, seed := range []string{
+		"--B\r\n@x|\r\n@y|--\r\n", "--B\n@x\n--B\n@\n--B--", "pre\r\n\r\n--B  \r\n@|\t\r\n@--B--\r\nepi", "--B\r\n@--Bx\r\n--B-x\n--B|x|--", "--B--",
+		"--B\r\n@\r\r\n\r\r\n--\r\n--|--  \r\n", "--B\r\nX: y\r\n z\r\n@content|--", "--B\r\n@a|\n@b|--\n", "--B\n@a|\r\n@b|--", "", "--B\r\n@x|", "|\n", "--B\r\n@x|\r\nX: y",
+	} {
+		f.Add([]byte(seed), uint8(0))
+		f.Add([]byte(seed), uint8(40))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, small uint8) {
+		b = bytes.ReplaceAll(b, []byte("@"), []byte(head("n")))
+		b = bytes.ReplaceAll(b, []byte("|"), []byte("\r\n--B"))
+		want, wantErr := theirs(bytes.NewReader(b))
+		if wantErr == nil && !complete(b) {
+			wantErr = io.ErrUnexpectedEOF
+		}
+		for name, src := range map[string]io.Reader{
+			"whole": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)),
+			"bytes": iotest.OneByteReader(bytes.NewReader(b)), "end": iotest.DataErrReader(bytes.NewReader(b)),
+		} {
+			r := NewReader(src, "B", Limits{})
+			if small > 0 && name != "whole" {
+				r.buf = make([]byte, 512+int(small))
+			}
+			got, err := parts(r)
+			var m *MalformedError
+			if err != nil && !errors.As(err, &m) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if err != nil && wantErr == nil && framing(m.Reason) {
+				t.Fatalf("%s: only we refuse: %v", name, err)
+			}
+			if err == nil && wantErr != nil && !lenient(wantErr) {
+				t.Fatalf("%s: only mime/multipart refuses: %v", name, wantErr)
+			}
+			if err == nil && wantErr == nil && strings.Join(got, "\x00") != strings.Join(want, "\x00") {
+				t.Fatalf("%s: %q, want %q", name, got, want)
+			}
+		}
+	})
+}
+
+// framing tells a refusal of the framing from one of a header, where we ask for more.
+func framing(reason string) bool {
+	return !strings.Contains(reason, "header") && !strings.Contains(reason, "Content-Disposition") && !strings.Contains(reason, "too long")
+}
+
+// lenient are the refusals of mime/multipart that we do not share: its headers are
+// checked character by character, its lines fit in 4 KiB.
+func lenient(err error) bool {
+	return strings.Contains(err.Error(), "malformed MIME header") || strings.Contains(err.Error(), "buffer full")
+}
+
+// complete says whether mime/multipart finds a final boundary. It gives io.EOF also
+// for a body that is cut inside a header; so the end is put behind a line break and
+// made an error, which a complete body never meets.
+func complete(b []byte) bool {
+	for _, newline := range []string{"", "\n", "\r\n"} {
+		end := iotest.ErrReader(errors.New("read beyond the final boundary"))
+		if _, err := theirs(io.MultiReader(bytes.NewReader(b), strings.NewReader(newline), end)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func theirs(src io.Reader) ([]string, error) {
+	r := multipart.NewReader(src, "B")
+	var out []string
+	for {
+		p, err := r.NextRawPart()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		content, err := io.ReadAll(p)
+		if err != nil {
+			return out, err
+		}
+		d, _ := parseDisposition(p.Header.Get("Content-Disposition"))
+		out = append(out, d.name+"="+string(content))
+	}
+}
+
+func FuzzDisposition(f *testing.F) {
+	for _, seed := range []string{
+		`form-data; name="a"; filename="b.pdf"`, `form-data; name=files[]; filename=my deed.pdf`, `form-data; name="a"; filename="C:\d\"`,
+		`form-data; name="a"; filename="a\"b\\.pdf"; filename*=UTF-8''%e2%82%ac`, `form-data; name="a"; filename*=ISO-8859-1'en'%e9`, `form-data;;name=a;`,
+		`form-data; name="a"; filename="=?UTF-8?B?TmHDr3Zl?= =?iso-8859-1?q?=e9_?=.pdf"`, `form-data; name="a"; filename="=?UTF-8?Q?=C3?= =?x?b?"`,
+		`form-data; name="a"; filename*0*=UTF-8''a%20; filename*1="b"; filename*2*=%c3%a9`, `form-data; name="a"; filename*0=a; filename*2=b; filename="c"`,
+		`form-data; name="a"; filename="%22%0d%0A%2"`, "form-data; name=\"a\"; filename=\"\xe9\"", `form-data; name="a`, `; =`, "",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		d, ok := parseDisposition(header)
+		if !ok {
+			if d != (disposition{}) {
+				t.Fatalf("refused, but %+v", d)
+			}
+			return
+		}
+		if !utf8.ValidString(d.filename) || !d.hasFilename && d.filename != "" {
+			t.Fatalf("%+v", d)
+		}
+		// What is written as a browser does, without a character it escapes, reads back.
+		if !strings.ContainsAny(d.name+d.filename, "\"%\\\r\n") && !strings.Contains(d.filename, "=?") {
+			again, ok := parseDisposition(`form-data; name="` + d.name + `"; filename="` + d.filename + `"`)
+			if !ok || again.name != d.name || again.filename != d.filename {
+				t.Fatalf("%+v reads back as %+v, %t", d, again, ok)
+			}
+		}
+		if _, _, _, err := Boundary(header); err != nil {
+			var m *MalformedError
+			if !errors.As(err, &m) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func FuzzFilename(f *testing.F) {
+	for _, seed := range []string{
+		"", ".", "..", "a.pdf", `C:\x\y.pdf`, "../../etc/passwd", "a\x00\u202e.pdf", "\xe9\x81.pdf", strings.Repeat("é", 200) + ".pdf",
+		strings.Repeat("a", 300), "a." + strings.Repeat("b", 300), strings.Repeat("😀", 80) + "." + strings.Repeat("x", 251), "\u2066/\u2069",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		got := Filename(raw)
+		bad := func(r rune) bool {
+			return unicode.IsControl(r) || r == '/' || r == '\\' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+		}
+		if got == "" || got == "." || got == ".." || len(got) > 255 || !utf8.ValidString(got) || strings.ContainsFunc(got, bad) {
+			t.Fatalf("%q", got)
+		}
+		if again := Filename(got); again != got {
+			t.Fatalf("%q becomes %q", got, again)
+		}
+	})
+}
+
+func FuzzForm(f *testing.F) {
+	for _, seed := range []string{"", "a=1&b=2", "a+b=%C3%a9&&=", "%", "a=%4", "&&&", "a==b"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		pairs, err := ParseForm(b)
+		var m *MalformedError
+		var l *LimitError
+		if err != nil && (pairs != nil || !errors.As(err, &m) && !errors.As(err, &l)) {
+			t.Fatalf("%v, %v", pairs, err)
+		}
+		for _, p := range pairs {
+			if n, present, ok := Integer(p.Value); (!present || !ok) && n != 0 {
+				t.Fatalf("%q: a number %d that is none", p.Value, n)
+			}
+			if text, ok := Text(p.Value); ok && text != strings.TrimSpace(p.Value) {
+				t.Fatalf("%q: %q", p.Value, text)
+			}
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package decode
+
+import "strings"
+
+// maxBoundary is the longest boundary that is read; RFC 2046 allows 70 bytes.
+const maxBoundary = 256
+
+// Boundary reads a Content-Type: the media type in lower case, the boundary as sent,
+// the charset in lower case ("utf8" as "utf-8"). All are empty for an empty header.
+// Names count without regard to case, values may be quoted, other parameters are
+// ignored however they look (API.md, "media types"). A header that begins with no
+// type/subtype, and a multipart type without one usable boundary, is a
+// *MalformedError; the media type is given even then.
+func Boundary(contentType string) (mediaType, boundary, charset string, err error) {
+	head, rest, _ := strings.Cut(contentType, ";")
+	mediaType = strings.ToLower(strings.Trim(head, blanks))
+	if mediaType == "" && strings.Trim(rest, blanks+";") == "" {
+		return "", "", "", nil
+	}
+	if kind, sub, ok := strings.Cut(mediaType, "/"); !ok || !isToken(kind) || !isToken(sub) {
+		return mediaType, "", "", &MalformedError{Reason: "The Content-Type header cannot be read."}
+	}
+	boundaries := 0
+	for rest != "" {
+		p, tail, ok := cutParameter(rest, true)
+		if !ok {
+			break
+		}
+		switch rest = tail; p.key {
+		case "boundary":
+			if boundaries == 0 || p.value != boundary {
+				boundaries++
+			}
+			boundary = p.value
+		case "charset":
+			// Of two the odd one counts: it is the one that may be refused.
+			if c := normalCharset(p.value); charset == "" || charset == "utf-8" {
+				charset = c
+			}
+		}
+	}
+	if strings.HasPrefix(mediaType, "multipart/") && (boundaries != 1 || !validBoundary(boundary)) {
+		return mediaType, "", charset, &MalformedError{
+			Reason: "The Content-Type header has no usable boundary."}
+	}
+	return mediaType, boundary, charset, nil
+}
+
+// IsJSON says whether a media type, in lower case, is application/json or
+// application/*+json.
+func IsJSON(mediaType string) bool {
+	sub, ok := strings.CutPrefix(mediaType, "application/")
+	if !ok {
+		return false
+	}
+	stem, suffixed := strings.CutSuffix(sub, "+json")
+	return sub == "json" || suffixed && stem != ""
+}
+
+func normalCharset(s string) string {
+	if s = strings.ToLower(strings.Trim(s, blanks)); s == "utf8" {
+		return "utf-8"
+	}
+	return s
+}
+
+func validBoundary(b string) bool {
+	if b == "" || len(b) > maxBoundary {
+		return false
+	}
+	for i := range len(b) {
+		if b[i] < ' ' || b[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken says whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?={}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,300 @@
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// head is a header block for a part of that name, in CRLF style.
+func head(name string) string {
+	return "Content-Disposition: form-data; name=\"" + name + "\"\r\n\r\n"
+}
+
+// parts reads a body to its end: one "name=content" each.
+func parts(r *Reader) ([]string, error) {
+	defer r.Close()
+	var out []string
+	for {
+		p, err := r.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		b, err := io.ReadAll(p)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, p.Name+"="+string(b))
+	}
+}
+
+func TestFraming(t *testing.T) {
+	lf := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+	a, b := head("a"), head("b")
+	rows := []struct {
+		name, in string
+		want     string // the parts, or the reason after !
+	}{
+		{"one part", "--B\r\n" + a + "x\r\n--B--\r\n", `["a=x"]`},
+		{"two parts", "--B\r\n" + a + "x\r\n--B\r\n" + b + "y\r\n--B--\r\n", `["a=x" "b=y"]`},
+		{"no last line break", "--B\r\n" + a + "x\r\n--B--", `["a=x"]`},
+		{"bare LF", lf("--B\r\n" + a + "x\r\n--B\r\n" + b + "y\r\n--B--\r\n"), `["a=x" "b=y"]`},
+		{"bare LF, CR in the content", lf("--B\r\n"+a) + "x\r\n--B--\n", `["a=x\r"]`},
+		{"LF boundary in the content of a CRLF body", "--B\r\n" + a + "x\n--B--\n\r\n--B--\r\n", `["a=x\n--B--\n"]`},
+		{"LF in the header", "--B\r\n" + lf(a) + "x\r\n--B--\r\n", `["a=x"]`},
+		{"preamble", "hello\r\n\r\n--Bx\r\n --B\r\n--B\r\n" + a + "x\r\n--B--\r\n", `["a=x"]`},
+		{"epilogue", "--B\r\n" + a + "x\r\n--B--\r\nbye\r\n--B\r\n", `["a=x"]`},
+		{"padding", "--B \t\r\n" + a + "x\r\n--B \r\n" + b + "y\r\n--B-- \t \r\n", `["a=x" "b=y"]`},
+		{"no parts", "--B--\r\n", `[]`},
+		{"empty part", "--B\r\n" + a + "\r\n--B--\r\n", `["a="]`},
+		{"empty part without its line break", "--B\r\n" + a + "--B\r\n" + b + "--B--\r\n", `["a=" "b="]`},
+		{"content begins like a boundary", "--B\r\n" + a + "--Bx\r\n--B--\r\n", `["a=--Bx"]`},
+		{"lookalikes", "--B\r\n" + a + "\r\n--Bx\r\n--b\r\n--\r\n-\r\n\r\n--B-x\r\r\n--B--\r\n", `["a=\r\n--Bx\r\n--b\r\n--\r\n-\r\n\r\n--B-x\r"]`},
+		{"content of line breaks", "--B\r\n" + a + "\r\n\r\n\r\n--B--\r\n", `["a=\r\n\r\n"]`},
+		{"folded header", "--B\r\nContent-Disposition: form-data;\r\n\tname=\"a\"\r\nX: y\r\n\r\nx\r\n--B--\r\n", `["a=x"]`},
+
+		{"nothing", "", "!The request body ends before its first part."},
+		{"preamble only", "abc\r\ndef", "!The request body ends before its first part."},
+		{"no final boundary", "--B\r\n" + a + "x\r\n", "!The request body ends inside or after part 1, before the final boundary."},
+		{"cut in a header", "--B\r\n" + a + "x\r\n--B\r\nContent-Dis", "!The request body ends inside or after part 2, before the final boundary."},
+		{"cut in a boundary", "--B\r\n" + a + "x\r\n--B", "!The request body ends inside or after part 1, before the final boundary."},
+		{"cut in the final boundary", "--B\r\n" + a + "x\r\n--B-", "!The request body ends inside or after part 1, before the final boundary."},
+		{"text behind a boundary", "--B\r\n" + a + "x\r\n--B y\r\n", "!The boundary line after part 1 cannot be read."},
+		{"text behind the final boundary", "--B\r\n" + a + "x\r\n--B--y\r\n", "!The boundary line after part 1 cannot be read."},
+		{"no header", "--B\r\n" + a + "x\r\n--B\r\n\r\ny\r\n--B--\r\n", "!Part 2 has no Content-Disposition."},
+		{"two dispositions", "--B\r\n" + strings.Repeat(a[:len(a)-2], 2) + "\r\nx\r\n--B--\r\n", "!Part 1 has more than one Content-Disposition."},
+		{"unreadable disposition", "--B\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--B--\r\n", "!The Content-Disposition of part 1 cannot be read."},
+		{"no name", "--B\r\n" + a + "x\r\n--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--\r\n", "!The Content-Disposition of part 2 has no name."},
+		{"no header but text", "--B\r\nhello\r\n\r\nx\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
+		{"line of blanks first", "--B\r\n \r\n" + a + "x\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
+		{"header too large", "--B\r\nX: " + strings.Repeat("y", 17000) + "\r\n" + a + "x\r\n--B--\r\n", "!The header of part 1 is larger than 16384 bytes."},
+		{"header without an end", "--B\r\nX: " + strings.Repeat("y", 300000), "!The header of part 1 is larger than 16384 bytes."},
+		{"header with too many lines", "--B\r\n" + strings.Repeat("X: y\r\n", 65) + a, "!The header of part 1 has more than 64 lines."},
+		{"endless preamble line", strings.Repeat("y", 300000), "!A line between the parts of the request body is too long, after part 0."},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			for name, src := range map[string]io.Reader{
+				"whole": strings.NewReader(row.in), "halves": iotest.HalfReader(strings.NewReader(row.in)),
+				"bytes": iotest.OneByteReader(strings.NewReader(row.in)), "with its end": iotest.DataErrReader(strings.NewReader(row.in)),
+			} {
+				got, err := parts(NewReader(src, "B", Limits{}))
+				reason, bad := strings.CutPrefix(row.want, "!")
+				var m *MalformedError
+				switch {
+				case bad && (!errors.As(err, &m) || m.Reason != reason):
+					t.Errorf("%s: %q, %v", name, got, err)
+				case bad && errors.Is(err, io.ErrUnexpectedEOF) != strings.Contains(reason, "ends"):
+					t.Errorf("%s: %v is not told from a broken form", name, err)
+				case !bad && (err != nil || fmt.Sprintf("%q", got) != row.want):
+					t.Errorf("%s: %q, %v", name, got, err)
+				}
+			}
+		})
+	}
+}
+
+// TestEverySplit reads bodies with lookalikes of the boundary through a small buffer,
+// with the first read ending at every byte, and content of every length around the
+// buffer's size.
+func TestEverySplit(t *testing.T) {
+	for _, nl := range []string{"\r\n", "\n"} {
+		for size := range 300 {
+			content := strings.Repeat("\r", size%3) + strings.Repeat("y", size) + nl + "--bound" + nl + "--boundarx-" + nl + "--boundary-" + nl
+			in := strings.ReplaceAll("--boundary\r\n"+head("a"), "\r\n", nl) + content + nl + "--boundary--" + nl
+			cuts := []int{len(in)}
+			if size%100 == 7 {
+				for i := range len(in) {
+					cuts = append(cuts, i)
+				}
+			}
+			for _, cut := range cuts {
+				r := NewReader(io.MultiReader(strings.NewReader(in[:cut]), strings.NewReader(in[cut:])), "boundary", Limits{})
+				r.buf = make([]byte, 128)
+				if got, err := parts(r); err != nil || len(got) != 1 || got[0] != "a="+content {
+					t.Fatalf("size %d, cut %d: %q, %v", size, cut, got, err)
+				}
+			}
+		}
+	}
+}
+
+func TestPartFields(t *testing.T) {
+	in := "--B\r\ncontent-type: application/pdf; x=y \r\nCONTENT-DISPOSITION : form-data; name=files[]; filename=\"C:\\a b.pdf\"\r\n" +
+		"Content-Transfer-Encoding: base64\r\n\r\nAA==\r\n--B\r\n" + head("x") + "\r\n--B--"
+	r := NewReader(strings.NewReader(in), "B", Limits{})
+	defer r.Close()
+	p, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Number != 1 || p.Name != "files[]" || p.Filename != `C:\a b.pdf` || !p.HasFilename || p.ContentType != "application/pdf; x=y" {
+		t.Errorf("%+v", p)
+	}
+	var out bytes.Buffer
+	if n, err := io.Copy(&out, p); n != 4 || err != nil || out.String() != "AA==" {
+		t.Errorf("%d, %v, %q", n, err, &out)
+	}
+	second, err := r.Next()
+	if err != nil || second.Number != 2 || second.HasFilename || second.ContentType != "" {
+		t.Errorf("%+v, %v", second, err)
+	}
+	if _, err := p.Chunk(); err != errNotCurrent {
+		t.Errorf("the part before still reads: %v", err)
+	}
+	for range 2 {
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("after the last part: %v", err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Next(); err != errClosed {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func TestUnreadPartsAreSkipped(t *testing.T) {
+	in := "--B\r\n" + head("files") + strings.Repeat("x", 3*bufferSize) + "\r\n--B\r\n" + head("b") + "y\r\n--B--\r\n"
+	r := NewReader(strings.NewReader(in), "B", Limits{})
+	defer r.Close()
+	first, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := first.Read(make([]byte, 10)); n != 10 || err != nil {
+		t.Fatal(n, err)
+	}
+	if p, err := r.Next(); err != nil || p.Name != "b" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	one := func(name string, size int) string { return "--B\r\n" + head(name) + strings.Repeat("x", size) + "\r\n" }
+	rows := []struct {
+		name, in string
+		lim      Limits
+		what     string
+	}{
+		{"parts at the limit", strings.Repeat(one("a", 1), 3), Limits{Parts: 3}, ""},
+		{"parts over the limit", strings.Repeat(one("a", 1), 4), Limits{Parts: 3}, "parts"},
+		{"files count as parts", strings.Repeat(one("files[]", 1), 4), Limits{Parts: 3}, "parts"},
+		{"the default number of parts", strings.Repeat(one("a", 0), 1000), Limits{}, ""},
+		{"one more", strings.Repeat(one("a", 0), 1001), Limits{}, "parts"},
+		{"fields at the limit", one("a", 60) + one("files", 500) + one("b", 40), Limits{Fields: 100}, ""},
+		{"fields over the limit", one("a", 60) + one("files", 500) + one("b", 41), Limits{Fields: 100}, "bytes of fields"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			for _, read := range []bool{true, false} {
+				r := NewReader(strings.NewReader(row.in+"--B--\r\n"), "B", row.lim)
+				var err error
+				for err == nil {
+					var p *Part
+					if p, err = r.Next(); err == nil && read {
+						_, err = io.Copy(io.Discard, p)
+					}
+				}
+				if err := r.Close(); err != nil {
+					t.Fatal(err)
+				}
+				var l *LimitError
+				if errors.As(err, &l) && !strings.Contains(err.Error(), fmt.Sprintf("more than %d %s", l.Limit, l.What)) {
+					t.Errorf("the limit is not named: %v", err)
+				}
+				if row.what == "" && err != io.EOF || row.what != "" && (!errors.As(err, &l) || l.What != row.what) {
+					t.Errorf("read %t: %v", read, err)
+				}
+			}
+		})
+	}
+}
+
+func TestReadErrorsPassThrough(t *testing.T) {
+	in := "--B\r\n" + head("files") + strings.Repeat("x", 1000)
+	rows := []struct {
+		name string
+		src  io.Reader
+		want func(error) bool
+	}{
+		{"too large", http.MaxBytesReader(httptest.NewRecorder(), io.NopCloser(strings.NewReader(in)), 500), func(err error) bool {
+			var m *http.MaxBytesError
+			return errors.As(err, &m)
+		}},
+		{"deadline", io.MultiReader(strings.NewReader(in), iotest.ErrReader(os.ErrDeadlineExceeded)), func(err error) bool {
+			return errors.Is(err, os.ErrDeadlineExceeded)
+		}},
+		{"broken off", io.MultiReader(strings.NewReader(in), iotest.ErrReader(io.ErrUnexpectedEOF)), func(err error) bool {
+			var m *MalformedError
+			return errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &m)
+		}},
+		{"no progress", io.MultiReader(strings.NewReader(in), lazy{}), func(err error) bool {
+			return errors.Is(err, io.ErrNoProgress)
+		}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			r := NewReader(row.src, "B", Limits{})
+			defer r.Close()
+			p, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, p)
+			if n == 0 || !row.want(err) {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+			if _, again := p.Read(make([]byte, 1)); again != err {
+				t.Errorf("Read answers %v after it", again)
+			}
+			if _, again := r.Next(); again != err {
+				t.Errorf("Next answers %v after it", again)
+			}
+		})
+	}
+}
+
+// lazy reads nothing, for ever.
+type lazy struct{}
+
+func (lazy) Read([]byte) (int, error) { return 0, nil }
+
+func TestUnusableBoundary(t *testing.T) {
+	for _, boundary := range []string{"", "a\r\nb", strings.Repeat("x", 300)} {
+		var m *MalformedError
+		if _, err := NewReader(strings.NewReader("--\r\n"), boundary, Limits{}).Next(); !errors.As(err, &m) {
+			t.Errorf("%q: %v", boundary, err)
+		}
+	}
+}
+
+func TestWriteErrorsPassThrough(t *testing.T) {
+	r := NewReader(strings.NewReader("--B\r\n"+head("files")+"xy\r\n--B--"), "B", Limits{})
+	defer r.Close()
+	p, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write := io.Pipe()
+	if err := read.CloseWithError(os.ErrClosed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.WriteTo(write); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := r.Next(); err != io.EOF {
+		t.Errorf("the reader does not go on: %v", err)
+	}
+}

@@ -1,0 +1,94 @@
+package decode
+
+import (
+	"bytes"
+	"strings"
+)
+
+// header reads the header block of the part whose boundary line has just been used.
+func (r *Reader) header() (*Part, error) {
+	block, err := r.headerBlock()
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{Number: r.parts, r: r}
+	var dispositions []string
+	for len(block) > 0 {
+		var name, value string
+		var ok bool
+		if name, value, block, ok = cutHeader(block); !ok {
+			return nil, r.malformed("A header line of part %d cannot be read.", r.parts)
+		}
+		switch {
+		case strings.EqualFold(name, "Content-Disposition"):
+			dispositions = append(dispositions, value)
+		case strings.EqualFold(name, "Content-Type"):
+			p.ContentType = value
+		}
+	}
+	switch {
+	case len(dispositions) == 0:
+		return nil, r.malformed("Part %d has no Content-Disposition.", r.parts)
+	case len(dispositions) > 1:
+		return nil, r.malformed("Part %d has more than one Content-Disposition.", r.parts)
+	}
+	d, ok := parseDisposition(dispositions[0])
+	if !ok {
+		return nil, r.malformed("The Content-Disposition of part %d cannot be read.", r.parts)
+	}
+	if d.name == "" {
+		return nil, r.malformed("The Content-Disposition of part %d has no name.", r.parts)
+	}
+	p.Name, p.Filename, p.HasFilename = d.name, d.filename, d.hasFilename
+	p.isFile = FileField(p.Name)
+	return p, nil
+}
+
+// headerBlock uses up the lines to the first empty one and gives them without it.
+func (r *Reader) headerBlock() ([]byte, error) {
+	limit := min(r.lim.Header, len(r.buf)/2)
+	lines, start, seen := 0, 0, 0 // start of the current line and what of it is seen
+	for {
+		buf := r.buf[r.pos:r.end]
+		i := bytes.IndexByte(buf[seen:], '\n')
+		if i < 0 {
+			if seen = len(buf); seen > limit {
+				return nil, r.malformed("The header of part %d is larger than %d bytes.", r.parts, limit)
+			}
+			if err := r.fill(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		next := seen + i + 1
+		if next > limit {
+			return nil, r.malformed("The header of part %d is larger than %d bytes.", r.parts, limit)
+		}
+		if line := buf[start:next]; len(line) == 1 || len(line) == 2 && line[0] == '\r' {
+			r.pos += next
+			return buf[:start], nil
+		}
+		if lines++; lines > r.lim.Headers {
+			return nil, r.malformed("The header of part %d has more than %d lines.", r.parts, r.lim.Headers)
+		}
+		start, seen = next, next
+	}
+}
+
+// cutHeader takes one field off a block of whole lines, with the lines that continue
+// it, and folds these to blanks (RFC 5322, section 2.2.3).
+func cutHeader(block []byte) (name, value string, rest []byte, ok bool) {
+	end := bytes.IndexByte(block, '\n') + 1
+	for end < len(block) && (block[end] == ' ' || block[end] == '\t') {
+		end += bytes.IndexByte(block[end:], '\n') + 1
+	}
+	field := string(block[:end])
+	name, value, ok = strings.Cut(field, ":")
+	if strings.IndexByte(value, '\n') < len(value)-1 {
+		value = folds.Replace(value)
+	}
+	return strings.TrimRight(name, " \t"), strings.Trim(value, blanks), block[end:], ok && isToken(strings.TrimRight(name, " \t"))
+}
+
+// folds are the line breaks inside a field that goes on in the next line.
+var folds = strings.NewReplacer("\r\n", "", "\n", "")

@@ -1,0 +1,4 @@
+package importer
+
+// nonBlock is nothing here: folders hold no pipes.
+const nonBlock = 0

@@ -1,0 +1,191 @@
+package importer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/importer"
+)
+
+// plant makes files (with their path as content) and folders (those that end in /).
+func plant(t *testing.T, paths ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, p := range paths {
+		full := filepath.Join(dir, filepath.FromSlash(p))
+		if strings.HasSuffix(p, "/") {
+			if err := os.MkdirAll(full, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, []byte(p), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// seen is what a walk visits, sorted: kind, path, size.
+func seen(t *testing.T, dir string, avoid os.FileInfo) []string {
+	t.Helper()
+	var list []string
+	err := importer.Walk(t.Context(), dir, avoid, func(e importer.Entry) error {
+		kind := []string{"document", "skipped", "link", "odd", "unreadable"}[e.Kind]
+		list = append(list, fmt.Sprintf("%s %s %d", kind, e.Path(), e.Size))
+		if (e.Err != nil) != (e.Kind == importer.Unreadable) {
+			t.Errorf("%s: %v", e.Path(), e.Err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestWalk(t *testing.T) {
+	dir := plant(t, "a.pdf", "b/c.pdf", "b/d/e.pdf", "empty/", ".DS_Store", "b/Thumbs.db", "b/desktop.INI", ".git/config", "b/~$deed.docx", "cafe\u0301.pdf", "= 1+1.pdf")
+	want := []string{"document = 1+1.pdf 9", "document a.pdf 5", "document b/c.pdf 7", "document b/d/e.pdf 9", "document cafe\u0301.pdf 10",
+		"skipped .DS_Store 0", "skipped .git 0", "skipped b/Thumbs.db 0", "skipped b/desktop.INI 0", "skipped b/~$deed.docx 0"}
+	if got := seen(t, dir, nil); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	total, err := importer.Count(t.Context(), dir, nil)
+	if err != nil || total != (importer.Total{Documents: 5, Bytes: 40}) {
+		t.Errorf("%+v, %v", total, err)
+	}
+}
+
+// The vault must not be filed into itself, wherever in the tree it lies.
+func TestWalkAvoids(t *testing.T) {
+	dir := plant(t, "a.pdf", "b/data/vault.db", "b/data2/x.pdf")
+	vault, err := os.Stat(filepath.Join(dir, "b", "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := seen(t, dir, vault); !slices.Equal(got, []string{"document a.pdf 5", "document b/data2/x.pdf 13", "odd b/data 0"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWalkOfNothing(t *testing.T) {
+	dir := plant(t, "a.pdf")
+	for _, gone := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "a.pdf")} {
+		if err := importer.Walk(t.Context(), gone, nil, func(importer.Entry) error { return nil }); err == nil {
+			t.Errorf("%s: walked", gone)
+		}
+	}
+	if got := seen(t, t.TempDir(), nil); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWalkEnds(t *testing.T) {
+	dir := plant(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
+	enough := errors.New("enough")
+	visits := 0
+	if err := importer.Walk(t.Context(), dir, nil, func(importer.Entry) error { visits++; return enough }); !errors.Is(err, enough) || visits != 1 {
+		t.Errorf("%d visits, %v", visits, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := importer.Count(ctx, dir, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A document that waits for its turn is opened although the walk has gone on; and what
+// has become another thing meanwhile is no document.
+func TestOpenLater(t *testing.T) {
+	dir := plant(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
+	var held []importer.Entry
+	err := importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
+		e.Folder.Hold()
+		held = append(held, e)
+		return nil
+	})
+	if err != nil || len(held) != 3 {
+		t.Fatalf("%d, %v", len(held), err)
+	}
+	for _, e := range held {
+		if e.Name == "2.pdf" {
+			path := filepath.Join(dir, "a", "2.pdf")
+			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Open(); err == nil {
+				t.Error("a folder was opened as a document")
+			}
+			e.Folder.Release()
+			continue
+		}
+		file, err := e.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(file)
+		if err != nil || string(body) != e.Path() {
+			t.Errorf("%q, %v", body, err)
+		}
+		_ = file.Close()
+		e.Folder.Release()
+	}
+}
+
+// A tree that is deeper than the longest path a system call takes, with few files open.
+func TestWalkDeep(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // its own prefix for long paths is the library's work
+	}
+	const depth = 120 // of 50 bytes each: over 4,096
+	name := strings.Repeat("d", 49)
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range depth {
+		if err := root.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		below, err := root.OpenRoot(name)
+		if err = errors.Join(err, root.Close()); err != nil {
+			t.Fatal(err)
+		}
+		root = below
+	}
+	if err := errors.Join(root.WriteFile("deed.pdf", []byte("deep"), 0o600), root.Close()); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	err = importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
+		found++
+		file, err := e.Open()
+		if err != nil {
+			return err
+		}
+		return file.Close()
+	})
+	if err != nil || found != 1 {
+		t.Errorf("%d found, %v", found, err)
+	}
+}
+
+func TestHidden(t *testing.T) {
+	for name, want := range map[string]bool{".x": true, "Thumbs.db": true, "THUMBS.DB": true, "Desktop.ini": true, "$RECYCLE.BIN": true, "~$a.docx": true, "__MACOSX": true,
+		"a.pdf": false, "thumbs.db.pdf": false, "~a.pdf": false, "icon.png": false} {
+		if importer.Hidden(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}

@@ -1,7 +1,0 @@
-//go:build unix
-
-package indexer_test
-
-import "syscall"
-
-var errNoRoom error = syscall.EDQUOT

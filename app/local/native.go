@@ -1,5 +1,0 @@
-//go:build !windows
-
-package local
-
-func native() flavour { return socket{} }

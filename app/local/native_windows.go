@@ -1,4 +1,0 @@
-package local
-
-// native is loopback: unix sockets of Windows have no mode, and Go's os package cannot tell one from a file.
-func native() flavour { return loopback{} }

@@ -1,0 +1,123 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Change is what became of one field. From and To are JSON; null is no value.
+type Change struct {
+	Field string          `json:"field"` // as on the wire: "county", "custom_fields.search_type"
+	From  json.RawMessage `json:"from"`
+	To    json.RawMessage `json:"to"`
+}
+
+var null = json.RawMessage("null")
+
+// changes gathers what differs between two states of a record.
+type changes []Change
+
+func (c *changes) add(field string, from, to json.RawMessage) {
+	if len(from) == 0 {
+		from = null
+	}
+	if len(to) == 0 {
+		to = null
+	}
+	if !bytes.Equal(from, to) {
+		*c = append(*c, Change{field, from, to})
+	}
+}
+
+func (c *changes) text(field, from, to string) {
+	if from != to {
+		c.add(field, textJSON(from), textJSON(to))
+	}
+}
+
+func textJSON(s string) json.RawMessage {
+	if s == "" {
+		return null
+	}
+	return quote(s)
+}
+
+// reference is the number of another record, 0 for none.
+func (c *changes) reference(field string, from, to uint64) {
+	if from != to {
+		c.add(field, numberJSON(from), numberJSON(to))
+	}
+}
+
+func numberJSON(n uint64) json.RawMessage {
+	if n == 0 {
+		return null
+	}
+	return quote(n)
+}
+
+func (c *changes) numbers(field string, from, to []uint64) {
+	if !slices.Equal(from, to) {
+		c.add(field, quote(from), quote(to))
+	}
+}
+
+func (c *changes) property(from, to Property) {
+	c.text("address", from.Address, to.Address)
+	c.text("city", from.City, to.City)
+	c.text("county", from.County, to.County)
+	c.text("state", from.State, to.State)
+}
+
+// custom is in order of the keys.
+func (c *changes) custom(from, to Values) {
+	all := map[string]bool{}
+	for _, values := range []Values{from, to} {
+		for key := range values {
+			all[key] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		c.add("custom_fields."+key, from[key], to[key])
+	}
+}
+
+// Changes gives what differs in another state of the abstract, as callers see it.
+func (a Abstract) Changes(to Abstract) []Change {
+	var c changes
+	c.text("status", a.Status, to.Status)
+	c.property(a.Property, to.Property)
+	c.text("tax_map", a.TaxMap, to.TaxMap)
+	c.numbers("files", a.Files, to.Files)
+	c.custom(a.Custom, to.Custom)
+	return c
+}
+
+// Changes gives what differs in another state of the order, as callers see it.
+func (o Order) Changes(to Order) []Change {
+	var c changes
+	c.text("order_number", o.Number, to.Number)
+	c.text("status", o.Status, to.Status)
+	c.text("due_date", o.DueDate, to.DueDate)
+	c.property(o.Property, to.Property)
+	c.custom(o.Custom, to.Custom)
+	return c
+}
+
+// Changes gives what differs in another state of the file, as callers see it.
+func (f File) Changes(to File) []Change {
+	var c changes
+	c.text("filename", f.Filename, to.Filename)
+	c.reference("folder_id", f.FolderID, to.FolderID)
+	return c
+}
+
+// Changes gives what differs in another state of the folder, as callers see it.
+func (f Folder) Changes(to Folder) []Change {
+	var c changes
+	c.text("name", f.Name, to.Name)
+	c.reference("parent_id", f.ParentID, to.ParentID)
+	return c
+}

@@ -1,0 +1,230 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestDefinitionRules(t *testing.T) {
+	many := func(n int) (list []Field) {
+		for i := range n {
+			list = append(list, Field{Key: fmt.Sprintf("k%d", i), Label: "L", Type: Text})
+		}
+		return list
+	}
+	options := func(n int) (list []string) {
+		for i := range n {
+			list = append(list, fmt.Sprint(i))
+		}
+		return list
+	}
+	one := func(f Field) []Field { return []Field{f} }
+	for _, row := range []struct {
+		name string
+		defs []Field
+		want string // field: sentence, joined
+	}{
+		{"none", nil, ""},
+		{"all types", []Field{{"a", "A", Text, false, nil}, {"b", "B", Paragraph, true, nil}, {"c", "C", Date, false, nil}, {"d", "D", NumberType, false, nil},
+			{"e", "E", Checkbox, false, nil}, {"f", "F", Dropdown, false, []string{"x"}}, {"g", "G", Multiselect, false, []string{"x", "y"}},
+			{"h", "H", Money, false, nil}, {"i", "I", Email, false, nil}, {"j", "J", Phone, false, nil}, {"k", "K", URL, false, nil}}, ""},
+		{"options of an email", one(Field{"a", "L", Email, false, []string{"x"}}), "custom_fields.0.options: Options belong to a dropdown or a multiselect, not to an email."},
+		{"two hundred", many(MaxFields), ""},
+		{"one more", many(MaxFields + 1), "custom_fields: There must not be more than 200 fields."},
+		{"key of 64", one(Field{Key: "a" + strings.Repeat("_", 63), Label: "L", Type: Text}), ""},
+		{"key of 65", one(Field{Key: "a" + strings.Repeat("_", 64), Label: "L", Type: Text}), `custom_fields.0.key: The key "a` + strings.Repeat("_", 64) + `" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
+		{"key with a line end", one(Field{Key: "a\n", Label: "L", Type: Text}), `custom_fields.0.key: The key "a\n" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
+		{"no key", one(Field{Label: "L", Type: Text}), `custom_fields.0.key: The key "" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
+		{"a field of every order", one(Field{Key: "due_date", Label: "L", Type: Date}), `custom_fields.0.key: The key "due_date" is a field that every record has.`},
+		{"of abstracts only", one(Field{Key: "tax_map", Label: "L", Type: Text}), ""},
+		{"twice", append(many(2), many(1)...), `custom_fields.2.key: The key "k0" is there twice.`},
+		{"no label", one(Field{Key: "a", Label: " ", Type: Text}), "custom_fields.0.label: The label field is required."},
+		{"label of 255", one(Field{Key: "a", Label: strings.Repeat("ß", 255), Type: Text}), ""},
+		{"label of 256", one(Field{Key: "a", Label: strings.Repeat("ß", 256), Type: Text}), "custom_fields.0.label: The label field must not be greater than 255 characters."},
+		{"label of two lines", one(Field{Key: "a", Label: "a\nb", Type: Text}), "custom_fields.0.label: The label field contains invalid characters."},
+		{"type", one(Field{Key: "a", Label: "L", Type: "Text"}), `custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
+		{"options of a text", one(Field{"a", "L", Text, false, []string{"x"}}), "custom_fields.0.options: Options belong to a dropdown or a multiselect, not to a text."},
+		{"no options", one(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown needs options."},
+		{"an empty option", one(Field{"a", "L", Dropdown, false, []string{"x", ""}}), "custom_fields.0.options.1: The option field is required."},
+		{"an option twice", one(Field{"a", "L", Dropdown, false, []string{"Paid", " PAID"}}), `custom_fields.0.options.1: "PAID" is there twice; capital letters make no difference.`},
+		{"many options", one(Field{"a", "L", Dropdown, false, options(MaxOptions)}), ""},
+		{"too many options", one(Field{"a", "L", Multiselect, false, options(MaxOptions + 1)}), "custom_fields.0.options: There must not be more than 500."},
+		{"every fault at once", []Field{{"A", "", "x", false, nil}}, `custom_fields.0.key: The key "A" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.; ` +
+			`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, refused := CheckOrderFields(row.defs)
+			if got := said(refused); got != row.want {
+				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+		})
+	}
+}
+
+func said(f Fields) string {
+	var lines []string
+	for _, field := range f {
+		lines = append(lines, field.Field+": "+strings.Join(field.Sentences, " "))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// What a new vault starts with holds to the rules, and comes out as it went in.
+func TestWorkspaceHoldsToTheRules(t *testing.T) {
+	w := NewWorkspace()
+	if fields, refused := CheckOrderFields(w.OrderFields); len(refused) > 0 || !reflect.DeepEqual(fields, w.OrderFields) {
+		t.Errorf("%v\n%v", refused, fields)
+	}
+	if statuses, refused := CheckStatuses(w.OrderStatuses); len(refused) > 0 || !slices.Equal(statuses, w.OrderStatuses) {
+		t.Errorf("%v, %v", refused, statuses)
+	}
+	for _, template := range w.Templates {
+		made, refused := TemplateDraft{Name: template.Name, Statuses: &template.Statuses, Fields: &template.Fields}.Apply("t", Template{})
+		if len(refused) > 0 || !reflect.DeepEqual(made, template) {
+			t.Errorf("%v\n%+v", refused, made)
+		}
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		list []string
+		want string
+	}{
+		{"good", []string{" active ", "done"}, ""},
+		{"none", nil, "statuses: Orders need at least one status; the first is given to new orders."},
+		{"twice", []string{"Done", "done"}, `statuses.1: "done" is there twice; capital letters make no difference.`},
+		{"too many", make([]string, MaxStatuses+1), "statuses: There must not be more than 100."},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if _, refused := CheckStatuses(row.list); said(refused) != row.want {
+				t.Errorf("got %s", said(refused))
+			}
+		})
+	}
+}
+
+func TestSettleTemplates(t *testing.T) {
+	a, b, c := Template{ID: 1, Name: "A", Default: true}, Template{ID: 2, Name: "B"}, Template{ID: 3, Name: "C", Retired: true}
+	with := func(t Template, change func(*Template)) Template { change(&t); return t }
+	standard := func(t *Template) { t.Default = true }
+	retired := func(t *Template) { t.Retired = true }
+	for _, row := range []struct {
+		name         string
+		list, wanted []Template
+		defaults     string // ids of those that are the default afterwards, of what changes
+		want         string
+	}{
+		{"nothing", []Template{a, b, c}, nil, "", ""},
+		{"a new default", []Template{a, b, c}, []Template{with(b, standard)}, "2", ""},
+		{"the default retired", []Template{a, b}, []Template{with(a, retired)}, "1", "templates.0.retired: " + RetiredDefault},
+		{"another default first", []Template{a, b}, []Template{with(a, retired), with(b, standard)}, "2", ""},
+		{"a retired default", []Template{a, b, c}, []Template{with(c, standard)}, "3", "templates.0.retired: " + RetiredDefault},
+		{"two defaults", []Template{a, b, c}, []Template{with(b, standard), with(Template{Name: "D"}, standard)}, "2 0", "templates.1.default: Only one template can be the default."},
+		{"the first of all", nil, []Template{with(Template{Name: "R"}, retired), {Name: "D"}}, "0", ""},
+		{"none but retired ones", nil, []Template{with(Template{Name: "R"}, retired)}, "", ""},
+		{"a name that is there", []Template{a, b, c}, []Template{{Name: "b"}}, "", `templates.0.name: Another template has the name "b"; capital letters make no difference.`},
+		{"a name of a retired one", []Template{a, b, c}, []Template{{Name: "c"}}, "", ""},
+		{"names change places", []Template{a, b}, []Template{with(a, func(t *Template) { t.Name = "B" }), with(b, func(t *Template) { t.Name = "A" })}, "1", ""},
+		{"a name twice in the file", []Template{a}, []Template{{Name: "X"}, {Name: "x"}}, "", `templates.1.name: Another template has the name "x"; capital letters make no difference.`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			wanted, refused := SettleTemplates(row.list, row.wanted)
+			var defaults []string
+			for _, t := range wanted {
+				if t.Default {
+					defaults = append(defaults, fmt.Sprint(t.ID))
+				}
+			}
+			if got := strings.Join(defaults, " "); got != row.defaults || said(refused) != row.want {
+				t.Errorf("defaults %q; %s", got, said(refused))
+			}
+			if len(wanted) > 0 && len(row.wanted) > 0 && &wanted[0] == &row.wanted[0] {
+				t.Error("the caller's list was written to")
+			}
+		})
+	}
+}
+
+func TestChangesOfATemplate(t *testing.T) {
+	old := Template{ID: 1, Name: "A", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text}, {Key: "b", Label: "B", Type: Text}, {Key: "c", Label: "C", Type: Text}}}
+	now := Template{ID: 1, Name: "A & B", Default: true, Fields: []Field{{Key: "b", Label: "B", Type: Text}, {Key: "a", Label: "A", Type: Dropdown, Options: []string{"x"}}, {Key: "d", Label: "D", Type: Date, Required: true}}}
+	got, err := json.Marshal(TemplateChanges(old, now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `[{"field":"name","from":"A","to":"A \u0026 B"},{"field":"default","from":false,"to":true},{"field":"statuses","from":["New"],"to":null},` +
+		`{"field":"custom_fields.a","from":{"key":"a","label":"A","type":"text"},"to":{"key":"a","label":"A","type":"dropdown","options":["x"]}},` +
+		`{"field":"custom_fields.d","from":null,"to":{"key":"d","label":"D","type":"date","required":true}},` +
+		`{"field":"custom_fields.c","from":{"key":"c","label":"C","type":"text"},"to":null},` +
+		`{"field":"custom_fields","from":["a","b"],"to":["b","a"]}]`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if same := TemplateChanges(old, old); same != nil {
+		t.Errorf("of nothing: %v", same)
+	}
+}
+
+func TestLosses(t *testing.T) {
+	fields := func(f ...Field) Template { return Template{ID: 3, Name: "T", Fields: f} }
+	text, choice := Field{Key: "k", Label: "K", Type: Text}, Field{Key: "k", Label: "K", Type: Dropdown, Options: []string{"x", "y"}}
+	multi := Field{Key: "k", Label: "K", Type: Multiselect, Options: []string{"x", "y"}}
+	as := func(f Field, kind FieldType, options ...string) Field { f.Type, f.Options = kind, options; return f }
+	for _, row := range []struct {
+		name     string
+		old, now Template
+		value    string // of k, JSON; "" for none
+		status   string
+		want     string
+	}{
+		{"a field goes", fields(text), fields(), `"v"`, "", `The field "k" of "T" cannot go: 1 abstract has a value for it.`},
+		{"without a value", fields(text), fields(), ``, "", ``},
+		{"a type changes", fields(text), fields(as(text, Date)), `"v"`, "", `The field "k" of "T" cannot become a date: 1 abstract has a value of type text for it.`},
+		{"text to paragraph", fields(text), fields(as(text, Paragraph)), `"v"`, "", ``},
+		{"paragraph to text", fields(as(text, Paragraph)), fields(text), `"v"`, "", `The field "k" of "T" cannot become a text: 1 abstract has a value of type paragraph for it.`},
+		{"text to email", fields(text), fields(as(text, Email)), `"a@b.co"`, "", `The field "k" of "T" cannot become an email: 1 abstract has a value of type text for it.`},
+		{"number to money", fields(as(text, NumberType)), fields(as(text, Money)), `12.5`, "", `The field "k" of "T" cannot become money: 1 abstract has a value of type number for it.`},
+		{"phone to url", fields(as(text, Phone)), fields(as(text, URL)), `"9855550142"`, "", `The field "k" of "T" cannot become a url: 1 abstract has a value of type phone for it.`},
+		{"money to text", fields(as(text, Money)), fields(text), `"12.50"`, "", ``},
+		{"email to text", fields(as(text, Email)), fields(text), `"a@b.co"`, "", ``},
+		{"phone to paragraph", fields(as(text, Phone)), fields(as(text, Paragraph)), `"9855550142"`, "", ``},
+		{"url to text", fields(as(text, URL)), fields(text), `"http://a.b/"`, "", ``},
+		{"dropdown to text", fields(choice), fields(text), `"x"`, "", ``},
+		{"multiselect to dropdown", fields(multi), fields(choice), `["x"]`, "", `The field "k" of "T" cannot become a dropdown: 1 abstract has a value of type multiselect for it.`},
+		{"an option goes", fields(choice), fields(as(choice, Dropdown, "y")), `"x"`, "", `The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+		{"another option goes", fields(choice), fields(as(choice, Dropdown, "x")), `"x"`, "", ``},
+		{"an option in other letters", fields(choice), fields(as(choice, Dropdown, "X", "y")), `"x"`, "", `The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+		{"an option of several goes", fields(multi), fields(as(multi, Multiselect, "y")), `["y","x"]`, "", `The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+		{"a value nobody can read", fields(multi), fields(as(multi, Multiselect, "y")), `7`, "", `The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+		{"options in another order", fields(choice), fields(as(choice, Dropdown, "y", "x")), `"x"`, "", ``},
+		{"a status goes", Template{Statuses: []string{"New", "Done"}}, Template{Statuses: []string{"New"}}, ``, "Done", `The status "Done" cannot go: 1 abstract is in it.`},
+		{"statuses off", Template{Statuses: []string{"New"}}, Template{}, ``, "New", `The status "New" cannot go: 1 abstract is in it.`},
+		{"statuses off without any", Template{Statuses: []string{"New"}}, Template{}, ``, "", ``},
+		{"label, required, order", fields(text, Field{Key: "l", Type: Text}), fields(Field{Key: "l", Type: Text}, must(text)), `"v"`, "", ``},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			values := Values{}
+			if row.value != "" {
+				values["k"] = json.RawMessage(row.value)
+			}
+			var got []string
+			for _, loss := range Losses(row.old, row.now) {
+				if loss.Hits(values, row.status) {
+					got = append(got, loss.Sentence(1, "abstract"))
+				}
+			}
+			if strings.Join(got, " ") != row.want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	if got := (Loss{Key: "k", From: Text}).Sentence(12, "order"); got != `The field "k" cannot go: 12 orders have a value for it.` {
+		t.Error(got)
+	}
+}

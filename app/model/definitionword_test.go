@@ -1,0 +1,58 @@
+package model
+
+import "testing"
+
+func TestDefinitionWords(t *testing.T) {
+	for _, c := range []struct{ name, field, from, to, want string }{
+		{"a new field", "custom_fields.rush", "null", `{"key":"rush","label":"Rush","type":"dropdown","required":true,"options":["Yes","No"]}`, `+ rush "Rush", dropdown, required: Yes, No`},
+		{"one that goes", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"text"}`, "null", `- rush "Rush", text`},
+		{"one that changes", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"date","required":true}`, `{"key":"rush","label":"Hurry","type":"text"}`, `~ rush: label "Rush" → "Hurry"; date → text; no longer required`},
+		{"other options", "custom_fields.rush", `{"key":"rush","label":"R","type":"dropdown","options":["A","B"]}`, `{"key":"rush","label":"R","type":"dropdown","options":["B","C"]}`, `~ rush: options (+ "C" - "A")`},
+		{"the same options in another order", "custom_fields.rush", `{"key":"rush","label":"R","type":"dropdown","options":["A","B"]}`, `{"key":"rush","label":"R","type":"dropdown","options":["B","A"]}`, `~ rush: options in another order: B, A`},
+		{"another order", "custom_fields", `["a","b"]`, `["b","a"]`, "order of the fields: b, a"},
+		{"statuses", "statuses", `["New"]`, `["New","Done"]`, `statuses: New, Done (+ "Done")`},
+		{"statuses off", "statuses", `["New"]`, `null`, `statuses: off (- "New")`},
+		{"a name", "name", `"A"`, `"B"`, `name: "A" → "B"`},
+		{"what is no field", "custom_fields.rush", "7", "[]", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := (Change{c.field, []byte(c.from), []byte(c.to)}).DefinitionWords(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestNewKeys(t *testing.T) {
+	defs := []Field{{Key: "rush"}, {Key: "rush_2"}}
+	for _, c := range []struct{ label, want string }{
+		{"Tax Status", "tax_status"}, {"  Buyer / Borrower!  ", "buyer_borrower"}, {"Rush", "rush_3"}, {"County", "county_2"}, {"3rd party", "field_3rd_party"},
+		{"日本", "field"}, {"", "field"}, {"_x_", "x"}, {"Ünit", "nit"},
+		{"A label that is so very long that no key of the sixty-four characters could ever hold it", "a_label_that_is_so_very_long_that_no_key_of_the_sixty_four_c"},
+	} {
+		got := AbstractKey(c.label, defs)
+		if got != c.want || !fieldKey.MatchString(got) {
+			t.Errorf("%q: %s, want %s", c.label, got, c.want)
+		}
+	}
+	if got := OrderKey("Due Date", nil); got != "due_date_2" {
+		t.Error(got)
+	}
+}
+
+// Whatever of a template changes, its mark does.
+func TestTemplateMark(t *testing.T) {
+	base := Template{ID: 1, Name: "A", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text}}}
+	seen := map[string]string{base.Mark(): "the first"}
+	for name, change := range map[string]func(*Template){
+		"name": func(t *Template) { t.Name = "B" }, "default": func(t *Template) { t.Default = true }, "retired": func(t *Template) { t.Retired = true },
+		"statuses": func(t *Template) { t.Statuses = nil }, "fields": func(t *Template) { t.Fields = []Field{{Key: "a", Label: "A", Type: Text, Required: true}} },
+	} {
+		other := base
+		change(&other)
+		if twin := seen[other.Mark()]; twin != "" {
+			t.Errorf("%s has the mark of %s", name, twin)
+		}
+		seen[other.Mark()] = name
+	}
+}

@@ -1,0 +1,204 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAbstractDraft(t *testing.T) {
+	template := &Template{ID: 3, Statuses: []string{"New", "Done"}, Fields: []Field{{Key: "kind", Type: Dropdown, Options: []string{"A"}}}}
+	wrong := Input{Form: NotAText}
+	for _, row := range []struct {
+		name     string
+		draft    AbstractDraft
+		template *Template
+		found    bool
+		refused  []string
+	}{
+		{"nothing", AbstractDraft{}, template, true, nil},
+		{"no template at all", AbstractDraft{Custom: Custom{Sent: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}}, nil, true, nil},
+		{"a template that is none", AbstractDraft{TemplateID: Number{Present: true}}, nil, false,
+			[]string{"template_id: The template id field must be an integer."}},
+		{"an unknown template", AbstractDraft{TemplateID: Number{true, true, 9}}, nil, false,
+			[]string{"template_id: The selected template id is invalid."}},
+		{"custom_fields is no map", AbstractDraft{Custom: Custom{Form: CustomNotAMap}}, template, true,
+			[]string{"custom_fields: The custom fields field must be an array."}},
+		{"custom_fields is no JSON", AbstractDraft{Custom: Custom{Form: CustomNotJSON}}, template, true,
+			[]string{"custom_fields: The custom fields field must be a valid JSON string."}},
+		{"custom_fields is no text", AbstractDraft{Custom: Custom{Form: CustomBadString}}, template, true,
+			[]string{"custom_fields: The custom fields field contains invalid characters."}},
+		{"all at once, in the order of the table", AbstractDraft{TemplateID: Number{true, true, 0}, Custom: Custom{Form: CustomNotJSON},
+			PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong}, TaxMap: wrong, NotFile: true}, nil, false,
+			[]string{"template_id: The selected template id is invalid.", "custom_fields: The custom fields field must be a valid JSON string.",
+				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
+				"state: The state field must be a string.", "tax_map: The tax map field must be a string.", "files: The files field must be a file."}},
+		{"custom fields come last", AbstractDraft{Custom: Custom{Sent: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}, TaxMap: wrong, NotFile: true},
+			template, true, []string{"tax_map: The tax map field must be a string.", "files: The files field must be a file.",
+				"custom_fields.kind: The selected kind is invalid."}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, refused := row.draft.Check(row.template, row.found, Rules{})
+			wantTold(t, refused, row.refused...)
+		})
+	}
+	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{Given(" 1 Main St "), Given("Troy"), Given("Rensselaer"), Given("NY")}, TaxMap: Given("12-3")}.Check(template, true, Rules{})
+	if a.TemplateID != 3 || a.Status != "New" || a.Property != (Property{"1 Main St", "Troy", "Rensselaer", "NY"}) || a.TaxMap != "12-3" {
+		t.Errorf("made %+v", a)
+	}
+	a, _ = AbstractDraft{}.Check(&Template{ID: 4}, true, Rules{})
+	if a.Status != "" || a.TemplateID != 4 {
+		t.Errorf("statuses off: %+v", a)
+	}
+}
+
+func TestOrderDraft(t *testing.T) {
+	wrong := Input{Form: NotAText}
+	defs := []Field{{Key: "note", Type: Text}, {Key: "fee", Type: NumberType}}
+	for _, row := range []struct {
+		name    string
+		draft   OrderDraft
+		refused []string
+		message string
+	}{
+		{"least", OrderDraft{Number: Given("A-1")}, nil, ""},
+		{"nothing", OrderDraft{}, []string{"order_number: The order number field is required."}, "The order number field is required."},
+		{"blanks", OrderDraft{Number: Given(" \t")}, []string{"order_number: The order number field is required."}, "The order number field is required."},
+		{"a number is no string, and not missing too", OrderDraft{Number: wrong}, []string{"order_number: The order number field must be a string."},
+			"The order number field must be a string."},
+		{"all at once, in the order of the table", OrderDraft{DueDate: wrong, PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong},
+			Custom: Custom{Form: CustomNotAMap}},
+			[]string{"order_number: The order number field is required.", "due_date: The due date field must match the format Y-m-d.",
+				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
+				"state: The state field must be a string.", "custom_fields: The custom fields field must be an array."},
+			"The order number field is required. (and 6 more errors)"},
+		{"custom fields in order of definition", OrderDraft{Custom: Custom{Sent: map[string]json.RawMessage{"fee": json.RawMessage(`"x"`), "note": json.RawMessage(`{}`)}}},
+			[]string{"order_number: The order number field is required.", "custom_fields.note: The note field must be a string.", "custom_fields.fee: The fee field must be a number."},
+			"The order number field is required. (and 2 more errors)"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, refused := row.draft.Check(defs, Rules{})
+			wantTold(t, refused, row.refused...)
+			var e *Error
+			if err := refused.Err(); errors.As(err, &e) && e.Message != row.message || err == nil && row.message != "" {
+				t.Errorf("message %v, want %s", err, row.message)
+			}
+		})
+	}
+	o, refused := OrderDraft{Number: Given(" A-1 "), DueDate: Given("2026-06-15")}.Check(defs, Rules{})
+	if len(refused) > 0 || o.Number != "A-1" || o.DueDate != "2026-06-15" {
+		t.Errorf("made %+v, %v", o, refused)
+	}
+}
+
+func TestFolderDraft(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		draft   FolderDraft
+		known   bool
+		parent  uint64
+		refused []string
+	}{
+		{"at the root", FolderDraft{Name: Given("Plats")}, false, 0, nil},
+		{"in another", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, 7}}, true, 7, nil},
+		{"unknown parent", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, 7}}, false, 0, []string{"parent_id: The selected parent id is invalid."}},
+		{"parent 0", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, 0}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
+		{"negative parent", FolderDraft{Name: Given("Plats"), ParentID: Number{true, true, -1}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
+		{"parent is no integer", FolderDraft{Name: Given("Plats"), ParentID: Number{Present: true}}, true, 0, []string{"parent_id: The parent id field must be an integer."}},
+		{"nothing", FolderDraft{ParentID: Number{Present: true}}, false, 0,
+			[]string{"name: The name field is required.", "parent_id: The parent id field must be an integer."}},
+		{"a name of another type is not missing too", FolderDraft{Name: Input{Form: NotAText}}, false, 0, []string{"name: The name field must be a string."}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			folder, refused := row.draft.Check(row.known)
+			wantTold(t, refused, row.refused...)
+			if folder.ParentID != row.parent {
+				t.Errorf("parent %d, want %d", folder.ParentID, row.parent)
+			}
+		})
+	}
+}
+
+func TestUploadDraft(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		draft       UploadDraft
+		sent, known bool
+		folder      uint64
+		refused     []string
+	}{
+		{"into no folder", UploadDraft{}, true, false, 0, nil},
+		{"into a folder", UploadDraft{FolderID: Number{true, true, 2}}, true, true, 2, nil},
+		{"nothing sent", UploadDraft{}, false, false, 0, []string{"files: The files field is required."}},
+		{"no file", UploadDraft{NotFile: true}, false, false, 0, []string{"files: The files field must be a file."}},
+		{"both, in the order of the table", UploadDraft{FolderID: Number{true, true, 2}}, false, false, 0,
+			[]string{"files: The files field is required.", "folder_id: The selected folder id is invalid."}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			folder, refused := row.draft.Check(row.sent, row.known)
+			wantTold(t, refused, row.refused...)
+			if folder != row.folder {
+				t.Errorf("folder %d, want %d", folder, row.folder)
+			}
+		})
+	}
+}
+
+func TestKeyDraft(t *testing.T) {
+	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	later := now.Add(time.Microsecond)
+	for _, row := range []struct {
+		name      string
+		draft     KeyDraft
+		abilities string
+		refused   []string
+	}{
+		{"least", KeyDraft{Name: " intake "}, "api:v1", nil},
+		{"abilities, sorted once each", KeyDraft{Name: "x", Abilities: []string{"metrics", "events", "metrics"}}, "events metrics", nil},
+		{"later", KeyDraft{Name: "x", ExpiresAt: &later}, "api:v1", nil},
+		{"no name", KeyDraft{Name: " "}, "api:v1", []string{"name: The name field is required."}},
+		{"long name", KeyDraft{Name: strings.Repeat("é", 256)}, "api:v1", []string{"name: The name field must not be greater than 255 characters."}},
+		{"control characters", KeyDraft{Name: "a\x1b[31m"}, "api:v1", []string{"name: The name field contains invalid characters."}},
+		{"not UTF-8", KeyDraft{Name: "\xff"}, "api:v1", []string{"name: The name field contains invalid characters."}},
+		{"unknown ability, said once", KeyDraft{Name: "x", Abilities: []string{"root", "admin"}}, "admin root", []string{"abilities: The selected ability is invalid."}},
+		{"expires now", KeyDraft{Name: "x", ExpiresAt: &now}, "api:v1", []string{"expires_at: The expires at field must be a date after now."}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			sent := strings.Join(row.draft.Abilities, " ")
+			key, refused := row.draft.Check(now)
+			wantTold(t, refused, row.refused...)
+			if got := strings.Join(key.Abilities, " "); got != row.abilities {
+				t.Errorf("abilities %s, want %s", got, row.abilities)
+			}
+			if strings.Join(row.draft.Abilities, " ") != sent {
+				t.Error("the draft was changed")
+			}
+		})
+	}
+}
+
+func TestKeyLive(t *testing.T) {
+	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	before, after := now.Add(-time.Microsecond), now.Add(time.Microsecond)
+	for _, row := range []struct {
+		name string
+		key  Key
+		want bool
+	}{
+		{"for ever", Key{}, true},
+		{"until later", Key{ExpiresAt: &after}, true},
+		{"until now", Key{ExpiresAt: &now}, false},
+		{"until before", Key{ExpiresAt: &before}, false},
+		{"revoked", Key{RevokedAt: &before}, false},
+		{"revoked in time to come", Key{RevokedAt: &after}, false},
+		{"revoked, not expired", Key{RevokedAt: &before, ExpiresAt: &after}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := row.key.Live(now); got != row.want {
+				t.Errorf("live %v", got)
+			}
+		})
+	}
+}

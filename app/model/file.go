@@ -1,0 +1,176 @@
+package model
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// File is one stored document. Its bytes live under Digest; Filename is a label
+// and never becomes a path.
+type File struct {
+	ID         uint64    `json:"id"`
+	Filename   string    `json:"filename"`
+	MIME       string    `json:"mime"`
+	Pages      *int      `json:"pages,omitempty"` // PDF pages, TIFF images
+	Size       int64     `json:"size"`            // bytes
+	Digest     string    `json:"digest"`          // SHA-256, lower-case hex
+	FolderID   uint64    `json:"folder_id,omitempty"`
+	AbstractID uint64    `json:"abstract_id,omitempty"`
+	Retained   bool      `json:"retained,omitempty"` // was on an abstract that is purged by now, long enough to be kept like it
+	Processing bool      `json:"processing,omitempty"`
+	Failure    string    `json:"failure,omitempty"`    // why it has no picture or text that it should have
+	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until its processing has counted them
+	Version    uint64    `json:"version"`
+	CreatedAt  time.Time `json:"created_at"`
+	Trashed    *Trashed  `json:"trashed,omitempty"`
+}
+
+// Type is the extension as sent, lower-cased (API.md, "Files").
+func (f File) Type() string {
+	at := strings.LastIndexByte(f.Filename, '.')
+	return strings.ToLower(f.Filename[at+1:])
+}
+
+// extension is how the name ends, with its dot; "" without one.
+func (f File) extension() string {
+	if at := strings.LastIndexByte(f.Filename, '.'); at >= 0 {
+		return f.Filename[at:]
+	}
+	return ""
+}
+
+// Renamed is the name that somebody means who typed one: the extension says what the
+// document is and stays, whether it was typed or not. Of blanks it is "", which Check refuses.
+func (f File) Renamed(typed string) string {
+	typed = strings.TrimSpace(typed)
+	if typed == "" || extensionKind(File{Filename: typed}.Type()) == extensionKind(f.Type()) && strings.Contains(typed, ".") {
+		return typed
+	}
+	return typed + f.extension()
+}
+
+// Kind is what people call its type.
+func (f File) Kind() string {
+	switch ext := f.Type(); ext {
+	case "jpg", "jpeg":
+		return "JPEG"
+	case "tif", "tiff":
+		return "TIFF"
+	case "doc", "docx":
+		return "Word"
+	case "xls", "xlsx":
+		return "Excel"
+	case "ppt", "pptx":
+		return "PowerPoint"
+	case "txt":
+		return "Text"
+	default:
+		return strings.ToUpper(ext)
+	}
+}
+
+// MIMEPDF is the type of a PDF document.
+const MIMEPDF = "application/pdf"
+
+// Drawn reports a kind whose pages are shown as pictures; the others are shown as text.
+func (f File) Drawn() bool { return f.MIME == MIMEPDF || strings.HasPrefix(f.MIME, "image/") }
+
+// Pictured reports whether there is a picture of it: its kind has some, and its
+// processing has come to a good end.
+func (f File) Pictured() bool { return f.Drawn() && !f.Processing && f.Failure == "" }
+
+// PageCount is the number of its pages; 0 where there are none to count.
+func (f File) PageCount() int {
+	if f.Pages == nil {
+		return 0
+	}
+	return *f.Pages
+}
+
+// Unsearchable reports a document that has no text at all, as far as is known: a picture
+// has none, whenever it was uploaded.
+func (f File) Unsearchable() bool {
+	if f.Processing {
+		return false
+	}
+	if f.TextPages == nil {
+		return f.Drawn() && f.MIME != MIMEPDF
+	}
+	return *f.TextPages == 0
+}
+
+// UnsearchablePages is how many pages of a document with text have none; 0 where no one
+// counted them.
+func (f File) UnsearchablePages() int {
+	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {
+		return 0
+	}
+	return max(f.PageCount()-*f.TextPages, 0)
+}
+
+// FileFailure is a file that was refused, and why.
+type FileFailure struct{ Filename, Reason string }
+
+// Task is a file that waits for its processing.
+type Task struct {
+	Seq      uint64    `json:"seq"`
+	FileID   uint64    `json:"file_id"`
+	Owner    string    `json:"owner,omitempty"` // whose work it is; owners take turns
+	Attempts int       `json:"attempts,omitempty"`
+	At       time.Time `json:"at"` // when it is due
+}
+
+// FilePatch is a change of a file as it arrived: only what is Present of it.
+type FilePatch struct {
+	Filename Sent[Input] // cleaned already, as the name of an upload is
+	FolderID Sent[Number]
+}
+
+// Check applies the change to the file as it is. Known says whether the folder that
+// the change names is there.
+func (p FilePatch) Check(old File, known bool) (File, Fields) {
+	var f Fields
+	file := old
+	if p.Filename.Present {
+		file.Filename = f.filename("filename", p.Filename.Value, old)
+	}
+	const field = "folder_id"
+	if old.AbstractID != 0 && p.FolderID.Present && p.FolderID.Value.Present {
+		f.Add(field, "A document of an abstract cannot be in a folder.")
+		return file, f
+	}
+	file.FolderID = f.changedReference(field, p.FolderID, old.FolderID, known)
+	return file, f
+}
+
+// filename is a label for the same bytes: its extension says what they are. Unlike
+// other lines it keeps its blanks (API.md, "Multipart bodies").
+func (f *Fields) filename(field string, in Input, old File) string {
+	name := in.Value
+	switch {
+	case in.Form == NotAText:
+		f.Add(field, notString(field))
+	case in.Form == Missing || strings.TrimSpace(name) == "":
+		f.Add(field, required(field))
+	case name == old.Filename:
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
+		f.Add(field, badCharacters(field))
+	case len(name) > MaxName:
+		f.Add(field, tooLong(field, MaxName))
+	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Type()) != extensionKind(old.Type()):
+		f.Add(field, "The "+spoken(field)+" must keep its ."+old.Type()+" extension.")
+	}
+	return name
+}
+
+// extensionKind is one for two extensions of one kind (API.md, "Files").
+func extensionKind(ext string) string {
+	switch ext {
+	case "jpeg":
+		return "jpg"
+	case "tiff":
+		return "tif"
+	}
+	return ext
+}

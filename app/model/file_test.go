@@ -1,0 +1,79 @@
+package model
+
+import "testing"
+
+func TestFileRenamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, typed, want string }{
+		{"Deed.pdf", "Plat", "Plat.pdf"},
+		{"Deed.pdf", " Plat.pdf ", "Plat.pdf"},
+		{"Deed.pdf", "Plat.PDF", "Plat.PDF"},
+		{"Deed.PDF", "Plat", "Plat.PDF"},
+		{"Deed.pdf", "Book 1022.311", "Book 1022.311.pdf"},
+		{"Deed.pdf", "Plat.docx", "Plat.docx.pdf"},
+		{"Deed.pdf", "pdf", "pdf.pdf"},
+		{"Scan.jpg", "Photo.jpeg", "Photo.jpeg"},
+		{"Scan.tiff", "Photo.tif", "Photo.tif"},
+		{"Deed.pdf", " \t", ""},
+	} {
+		if got := (File{Filename: c.name}).Renamed(c.typed); got != c.want {
+			t.Errorf("%s as %q: %q, want %q", c.name, c.typed, got, c.want)
+		}
+	}
+}
+
+func TestFileKind(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Deed 1.2.pdf": "PDF", "a.JPEG": "JPEG", "a.docx": "Word", "a.xls": "Excel", "a.pptx": "PowerPoint", "a.txt": "Text", ".tif": "TIFF", "bare": "BARE", "": "",
+	} {
+		if got := (File{Filename: name}).Kind(); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestFilePictured(t *testing.T) {
+	t.Parallel()
+	pages := 3
+	for _, c := range []struct {
+		file  File
+		drawn bool
+		there bool
+		pages int
+	}{
+		{File{MIME: MIMEPDF, Pages: &pages}, true, true, 3},
+		{File{MIME: "image/tiff"}, true, true, 0},
+		{File{MIME: "image/png", Processing: true}, true, false, 0},
+		{File{MIME: MIMEPDF, Failure: "It is damaged."}, true, false, 0},
+		{File{MIME: "text/plain"}, false, false, 0},
+	} {
+		if f := c.file; f.Drawn() != c.drawn || f.Pictured() != c.there || f.PageCount() != c.pages {
+			t.Errorf("%+v: %v, %v, %d", f, f.Drawn(), f.Pictured(), f.PageCount())
+		}
+	}
+}
+
+// Documents that were uploaded before pages with text were counted.
+func TestUnsearchable(t *testing.T) {
+	t.Parallel()
+	some, none, three := 1, 0, 3
+	for _, row := range []struct {
+		name  string
+		file  File
+		want  bool
+		pages int
+	}{
+		{"an old PDF", File{MIME: MIMEPDF, Pages: &three}, false, 0},
+		{"an old picture", File{MIME: "image/tiff", Pages: &three}, true, 0},
+		{"an old letter", File{MIME: "text/plain"}, false, 0},
+		{"a scan", File{MIME: MIMEPDF, Pages: &three, TextPages: &none}, true, 0},
+		{"a scan that is processed again", File{MIME: MIMEPDF, Pages: &three, TextPages: &none, Processing: true}, false, 0},
+		{"partly scanned", File{MIME: MIMEPDF, Pages: &three, TextPages: &some}, false, 2},
+		{"a letter", File{MIME: "text/plain", TextPages: &some}, false, 0},
+	} {
+		if got, pages := row.file.Unsearchable(), row.file.UnsearchablePages(); got != row.want || pages != row.pages {
+			t.Errorf("%s: got %t, %d pages, want %t, %d", row.name, got, pages, row.want, row.pages)
+		}
+	}
+}

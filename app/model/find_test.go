@@ -1,0 +1,101 @@
+package model
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestPlainAndSqueezed(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"":                       {"", ""},
+		" - / ":                  {"", ""},
+		"12-34-567":              {"12 34 567", "1234567"},
+		"12.34-5/67A":            {"12 34 5 67a", "1234567a"},
+		"  12  Elm St.,  Troy ":  {"12 elm st troy", "12elmsttroy"},
+		"O'Neil Rd":              {"oneil rd", "oneilrd"},
+		"Doña Ana #7":            {"doña ana 7", "doñaana7"},
+		"STRASSE straße":         {"strasse strasse", "strassestrasse"},
+		"caf\xe9 7":              {"caf 7", "caf7"},
+		"10½ Main":               {"10½ main", "10½main"},
+		"\u00a012\u2013A\u2028b": {"12 a b", "12ab"},
+	} {
+		if got := [2]string{Plain(text), Squeezed(text)}; got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestHeadings(t *testing.T) {
+	number := Values{"file_number": json.RawMessage(`"26-0017"`), "parcel_id": json.RawMessage(`"9-9"`)}
+	elm := Property{Address: "12 Elm St", City: "Troy", County: "Rensselaer", State: "NY"}
+	for _, row := range []struct {
+		name           string
+		abstract       Abstract
+		heading, under string
+	}{
+		{"nothing", Abstract{}, "", ""},
+		{"a file number", Abstract{Custom: number, TaxMap: "1-2-3", Property: elm}, "26-0017", "12 Elm St, Troy, Rensselaer County, NY · 1-2-3"},
+		{"a file number that is a number", Abstract{Custom: Values{"file_number": json.RawMessage(`26.50`)}}, "26.50", ""},
+		{"a list for a file number", Abstract{Custom: Values{"file_number": json.RawMessage(`["a"]`)}, TaxMap: "1-2-3"}, "1-2-3", ""},
+		{"an address", Abstract{Property: elm, TaxMap: "1-2-3"}, "12 Elm St, Troy, Rensselaer County, NY", "1-2-3"},
+		{"a county in full", Abstract{Property: Property{County: "Orleans Parish", State: "LA"}}, "Orleans Parish, LA", ""},
+		{"a parcel among the fields", Abstract{Custom: Values{"parcel_id": json.RawMessage(`"9-9"`)}}, "9-9", ""},
+	} {
+		if heading, under := row.abstract.Heading(), row.abstract.Under(); heading != row.heading || under != row.under {
+			t.Errorf("%s: %q, %q", row.name, heading, under)
+		}
+	}
+	if o := (Order{Property: elm, Custom: number}); o.Under() != "12 Elm St, Troy, Rensselaer County, NY · 9-9" {
+		t.Errorf("under an order: %q", o.Under())
+	}
+}
+
+// Each state has its own word for a county.
+func TestCountyNamed(t *testing.T) {
+	for want, p := range map[string]Property{
+		"Rensselaer County, NY":         {County: "Rensselaer", State: "NY"},
+		"Terrebonne Parish, LA":         {County: "Terrebonne", State: "LA"},
+		"Orleans Parish, Louisiana":     {County: "Orleans", State: "Louisiana"},
+		"St. Tammany Parish, la":        {County: "St. Tammany Parish", State: "la"},
+		"Kenai Peninsula Borough, AK":   {County: "Kenai Peninsula", State: "AK"},
+		"City and Borough of Juneau":    {County: "City and Borough of Juneau"},
+		"Nome Census Area, AK":          {County: "Nome Census Area", State: "AK"},
+		"Municipality of Anchorage, AK": {County: "Municipality of Anchorage", State: "AK"},
+		"Caddo County, OK":              {County: "Caddo", State: "OK"},
+		"LA":                            {State: "LA"},
+		"":                              {},
+	} {
+		if got := p.Line(); got != want {
+			t.Errorf("%+v: %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestOpenOrders(t *testing.T) {
+	for status, open := range map[string]bool{
+		"": true, "active": true, "on_hold": true, "In Search": true, "Not completed": true, "Complete search needed": true, "Doneness": true,
+		"completed": false, "COMPLETED": false, " cancelled ": false, "Canceled": false, "Closed": false, "Cancelled (by client)": false, "Completed - billed": false, "done/invoiced": false, "Void": false,
+	} {
+		if o := (Order{Status: status}); o.Open() != open {
+			t.Errorf("%q: open %v", status, o.Open())
+		}
+	}
+}
+
+// FuzzPlain: forms are forms of themselves, and hold no byte that ends a key.
+func FuzzPlain(f *testing.F) {
+	f.Add("12-34 Elm, İ ß\xff\x00")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, form := range []func(string) string{Plain, Squeezed} {
+			once := form(text)
+			if form(once) != once {
+				t.Errorf("%q: %q, then %q", text, once, form(once))
+			}
+			for i := range len(once) {
+				if once[i] == 0 || once[i] == 0xFF {
+					t.Errorf("%q: %q", text, once)
+				}
+			}
+		}
+	})
+}

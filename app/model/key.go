@@ -1,0 +1,78 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The abilities a key may have (API.md, "Keys").
+const (
+	AbilityAPI     = "api:v1"      // all of /v1
+	AbilityRead    = "api:v1:read" // GET and HEAD of /v1
+	AbilityEvents  = "events"
+	AbilityMetrics = "metrics"
+)
+
+// Abilities lists every ability.
+func Abilities() []string {
+	return []string{AbilityAPI, AbilityRead, AbilityEvents, AbilityMetrics}
+}
+
+// Key is an API key as kept: a hash, never the key itself.
+type Key struct {
+	ID         uint64     `json:"id"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix"` // the first characters, to recognise it by
+	Hash       string     `json:"hash"`   // SHA-256 of the whole key, lower-case hex
+	Abilities  []string   `json:"abilities"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	UseCount   uint64     `json:"use_count,omitempty"`
+	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
+	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
+}
+
+// Live reports whether the key opens anything at the given time.
+func (k Key) Live(now time.Time) bool {
+	return k.RevokedAt == nil && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
+}
+
+// KeyDraft is a key that an administrator asks for; no abilities means api:v1.
+type KeyDraft struct {
+	Name      string
+	Abilities []string
+	ExpiresAt *time.Time
+}
+
+// Check applies the rules of a new key.
+func (d KeyDraft) Check(now time.Time) (Key, Fields) {
+	var f Fields
+	k := Key{Name: strings.TrimSpace(d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
+	switch {
+	case k.Name == "":
+		f.Add("name", required("name"))
+	case !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, isControl):
+		f.Add("name", badCharacters("name"))
+	case utf8.RuneCountInString(k.Name) > MaxName:
+		f.Add("name", tooLong("name", MaxName))
+	}
+	if len(k.Abilities) == 0 {
+		k.Abilities = []string{AbilityAPI}
+	}
+	slices.Sort(k.Abilities)
+	k.Abilities = slices.Compact(k.Abilities)
+	for _, a := range k.Abilities {
+		if !slices.Contains(Abilities(), a) {
+			f.Add("abilities", notSelectable("ability"))
+			break
+		}
+	}
+	if k.ExpiresAt != nil && !k.ExpiresAt.After(now) {
+		f.Add("expires_at", "The expires at field must be a date after now.")
+	}
+	return k, f
+}
+
+func isControl(r rune) bool { return r < 0x20 || r == 0x7f }

@@ -1,0 +1,34 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// The length of a password, in bytes (PROMISES.md, "its length capped").
+const (
+	LeastPassword = 10
+	MostPassword  = 1024
+)
+
+// CheckPassword applies the rules of a password; how hard it is to guess is judged by
+// secret.Weak. It is taken byte by byte as it was typed: nothing is trimmed or normalized.
+func CheckPassword(password string) Fields {
+	var f Fields
+	checkPassword(&f, password)
+	return f
+}
+
+func checkPassword(f *Fields, password string) {
+	switch {
+	case password == "":
+		f.Add("password", required("password"))
+	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
+		f.Add("password", badCharacters("password"))
+	case len(password) < LeastPassword:
+		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", LeastPassword))
+	case len(password) > MostPassword:
+		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MostPassword))
+	}
+}

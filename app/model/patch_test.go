@@ -1,0 +1,264 @@
+package model
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	cleared = Send(Input{})
+	noText  = Send(Input{Form: NotAText})
+)
+
+func send(text string) Sent[Input] { return Send(Given(text)) }
+func sendID(n int64) Sent[Number]  { return Send(Number{true, true, n}) }
+func sendIDs(ids ...int64) Sent[Numbers] {
+	n := Numbers{Array: true}
+	for _, id := range ids {
+		n.Items = append(n.Items, Number{true, true, id})
+	}
+	return Send(n)
+}
+
+// customOf is custom_fields as JSON says.
+func customOf(text string) Sent[Custom] {
+	sent := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(text), &sent); err != nil {
+		panic(err)
+	}
+	return Send(Custom{Sent: sent})
+}
+
+// became writes changes as "field from to" lines.
+func became(changes []Change) (lines []string) {
+	for _, c := range changes {
+		lines = append(lines, c.Field+" "+string(c.From)+" "+string(c.To))
+	}
+	return lines
+}
+
+func wantBecame(t *testing.T, changes []Change, want ...string) {
+	t.Helper()
+	if got := became(changes); !slices.Equal(got, want) {
+		t.Errorf("changes\n got %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
+}
+
+func searched() (Abstract, *Template) {
+	template := &Template{ID: 3, Statuses: []string{"New", "Done"}, Retired: true, Fields: []Field{
+		{Key: "kind", Type: Dropdown, Options: []string{"A", "B"}}, {Key: "owner", Type: Text, Required: true}, {Key: "rush", Type: Checkbox},
+		{Key: "run", Type: Multiselect, Options: []string{"X", "Y"}}, {Key: "was", Type: Dropdown, Options: []string{"now"}},
+	}}
+	return Abstract{ID: 1, TemplateID: 3, Status: "New", Property: Property{"1 Main St", "Troy", "Rensselaer", "NY"}, TaxMap: "12-3",
+		Custom: Values{"kind": json.RawMessage(`"A"`), "owner": json.RawMessage(`"Doe"`), "lost": json.RawMessage(`"kept"`), "was": json.RawMessage(`"before"`)},
+		Files:  []uint64{4, 7, 9}, Version: 5}, template
+}
+
+func TestAbstractPatch(t *testing.T) {
+	old, template := searched()
+	for _, row := range []struct {
+		name    string
+		patch   AbstractPatch
+		changes []string
+	}{
+		{"nothing sent", AbstractPatch{}, nil},
+		{"one field", AbstractPatch{PropertyPatch: PropertyPatch{City: send(" Albany ")}}, []string{`city "Troy" "Albany"`}},
+		{"null clears", AbstractPatch{PropertyPatch: PropertyPatch{Address: cleared, County: cleared}, TaxMap: cleared},
+			[]string{`address "1 Main St" null`, `county "Rensselaer" null`, `tax_map "12-3" null`}},
+		{"blanks clear", AbstractPatch{PropertyPatch: PropertyPatch{State: send(" ")}}, []string{`state "NY" null`}},
+		{"the same value", AbstractPatch{PropertyPatch: PropertyPatch{State: send("NY ")}, Status: send("New")}, nil},
+		{"status", AbstractPatch{Status: send("Done")}, []string{`status "New" "Done"`}},
+		{"its own template", AbstractPatch{TemplateID: sendID(3)}, nil},
+		{"files in another order", AbstractPatch{Files: sendIDs(9, 4, 7)}, []string{`files [4,7,9] [9,4,7]`}},
+		{"files in the same order", AbstractPatch{Files: sendIDs(4, 7, 9)}, nil},
+		{"custom fields merge", AbstractPatch{Custom: customOf(`{"kind":"B","rush":true}`)},
+			[]string{`custom_fields.kind "A" "B"`, `custom_fields.rush null true`}},
+		{"null takes a key away", AbstractPatch{Custom: customOf(`{"kind":null}`)}, []string{`custom_fields.kind "A" null`}},
+		{"so does an empty text", AbstractPatch{Custom: customOf(`{"kind":""}`)}, []string{`custom_fields.kind "A" null`}},
+		{"so does an empty list", AbstractPatch{Custom: customOf(`{"kind":[]}`)}, []string{`custom_fields.kind "A" null`}},
+		{"an empty map changes nothing", AbstractPatch{Custom: customOf(`{}`)}, nil},
+		{"an unknown key is ignored", AbstractPatch{Custom: customOf(`{"zz":"1"}`)}, nil},
+		{"a key the template lost is not reached", AbstractPatch{Custom: customOf(`{"lost":"x"}`)}, nil},
+		{"a value the options lost may come back as it is", AbstractPatch{Custom: customOf(`{"was": "before"}`)}, nil},
+		{"null takes all away", AbstractPatch{Custom: Send(Custom{Form: CustomNull})},
+			[]string{`custom_fields.kind "A" null`, `custom_fields.lost "kept" null`, `custom_fields.owner "Doe" null`, `custom_fields.was "before" null`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			now, refused := row.patch.Check(old, template, Rules{})
+			wantTold(t, refused)
+			wantBecame(t, old.Changes(now), row.changes...)
+			again, _ := searched()
+			if !reflect.DeepEqual(old, again) {
+				t.Errorf("the abstract itself was changed: %+v", old)
+			}
+		})
+	}
+}
+
+func TestAbstractPatchRefused(t *testing.T) {
+	old, template := searched()
+	const noFiles, notSelected = "files: The selected files is invalid.", "status: The selected status is invalid."
+	for _, row := range []struct {
+		name    string
+		patch   AbstractPatch
+		rules   Rules
+		refused []string
+	}{
+		{"another template", AbstractPatch{TemplateID: sendID(4)}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
+		{"no template", AbstractPatch{TemplateID: Send(Number{})}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
+		{"a template below zero", AbstractPatch{TemplateID: sendID(-3)}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
+		{"a template that is none", AbstractPatch{TemplateID: Send(Number{Present: true})}, Rules{}, []string{"template_id: The template id field must be an integer."}},
+		{"an unknown status", AbstractPatch{Status: send("new")}, Rules{}, []string{notSelected}},
+		{"a status of another type", AbstractPatch{Status: noText}, Rules{}, []string{"status: The status field must be a string."}},
+		{"no status", AbstractPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}},
+		{"a file too few", AbstractPatch{Files: sendIDs(4, 7)}, Rules{}, []string{noFiles}},
+		{"a file too many", AbstractPatch{Files: sendIDs(4, 7, 9, 10)}, Rules{}, []string{noFiles}},
+		{"a file twice", AbstractPatch{Files: sendIDs(4, 7, 7)}, Rules{}, []string{noFiles}},
+		{"another's file", AbstractPatch{Files: sendIDs(4, 7, 8)}, Rules{}, []string{noFiles}},
+		{"a file below zero", AbstractPatch{Files: sendIDs(4, 7, -9)}, Rules{}, []string{noFiles}},
+		{"a file that is no number", AbstractPatch{Files: Send(Numbers{Array: true, Items: []Number{{Present: true}}})}, Rules{}, []string{noFiles}},
+		{"no files", AbstractPatch{Files: sendIDs()}, Rules{}, []string{noFiles}},
+		{"files are no list", AbstractPatch{Files: Send(Numbers{})}, Rules{}, []string{"files: The files field must be an array."}},
+		{"custom_fields is no map", AbstractPatch{Custom: Send(Custom{Form: CustomNotAMap})}, Rules{}, []string{"custom_fields: The custom fields field must be an array."}},
+		{"outside the options", AbstractPatch{Custom: customOf(`{"kind":"C"}`)}, Rules{}, []string{"custom_fields.kind: The selected kind is invalid."}},
+		{"a required one cleared", AbstractPatch{Custom: customOf(`{"owner":null}`)}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
+		{"all cleared", AbstractPatch{Custom: Send(Custom{Form: CustomNull})}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
+		{"all at once, in the order of the table", AbstractPatch{TemplateID: sendID(4), Status: send("x"), Custom: customOf(`{"run":"Z","kind":1}`),
+			PropertyPatch: PropertyPatch{noText, noText, noText, noText}, TaxMap: noText, Files: sendIDs()}, Rules{},
+			[]string{"template_id: The template id field cannot be changed.", notSelected, "address: The address field must be a string.",
+				"city: The city field must be a string.", "county: The county field must be a string.", "state: The state field must be a string.",
+				"tax_map: The tax map field must be a string.", noFiles, "custom_fields.kind: The selected kind is invalid.", "custom_fields.run: The selected run is invalid."}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, refused := row.patch.Check(old, template, row.rules)
+			wantTold(t, refused, row.refused...)
+		})
+	}
+}
+
+// What was not sent is not judged, whatever it is by now.
+func TestPatchJudgesWhatWasSent(t *testing.T) {
+	old, template := searched()
+	delete(old.Custom, "owner")
+	old.Status = "Gone"
+	now, refused := AbstractPatch{TaxMap: send("9"), Status: send("Gone"), Custom: customOf(`{"kind":"B"}`)}.Check(old, template, Rules{EnforceRequired: true})
+	wantTold(t, refused)
+	wantBecame(t, old.Changes(now), `tax_map "12-3" "9"`, `custom_fields.kind "A" "B"`)
+	old.Status, old.TemplateID = "", 0
+	_, refused = AbstractPatch{Status: send("New")}.Check(old, nil, Rules{})
+	wantTold(t, refused, "status: The selected status is invalid.")
+	now, refused = AbstractPatch{Status: cleared, TemplateID: Send(Number{}), Custom: customOf(`{"kind":"Z"}`)}.Check(old, nil, Rules{})
+	wantTold(t, refused)
+	if !maps.EqualFunc(now.Custom, old.Custom, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+		t.Errorf("custom fields without a template: %s", now.Custom)
+	}
+}
+
+func TestOrderPatch(t *testing.T) {
+	defs := []Field{{Key: "note", Type: Text, Required: true}, {Key: "fee", Type: NumberType}}
+	statuses := []string{"active", "done"}
+	old := Order{Number: "A-1", Status: "active", DueDate: "2026-06-15", Property: Property{City: "Troy"}, Custom: Values{"note": json.RawMessage(`"x"`), "fee": json.RawMessage(`1.50`)}}
+	for _, row := range []struct {
+		name    string
+		patch   OrderPatch
+		rules   Rules
+		refused []string
+		changes []string
+	}{
+		{"nothing sent", OrderPatch{}, Rules{EnforceRequired: true}, nil, nil},
+		{"all there is", OrderPatch{Number: send("a-1"), Status: send("done"), DueDate: cleared, PropertyPatch: PropertyPatch{City: cleared, State: send("NY")},
+			Custom: customOf(`{"fee":2,"note":""}`)}, Rules{}, nil,
+			[]string{`order_number "A-1" "a-1"`, `status "active" "done"`, `due_date "2026-06-15" null`, `city "Troy" null`, `state null "NY"`,
+				`custom_fields.fee 1.50 2`, `custom_fields.note "x" null`}},
+		{"no number", OrderPatch{Number: cleared}, Rules{}, []string{"order_number: The order number field is required."}, nil},
+		{"an empty number", OrderPatch{Number: send(" ")}, Rules{}, []string{"order_number: The order number field is required."}, nil},
+		{"a number of another type", OrderPatch{Number: noText}, Rules{}, []string{"order_number: The order number field must be a string."}, nil},
+		{"no status", OrderPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}, nil},
+		{"all wrong", OrderPatch{Number: send(strings.Repeat("é", 256)), Status: send("late"), DueDate: send("2026-02-30"), PropertyPatch: PropertyPatch{Address: send("a\x00")},
+			Custom: customOf(`{"fee":"x","note":null}`)}, Rules{EnforceRequired: true},
+			[]string{"order_number: The order number field must not be greater than 255 characters.", "status: The selected status is invalid.",
+				"due_date: The due date field must match the format Y-m-d.", "address: The address field contains invalid characters.",
+				"custom_fields.note: The note field is required.", "custom_fields.fee: The fee field must be a number."}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			now, refused := row.patch.Check(old, statuses, defs, row.rules)
+			wantTold(t, refused, row.refused...)
+			if len(refused) == 0 {
+				wantBecame(t, old.Changes(now), row.changes...)
+			}
+		})
+	}
+}
+
+func TestFilePatch(t *testing.T) {
+	const keeps = "filename: The filename must keep its .%s extension."
+	for _, row := range []struct {
+		name    string
+		old     File
+		patch   FilePatch
+		known   bool
+		refused []string
+		changes []string
+	}{
+		{"another name", File{Filename: "a.pdf"}, FilePatch{Filename: send("Deed 7.PDF")}, false, nil, []string{`filename "a.pdf" "Deed 7.PDF"`}},
+		{"blanks are the writer's", File{Filename: "a.pdf"}, FilePatch{Filename: send(" a.pdf")}, false, nil, []string{`filename "a.pdf" " a.pdf"`}},
+		{"jpeg is jpg", File{Filename: "a.jpeg"}, FilePatch{Filename: send("b.jpg")}, false, nil, []string{`filename "a.jpeg" "b.jpg"`}},
+		{"tif is tiff", File{Filename: "a.tif"}, FilePatch{Filename: send("b.TIFF")}, false, nil, []string{`filename "a.tif" "b.TIFF"`}},
+		{"another extension", File{Filename: "a.PDF"}, FilePatch{Filename: send("a.docx")}, false, []string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
+		{"no extension", File{Filename: "a.pdf"}, FilePatch{Filename: send("pdf")}, false, []string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
+		{"no name", File{Filename: "a.pdf"}, FilePatch{Filename: cleared}, false, []string{"filename: The filename field is required."}, nil},
+		{"blank", File{Filename: "a.pdf"}, FilePatch{Filename: send(" ")}, false, []string{"filename: The filename field is required."}, nil},
+		{"no text", File{Filename: "a.pdf"}, FilePatch{Filename: noText}, false, []string{"filename: The filename field must be a string."}, nil},
+		{"characters", File{Filename: "a.pdf"}, FilePatch{Filename: send("a\n.pdf")}, false, []string{"filename: The filename field contains invalid characters."}, nil},
+		{"long", File{Filename: "a.pdf"}, FilePatch{Filename: send(strings.Repeat("a", 252) + ".pdf")}, false, []string{"filename: The filename field must not be greater than 255 characters."}, nil},
+		{"into a folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(2)}, true, nil, []string{"folder_id null 2"}},
+		{"out of it", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: Send(Number{})}, false, nil, []string{"folder_id 2 null"}},
+		{"where it is", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: sendID(2)}, true, nil, nil},
+		{"an unknown folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(9)}, false, []string{"folder_id: The selected folder id is invalid."}, nil},
+		{"a folder that is none", File{Filename: "a.pdf"}, FilePatch{FolderID: Send(Number{Present: true})}, false, []string{"folder_id: The folder id field must be an integer."}, nil},
+		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true, []string{"folder_id: A document of an abstract cannot be in a folder."}, nil},
+		{"of an abstract, in none", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Send(Number{})}, true, nil, nil},
+		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, true,
+			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract cannot be in a folder."}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			now, refused := row.patch.Check(row.old, row.known)
+			wantTold(t, refused, row.refused...)
+			if len(refused) == 0 {
+				wantBecame(t, row.old.Changes(now), row.changes...)
+			}
+		})
+	}
+}
+
+func TestFolderPatch(t *testing.T) {
+	old := Folder{ID: 1, Name: "Plats", ParentID: 2}
+	for _, row := range []struct {
+		name    string
+		patch   FolderPatch
+		fits    bool
+		refused []string
+		changes []string
+	}{
+		{"nothing sent", FolderPatch{}, false, nil, nil},
+		{"another name", FolderPatch{Name: send(" Surveys ")}, false, nil, []string{`name "Plats" "Surveys"`}},
+		{"to the root", FolderPatch{ParentID: Send(Number{})}, false, nil, []string{"parent_id 2 null"}},
+		{"where it is", FolderPatch{ParentID: sendID(2)}, true, nil, nil},
+		{"elsewhere", FolderPatch{ParentID: sendID(3)}, true, nil, []string{"parent_id 2 3"}},
+		{"where it does not fit, without a name", FolderPatch{Name: cleared, ParentID: sendID(1)}, false,
+			[]string{"name: The name field is required.", "parent_id: The selected parent id is invalid."}, nil},
+		{"a parent that is none", FolderPatch{ParentID: Send(Number{Present: true})}, false, []string{"parent_id: The parent id field must be an integer."}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			now, refused := row.patch.Check(old, row.fits)
+			wantTold(t, refused, row.refused...)
+			if len(refused) == 0 {
+				wantBecame(t, old.Changes(now), row.changes...)
+			}
+		})
+	}
+}

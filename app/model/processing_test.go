@@ -1,0 +1,23 @@
+package model_test
+
+import (
+	"testing"
+
+	"deedkeep/app/model"
+)
+
+func TestMayPass(t *testing.T) {
+	for failure, want := range map[string]struct{ may, pictureless, textless bool }{
+		"": {},
+		"No picture: the document is beyond the limits.":                                    {pictureless: true},
+		"No text: the document is damaged.":                                                 {textless: true},
+		"No text: the document takes too long.":                                             {may: true, textless: true},
+		"No text: the document is damaged. No picture: the document takes too much memory.": {may: true, pictureless: true, textless: true},
+		"It could not be opened here; it can be tried again.":                               {may: true, textless: true},
+	} {
+		f := model.File{Failure: failure}
+		if f.MayPass() != want.may || f.Pictureless() != want.pictureless || f.Textless() != want.textless {
+			t.Errorf("%q: may pass %v, pictureless %v, textless %v", failure, f.MayPass(), f.Pictureless(), f.Textless())
+		}
+	}
+}

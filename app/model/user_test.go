@@ -1,0 +1,115 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRights(t *testing.T) {
+	for _, row := range []struct {
+		role                    Role
+		read, write, administer bool
+	}{
+		{RoleViewer, true, false, false},
+		{RoleStaff, true, true, false},
+		{RoleAdmin, true, true, true},
+		{"", false, false, false},
+		{"owner", false, false, false},
+		{"Admin", false, false, false},
+	} {
+		if row.role.May(MayRead) != row.read || row.role.May(MayWrite) != row.write || row.role.May(MayAdminister) != row.administer {
+			t.Errorf("%q", row.role)
+		}
+		if row.role.May("") || row.role.May("everything") {
+			t.Errorf("%q may what nobody may", row.role)
+		}
+		if slices.Contains(Roles(), row.role) != row.read {
+			t.Errorf("%q is listed wrongly", row.role)
+		}
+	}
+}
+
+func TestPasswordRules(t *testing.T) {
+	for _, row := range []struct{ password, want string }{
+		{"", "The password field is required."},
+		{"ninechars", "The password field must have at least 10 characters."},
+		{"tall 1ilac", ""},
+		{strings.Repeat("long way home ", 74)[:1024], ""},
+		{strings.Repeat("long way home ", 74)[:1025], "The password field must not be longer than 1024 bytes."},
+		{"pass\x00the salt", "The password field contains invalid characters."},
+		{"pass\xffthe salt", "The password field contains invalid characters."},
+		{"été à la mer", ""},
+		{"日本語のパスワード", ""},
+		{" leading and trailing ", ""},
+		{"tall 1ilac", ""},
+		{"4915 8827 3316 0042", ""},
+		{"password to the old barn", ""},
+	} {
+		got := ""
+		if f := CheckPassword(row.password); len(f) > 0 {
+			got = f[0].Sentences[0]
+		}
+		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
+			t.Errorf("%q: %q, want %q", row.password, got, row.want)
+		}
+		if len(row.password) > 5 && strings.Contains(got, row.password) {
+			t.Errorf("the refusal shows the password: %q", got)
+		}
+	}
+}
+
+func FuzzPasswordRules(f *testing.F) {
+	f.Add("tall lilac")
+	f.Add("\xff")
+	f.Fuzz(func(t *testing.T, password string) {
+		if refused := CheckPassword(password); len(refused) == 0 && (len(password) < LeastPassword || len(password) > MostPassword) {
+			t.Errorf("%q is taken", password)
+		}
+	})
+}
+
+func TestUserName(t *testing.T) {
+	for _, row := range []struct{ sent, name, want string }{
+		{" Kim Lee ", "Kim Lee", ""},
+		{"kim@example.com", "kim@example.com", ""},
+		{strings.Repeat("é", 255), strings.Repeat("é", 255), ""},
+		{strings.Repeat("é", 256), "", "The name field must not be greater than 255 characters."},
+		{"", "", "The name field is required."},
+		{"\t", "", "The name field is required."},
+		{"kim\nlee", "", "The name field contains invalid characters."},
+		{"kim\xff", "", "The name field contains invalid characters."},
+	} {
+		name, refused := CheckUserName(row.sent)
+		switch {
+		case row.want == "" && (len(refused) > 0 || name != row.name):
+			t.Errorf("%q: %q, %v", row.sent, name, refused)
+		case row.want != "" && (len(refused) != 1 || refused[0].Sentences[0] != row.want):
+			t.Errorf("%q: %v", row.sent, refused)
+		}
+	}
+}
+
+func TestSessionLive(t *testing.T) {
+	limits := SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}
+	began := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	for _, row := range []struct {
+		seen, now time.Duration
+		want      bool
+	}{
+		{0, 0, true}, {0, time.Hour - 1, true}, {0, time.Hour, false}, {2 * time.Hour, 3*time.Hour - 1, true}, {3*time.Hour - 1, 3 * time.Hour, false},
+		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false}, // begun by a clock ahead of time
+	} {
+		s := Session{CreatedAt: began, LastSeenAt: began.Add(row.seen)}
+		if s.Live(began.Add(row.now), limits) != row.want {
+			t.Errorf("seen after %s, now %s", row.seen, row.now)
+		}
+	}
+	if id := (Session{Hash: strings.Repeat("ab", 32)}).ID(); id != "abababababababab" {
+		t.Errorf("id %q", id)
+	}
+	if id := (Session{}).ID(); id != "" {
+		t.Errorf("id %q", id)
+	}
+}

@@ -1,0 +1,101 @@
+package model
+
+// Workspace is what a new vault starts with (WORKSPACE.md).
+type Workspace struct {
+	Templates     []Template // the first is the default
+	OrderFields   []Field
+	OrderStatuses []string // the first is applied at creation
+	Folders       []string
+}
+
+var (
+	searchTypes = []string{"Current Owner", "Two Owner", "30 Year", "40 Year", "60 Year", "Full Search", "Update"}
+	searchSteps = []string{"New", "In Search", "In Exam", "Needs Curative", "Complete", "Cancelled"}
+	indices     = []string{"Grantor/Grantee", "Mortgages", "Judgments", "Lis Pendens", "Federal/State Tax Liens", "UCC", "Probate", "Bankruptcy", "Plats"}
+	taxStatuses = []string{"Paid", "Due", "Delinquent", "Exempt", "Unknown"}
+)
+
+// NewWorkspace gives a US title firm's usual templates, order fields and folders.
+func NewWorkspace() Workspace {
+	return Workspace{
+		Templates:     []Template{residential(), commercial(), ownership(), bringDown()},
+		OrderFields:   orderFields(),
+		OrderStatuses: []string{"active", "on_hold", "completed", "cancelled"},
+		Folders:       []string{"Inbox", "Starters & Prior Abstracts", "Plats & Surveys", "Underwriter Bulletins"},
+	}
+}
+
+func field(key, label string, kind FieldType, options ...string) Field {
+	return Field{Key: key, Label: label, Type: kind, Options: options}
+}
+
+func must(f Field) Field {
+	f.Required = true
+	return f
+}
+
+func residential() Template {
+	return Template{Name: "Residential Abstract", Statuses: searchSteps, Fields: []Field{
+		must(field("file_number", "File Number", Text)),
+		must(field("search_type", "Search Type", Dropdown, searchTypes...)),
+		field("effective_date", "Effective Date", Date),
+		field("search_from", "Search From", Date),
+		field("current_owner", "Current Owner", Text),
+		field("vesting", "Vesting", Text),
+		field("deed_book_page", "Vesting Deed Book/Page", Text),
+		field("borrower", "Borrower", Text),
+		field("subdivision_lot_block", "Subdivision, Lot, Block", Text),
+		field("indices_searched", "Indices Searched", Multiselect, indices...),
+		field("names_run", "Names Run", Paragraph),
+		field("legal_description", "Legal Description", Paragraph),
+		field("tax_status", "Tax Status", Dropdown, taxStatuses...),
+		field("exceptions", "Exceptions", Paragraph),
+	}}
+}
+
+func commercial() Template {
+	t := residential()
+	t.Name = "Commercial Abstract"
+	t.Fields = append(t.Fields,
+		field("entity_names", "Entity Names", Paragraph),
+		field("survey_date", "Survey Date", Date),
+		field("zoning", "Zoning", Text),
+		field("environmental_liens", "Environmental Liens", Dropdown, "None Found", "Found", "Not Searched"))
+	return t
+}
+
+func ownership() Template {
+	return Template{Name: "Ownership and Encumbrance Report", Fields: []Field{
+		must(field("file_number", "File Number", Text)),
+		must(field("current_owner", "Current Owner", Text)),
+		must(field("effective_date", "Effective Date", Date)),
+		field("open_mortgages", "Open Mortgages", Paragraph),
+		field("judgments_liens", "Judgments and Liens", Paragraph),
+		field("tax_status", "Tax Status", Dropdown, taxStatuses...),
+	}}
+}
+
+func bringDown() Template {
+	return Template{Name: "Update / Bring-Down", Fields: []Field{
+		must(field("file_number", "File Number", Text)),
+		must(field("prior_file_number", "Prior File Number", Text)),
+		must(field("prior_effective_date", "Prior Effective Date", Date)),
+		must(field("new_effective_date", "New Effective Date", Date)),
+		field("result", "Result", Dropdown, "No Change", "New Matters"),
+	}}
+}
+
+func orderFields() []Field {
+	return []Field{
+		field("transaction_type", "Transaction Type", Dropdown, "Purchase", "Refinance", "Home Equity", "Foreclosure", "Commercial"),
+		field("product", "Product", Dropdown, searchTypes...),
+		field("underwriter", "Underwriter", Text),
+		field("client", "Client", Text),
+		field("client_file_number", "Client File Number", Text),
+		field("buyer_borrower", "Buyer/Borrower", Text),
+		field("seller_owner", "Seller/Owner", Text),
+		field("parcel_id", "Parcel ID", Text),
+		field("rush", "Rush", Dropdown, "Standard", "Rush"),
+		field("notes", "Notes", Paragraph),
+	}
+}

@@ -1,0 +1,244 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// The files of Attempts in its directory, and its inherited file.
+const (
+	AttemptVault   = "vault.db"
+	AttemptCache   = "cache"
+	AttemptSocket  = "socket"
+	AttemptAddress = "address" // host and port of a TCP listener
+	attemptFile    = 3
+)
+
+// attempts are what a document would try that has taken its process over.
+var attempts = []struct {
+	name string
+	try  func(dir, address string) error
+}{
+	{"read /etc/passwd", func(string, string) error { return read("/etc/passwd") }},
+	{"read a vault file", func(dir, _ string) error { return read(filepath.Join(dir, AttemptVault)) }},
+	{"list a directory", func(dir, _ string) error {
+		_, err := os.ReadDir(dir)
+		return err
+	}},
+	{"read a file in the cache", func(dir, _ string) error { return read(filepath.Join(dir, AttemptCache, "engine")) }},
+	{"write a file in the cache", func(dir, _ string) error {
+		return os.WriteFile(filepath.Join(dir, AttemptCache, "new"), []byte("x"), 0o600)
+	}},
+	{"replace a file in the cache", func(dir, _ string) error {
+		cache := filepath.Join(dir, AttemptCache)
+		return os.Rename(filepath.Join(cache, "old"), filepath.Join(cache, "engine"))
+	}},
+	{"remove a file from the cache", func(dir, _ string) error { return os.Remove(filepath.Join(dir, AttemptCache, "engine")) }},
+	{"make a file in memory", func(string, string) error {
+		_, err := unix.MemfdCreate("x", 0)
+		return err
+	}},
+	{"connect to a TCP port", func(_, address string) error { return connect("tcp", address) }},
+	{"connect to a Unix socket", func(dir, _ string) error { return connect("unix", filepath.Join(dir, AttemptSocket)) }},
+	{"connect to an abstract socket", func(dir, _ string) error { return connect("unix", "@"+filepath.Join(dir, AttemptSocket)) }},
+	{"have a UDP socket", func(string, string) error {
+		_, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+		return err
+	}},
+	{"start a program", func(string, string) error {
+		pid, err := syscall.ForkExec("/proc/self/exe", []string{"x", FakeArg, "dies"}, &syscall.ProcAttr{})
+		return reap(pid, err)
+	}},
+	{"become a program", func(string, string) error {
+		name := []byte("/nothing\x00")
+		_, _, errno := unix.RawSyscall(unix.SYS_EXECVE, address(&name[0]), 0, 0)
+		return failed(errno)
+	}},
+	{"fork", func(string, string) error {
+		pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+		if errno == 0 && pid == 0 {
+			_, _, _ = unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+		}
+		return reap(int(pid), failed(errno))
+	}},
+	{"call clone3", func(string, string) error {
+		_, _, errno := unix.RawSyscall(unix.SYS_CLONE3, 0, 0, 0)
+		return failed(errno)
+	}},
+	{"signal the parent", func(string, string) error { return unix.Kill(os.Getppid(), 0) }},
+	{"signal a thread of the parent", func(string, string) error { return unix.Tgkill(os.Getppid(), os.Getppid(), 0) }},
+	{"signal a thread of its own", func(string, string) error { return unix.Tgkill(os.Getpid(), unix.Gettid(), 0) }},
+	{"hold the parent", func(string, string) error {
+		_, err := unix.PidfdOpen(os.Getppid(), 0)
+		return err
+	}},
+	{"trace a process", func(string, string) error { // there is none of that number
+		_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, 1<<30, 0, 0, 0, 0)
+		return failed(errno)
+	}},
+	{"read memory as another process would", func(string, string) error {
+		from, to := []byte("x"), make([]byte, 1)
+		_, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{{Base: &to[0], Len: 1}},
+			[]unix.RemoteIovec{{Base: address(&from[0]), Len: 1}}, 0)
+		runtime.KeepAlive(from)
+		return err
+	}},
+	{"take memory that no limit counts", func(string, string) error { return take(unix.MAP_SHARED) }},
+	{"take memory as a stack", func(string, string) error { return take(unix.MAP_PRIVATE | unix.MAP_GROWSDOWN) }},
+	{"take memory of its own", func(string, string) error { return take(unix.MAP_PRIVATE) }},
+	{"open many files", func(string, string) (err error) {
+		var opened []int
+		for len(opened) < 2*openFiles && err == nil {
+			var fd int
+			if fd, err = unix.Eventfd(0, 0); err == nil {
+				opened = append(opened, fd)
+			}
+		}
+		for _, fd := range opened {
+			err = cmp.Or(err, unix.Close(fd))
+		}
+		return err
+	}},
+	{"raise a limit", func(string, string) error {
+		var most unix.Rlimit
+		most.Cur, most.Max = 4*openFiles, 4*openFiles
+		return unix.Setrlimit(unix.RLIMIT_NOFILE, &most)
+	}},
+	{"write to a file it has open", func(string, string) error {
+		_, err := unix.Write(attemptFile, []byte("x"))
+		return err
+	}},
+	{"start a thread", func(string, string) error {
+		before, other := unix.Gettid(), make(chan int)
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		go func() { other <- unix.Gettid() }()
+		if before == <-other {
+			return errors.New("no other thread")
+		}
+		return nil
+	}},
+}
+
+func read(path string) error {
+	_, err := os.ReadFile(path)
+	return err
+}
+
+func take(flags int) error {
+	memory, err := unix.Mmap(-1, 0, 1<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|flags)
+	if err != nil {
+		return err
+	}
+	return unix.Munmap(memory)
+}
+
+func connect(network, address string) error {
+	c, err := net.Dial(network, address)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func reap(pid int, err error) error {
+	if err != nil {
+		return err
+	}
+	_, err = unix.Wait4(pid, nil, 0, nil)
+	return err
+}
+
+func address(b *byte) uintptr { return uintptr(unsafe.Pointer(b)) }
+
+func failed(errno unix.Errno) error {
+	if errno == 0 {
+		return nil
+	}
+	return errno
+}
+
+// Attempts are the names of what is tried, in their order.
+func Attempts() (names []string) {
+	for _, a := range attempts {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// What encloses the fake that makes the attempts.
+var enclosures = map[string]func() []Gap{
+	"nothing":  func() []Gap { return nil },
+	"all":      enclose,
+	"Landlock": func() []Gap { return gap(ProtectionFiles, denyFiles()) },
+}
+
+func init() {
+	for name, enclosure := range enclosures {
+		systemFakes["enclosed by "+name] = func(dir string) int {
+			// What happened is said at the end: the sandbox could deny saying it.
+			signal.Ignore(syscall.SIGXFSZ)
+			address, err := os.ReadFile(filepath.Join(dir, AttemptAddress))
+			must(err)
+			gaps := enclosure()
+			said := ""
+			for _, a := range attempts {
+				said += outcome(a.try(dir, string(address))) + "\n"
+			}
+			for _, g := range gaps {
+				said += g.Lacks + ": " + g.Reason + "\n"
+			}
+			_, err = fmt.Print(said)
+			must(err)
+			return 0
+		}
+	}
+}
+
+// outcome is the name of the system's error.
+func outcome(err error) string {
+	if err == nil {
+		return "done"
+	}
+	if errno, known := errors.AsType[syscall.Errno](err); known {
+		return unix.ErrnoName(errno)
+	}
+	return err.Error()
+}
+
+// LandlockVersion is what the kernel has, 0 for none. Version 6 counts from the repair of
+// its scope of signals on.
+func LandlockVersion() int {
+	const repaired = 2
+	version, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	if errata, err := ll.LandlockGetErrata(); version >= 6 && (err != nil || errata&repaired == 0) {
+		return 5
+	}
+	return version
+}
+
+// Idle are the process numbers of the children that wait for a document.
+func (p *Pool) Idle() (pids []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.idle {
+		pids = append(pids, c.cmd.Process.Pid)
+	}
+	slices.Sort(pids)
+	return pids
+}

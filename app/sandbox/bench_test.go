@@ -1,0 +1,129 @@
+//go:build !race
+
+package sandbox_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/inspect"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/vaulttest"
+)
+
+func sampleContent(b *testing.B, name string) []byte {
+	b.Helper()
+	for _, s := range vaulttest.Samples(b) {
+		if s.Path == name {
+			content, err := os.ReadFile(s.File)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return content
+		}
+	}
+	b.Fatalf("no sample %s", name)
+	return nil
+}
+
+func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim inspect.Limits) {
+	b.Helper()
+	report, err := p.Inspect(b.Context(), bytes.NewReader(content), int64(len(content)), "pdf", lim)
+	if err != nil || report.Pages == nil {
+		b.Fatalf("%+v, %v", report, err)
+	}
+}
+
+// BenchmarkWarm is the inspection of one PDF by a child that is there already.
+func BenchmarkWarm(b *testing.B) {
+	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-100dpi.pdf", "title/index-of-deeds-500-pages.pdf"} {
+		b.Run(name, func(b *testing.B) {
+			content := sampleContent(b, name)
+			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+			defer p.Close()
+			inspectPDF(b, p, content, limits)
+			for b.Loop() {
+				inspectPDF(b, p, content, limits)
+			}
+		})
+	}
+}
+
+// BenchmarkLargeScan is the count of 280 scanned pages in 91 MiB, alone and with
+// a look at whether they are scans.
+func BenchmarkLargeScan(b *testing.B) {
+	content := scanPDF(280, 340_000)
+	counted := limits
+	counted.HeavySize = 100 << 20
+	for name, lim := range map[string]inspect.Limits{"counted": counted, "looked at": limits} {
+		b.Run(name, func(b *testing.B) {
+			p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+			defer p.Close()
+			inspectPDF(b, p, content, limits)
+			for b.Loop() {
+				inspectPDF(b, p, content, lim)
+			}
+		})
+	}
+}
+
+// BenchmarkExtract is the picture of a scanned page, 400 pixels wide, and the
+// text of 500 pages, by a child that is there already.
+func BenchmarkExtract(b *testing.B) {
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	defer p.Close()
+	request := func(name string) sandbox.Request {
+		content := sampleContent(b, name)
+		return sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: "application/pdf", Ext: "pdf"}
+	}
+	scan, index := request("title/warranty-deed-scan-100dpi.pdf"), request("title/index-of-deeds-500-pages.pdf")
+	b.Run("picture", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := p.Picture(b.Context(), scan, 1, 400, extract.Limits{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("text", func(b *testing.B) {
+		for b.Loop() {
+			if err := p.Text(b.Context(), index, extract.Limits{}, func(int, string) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkStart is the inspection of one text by a child that is started for it.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+		if _, err := p.Inspect(b.Context(), strings.NewReader("deed"), 4, "txt", limits); err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFirst is the first PDF: the child starts, and PDFium is compiled or
+// comes from the cache.
+func BenchmarkFirst(b *testing.B) {
+	content := sampleContent(b, "title/open-end-mortgage.pdf")
+	for name, cache := range map[string]func() string{
+		"cached": vaulttest.Cache, "compiled": b.TempDir,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				p := sandbox.Open(sandbox.Options{CacheDir: cache(), Processes: 1})
+				inspectPDF(b, p, content, limits)
+				if err := p.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

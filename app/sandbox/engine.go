@@ -1,0 +1,100 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"deedkeep/app/inspect"
+	"deedkeep/app/pdf"
+)
+
+// wornMemory is the WebAssembly memory above which a child is replaced: it
+// never shrinks.
+const wornMemory = 128 << 20
+
+// mimePDF is the type of what PDFium opens.
+const mimePDF = "application/pdf"
+
+// needsEngine reports whether PDFium may be asked for t.
+func needsEngine(t task) bool {
+	if t.Task == taskInspect {
+		return t.Ext == "pdf"
+	}
+	return t.MIME == mimePDF
+}
+
+// engine is PDFium, compiled before the first document: only then can the child open
+// files, and so the cache. A child that was started for another type of document has none.
+type engine struct {
+	assets   func() ([]byte, error)
+	cacheDir string // "" once the sandbox is closed
+	pdf      *pdf.Engine
+}
+
+// load compiles PDFium, or takes it from the cache, the first time. Without a cache that
+// works in a closed sandbox too.
+func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
+	if e.pdf != nil {
+		return e.pdf, nil
+	}
+	wasm, err := e.assets()
+	if err != nil {
+		return nil, err
+	}
+	e.pdf, err = pdf.New(ctx, pdf.Options{Wasm: wasm, CacheDir: e.cacheDir})
+	return e.pdf, err
+}
+
+// Open opens a PDF; its errors are those of package pdf.
+func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (*pdf.Document, error) {
+	engine, err := e.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Open(ctx, doc, size)
+}
+
+// inspector is the engine as package inspect wants it.
+type inspector struct{ *engine }
+
+// Open implements inspect.PDF.
+func (i inspector) Open(ctx context.Context, doc io.ReaderAt, size int64) (inspect.PDFDocument, error) {
+	d, err := i.engine.Open(ctx, doc, size)
+	if err != nil {
+		return nil, verdict(err)
+	}
+	return document{d}, nil
+}
+
+// worn reports whether the child should be replaced.
+func (e *engine) worn() bool {
+	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > wornMemory)
+}
+
+func (e *engine) close(ctx context.Context) error {
+	if e.pdf == nil {
+		return nil
+	}
+	return e.pdf.Close(ctx)
+}
+
+// document translates the errors of pdf.Document.
+type document struct{ *pdf.Document }
+
+func (d document) ImageHeavy(ctx context.Context) (bool, error) {
+	heavy, err := d.Document.ImageHeavy(ctx)
+	return heavy, verdict(err)
+}
+
+// verdict gives the findings of pdf the names of inspect.
+func verdict(err error) error {
+	switch {
+	case errors.Is(err, pdf.ErrPassword):
+		return fmt.Errorf("%w: %w", inspect.ErrPassword, err)
+	case errors.Is(err, pdf.ErrUnreadable):
+		return fmt.Errorf("%w: %w", inspect.ErrUnreadable, err)
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+//go:build !race
+
+// PDFium compiles in ten seconds under the race detector; these tests use the
+// plain binary.
+
+package sandbox_test
+
+import (
+	"bytes"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/inspect"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/vaulttest"
+	"deedkeep/web"
+)
+
+func TestSamples(t *testing.T) {
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, s := range vaulttest.Samples(t) {
+		t.Run(path.Base(s.Path), func(t *testing.T) {
+			content, err := os.ReadFile(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			ext := path.Ext(s.Path)[1:]
+			report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), ext, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Refusal != s.Refusal {
+				t.Errorf("refusal %q, want %q", report.Refusal, s.Refusal)
+			}
+			if s.Accept && report.MIME != s.MIME {
+				t.Errorf("type %q, want %q", report.MIME, s.MIME)
+			}
+			if s.Accept && s.Pages > 0 && (report.Pages == nil || *report.Pages != s.Pages) {
+				t.Errorf("pages %v, want %d", report.Pages, s.Pages)
+			}
+			if took := time.Since(began); took > 30*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+	s := p.Stats()
+	t.Logf("%+v", s)
+	if s.Alive > 1 || s.Started > 4 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestSamplesExtracted: every accepted sample gives its phrase, or a picture of
+// its first page, or a finding; no child is lost over any.
+func TestSamplesExtracted(t *testing.T) {
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, s := range vaulttest.Samples(t) {
+		if !s.Accept {
+			continue
+		}
+		t.Run(path.Base(s.Path), func(t *testing.T) {
+			content, err := os.ReadFile(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
+			var words strings.Builder
+			err = p.Text(t.Context(), r, extract.Limits{}, func(_ int, text string) error {
+				words.WriteString(text)
+				return nil
+			})
+			if err != nil && !sandbox.Final(err) {
+				t.Errorf("text: %v", err)
+			}
+			picture, drawn := p.Picture(t.Context(), r, 1, 400, extract.Limits{})
+			if drawn != nil && !sandbox.Final(drawn) {
+				t.Errorf("picture: %v", drawn)
+			}
+			if err != nil && drawn != nil {
+				t.Logf("neither text nor picture: %v, %v", err, drawn)
+			}
+			t.Logf("%d bytes of text, %d by %d", words.Len(), picture.Width, picture.Height)
+		})
+	}
+	if s := p.Stats(); s.Alive > 1 || s.Started > 4 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestBombEndsTheChild: what PDFium broke over is not given another document.
+func TestBombEndsTheChild(t *testing.T) {
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, s := range vaulttest.Samples(t) {
+		if s.Path != "refuse/flate-bomb-object-stream.pdf" {
+			continue
+		}
+		content, err := os.ReadFile(s.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := p.Inspect(t.Context(), bytes.NewReader(content), int64(len(content)), "pdf", limits)
+		if err != nil || report.Refusal != inspect.PDFUnreadable {
+			t.Errorf("%+v, %v", report, err)
+		}
+	}
+	if s := p.Stats(); s != (sandbox.Stats{Started: 1, Killed: 1, Served: 1}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// counting counts what is read of a document.
+type counting struct {
+	*bytes.Reader
+	read int64
+}
+
+func (c *counting) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	c.read += int64(n)
+	return n, err
+}
+
+func TestLargeScan(t *testing.T) {
+	content := scanPDF(280, 340_000)
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	lim := limits
+	lim.HeavySize, lim.HeavyPages = 100<<20, 300
+	for _, c := range []struct {
+		name    string
+		lim     inspect.Limits
+		refusal string
+		most    int64
+	}{
+		{"counted only", lim, "", 2 << 20}, // one unit for each page of a flat tree
+		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 12 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			doc := &counting{Reader: bytes.NewReader(content)}
+			began := time.Now()
+			report, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", c.lim)
+			if err != nil || report.Refusal != c.refusal || report.Pages == nil || *report.Pages != 280 {
+				t.Errorf("%+v, %v", report, err)
+			}
+			if doc.read > c.most {
+				t.Errorf("read %d of %d bytes", doc.read, doc.Size())
+			}
+			t.Logf("%v, %d of %d bytes read", time.Since(began), doc.read, doc.Size())
+		})
+	}
+}
+
+func TestAssetsMissing(t *testing.T) {
+	p := open(t, fake(t, "without assets"))
+	doc := bytes.NewReader(scanPDF(1, 10))
+	_, err := p.Inspect(t.Context(), doc, doc.Size(), "pdf", limits)
+	if err == nil || !strings.Contains(err.Error(), web.ErrAssetsMissing.Error()) {
+		t.Errorf("%v", err)
+	}
+	if s := p.Stats(); s != (sandbox.Stats{Alive: 1, Started: 1}) {
+		t.Errorf("%+v", s)
+	}
+}

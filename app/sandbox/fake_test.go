@@ -1,0 +1,328 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/web"
+)
+
+// FakeArg is the word that makes the test binary a child of a bad kind.
+const FakeArg = "fake-child"
+
+// systemFakes are the children that only this system can have.
+var systemFakes = map[string]func(extra string) int{}
+
+// Fake is a child that behaves as the word after FakeArg says.
+func Fake(args []string) int {
+	mode, extra, _ := strings.Cut(args[2], "=")
+	if fake, special := systemFakes[mode]; special {
+		return fake(extra)
+	}
+	switch mode {
+	case "dies":
+		return 3
+	case "is killed early":
+		misbehave("is killed", "", nil)
+	case "without assets":
+		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return nil, web.ErrAssetsMissing }))
+		return 0
+	case "confined":
+		must(confine(64 << 20))
+		var held [][]byte // not touched: nothing becomes resident
+		for range 64 {
+			held = append(held, make([]byte, 16<<20))
+		}
+		must(os.WriteFile(extra, held[0][:1], 0o600))
+		return 0
+	case "small engine":
+		// The smallest WebAssembly module: it compiles, and opens no document.
+		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return []byte("\x00asm\x01\x00\x00\x00"), nil }))
+		return 0
+	case "silent":
+		spin()
+	case "other build":
+		must(writeMessage(os.Stdout, frameHello, hello{"another"}))
+		spin()
+	case "wrong first word":
+		must(writeFrame(os.Stdout, frameAsk, nil))
+		spin()
+	}
+	must(writeMessage(os.Stdout, frameHello, hello{buildID()}))
+	r := bufio.NewReader(os.Stdin)
+	var buf []byte
+	for _, want := range []byte{frameSetup, frameTask} {
+		if kind, _, err := readFrame(r, &buf); err != nil || kind != want {
+			return 4
+		}
+		if want != frameSetup {
+			continue
+		}
+		first, known := unready[mode]
+		if !known {
+			first = sealMessage(frameReady, ready{})
+		}
+		if _, err := os.Stdout.WriteString(first); err != nil {
+			return 4
+		}
+	}
+	if first, once := strings.CutSuffix(mode, " once"); once {
+		mode = "answers"
+		if _, err := os.Stat(extra); err != nil {
+			must(os.WriteFile(extra, nil, 0o600))
+			mode = first
+		}
+	}
+	misbehave(mode, extra, r)
+	return 0
+}
+
+// unready are what a child says instead of ready.
+var unready = map[string]string{
+	"verdict instead of ready": frame(frameDone, "{}"),
+	"ready of no JSON":         frame(frameReady, "{"),
+	"unknown gap":              sealMessage(frameReady, ready{[]Gap{{"x", "y"}}}),
+	"gap with an escape":       sealMessage(frameReady, ready{[]Gap{{ProtectionCalls, "\x1b[2J"}}}),
+	"many gaps":                sealMessage(frameReady, ready{slices.Repeat([]Gap{{ProtectionCalls, "x"}}, mostGaps+1)}),
+}
+
+func sealMessage(kind byte, message any) string {
+	var b bytes.Buffer
+	must(writeMessage(&b, kind, message))
+	return b.String()
+}
+
+// badFrames are what a child writes that has been taken over, instead of a
+// verdict.
+var badFrames = map[string]string{
+	"endless frame":        "\xff\xff\xff\xffd",
+	"empty frame":          "\x00\x00\x00\x00d",
+	"unknown frame":        "\x00\x00\x00\x01?",
+	"frame of the parent":  frame(frameBlock, "x"),
+	"no JSON":              frame(frameDone, "{"),
+	"control characters":   frame(frameDone, `{"refusal":"a\u001b[2Jb"}`),
+	"negative pages":       frame(frameDone, `{"pages":-1}`),
+	"fault without a word": frame(frameFault, `{}`),
+	"ask beyond the end":   frame(frameAsk, string(encodeAsk(part{1 << 40, 1}))),
+	"ask over the end":     frame(frameAsk, string(encodeAsk(part{0, 100}))),
+	"ask before the start": frame(frameAsk, string(encodeAsk(part{-1, 1}))),
+	"ask for nothing":      frame(frameAsk, string(encodeAsk(part{0, 0}))),
+	"ask of no length":     frame(frameAsk, "123"),
+	"ask of many parts":    frame(frameAsk, string(encodeAsk(slices.Repeat([]part{{0, 1}}, mostParts+1)...))),
+	"good and bad part":    frame(frameAsk, string(encodeAsk(part{0, 1}, part{9, 2}))),
+	"fault of no kind":     frame(frameFault, `{"kind":"x","text":"x"}`),
+	"two verdicts":         frame(frameDone, `{"mime":"a/b"}`) + frame(frameDone, `{"mime":"c/d"}`),
+	"finding, no verdict":  frame(frameFault, `{"kind":"damaged","text":"x"}`),
+	"picture unasked for":  frame(frameImage, `{"mime":"image/png","width":1,"height":1,"size":1}`),
+	"text unasked for":     page(1, "x"),
+	"ask for too much":     frame(frameAsk, string(encodeAsk(part{0, 1 << 31}))),
+}
+
+// badPictures and badTexts are what a child writes that has been taken over,
+// instead of what was asked for.
+var (
+	badPictures = map[string]string{
+		"verdict":           frame(frameDone, `{"mime":"image/png"}`),
+		"text":              page(1, "x"),
+		"piece before head": frame(framePiece, "x"),
+		"two heads":         head(`"image/png"`, 10, 10, 100) + head(`"image/png"`, 10, 10, 100),
+		"no pixels":         head(`"image/png"`, 0, 10, 100),
+		"wider than asked":  head(`"image/png"`, 101, 10, 100),
+		"endless height":    head(`"image/png"`, 10, mostSide+1, 100),
+		"endless size":      head(`"image/png"`, 10, 10, mostPicture+1),
+		"negative size":     head(`"image/png"`, 10, 10, -1),
+		"head of no JSON":   frame(frameImage, "x"),
+		"empty piece":       head(`"image/png"`, 10, 10, 100) + frame(framePiece, ""),
+		"too many pieces":   head(`"image/png"`, 10, 10, 100) + frame(framePiece, strings.Repeat("x", 101)),
+		"too few pieces":    head(`"image/png"`, 10, 10, 100) + frame(framePiece, png(10, 10)) + frame(frameDone, "{}"),
+		"web page":          head(`"text/html"`, 10, 10, 100) + frame(framePiece, png(10, 10)+strings.Repeat("x", 76)) + frame(frameDone, "{}"),
+		"no PNG":            head(`"image/png"`, 10, 10, 100) + frame(framePiece, "<html>"+strings.Repeat("x", 94)) + frame(frameDone, "{}"),
+		"no JPEG":           head(`"image/jpeg"`, 10, 10, 24) + frame(framePiece, png(10, 10)) + frame(frameDone, "{}"),
+		"another width":     head(`"image/png"`, 10, 10, 24) + frame(framePiece, png(11, 10)) + frame(frameDone, "{}"),
+	}
+	badTexts = map[string]string{
+		"picture":         head(`"image/png"`, 10, 10, 100),
+		"no page":         frame(frameText, "123"),
+		"page again":      page(1, "x") + page(1, "x"),
+		"page before":     page(2, "x") + page(1, "x"),
+		"too many pages":  page(11, "x"),
+		"page from afar":  page(1<<31, "x"),
+		"too long a page": page(1, strings.Repeat("x", 101)),
+		"too much in all": page(1, strings.Repeat("x", 100)) + page(2, strings.Repeat("x", 100)) + page(3, "x"),
+		"no UTF-8":        page(1, "\xff"),
+		"escape":          page(1, "a\x1b[2J"),
+		"NUL":             page(1, "a\x00"),
+		"C1 control":      page(1, "a\u009b"),
+	}
+)
+
+// BadPictures and BadTexts are the names of children that break the protocol
+// over them, with limits of 10 pages, 100 bytes a page and 200 in all.
+func BadPictures() []string { return slices.Sorted(maps.Keys(badPictures)) }
+func BadTexts() []string    { return slices.Sorted(maps.Keys(badTexts)) }
+
+func page(n uint32, text string) string {
+	return frame(frameText, string(binary.BigEndian.AppendUint32(nil, n))+text)
+}
+
+func head(mime string, width, height, size int) string {
+	return frame(frameImage, fmt.Sprintf(`{"mime":%s,"width":%d,"height":%d,"size":%d}`, mime, width, height, size))
+}
+
+// png is the beginning of a PNG, as far as the parent looks.
+func png(width, height uint32) string {
+	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+	return string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, width), height))
+}
+
+// BadFrames are the names of children that break the protocol.
+func BadFrames() []string { return slices.Sorted(maps.Keys(badFrames)) }
+
+func frame(kind byte, content string) string {
+	return string(sealFrame(append(make([]byte, headerSize), content...), kind))
+}
+
+func misbehave(mode, extra string, r *bufio.Reader) {
+	var bad string
+	for _, table := range []map[string]string{badFrames, badPictures, badTexts} {
+		bad = cmp.Or(bad, table[mode])
+	}
+	if bad != "" {
+		_, err := os.Stdout.WriteString(bad)
+		must(err)
+		waitForEnd(r)
+		return
+	}
+	switch mode {
+	case "crashes":
+		os.Exit(5)
+	case "is killed":
+		self, err := os.FindProcess(os.Getpid())
+		must(err)
+		must(self.Kill())
+		spin()
+	case "is killed, then crashes":
+		if _, err := os.Stat(extra); err != nil {
+			must(os.WriteFile(extra, nil, 0o600))
+			misbehave("is killed", "", r)
+		}
+		os.Exit(5)
+	case "spins":
+		spin()
+	case "says who and spins":
+		must(os.WriteFile(extra+".new", []byte(strconv.Itoa(os.Getpid())), 0o600))
+		must(os.Rename(extra+".new", extra))
+		spin()
+	case "answers and leaves":
+		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y"}))
+		os.Exit(0)
+	case "answers":
+		pages := 7
+		must(writeMessage(os.Stdout, frameDone, done{MIME: "x/y", Pages: &pages}))
+		waitForEnd(r)
+	case "swells":
+		swell()
+	case "says":
+		say(extra)
+		waitForEnd(r)
+	case "says a little, then":
+		first, file, _ := strings.Cut(extra, "@")
+		if _, err := os.Stat(file); err != nil {
+			must(os.WriteFile(file, nil, 0o600))
+			say("page page")
+			if first == "spins" {
+				spin()
+			}
+			os.Exit(5)
+		}
+		say("page page page retire") // it serves one document
+		waitForEnd(r)
+	case "never listens":
+		for {
+			must(writeFrame(os.Stdout, frameAsk, encodeAsk(part{0, 10})))
+		}
+	case "asks for ever":
+		var buf []byte
+		for {
+			must(writeFrame(os.Stdout, frameAsk, encodeAsk(part{0, 1})))
+			if _, _, err := readFrame(r, &buf); err != nil {
+				os.Exit(6)
+			}
+		}
+	}
+}
+
+// say writes frames by their names.
+func say(words string) {
+	pages := uint32(0)
+	for word := range strings.FieldsSeq(words) {
+		var s string
+		switch word {
+		case "picture":
+			data := png(80, 100) + strings.Repeat("x", 2*pieceSize)
+			s = head(`"image/png"`, 80, 100, len(data))
+			for piece := range slices.Chunk([]byte(data), pieceSize) {
+				s += frame(framePiece, string(piece))
+			}
+		case "page":
+			pages++
+			s = page(pages, fmt.Sprintf("text of page %d\n", pages))
+		case "done":
+			s = frame(frameDone, "{}")
+		case "retire":
+			s = frame(frameDone, `{"retire":true}`)
+		case "crash":
+			os.Exit(5)
+		case "spin":
+			spin()
+		default:
+			s = frame(frameFault, fmt.Sprintf(`{"kind":%q,"text":"x"}`, strings.ReplaceAll(word, "_", " ")))
+		}
+		_, err := os.Stdout.WriteString(s)
+		must(err)
+	}
+}
+
+// swell takes memory and uses it, a MiB at a time.
+func swell() {
+	var held [][]byte
+	for range 1 << 20 {
+		held = append(held, bytes.Repeat([]byte{1}, 1<<20))
+	}
+	must(os.WriteFile(os.DevNull, held[0], 0o600))
+}
+
+// spin works without end and without a call, as an engine does.
+func spin() {
+	for n := uint(0); ; n++ {
+		_ = n
+	}
+}
+
+func waitForEnd(r io.Reader) {
+	_, err := io.Copy(io.Discard, r)
+	must(err)
+}
+
+func must(err error) {
+	if err != nil {
+		os.Exit(7)
+	}
+}
+
+// WithGreeting sets how long a child may take to say its first word.
+func (o Options) WithGreeting(d time.Duration) Options {
+	o.greeting = d
+	return o
+}

@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"errors"
+
+	"deedkeep/app/extract"
+)
+
+// Findings about a document that Picture and Text return besides those of
+// package extract. They are final: another try would end alike.
+var (
+	// ErrDeadline says that the document took longer than its kind of work may.
+	ErrDeadline = errors.New("document takes too long")
+	// ErrMemory says that the document took more memory than a child may have.
+	ErrMemory = errors.New("document takes too much memory")
+)
+
+// ErrKilled says that something outside this program killed the processes over a
+// document: the system when memory ran out, or a person. It is not a finding: another
+// try may succeed.
+var ErrKilled = errors.New("document process was killed from outside")
+
+// findings are the kinds of a fault by their names in the protocol.
+var findings = []struct {
+	kind string
+	err  error
+}{
+	{"unsupported", extract.ErrUnsupported},
+	{"too large", extract.ErrTooLarge},
+	{"no page", extract.ErrNoPage},
+	{"damaged", extract.ErrDamaged},
+}
+
+// kindOf names the finding that err is; "" when it is none.
+func kindOf(err error) string {
+	for _, f := range findings {
+		if errors.Is(err, f.err) {
+			return f.kind
+		}
+	}
+	return ""
+}
+
+// findingOf is the finding of that name; nil when there is none.
+func findingOf(kind string) error {
+	for _, f := range findings {
+		if f.kind == kind {
+			return f.err
+		}
+	}
+	return nil
+}
+
+// Final reports whether err is a finding about the document, so that to try
+// again is of no use. Every other error of this package is the machine's, the
+// store's or the caller's, and may pass.
+func Final(err error) bool {
+	return kindOf(err) != "" || errors.Is(err, ErrDeadline) || errors.Is(err, ErrMemory)
+}
+
+// deathError is a document over which children died.
+type deathError struct{ cause error }
+
+func (e *deathError) Error() string { return "document process ended: " + e.cause.Error() }
+
+// Unwrap gives the death the name of a finding: what kills two children without
+// a reason is damaged.
+func (e *deathError) Unwrap() error {
+	switch {
+	case errors.Is(e.cause, errDeadline):
+		return ErrDeadline
+	case errors.Is(e.cause, errMemory):
+		return ErrMemory
+	}
+	return extract.ErrDamaged
+}

@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+
+	"deedkeep/app/extract"
+)
+
+// A size is 20 bytes, big-endian: width and height in points as 64-bit floats, and
+// how wide the picture is that the page consists of, 32 bit.
+//
+// Marks begin with how many there are, 16 bit; then each rectangle is the number
+// of its mark, 16 bit from 0, and left, top, right and bottom, 32 bit each, in
+// parts of a page's width and height of which there are 2^20. Rectangles come in
+// the order of their marks.
+const (
+	sizeSize  = 20
+	mostSizes = 4096 // of a frame
+	markSize  = 18
+	mostRects = 8192
+	wholePage = 1 << 20
+)
+
+func (d *dialogue) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
+	sizes, err := extract.Sizes(ctx, d.source(doc, t), t.Extract)
+	if err != nil {
+		return err
+	}
+	for len(sizes) > 0 {
+		n := min(len(sizes), mostSizes)
+		if err := d.write(frameSizes, encodeSizes(sizes[:n])); err != nil {
+			return err
+		}
+		sizes = sizes[n:]
+	}
+	return nil
+}
+
+func (d *dialogue) marks(ctx context.Context, doc io.ReaderAt, t task) error {
+	marks, err := extract.Marks(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
+	if err != nil {
+		return err
+	}
+	return d.write(frameMarks, encodeMarks(marks))
+}
+
+func encodeSizes(sizes []extract.Size) []byte {
+	b := make([]byte, 0, sizeSize*len(sizes))
+	for _, s := range sizes {
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Width))
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Height))
+		b = binary.BigEndian.AppendUint32(b, uint32(s.Pixels)) // #nosec G115 -- extract.Sizes gives sane ones
+	}
+	return b
+}
+
+func encodeMarks(marks [][]extract.Rect) []byte {
+	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), extract.MostMarks))) // #nosec G115 -- bounded
+	for i, rects := range marks[:min(len(marks), extract.MostMarks)] {
+		for _, r := range rects {
+			if len(b) >= 2+markSize*mostRects {
+				return b
+			}
+			b = binary.BigEndian.AppendUint16(b, uint16(i)) // #nosec G115 -- bounded
+			for _, side := range []float64{r.Left, r.Top, r.Right, r.Bottom} {
+				b = binary.BigEndian.AppendUint32(b, uint32(math.Round(side*wholePage)))
+			}
+		}
+	}
+	return b
+}
+
+// sizesAnswer waits for the sizes of all pages.
+type sizesAnswer struct {
+	most  int
+	sizes []extract.Size
+}
+
+func (a *sizesAnswer) begin() { a.sizes = nil }
+
+func (a *sizesAnswer) take(kind byte, content []byte, _ bool) error {
+	if kind != frameSizes || len(content) == 0 || len(content)%sizeSize != 0 {
+		return breach("frame %q of %d bytes while sizes are read", kind, len(content))
+	}
+	for ; len(content) > 0; content = content[sizeSize:] {
+		be := binary.BigEndian
+		s := extract.Size{
+			Width: math.Float64frombits(be.Uint64(content)), Height: math.Float64frombits(be.Uint64(content[8:])),
+			Pixels: int(be.Uint32(content[16:])),
+		}
+		if !s.Sane() {
+			return breach("page of %v by %v points", s.Width, s.Height)
+		}
+		a.sizes = append(a.sizes, s)
+	}
+	if len(a.sizes) > a.most {
+		return breach("sizes of %d pages", len(a.sizes))
+	}
+	return nil
+}
+
+func (a *sizesAnswer) end(done) error {
+	if len(a.sizes) == 0 {
+		return breach("no sizes")
+	}
+	return nil
+}
+
+// marksAnswer waits for the marks on a page.
+type marksAnswer struct{ marks [][]extract.Rect }
+
+func (a *marksAnswer) begin() { a.marks = nil }
+
+func (a *marksAnswer) take(kind byte, content []byte, _ bool) error {
+	if kind != frameMarks || a.marks != nil || len(content) < 2 || (len(content)-2)%markSize != 0 {
+		return breach("frame %q of %d bytes while marks are read", kind, len(content))
+	}
+	n, last := int(binary.BigEndian.Uint16(content)), 0
+	if n > extract.MostMarks {
+		return breach("%d marks", n)
+	}
+	a.marks = make([][]extract.Rect, n)
+	for content = content[2:]; len(content) > 0; content = content[markSize:] {
+		var sides [4]float64
+		for k := range sides {
+			sides[k] = float64(binary.BigEndian.Uint32(content[2+4*k:])) / wholePage
+		}
+		r := extract.Rect{Left: sides[0], Top: sides[1], Right: sides[2], Bottom: sides[3]}
+		i := int(binary.BigEndian.Uint16(content))
+		if i < last || i >= n || r.Left > r.Right || r.Right > 1 || r.Top > r.Bottom || r.Bottom > 1 {
+			return breach("mark %d of %d at %v", i, n, r)
+		}
+		last = i
+		a.marks[i] = append(a.marks[i], r)
+	}
+	return nil
+}
+
+func (a *marksAnswer) end(done) error {
+	if a.marks == nil {
+		return breach("no marks")
+	}
+	return nil
+}
+
+// Sizes returns the size of each page, as extract.Sizes does in a child. Errors are
+// those of Picture.
+func (p *Pool) Sizes(ctx context.Context, r Request, lim extract.Limits) ([]extract.Size, error) {
+	lim = complete(lim)
+	a := &sizesAnswer{most: lim.Pages}
+	if err := p.do(ctx, r, task{Task: taskSizes, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a); err != nil {
+		return nil, err
+	}
+	return a.sizes, nil
+}
+
+// Marks returns where a phrase stands on a page, from 1, as extract.Marks does in a
+// child. Only the phrase's first extract.LongestPhrase characters count. Errors are
+// those of Picture.
+func (p *Pool) Marks(ctx context.Context, r Request, page int, phrase string, lim extract.Limits) ([][]extract.Rect, error) {
+	runes := []rune(phrase)
+	t := task{
+		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: complete(lim), Page: page,
+		Phrase: string(runes[:min(len(runes), extract.LongestPhrase)]),
+	}
+	a := &marksAnswer{}
+	if err := p.do(ctx, r, t, a); err != nil {
+		return nil, err
+	}
+	return a.marks, nil
+}

@@ -1,0 +1,116 @@
+//go:build !race
+
+package sandbox_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path"
+	"testing"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/vaulttest"
+)
+
+func sampleRequest(t testing.TB, name string) sandbox.Request {
+	t.Helper()
+	for _, s := range vaulttest.Samples(t) {
+		if s.Path == name {
+			content, err := os.ReadFile(s.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return sandbox.Request{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: s.MIME, Ext: path.Ext(s.Path)[1:]}
+		}
+	}
+	t.Fatalf("no sample %s", name)
+	return sandbox.Request{}
+}
+
+// TestSampleSizes: the sizes of all pages, with those that are turned, and what a
+// picture of a page comes out as.
+func TestSampleSizes(t *testing.T) {
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, c := range []struct {
+		name          string
+		pages         int
+		width, height float64 // points; 0: whatever it is
+		pixels        int
+	}{
+		{"title/warranty-deed-g4-300dpi.tiff", 4, 612, 792, 2550},
+		{"title/warranty-deed-bigtiff.tif", 4, 612, 792, 2550},
+		{"title/warranty-deed-scan-100dpi.pdf", 4, 612, 792, 0},
+		{"title/index-of-deeds-500-pages.pdf", 500, 0, 0, 0},
+		{"title/plat-24x36-vector.pdf", 1, 2592, 1728, 0},
+		{"title/deed-pages-lzw.tif", 2, 612, 792, 1275},
+		{"title/recorded-deed-phone-photo.jpg", 1, 0, 0, -1},
+		{"title/plat-reduced.gif", 1, 0, 0, -1},
+		{"title/index-of-deeds-rotated.pdf", 5, 792, 612, 0},
+	} {
+		r := sampleRequest(t, c.name)
+		sizes, err := p.Sizes(t.Context(), r, extract.Limits{})
+		if err != nil || len(sizes) != c.pages {
+			t.Errorf("%s: %d pages, %v", c.name, len(sizes), err)
+			continue
+		}
+		s := sizes[0]
+		if c.width > 0 && (math.Abs(s.Width-c.width) > 1 || math.Abs(s.Height-c.height) > 1) || c.pixels >= 0 && s.Pixels != c.pixels {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+		picture, err := p.Picture(t.Context(), r, 1, 300, extract.Limits{})
+		if want := 300 * s.Height / s.Width; err != nil || math.Abs(float64(picture.Height)-want) > 1 {
+			t.Errorf("%s: %d by %d pixels, want %v high, %v", c.name, picture.Width, picture.Height, want, err)
+		}
+	}
+	for _, name := range []string{"title/title-report.docx", "title/judgment-search-utf8.txt"} {
+		if sizes, err := p.Sizes(t.Context(), sampleRequest(t, name), extract.Limits{}); !errors.Is(err, extract.ErrUnsupported) {
+			t.Errorf("%s: %v, %v", name, sizes, err)
+		}
+	}
+}
+
+// TestSampleMarks finds phrases where they are to be seen.
+func TestSampleMarks(t *testing.T) {
+	p := open(t, sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 1})
+	for _, c := range []struct {
+		name   string
+		page   int
+		phrase string
+		least  int
+	}{
+		{"title/open-end-mortgage.pdf", 1, "open-end   MORTGAGE", 1},
+		{"title/warranty-deed-g4-ocr-layer.pdf", 1, "instrument no. 201904170093382", 1},
+		{"title/index-of-deeds-500-pages.pdf", 500, "page 500 of 500", 1},
+		{"title/index-of-deeds-rotated.pdf", 2, "rotated page 2 of 5", 1},
+	} {
+		marks, err := p.Marks(t.Context(), sampleRequest(t, c.name), c.page, c.phrase, extract.Limits{})
+		if err != nil || len(marks) < c.least {
+			t.Errorf("%s: %v, %v", c.name, marks, err)
+			continue
+		}
+		for _, rects := range marks {
+			if len(rects) == 0 {
+				t.Errorf("%s: nothing to be seen", c.name)
+			}
+			for _, r := range rects {
+				if w, h := r.Right-r.Left, r.Bottom-r.Top; w <= 0 || h <= 0 || w*h > 0.2 || r.Left < 0 || r.Top < 0 || r.Right > 1 || r.Bottom > 1 {
+					t.Errorf("%s: %+v", c.name, r)
+				}
+			}
+			t.Logf("%s: %+v", c.name, rects)
+		}
+	}
+	deed := sampleRequest(t, "title/open-end-mortgage.pdf")
+	if marks, err := p.Marks(t.Context(), deed, 1, "nowhere to be found", extract.Limits{}); err != nil || len(marks) != 0 {
+		t.Errorf("%v, %v", marks, err)
+	}
+	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", extract.Limits{}); !errors.Is(err, extract.ErrNoPage) {
+		t.Errorf("page 13 of 12: %v", err)
+	}
+	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", extract.Limits{}); !errors.Is(err, extract.ErrUnsupported) {
+		t.Errorf("a scan without text: %v", err)
+	}
+}

@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"deedkeep/app/extract"
+)
+
+func TestSizesTravel(t *testing.T) {
+	sizes := []extract.Size{{Width: 612, Height: 792}, {Width: 0.5, Height: 14400, Pixels: 2550}}
+	a := &sizesAnswer{most: 3}
+	a.begin()
+	for range 2 {
+		if err := a.take(frameSizes, encodeSizes(sizes[:1]), false); err != nil {
+			t.Fatal(err)
+		}
+		sizes[0], sizes[1] = sizes[1], sizes[0]
+	}
+	if err := a.end(done{}); err != nil || !reflect.DeepEqual(a.sizes, sizes) {
+		t.Errorf("%+v, %v", a.sizes, err)
+	}
+	size := func(w, h float64) []byte { return encodeSizes([]extract.Size{{Width: w, Height: h}}) }
+	for name, content := range map[string][]byte{
+		"nothing": {}, "a part": make([]byte, sizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1), "endless": size(1, math.Inf(1)),
+		"too many": append(size(1, 1), size(1, 1)...), "wide": append(size(1, 1)[:16], 0xFF, 0xFF, 0xFF, 0xFF),
+	} {
+		a := &sizesAnswer{most: 1}
+		if err := a.take(frameSizes, content, false); !errors.Is(err, errBreach) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (&sizesAnswer{most: 1}).take(frameText, size(1, 1), false); !errors.Is(err, errBreach) {
+		t.Errorf("text: %v", err)
+	}
+	if err := (&sizesAnswer{most: 1}).end(done{}); !errors.Is(err, errBreach) {
+		t.Errorf("no sizes: %v", err)
+	}
+}
+
+func TestMarksTravel(t *testing.T) {
+	marks := [][]extract.Rect{{{Left: 0, Top: 0.25, Right: 0.5, Bottom: 1}, {Left: 0.125, Top: 0.5, Right: 0.25, Bottom: 0.75}}, nil, {{Left: 0, Top: 0, Right: 1, Bottom: 1}}}
+	a := &marksAnswer{}
+	a.begin()
+	if err := a.take(frameMarks, encodeMarks(marks), false); err != nil || !reflect.DeepEqual(a.marks, marks) {
+		t.Errorf("%+v, %v", a.marks, err)
+	}
+	if err := a.take(frameMarks, encodeMarks(marks), false); !errors.Is(err, errBreach) {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := (&marksAnswer{}).end(done{}); !errors.Is(err, errBreach) {
+		t.Errorf("no marks: %v", err)
+	}
+	record := func(n int, mark uint16, sides ...uint32) []byte {
+		b := binary.BigEndian.AppendUint16(nil, uint16(n))
+		b = binary.BigEndian.AppendUint16(b, mark)
+		for _, side := range sides {
+			b = binary.BigEndian.AppendUint32(b, side)
+		}
+		return b
+	}
+	for name, content := range map[string][]byte{
+		"nothing": {}, "half a record": make([]byte, 3), "too many": record(extract.MostMarks+1, 0, 0, 0, 1, 1),
+		"another's": record(1, 1, 0, 0, 1, 1), "turned": record(1, 0, 2, 0, 1, 1), "upside down": record(1, 0, 0, 2, 1, 1),
+		"off the page": record(1, 0, 0, 0, wholePage+1, 1), "below it": record(1, 0, 0, 0, 1, math.MaxUint32),
+		"out of order": append(record(2, 1, 0, 0, 1, 1), record(2, 0, 0, 0, 1, 1)[2:]...),
+	} {
+		if err := (&marksAnswer{}).take(frameMarks, content, false); !errors.Is(err, errBreach) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	many := make([][]extract.Rect, extract.MostMarks+5)
+	for i := range many {
+		many[i] = make([]extract.Rect, 100)
+	}
+	if n := len(encodeMarks(many)); n > longest[frameMarks] {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// FuzzLayout holds that nothing of a child that was taken over gets through.
+func FuzzLayout(f *testing.F) {
+	f.Add([]byte(frame(frameSizes, string(encodeSizes([]extract.Size{extract.Letter}))) + frame(frameDone, "{}")))
+	f.Add([]byte(frame(frameMarks, string(encodeMarks([][]extract.Rect{{{Right: 1, Bottom: 1}}}))) + frame(frameDone, "{}")))
+	f.Fuzz(func(t *testing.T, child []byte) {
+		sizes := &sizesAnswer{most: 10}
+		if err := fuzzTalk(t, child, taskSizes, sizes); err == nil && (len(sizes.sizes) == 0 || len(sizes.sizes) > 10) {
+			t.Errorf("%d sizes", len(sizes.sizes))
+		}
+		marks := &marksAnswer{}
+		if err := fuzzTalk(t, child, taskMarks, marks); err != nil {
+			return
+		}
+		for _, rects := range marks.marks {
+			for _, r := range rects {
+				if r.Left < 0 || r.Right > 1 || r.Top < 0 || r.Bottom > 1 || r.Left > r.Right || r.Top > r.Bottom {
+					t.Errorf("%+v", r)
+				}
+			}
+		}
+	})
+}

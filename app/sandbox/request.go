@@ -1,0 +1,105 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/inspect"
+)
+
+// Request is a document and who waits for what is to be had of it.
+type Request struct {
+	Doc   io.ReaderAt
+	Size  int64  // bytes of Doc
+	MIME  string // what the content is, as inspect.Report says it
+	Ext   string // as inspect.Extension gives it
+	Owner string // whose work it is: an actor, a tray; owners of one class take turns
+	Class Class
+	// Whole has work that has begun brought to its end, though nobody waits for it
+	// any more: a child that is stopped in the middle must be replaced.
+	Whole bool
+}
+
+type ownerKey struct{}
+
+// WithOwner returns a context whose calls of Inspect are of that owner (see
+// Request); without one they are of the owner "".
+func WithOwner(ctx context.Context, owner string) context.Context {
+	return context.WithValue(ctx, ownerKey{}, owner)
+}
+
+// Inspect says what doc is, as inspect.Inspect does, in a child; it is Upload
+// work. A document over which a child dies, spins or swells is refused: a .pdf
+// with inspect.PDFUnreadable, any other with inspect.Mismatch(ext). Errors are
+// never the document's: ctx's, ErrBusy, ErrClosed, ErrKilled, those of doc, a child
+// that cannot be started, or an engine that is missing.
+func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim inspect.Limits) (inspect.Report, error) {
+	owner, _ := ctx.Value(ownerKey{}).(string)
+	a := &verdictAnswer{}
+	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
+	err := p.do(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
+	var death *deathError
+	if errors.As(err, &death) {
+		return inspect.Report{Refusal: refusal(ext)}, nil
+	}
+	if err != nil {
+		return inspect.Report{}, err
+	}
+	return a.report, nil
+}
+
+// refusal is what is said of a document that no child came through.
+func refusal(ext string) string {
+	if ext == "pdf" {
+		return inspect.PDFUnreadable
+	}
+	return inspect.Mismatch(ext)
+}
+
+// Picture draws a page, from 1, in a child, as extract.Page does: at most width
+// pixels wide. Errors are the findings of package extract, ErrDeadline,
+// ErrMemory (see Final), or those of Inspect.
+func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim extract.Limits) (extract.Picture, error) {
+	lim = complete(lim)
+	width = min(max(width, 1), lim.Width)
+	a := &pictureAnswer{width: width}
+	t := task{Task: taskPicture, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim, Page: page, Width: width}
+	if err := p.do(ctx, r, t, a); err != nil {
+		return extract.Picture{}, err
+	}
+	return a.picture(), nil
+}
+
+// Text calls emit with the text of each page that has any, in order and from 1,
+// as extract.Text does in a child. emit is called on the caller's goroutine,
+// once for a page whatever befalls the child, and its time is not the
+// document's; its error ends the call. Other errors are those of Picture; what
+// was emitted until then is good, but for a document that could not be read.
+func (p *Pool) Text(ctx context.Context, r Request, lim extract.Limits, emit func(page int, text string) error) error {
+	lim = complete(lim)
+	a := &textAnswer{lim: lim, emit: emit, out: -1}
+	return p.do(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
+}
+
+// complete fills the zero fields in, as the child would, for the parent checks
+// what it lets through. No page is longer than a frame.
+func complete(l extract.Limits) extract.Limits {
+	d := extract.DefaultLimits()
+	l = extract.Limits{
+		Pixels: or(l.Pixels, d.Pixels), Width: or(l.Width, d.Width),
+		TextBytes: or(l.TextBytes, d.TextBytes), PageText: or(l.PageText, d.PageText),
+		Pages: or(l.Pages, d.Pages), Unpacked: or(l.Unpacked, d.Unpacked),
+	}
+	l.PageText = min(l.PageText, textSize)
+	return l
+}
+
+func or[N int | int64 | time.Duration](n, otherwise N) N {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
+}

@@ -1,0 +1,277 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"deedkeep/app/sandbox"
+)
+
+// attempt runs a child enclosed by what is named, and returns what came of each attempt,
+// and the gaps that it reported.
+func attempt(t *testing.T, enclosure string) (came map[string]string, gaps []string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "s") // the name of a Unix socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	cache := filepath.Join(dir, sandbox.AttemptCache)
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, listening := range []struct{ network, address, file string }{
+		{"tcp", "127.0.0.1:0", sandbox.AttemptAddress},
+		{"unix", filepath.Join(dir, sandbox.AttemptSocket), ""},
+		{"unix", "@" + filepath.Join(dir, sandbox.AttemptSocket), ""},
+	} {
+		l, err := net.Listen(listening.network, listening.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if listening.file != "" {
+			if err := os.WriteFile(filepath.Join(dir, listening.file), []byte(l.Addr().String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, name := range []string{filepath.Join(dir, sandbox.AttemptVault), filepath.Join(cache, "engine"), filepath.Join(cache, "old")} {
+		if err := os.WriteFile(name, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open, err := os.Create(filepath.Join(dir, "open"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := open.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	child := exec.Command(self, sandbox.FakeArg, "enclosed by "+enclosure+"="+dir)
+	child.ExtraFiles = []*os.File{open}
+	var trouble bytes.Buffer
+	child.Stderr = &trouble
+	said, err := child.Output()
+	if err != nil {
+		t.Fatalf("enclosed by %s: %v\n%s%s", enclosure, err, said, &trouble)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(said), "\n"), "\n")
+	names := sandbox.Attempts()
+	if len(lines) < len(names) {
+		t.Fatalf("enclosed by %s: got %d lines, want %d\n%s", enclosure, len(lines), len(names), said)
+	}
+	came = make(map[string]string)
+	for i, name := range names {
+		came[name] = lines[i]
+	}
+	return came, lines[len(names):]
+}
+
+// A document that took its process over gets nowhere: each attempt that the system lets
+// a process make is denied in the sandbox. Where the system lacks a protection, the
+// child says so.
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	free, none := attempt(t, "nothing")
+	closed, gaps := attempt(t, "all")
+	if len(none) > 0 {
+		t.Errorf("without a sandbox: got gaps %q, want none", none)
+	}
+	const calls, limits = sandbox.ProtectionCalls, sandbox.ProtectionLimits
+	rows := map[string]struct {
+		free, closed string
+		by           string // the protection that denies it
+	}{
+		"read /etc/passwd":                     {"done", "EPERM", calls},
+		"read a vault file":                    {"done", "EPERM", calls},
+		"list a directory":                     {"done", "EPERM", calls},
+		"read a file in the cache":             {"done", "EPERM", calls},
+		"write a file in the cache":            {"done", "EPERM", calls},
+		"replace a file in the cache":          {"done", "EPERM", calls},
+		"remove a file from the cache":         {"done", "EPERM", calls},
+		"make a file in memory":                {"done", "EPERM", calls},
+		"connect to a TCP port":                {"done", "EPERM", calls},
+		"connect to a Unix socket":             {"done", "EPERM", calls},
+		"connect to an abstract socket":        {"done", "EPERM", calls},
+		"have a UDP socket":                    {"done", "EPERM", calls},
+		"start a program":                      {"done", "EPERM", calls},
+		"become a program":                     {"ENOENT", "EPERM", calls},
+		"fork":                                 {"done", "EPERM", calls},
+		"call clone3":                          {"EINVAL", "ENOSYS", calls},
+		"signal the parent":                    {"done", "EPERM", calls},
+		"signal a thread of the parent":        {"done", "EPERM", calls},
+		"signal a thread of its own":           {"done", "done", calls},
+		"hold the parent":                      {"done", "EPERM", calls},
+		"trace a process":                      {"ESRCH", "EPERM", calls},
+		"read memory as another process would": {"done", "EPERM", calls},
+		"take memory that no limit counts":     {"done", "EPERM", calls},
+		"take memory as a stack":               {"done", "EPERM", calls},
+		"take memory of its own":               {"done", "done", calls},
+		"open many files":                      {"done", "EMFILE", limits},
+		"raise a limit":                        {"done", "EPERM", calls},
+		"write to a file it has open":          {"done", "EFBIG", limits},
+		"start a thread":                       {"done", "done", calls},
+	}
+	for _, name := range sandbox.Attempts() {
+		row, planned := rows[name]
+		if !planned {
+			t.Errorf("no row for %q", name)
+		}
+		want := row.closed
+		if slices.ContainsFunc(gaps, func(gap string) bool { return strings.HasPrefix(gap, row.by+": ") }) {
+			t.Logf("%s: this system lacks %s", name, row.by)
+			want = row.free
+		}
+		if free[name] != row.free || closed[name] != want {
+			t.Errorf("%s: got %s without and %s in the sandbox, want %s and %s", name, free[name], closed[name], row.free, want)
+		}
+	}
+}
+
+// Landlock denies files, and with later versions TCP, abstract sockets, signals, and Unix
+// sockets, without the filter of system calls. What this kernel does not deny is as
+// without a sandbox, and a kernel without Landlock is a gap.
+func TestLandlock(t *testing.T) {
+	t.Parallel()
+	free, _ := attempt(t, "nothing")
+	came, gaps := attempt(t, "Landlock")
+	version := sandbox.LandlockVersion()
+	t.Logf("Landlock %d, gaps %q", version, gaps)
+	if lacks := len(gaps) > 0; lacks != (version == 0) {
+		t.Errorf("Landlock %d: got gaps %q", version, gaps)
+	}
+	rows := map[string]struct {
+		since int
+		want  string
+	}{
+		"read /etc/passwd":              {1, "EACCES"},
+		"read a vault file":             {1, "EACCES"},
+		"list a directory":              {1, "EACCES"},
+		"read a file in the cache":      {1, "EACCES"},
+		"write a file in the cache":     {1, "EACCES"},
+		"replace a file in the cache":   {1, "EACCES"},
+		"remove a file from the cache":  {1, "EACCES"},
+		"start a program":               {1, "EACCES"},
+		"connect to a TCP port":         {4, "EACCES"},
+		"connect to an abstract socket": {6, "EPERM"},
+		"signal the parent":             {6, "EPERM"},
+		"signal a thread of the parent": {6, "EPERM"},
+		"connect to a Unix socket":      {9, "EACCES"},
+	}
+	for _, name := range sandbox.Attempts() {
+		want := free[name]
+		if row, denied := rows[name]; denied && version >= row.since {
+			want = row.want
+		}
+		if came[name] != want {
+			t.Errorf("Landlock %d, %s: got %s, want %s", version, name, came[name], want)
+		}
+	}
+}
+
+// A system that has nothing of the sandbox costs no document: the child reports what it
+// lacks.
+func TestSandboxIsLacking(t *testing.T) {
+	t.Parallel()
+	for kind, why := range map[string]string{"on an old kernel": "function not implemented", "in a strict container": "operation not permitted"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			p := open(t, fake(t, kind))
+			doc, size := text("WARRANTY DEED")
+			if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+				t.Errorf("got %+v, %v; want the document read", report, err)
+			}
+			gaps, _ := p.Gaps()
+			want := []sandbox.Gap{{Lacks: sandbox.ProtectionPrivileges, Reason: why}, {Lacks: sandbox.ProtectionFiles, Reason: why}, {Lacks: sandbox.ProtectionCalls, Reason: why}}
+			if !slices.Equal(gaps, want) {
+				t.Errorf("got gaps %v, want %v", gaps, want)
+			}
+		})
+	}
+}
+
+// status returns the fields of a /proc/.../status file.
+func status(t *testing.T, path string) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := make(map[string]string)
+	for line := range strings.Lines(string(content)) {
+		name, value, _ := strings.Cut(line, ":")
+		fields[name] = strings.TrimSpace(value)
+	}
+	return fields
+}
+
+// Every thread of a child that has read a document is in the sandbox, unless the pool
+// says what the system lacks.
+func TestChildIsEnclosed(t *testing.T) {
+	t.Parallel()
+	p := open(t, sandbox.Options{Processes: 1})
+	if gaps, known := p.Gaps(); known {
+		t.Errorf("before the first child: got gaps %v, want none known", gaps)
+	}
+	doc, size := text("WARRANTY DEED")
+	if report, err := p.Inspect(t.Context(), doc, size, "txt", limits); err != nil || report.Refusal != "" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	gaps, known := p.Gaps()
+	if !known {
+		t.Error("the child did not say what its sandbox lacks")
+	}
+	want := map[string]string{"NoNewPrivs": "1", "Seccomp": "2"}
+	for _, g := range gaps {
+		t.Logf("this system lacks %s: %s", g.Lacks, g.Reason)
+		delete(want, map[string]string{sandbox.ProtectionPrivileges: "NoNewPrivs", sandbox.ProtectionCalls: "Seccomp"}[g.Lacks])
+	}
+	idle := p.Idle()
+	if len(idle) != 1 {
+		t.Fatalf("got %d children, want 1", len(idle))
+	}
+	child := "/proc/" + strconv.Itoa(idle[0])
+	threads, err := filepath.Glob(child + "/task/*/status")
+	if err != nil || len(threads) < 2 {
+		t.Fatalf("got %d threads, %v", len(threads), err)
+	}
+	for _, thread := range threads {
+		got := status(t, thread)
+		for field, value := range want {
+			if got[field] != value {
+				t.Errorf("%s: got %s %q, want %q", thread, field, got[field], value)
+			}
+		}
+	}
+	bounds, err := os.ReadFile(child + "/limits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bound := range []string{"Max open files 32 32 files", "Max file size 0 0 bytes", "Max core file size 0 0 bytes"} {
+		if !strings.Contains(strings.Join(strings.Fields(string(bounds)), " "), bound) {
+			t.Errorf("got %s\nwant %s", bounds, bound)
+		}
+	}
+}

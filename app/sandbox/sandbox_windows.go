@@ -1,0 +1,65 @@
+package sandbox
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// startConfined starts a child with a token of which all privileges were removed. Where
+// that can't be had, the child starts with the user's own.
+func startConfined(command func() *exec.Cmd) (*exec.Cmd, []Gap, error) {
+	token, err := restrictedToken()
+	if err == nil {
+		cmd := command()
+		cmd.SysProcAttr.Token = syscall.Token(token)
+		err = errors.Join(cmd.Start(), token.Close())
+		if cmd.Process != nil {
+			return cmd, nil, err
+		}
+	}
+	cmd, gaps := command(), gap(ProtectionToken, err)
+	err = cmd.Start()
+	return cmd, gaps, err
+}
+
+var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")
+
+// restrictedToken is the token of this process without its privileges.
+func restrictedToken() (restricted windows.Token, err error) {
+	const disableMaxPrivilege = 1
+	var own windows.Token
+	if err := windows.OpenProcessToken(windows.CurrentProcess(), windows.TOKEN_DUPLICATE|windows.TOKEN_ASSIGN_PRIMARY|windows.TOKEN_QUERY|windows.TOKEN_ADJUST_DEFAULT, &own); err != nil {
+		return 0, err
+	}
+	if err := createRestrictedToken.Find(); err != nil {
+		return 0, errors.Join(err, own.Close())
+	}
+	done, _, failure := createRestrictedToken.Call(uintptr(own), disableMaxPrivilege, 0, 0, 0, 0, 0, 0, uintptr(unsafe.Pointer(&restricted)))
+	if done != 0 {
+		failure = nil
+	}
+	return restricted, errors.Join(failure, own.Close())
+}
+
+// enclose closes the sandbox: from here on the process can write to nothing that belongs to
+// the user. It can't be started that way, for it fills the cache first. Windows still lets
+// it read what the user can read, and reach the network.
+func enclose() []Gap { return gap(ProtectionIntegrity, lowerIntegrity()) }
+
+func lowerIntegrity() (err error) {
+	low, err := windows.CreateWellKnownSid(windows.WinLowLabelSid)
+	if err != nil {
+		return err
+	}
+	var own windows.Token
+	if err := windows.OpenProcessToken(windows.CurrentProcess(), windows.TOKEN_ADJUST_DEFAULT, &own); err != nil {
+		return err
+	}
+	label := windows.Tokenmandatorylabel{Label: windows.SIDAndAttributes{Sid: low, Attributes: windows.SE_GROUP_INTEGRITY}}
+	err = windows.SetTokenInformation(own, windows.TokenIntegrityLevel, (*byte)(unsafe.Pointer(&label)), label.Size())
+	return errors.Join(err, own.Close())
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// work is a document that a queue has to get through: when it comes, how long a child is
+// at it, and how long after it came it may be done.
+type work struct {
+	at    time.Duration
+	class Class
+	owner string
+	takes time.Duration
+	want  time.Duration // 0: any time
+}
+
+// flood is many documents that come at the beginning, each owner's at another moment.
+func flood(many int, class Class, owner string, takes time.Duration) []work {
+	return slices.Repeat([]work{{time.Duration(owner[0]-'a') * time.Millisecond, class, owner, takes, 0}}, many)
+}
+
+// through has a queue work on a list with a fake clock and fake children, and fails the
+// test for every document that is late, and for every slot that a slow owner must not get.
+func through(t *testing.T, slots int, list []work) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q, began := newQueue(slots, 10_000), time.Now()
+		for i, w := range list {
+			go func() {
+				time.Sleep(w.at)
+				place := &ticket{class: w.class, owner: w.owner}
+				for again := true; again; {
+					var ctx context.Context
+					ctx, place.stop = context.WithCancel(t.Context())
+					if err := q.acquire(t.Context(), place); err != nil {
+						t.Error(err)
+						return
+					}
+					share(t, q, place)
+					q.begin(place)
+					select {
+					case <-time.After(w.takes):
+					case <-ctx.Done():
+					}
+					again = q.release(place, ctx.Err() != nil)
+					place.stop()
+				}
+				if took := time.Since(began) - w.at; w.want > 0 && took > w.want {
+					t.Errorf("document %d, of %s: done after %v, want at most %v", i, w.owner, took, w.want)
+				}
+			}()
+		}
+		// All owners are quick again after as long as the longest document took.
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		empty(t, q)
+	})
+}
+
+// share fails the test when a slow owner got a second slot, or the last one.
+func share(t *testing.T, q *queue, got *ticket) {
+	t.Helper()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	proved := func(h *ticket) bool { return h.owner == got.owner && time.Since(h.began) == slowWork }
+	if q.slow[got.owner] == 0 || q.count(nil, proved) > 0 {
+		return // and the slot was given before it proved to be slow, at this very moment
+	}
+	own := q.count(nil, func(h *ticket) bool { return h.class >= got.class && h.owner == got.owner })
+	slow := q.count(nil, func(h *ticket) bool { return h.class >= got.class && q.slow[h.owner] > 0 })
+	if own > 1 || slow > q.shared() {
+		t.Errorf("slow owner %s has %d slots, all slow owners %d of %d", got.owner, own, slow, q.slots)
+	}
+}
+
+func TestSlowOwners(t *testing.T) {
+	const quick, deadline, minute = 10 * time.Millisecond, 20 * time.Second, time.Minute
+	both := func(class Class, takes time.Duration) []work {
+		return append(flood(10, class, "a", takes), flood(10, class, "c", takes)...)
+	}
+	undisturbed := []work{{0, Background, "a", deadline, deadline}, {0, Background, "a", deadline, deadline}, {0, Background, "a", deadline, deadline}}
+	for _, c := range []struct {
+		name  string
+		slots int
+		list  []work
+	}{
+		{"processing, before anything is known", 2, append(flood(10, Background, "a", minute),
+			work{quick, Background, "b", quick, slowWork})},
+		{"processing, beside what is known", 2, append(flood(10, Background, "a", minute),
+			work{time.Second, Background, "b", quick, quick}, work{90 * time.Second, Background, "b", quick, quick})},
+		{"processing, two slow owners", 2, append(both(Background, minute),
+			work{time.Second, Background, "b", quick, quick}, work{61 * time.Second, Background, "b", quick, quick})},
+		{"uploads, before anything is known", 2, append(flood(10, Upload, "a", deadline),
+			work{quick, Upload, "b", quick, slowWork})},
+		{"uploads, beside what is known", 2, append(flood(10, Upload, "a", deadline),
+			work{time.Second, Upload, "b", quick, quick}, work{21 * time.Second, Upload, "b", quick, quick}, work{22 * time.Second, View, "d", quick, quick})},
+		{"four slots, three slow owners", 4, append(append(both(Upload, deadline), flood(10, Upload, "e", deadline)...),
+			work{time.Second, Upload, "b", quick, quick}, work{25 * time.Second, View, "b", quick, quick})},
+		{"a slow view beside slow processing", 2, append(append(flood(5, Background, "a", minute), flood(5, View, "c", deadline)...),
+			work{time.Second, View, "b", quick, quick}, work{2 * time.Second, Upload, "b", quick, quick}, work{3 * time.Second, Background, "b", quick, quick})},
+		{"a slow view goes before slow processing", 2, append(flood(5, Background, "a", minute), work{0, View, "b", time.Second, time.Second},
+			work{1100 * time.Millisecond, View, "b", 600 * time.Millisecond, 600 * time.Millisecond})},
+		{"processing gives way before a slow view", 2, []work{{0, Background, "a", minute, 0}, {quick, View, "c", deadline, deadline},
+			{time.Second, View, "b", quick, quick}}},
+		{"what has given way is spared", 2, []work{{0, View, "a", minute, minute}, {quick, View, "c", minute, 2 * minute},
+			{time.Second, View, "b", quick, quick}, {minute - quick, View, "e", minute, 0}, {minute + time.Second, View, "b", quick, quick}}},
+		{"nothing gives way to no use", 4, append(undisturbed,
+			work{time.Second, Background, "b", slowWork - 1, slowWork - 1}, work{time.Second + quick, Background, "d", quick, slowWork})},
+		{"one slot", 1, append(flood(2, Background, "a", minute),
+			work{time.Second, Background, "b", quick, quick}, work{2 * time.Second, View, "b", quick, quick})},
+		{"a new owner begins as if he had always been here", 1, append(slices.Repeat([]work{{0, View, "a", time.Second / 10, 5300 * time.Millisecond}}, 51),
+			slices.Repeat([]work{{4950 * time.Millisecond, View, "b", time.Second / 10, 0}}, 20)...)},
+		{"a page while one's own document is processed", 2, []work{{0, Background, "a", minute, minute}, {2 * time.Second, View, "a", quick, quick}}},
+		{"a small owner's next call", 1, append(flood(3, Background, "a", slowWork-1),
+			work{0, Background, "b", quick, slowWork + quick}, work{slowWork + 1, Background, "b", quick, slowWork}, work{slowWork + 1, Background, "b", quick, slowWork + 2*quick})},
+		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // and a second long, slow still
+			{1900 * time.Millisecond, Upload, "a", quick, 2 * quick}, {1900 * time.Millisecond, Upload, "a", quick, 2 * quick},
+			{2100 * time.Millisecond, Upload, "a", quick, quick}, {2100 * time.Millisecond, Upload, "a", quick, quick}}},
+		{"slow work has its turn", 2, append(append(flood(1, Background, "a", 3*time.Second), flood(1, Background, "c", 5*time.Second)...),
+			// b has more to do than there is time for.
+			append(flood(500, Background, "b", slowWork/5), work{0, Background, "a", quick, 40 * time.Second})...)},
+	} {
+		t.Run(c.name, func(t *testing.T) { through(t, c.slots, c.list) })
+	}
+}

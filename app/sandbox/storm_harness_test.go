@@ -1,0 +1,351 @@
+//go:build harness && linux
+
+// What happens to the pool when its children are killed at random, and when
+// bombs arrive beside honest documents. It takes minutes and prints figures:
+//
+//	go test -tags harness -run Storm -v ./app/reader
+//
+// DEEDKEEP_TEST_STORM is how many children are killed (200; a long run: 1000).
+
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"deedkeep/app/extract"
+	"deedkeep/app/sandbox"
+	"deedkeep/app/vaulttest"
+)
+
+// children returns the process numbers of this process's children.
+func children(t testing.TB) (pids []int) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range stats {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(content), ") ")
+		fields := strings.Fields(rest)
+		pid, err := strconv.Atoi(path.Base(path.Dir(file)))
+		if err == nil && len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// resident returns the bytes of memory that processes hold together.
+func resident(pids []int) (sum int64) {
+	for _, pid := range pids {
+		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		if fields := strings.Fields(string(content)); err == nil && len(fields) > 1 {
+			pages, _ := strconv.ParseInt(fields[1], 10, 64) // the system's own number
+			sum += pages * int64(os.Getpagesize())
+		}
+	}
+	return sum
+}
+
+// times are how long calls took.
+type times struct {
+	mu   sync.Mutex
+	list []time.Duration
+}
+
+func (l *times) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, d)
+}
+
+func (l *times) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) == 0 {
+		return "none"
+	}
+	slices.Sort(l.list)
+	at := func(share float64) time.Duration {
+		return l.list[int(share*float64(len(l.list)-1))].Round(10 * time.Microsecond)
+	}
+	return fmt.Sprintf("%d calls, p50 %v, p99 %v, longest %v", len(l.list), at(0.5), at(0.99), at(1))
+}
+
+// loaded is a sample with what is known of it.
+type loaded struct {
+	vaulttest.Sample
+	content []byte
+	text    string // as a child gave it that nobody killed
+}
+
+func (s *loaded) request(owner string, class sandbox.Class) sandbox.Request {
+	return sandbox.Request{
+		Doc: bytes.NewReader(s.content), Size: int64(len(s.content)), MIME: s.MIME,
+		Ext: path.Ext(s.Path)[1:], Owner: owner, Class: class,
+	}
+}
+
+func (s *loaded) inspect(ctx context.Context, p *sandbox.Pool, owner string) (string, error) {
+	r := s.request(owner, sandbox.Upload)
+	report, err := p.Inspect(sandbox.WithOwner(ctx, owner), r.Doc, r.Size, r.Ext, limits)
+	return report.Refusal, err
+}
+
+// load reads the samples that choose takes.
+func load(t testing.TB, choose func(vaulttest.Sample) bool) (list []*loaded) {
+	t.Helper()
+	for _, s := range vaulttest.Samples(t) {
+		if !choose(s) {
+			continue
+		}
+		content, err := os.ReadFile(s.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, &loaded{Sample: s, content: content})
+	}
+	return list
+}
+
+func bomb(s vaulttest.Sample) bool {
+	return strings.Contains(s.Path, "bomb") || strings.HasPrefix(s.Path, "refuse/")
+}
+
+func honest(s vaulttest.Sample) bool { return s.Accept && !bomb(s) }
+
+// readText returns the text of s, and fails the test where a page comes twice.
+func readText(t testing.TB, p *sandbox.Pool, s *loaded, owner string) (string, error) {
+	var all strings.Builder
+	last := 0
+	err := p.Text(context.Background(), s.request(owner, sandbox.Background), extract.Limits{}, func(page int, text string) error {
+		if page <= last {
+			t.Errorf("%s: page %d after %d", s.Path, page, last)
+		}
+		last = page
+		fmt.Fprintf(&all, "%d %s\n", page, text)
+		return nil
+	})
+	return all.String(), err
+}
+
+// storm is one run.
+type storm struct {
+	t       *testing.T
+	p       *sandbox.Pool
+	samples []*loaded
+	kills   atomic.Int64
+	calls   atomic.Int64
+	excused atomic.Int64 // documents over which two children were killed
+	took    [3]times     // inspections, pictures, texts
+}
+
+func TestStormOfKills(t *testing.T) {
+	kills := int64(200)
+	if s := os.Getenv("DEEDKEEP_TEST_STORM"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kills = n
+	}
+	before := runtime.NumGoroutine()
+	s := &storm{t: t, samples: load(t, honest)}
+	s.p = sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 2})
+	for _, sample := range s.samples {
+		var err error
+		if sample.text, err = readText(t, s.p, sample, ""); err != nil && !sandbox.Final(err) {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	s.run(kills)
+	took := time.Since(began)
+	stats := s.p.Stats()
+	if err := s.p.Close(); err != nil {
+		t.Error(err)
+	}
+	end := s.p.Stats()
+	if end.Alive != 0 || end.Started != end.Killed {
+		t.Errorf("in the end %+v", end)
+	}
+	nothingLeft(t, before)
+	t.Logf("%d children killed in %v under %d calls (%.0f a second); %d started; %d documents were taken for the cause of two kills",
+		s.kills.Load(), took.Round(time.Millisecond), s.calls.Load(), float64(s.calls.Load())/took.Seconds(), stats.Started, s.excused.Load())
+	t.Logf("inspections: %v", &s.took[0])
+	t.Logf("pictures:    %v", &s.took[1])
+	t.Logf("texts:       %v", &s.took[2])
+}
+
+// nothingLeft looks for goroutines and processes that outlive a pool.
+func nothingLeft(t *testing.T, before int) {
+	t.Helper()
+	if left := children(t); len(left) != 0 {
+		t.Errorf("processes left: %v", left)
+	}
+	await(t, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// run lets callers call until so many children have been killed.
+func (s *storm) run(kills int64) {
+	over := make(chan struct{})
+	var callers sync.WaitGroup
+	for i := range 8 {
+		callers.Go(func() {
+			chance := rand.New(rand.NewPCG(1, uint64(i)))
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					s.call(chance, fmt.Sprint("caller ", i%4))
+				}
+			}
+		})
+	}
+	chance := rand.New(rand.NewPCG(2, 2))
+	for s.kills.Load() < kills {
+		// A few calls between two kills: most meet none or one.
+		next := s.calls.Load() + 1 + chance.Int64N(8)
+		await(s.t, "the next calls", func() bool { return s.calls.Load() >= next })
+		if pids := children(s.t); len(pids) > 0 {
+			s.kills.Add(1)
+			_ = syscall.Kill(pids[chance.IntN(len(pids))], syscall.SIGKILL) // it may have ended by itself
+		}
+	}
+	close(over)
+	callers.Wait()
+}
+
+// call makes one call and looks at its answer.
+func (s *storm) call(chance *rand.Rand, owner string) {
+	sample := s.samples[chance.IntN(len(s.samples))]
+	kind := chance.IntN(3)
+	kills, began := s.kills.Load(), time.Now()
+	wrong := s.ask(kind, sample, owner)
+	s.took[kind].add(time.Since(began))
+	s.calls.Add(1)
+	switch {
+	case wrong == "":
+	case s.kills.Load()-kills >= 2:
+		s.excused.Add(1) // two children died over it: it is taken for the cause
+	default:
+		s.t.Errorf("%s: %s", sample.Path, wrong)
+	}
+}
+
+// ask returns what is wrong with the answer.
+func (s *storm) ask(kind int, sample *loaded, owner string) string {
+	switch kind {
+	case 0:
+		if refusal, err := sample.inspect(context.Background(), s.p, owner); err != nil || refusal != "" {
+			return fmt.Sprintf("inspected: %q, %v", refusal, err)
+		}
+	case 1:
+		picture, err := s.p.Picture(context.Background(), sample.request(owner, sandbox.View), 1, 200, extract.Limits{})
+		supported := sample.Kind == "pdf" || strings.HasPrefix(sample.MIME, "image/")
+		if supported && (err != nil || len(picture.Bytes) == 0) || !sandbox.Final(err) && err != nil {
+			return fmt.Sprintf("drawn: %d bytes, %v", len(picture.Bytes), err)
+		}
+	case 2:
+		text, err := readText(s.t, s.p, sample, owner)
+		if text != sample.text || err != nil && !sandbox.Final(err) {
+			return fmt.Sprintf("read: %d bytes, want %d, %v", len(text), len(sample.text), err)
+		}
+	}
+	return ""
+}
+
+// TestStormOfBombs sends every bomb and refused sample ten times over, all at
+// once, while somebody else sends honest documents one after another.
+func TestStormOfBombs(t *testing.T) {
+	before := runtime.NumGoroutine()
+	good := load(t, func(s vaulttest.Sample) bool { return honest(s) && strings.HasPrefix(s.Path, "title/") })
+	bombs := load(t, bomb)
+	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.Cache(), Processes: 2})
+
+	var peak atomic.Int64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				peak.Store(max(peak.Load(), resident(children(t))))
+			}
+		}
+	}()
+
+	var alone times
+	for range 20 {
+		inspectAll(t, p, good, &alone)
+	}
+	alonePeak := peak.Load()
+
+	var exploding sync.WaitGroup
+	var left atomic.Int64
+	began := time.Now()
+	for range 10 {
+		for _, b := range bombs {
+			left.Add(1)
+			exploding.Go(func() {
+				defer left.Add(-1)
+				refusal, err := b.inspect(context.Background(), p, "bombs")
+				if err != nil || refusal != b.Refusal && !strings.Contains(b.Path, "exe") {
+					t.Errorf("%s: %q, %v", b.Path, refusal, err)
+				}
+			})
+		}
+	}
+	sent := left.Load()
+	var beside times
+	for left.Load() > 0 {
+		inspectAll(t, p, good, &beside)
+	}
+	exploding.Wait()
+	took := time.Since(began)
+	close(stop)
+	<-stopped
+	stats := p.Stats()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, before)
+	t.Logf("%d bombs in %v, %d children started", sent, took.Round(time.Millisecond), stats.Started)
+	t.Logf("honest documents alone:       %v", &alone)
+	t.Logf("honest documents beside them: %v", &beside)
+	t.Logf("children together at most:    %d MiB alone, %d MiB beside them", alonePeak>>20, peak.Load()>>20)
+}
+
+func inspectAll(t *testing.T, p *sandbox.Pool, list []*loaded, took *times) {
+	for _, s := range list {
+		began := time.Now()
+		refusal, err := s.inspect(context.Background(), p, "honest")
+		took.add(time.Since(began))
+		if err != nil || refusal != "" {
+			t.Errorf("%s: %q, %v", s.Path, refusal, err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// Await waits until the index is whole, but for State.Texts, knows of all changes there
+// were when it was called, not of those that come meanwhile, and is made anew where
+// somebody asked for that. It calls report now and then. Where nobody runs the indexer it
+// does the work itself; what is cut off by ctx goes on from there the next time. Full
+// when the new one was given up for want of room, until Renew asks for another; Closing,
+// with why, when nothing goes on for now.
+func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
+	var asked uint64 // all changes up to this one are waited for, not those that come meanwhile
+	err = x.store.View(ctx, func(t *store.Tx) error { asked = t.LastChange(); return nil })
+	if err != nil {
+		return s, err
+	}
+	for {
+		var ended chan struct{}
+		var serving bool
+		var gaveUp error
+		x.set(func() { ended, serving = x.turned, x.serving })
+		if !serving {
+			if _, err = x.turn(ctx); err != nil {
+				return s, err
+			}
+		}
+		if s, err = x.State(ctx); err != nil {
+			return s, err
+		}
+		report(s.Done, s.Total)
+		x.set(func() { gaveUp = x.gaveUp })
+		switch {
+		case gaveUp != nil:
+			return s, gaveUp
+		case s.Failed != "":
+			return s, &model.Error{Kind: model.Closing, Message: "The search index does not get on: " + s.Failed}
+		case s.Ready && !s.Building && x.knows(asked), s.Ready && x.butTexts(asked):
+			return s, nil // texts may take long
+		case !serving:
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-ended:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// knows reports that all changes up to one are in the index that answers.
+func (x *Indexer) knows(change uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.now != nil && x.now.behind.Load() >= change
+}

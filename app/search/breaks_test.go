@@ -1,0 +1,109 @@
+package search_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+	"deedkeep/app/store"
+	"deedkeep/app/vaulttest"
+)
+
+// On a disk that spoils every index before it is whole, or after, an index is made a few
+// times, and then with pauses that grow; who asks for one need not wait.
+func TestADiskThatSpoilsEveryIndex(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		goes int // batches before it breaks
+	}{
+		{"before it is whole", 4},
+		{"after it was whole", 9},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			clock := vaulttest.NewClock()
+			h := open(t, func(o *search.Options) { o.Now, o.BatchSize = clock.Now, 1 })
+			for range 6 {
+				h.order("KX100", "", elm("", ""))
+			}
+			touch := func(t *store.Tx) error { // an index that is whole has something to follow
+				o, err := t.Order(1)
+				if err != nil {
+					return err
+				}
+				return t.PutOrder(o)
+			}
+			var made int64
+			h.meddle(func(n int64, in search.Index) search.Index {
+				made = n
+				batches := 0
+				return meddled{Index: in, apply: func() error {
+					if batches++; batches > row.goes {
+						return query.ErrDamaged
+					}
+					return nil
+				}}
+			})
+			h.Start(true)
+			makes := func(what string, want int64) {
+				t.Helper()
+				for range 80 {
+					h.put(touch)
+					_, _ = h.Turn(t.Context()) // State tells what came of it
+				}
+				if made != want {
+					t.Errorf("%s: %d were made, want %d", what, made, want)
+				}
+				if s, err := h.State(t.Context()); err != nil || !strings.Contains(s.Failed, "deedkeep reindex") {
+					t.Errorf("%s: it says %+v, %v", what, s, err)
+				}
+			}
+			makes("in a row", 4)
+			clock.Move(9 * time.Minute)
+			makes("in the first pause", 4)
+			clock.Move(2 * time.Minute)
+			makes("after it", 5)
+			clock.Move(11 * time.Minute)
+			makes("in the second", 5)
+			clock.Move(10 * time.Minute)
+			makes("after that", 6)
+			h.Renew()
+			makes("when it is asked for", 10)
+			clock.Move(-48 * time.Hour)
+			makes("with a clock that was set back", 14)
+			clock.Move(96 * time.Hour)
+			makes("after some days", 18)
+		})
+	}
+}
+
+// While none is begun, the index that answers goes on following.
+func TestAnIndexFollowsWhileNoneIsBegun(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.meddle(func(n int64, in search.Index) search.Index {
+		return meddled{Index: in, apply: func() error {
+			if n > 1 {
+				return query.ErrDamaged
+			}
+			return nil
+		}}
+	})
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.Renew()
+	for range 50 {
+		_, _ = h.Turn(t.Context()) // State tells what came of it
+	}
+	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Failed == "" {
+		t.Errorf("it says %+v, %v", s, err)
+	}
+	h.order("KX200", "", elm("", ""))
+	if _, err := h.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.finds("KX200", "order 2")
+}

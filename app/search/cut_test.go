@@ -1,0 +1,98 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"sync/atomic"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+)
+
+var errKilled = errors.New("killed")
+
+// mortal is an index that takes so many batches and no more, as if the process were
+// gone: what it was told after that it never knew.
+type mortal struct {
+	search.Index
+	left *atomic.Int64
+}
+
+func (m mortal) Apply(ctx context.Context, b search.Batch, mark []byte) error {
+	if m.left.Add(-1) < 0 {
+		return errKilled
+	}
+	return m.Index.Apply(ctx, b, mark)
+}
+
+// Wherever the making or the following of an index is cut off, it goes on from there
+// and answers as one that was made at once.
+func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, inPieces)
+	h := s.open(t)
+	h.furnish()
+	h.shut()
+	want := s.anew(t)
+	if want["26-0003"] != "order 4" || want["plat"] == "" || want["bk103 pg7"] == "" {
+		t.Errorf("answers %v", want)
+	}
+	if err := os.RemoveAll(s.search()); err != nil {
+		t.Fatal(err)
+	}
+	lives := 0
+	for whole := false; !whole; lives++ {
+		h := s.open(t)
+		var left atomic.Int64
+		left.Store(1)
+		h.meddle(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
+		_, err := h.await()
+		if whole = err == nil; !whole && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if whole {
+			if got := h.answers(); !maps.Equal(got, want) {
+				t.Errorf("made in pieces it answers %v, want %v", got, want)
+			}
+		}
+		h.shut()
+	}
+	if lives < 20 {
+		t.Errorf("it took %d lives", lives)
+	}
+
+	// The same while it follows: a change a life, and some that one batch does not hold.
+	for life := range 8 {
+		h := s.open(t)
+		var left atomic.Int64
+		left.Store(int64(life % 3))
+		h.meddle(func(_ int64, in search.Index) search.Index { return mortal{in, &left} })
+		for n := range 3 {
+			h.order(fmt.Sprintf("26-1%d%d", life, n), "", elm("Troy", ""))
+		}
+		h.put(func(t *store.Tx) error {
+			o, err := t.AnyOrder(uint64(life/2 + 1))
+			if err != nil {
+				return err
+			}
+			o.Trashed = &model.Trashed{At: founded, By: model.System()}
+			return t.PutOrder(o)
+		})
+		if _, err := h.await(); err != nil && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		h.shut()
+	}
+	h = s.open(t)
+	h.indexes()
+	got := h.answers()
+	h.shut()
+	if want := s.anew(t); !maps.Equal(got, want) {
+		t.Errorf("it answers %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,196 @@
+package search_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+)
+
+// Whatever becomes of the files of an index while nobody has it open, it answers
+// rightly, of itself.
+func TestADamagedIndexIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.furnish()
+	h.shut()
+	want := s.anew(t)
+	whole := t.TempDir()
+	if err := os.CopyFS(whole, os.DirFS(s.search())); err != nil {
+		t.Fatal(err)
+	}
+	type damage struct {
+		name string
+		do   func() error
+	}
+	damages := []damage{
+		{"nothing", func() error { return nil }},
+		{"no folder", func() error { return os.RemoveAll(s.search()) }},
+		{"no note", func() error { return os.Remove(s.search("current")) }},
+		{"a torn note", func() error { return os.WriteFile(s.search("current"), nil, 0o600) }},
+		{"a note of another", func() error { return os.WriteFile(s.search("current"), []byte("99\n"), 0o600) }},
+		{"an empty one", func() error {
+			for _, path := range s.files(t) {
+				if err := os.Remove(path); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	}
+	for _, path := range s.files(t) {
+		damages = append(damages, damage{"without " + filepath.Base(path), func() error { return os.Remove(path) }})
+		for _, at := range []float64{0, 0.1, 0.3, 0.5, 0.7, 0.9, 1} {
+			damages = append(damages, damage{fmt.Sprint("a byte at ", at, " of ", filepath.Base(path)), func() error { return flipByte(at)(path) }})
+		}
+	}
+	for _, row := range damages {
+		if err := errors.Join(os.RemoveAll(s.search()), os.CopyFS(s.search(), os.DirFS(whole))); err != nil {
+			t.Fatal(err)
+		}
+		if err := row.do(); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		h := s.open(t)
+		h.indexes()
+		for _, q := range questions { // each may be the one that meets the damage
+			if _, err := h.asked(query.Query{Text: q}); model.KindOf(err) == model.Closing {
+				h.indexes()
+			} else if err != nil {
+				t.Errorf("%s: %q: %v", row.name, q, err)
+			}
+		}
+		if got := h.answers(); !maps.Equal(got, want) {
+			t.Errorf("%s: it answers %v, want %v", row.name, got, want)
+		}
+		h.shut()
+	}
+}
+
+// The next look notices that the folder is gone, though nothing was written.
+func TestTheFolderGoesWhileNothingChanges(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.furnish()
+	h.indexes()
+	folder := s.search()
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if more, err := h.Turn(t.Context()); err != nil || !more {
+		t.Errorf("the turn that meets it: more %v, %v", more, err)
+	}
+	if s, err := h.State(t.Context()); err != nil || s.Ready {
+		t.Errorf("it says %+v, %v", s, err)
+	}
+	for range 10 {
+		if more, err := h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if !more {
+			break
+		}
+	}
+	h.finds("26-0003", "order 4")
+	if _, err := os.Stat(filepath.Join(folder, "current")); errors.Is(err, os.ErrNotExist) {
+		t.Error("no folder was made")
+	}
+	h.shut()
+}
+
+// What should be a small file that can be read, and is not, is as good as torn; for the
+// note alone no index is made anew.
+func TestWhatIsNoSmallFile(t *testing.T) {
+	t.Parallel()
+	folder := func(path string) error {
+		return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700))
+	}
+	for _, row := range []struct {
+		name, file string
+		spoil      func(path string) error
+		made       int64 // how many are opened in the end
+	}{
+		{"a folder for the note", "current", folder, 1},
+		{"a long note", "current", func(path string) error { return os.Truncate(path, 1<<30) }, 1},
+		{"a link for the note", "current", func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.Symlink(path+".old", path))
+		}, 1},
+		{"a link to itself for the note", "current", func(path string) error {
+			return errors.Join(os.Remove(path), os.Symlink(path, path))
+		}, 1},
+		{"a note that cannot be read", "current", func(path string) error { return os.Chmod(path, 0) }, 1}, // but for root
+		{"a folder for the manifest", "1/manifest", folder, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, nil)
+			h := s.open(t)
+			h.order("A-1", "", elm("", ""))
+			h.indexes()
+			h.shut()
+			if err := row.spoil(s.search(filepath.FromSlash(row.file))); err != nil {
+				t.Fatal(err)
+			}
+			for life := range 2 { // it is mended, and stays so
+				h = s.open(t)
+				var made atomic.Int64
+				h.meddle(func(n int64, in search.Index) search.Index { made.Store(n); return in })
+				h.indexes()
+				h.finds("A-1", "order 1")
+				h.shut()
+				if got := made.Load(); life == 0 && got > row.made || life > 0 && got != 1 {
+					t.Errorf("%d were opened in life %d", got, life)
+				}
+			}
+			if raw, err := os.ReadFile(s.search("current")); err != nil || len(raw) > 8 {
+				t.Errorf("the note is %d bytes, %v", len(raw), err)
+			}
+		})
+	}
+}
+
+// Without the note the latest index that is whole answers, not one that is still being
+// made, which goes on.
+func TestWithoutTheNoteTheWholeOneAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, inPieces)
+	h := s.open(t)
+	h.furnish()
+	h.indexes()
+	want := h.answers()
+	h.Renew()
+	for range 3 {
+		if _, err := h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.shut()
+	s.holds(t, 3)
+	if err := os.Remove(s.search("current")); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t)
+	defer h.shut()
+	if _, err := h.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := h.State(t.Context()); err != nil || !st.Ready || !st.Building {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	if got := h.answers(); !maps.Equal(got, want) {
+		t.Errorf("it answers %v, want %v", got, want)
+	}
+	if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
+		t.Errorf("the note is %q, %v", raw, err)
+	}
+	h.indexes()
+	s.holds(t, 2)
+}

@@ -1,0 +1,7 @@
+//go:build unix
+
+package search_test
+
+import "syscall"
+
+var errNoRoom error = syscall.EDQUOT

@@ -1,0 +1,354 @@
+package search_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+	"deedkeep/app/store"
+)
+
+// site is a place with records and an index, which outlives those who open it.
+type site struct {
+	dir           string
+	texts         sync.Map // digest → text of the document
+	free, reserve atomic.Uint64
+	change        func(*search.Options)
+}
+
+func newSite(t testing.TB, change func(*search.Options)) *site {
+	t.Helper()
+	s := &site{dir: t.TempDir(), change: change}
+	s.free.Store(1 << 40)
+	return s
+}
+
+// search is the folder of the index.
+func (s *site) search(below ...string) string {
+	return filepath.Join(append([]string{s.dir, "search"}, below...)...)
+}
+
+// house is an indexer of a site, with the records it keeps the index of.
+type house struct {
+	*search.Indexer
+	t     testing.TB
+	site  *site
+	store *store.Store
+	opts  search.Options
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+var founded = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+
+// open opens a site until shut.
+func (s *site) open(t testing.TB) *house {
+	t.Helper()
+	now := func() time.Time { return founded }
+	db, err := store.Open(t.Context(), filepath.Join(s.dir, "vault.db"), store.Options{Now: now, Fingerprint: "x", Workspace: model.NewWorkspace()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, site: s, store: db, stop: func() {}}
+	h.opts = search.Options{
+		Dir: s.search(), Store: db, Text: s.text, Now: now, Log: slog.New(slog.DiscardHandler),
+		Room:  func() (free, reserve uint64, err error) { return s.free.Load(), s.reserve.Load(), nil },
+		Yield: func(context.Context, time.Duration) {},
+	}
+	if s.change != nil {
+		s.change(&h.opts)
+	}
+	h.Indexer = search.New(h.opts)
+	return h
+}
+
+func (s *site) text(digest string, page func(int, string) error) error {
+	text, kept := s.texts.Load(digest)
+	if !kept {
+		return fs.ErrNotExist
+	}
+	return page(1, text.(string))
+}
+
+// open is a house of its own, which is shut at the end of the test.
+func open(t testing.TB, change func(*search.Options)) *house {
+	t.Helper()
+	h := newSite(t, change).open(t)
+	t.Cleanup(h.shut)
+	return h
+}
+
+func (h *house) shut() {
+	h.t.Helper()
+	h.stop()
+	h.ended.Wait()
+	h.Close()
+	if err := h.store.Close(); err != nil {
+		h.t.Error(err)
+	}
+}
+
+// serve has the indexer run until shut.
+func (h *house) serve() {
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	h.Start(true)
+	h.ended.Go(func() { h.Run(ctx) })
+}
+
+// put writes records as the verbs of the vault would.
+func (h *house) put(write func(*store.Tx) error) {
+	h.t.Helper()
+	if err := h.store.Update(h.t.Context(), nil, write); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func elm(city, county string) model.Property {
+	return model.Property{Address: "12 Elm St.", City: city, County: county, State: "NY"}
+}
+
+func custom(key, value string) model.Values {
+	if value == "" {
+		return nil
+	}
+	return model.Values{key: json.RawMessage(fmt.Sprintf("%q", value))}
+}
+
+func (h *house) order(number, parcel string, at model.Property) (id uint64) {
+	h.t.Helper()
+	h.put(func(t *store.Tx) (err error) {
+		if id, err = t.NewOrderID(); err != nil {
+			return err
+		}
+		return t.PutOrder(model.Order{ID: id, Number: number, Status: "active", Property: at, Custom: custom("parcel_id", parcel), Version: 1, CreatedAt: founded})
+	})
+	return id
+}
+
+// abstract files one with documents, which have the text "grantor" and their number.
+func (h *house) abstract(number string, at model.Property, names ...string) (id uint64) {
+	h.t.Helper()
+	h.put(func(t *store.Tx) (err error) {
+		if id, err = t.NewAbstractID(); err != nil {
+			return err
+		}
+		a := model.Abstract{ID: id, TemplateID: 1, Status: "New", Property: at, Custom: custom("file_number", number), Version: 1, CreatedAt: founded}
+		for _, name := range names {
+			file, err := h.putFile(t, name, "", id)
+			if err != nil {
+				return err
+			}
+			a.Files = append(a.Files, file)
+		}
+		return t.PutAbstract(a)
+	})
+	return id
+}
+
+func (h *house) file(name, text string) (id uint64) {
+	h.t.Helper()
+	h.put(func(t *store.Tx) (err error) { id, err = h.putFile(t, name, text, 0); return err })
+	return id
+}
+
+func (h *house) putFile(t *store.Tx, name, text string, abstract uint64) (id uint64, err error) {
+	if id, err = t.NewFileID(); err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256(fmt.Append(nil, name, id))
+	digest := hex.EncodeToString(sum[:])
+	if text != "" {
+		h.site.texts.Store(digest, text)
+	}
+	return id, t.PutFile(model.File{ID: id, Filename: name, MIME: "text/plain", Digest: digest, Size: 1, AbstractID: abstract, Version: 1, CreatedAt: founded})
+}
+
+// asked gives what a query finds as "noun id", sorted.
+func (h *house) asked(q query.Query) (list []string, err error) {
+	h.t.Helper()
+	q.Limit = 100
+	answer, err := h.Search(h.t.Context(), q)
+	for _, hit := range answer.Hits {
+		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[hit.Kind], " ", hit.ID))
+	}
+	slices.Sort(list)
+	return list, err
+}
+
+func (h *house) finds(text string, want ...string) {
+	h.t.Helper()
+	if got, err := h.asked(query.Query{Text: text}); err != nil || !slices.Equal(got, want) {
+		h.t.Errorf("%q finds %v, %v; want %v", text, got, err, want)
+	}
+}
+
+// findsSoon asks until a text finds what is wanted.
+func (h *house) findsSoon(text string, want ...string) {
+	h.t.Helper()
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		got, err := h.asked(query.Query{Text: text})
+		if err == nil && slices.Equal(got, want) {
+			return
+		}
+		if time.Since(begun) > 20*time.Second {
+			h.t.Fatalf("%q finds %v, %v; want %v", text, got, err, want)
+		}
+	}
+}
+
+func (h *house) await() (search.State, error) {
+	return h.Await(h.t.Context(), func(uint64, uint64) {})
+}
+
+// indexes brings the index to the state of the records.
+func (h *house) indexes() search.State {
+	h.t.Helper()
+	s, err := h.await()
+	for n := 0; err == nil && s.Behind > 0 && n < 100; n++ { // what is owed
+		s, err = h.await()
+	}
+	if err != nil || !s.Ready || s.Building || s.Behind != 0 || s.Failed != "" {
+		h.t.Fatalf("the index is %+v, %v", s, err)
+	}
+	return s
+}
+
+// inPieces makes many batches of little.
+func inPieces(o *search.Options) { o.BatchSize = 1 }
+
+// meddle puts something between the indexer and its indexes, of which it has opened
+// none yet, by their number, the first of which is 1.
+func (h *house) meddle(wrap func(number int64, in search.Index) search.Index) {
+	var opened atomic.Int64
+	o := h.opts
+	o.Open = func(dir string, set query.Options) (search.Index, error) {
+		in, err := search.Words(dir, set)
+		if err != nil {
+			return nil, err
+		}
+		return wrap(opened.Add(1), in), nil
+	}
+	h.Indexer = search.New(o)
+}
+
+// meddled is an index that does something else first where it is told of a batch, or
+// asked.
+type meddled struct {
+	search.Index
+	apply, search func() error
+}
+
+func (m meddled) Apply(ctx context.Context, b search.Batch, mark []byte) error {
+	if m.apply != nil {
+		if err := m.apply(); err != nil {
+			return err
+		}
+	}
+	return m.Index.Apply(ctx, b, mark)
+}
+
+func (m meddled) Search(ctx context.Context, q query.Query) (query.Answer, error) {
+	if m.search != nil {
+		if err := m.search(); err != nil {
+			return query.Answer{}, err
+		}
+	}
+	return m.Index.Search(ctx, q)
+}
+
+var errDisk = &os.PathError{Op: "read", Path: "x", Err: errors.New("input/output error")}
+
+// furnish puts some records there that questions are about.
+func (h *house) furnish() {
+	for i := range 6 {
+		h.order(fmt.Sprintf("26-%04d", i), fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
+		h.abstract(fmt.Sprintf("F-%04d", i), elm("Albany", "Albany"), fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i))
+		h.file(fmt.Sprintf("Plat %s.pdf", []string{"north", "south"}[i%2]), "the grantor swears")
+	}
+}
+
+var questions = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat", "plat north", "south", "grantor swears", "nothing at all"}
+
+func (h *house) answers() map[string]string {
+	h.t.Helper()
+	all := map[string]string{}
+	for _, q := range questions {
+		list, err := h.asked(query.Query{Text: q})
+		if err != nil {
+			h.t.Fatalf("%q: %v", q, err)
+		}
+		all[q] = strings.Join(list, ", ")
+	}
+	return all
+}
+
+// anew gives the answers of an index that is made of the records as they are.
+func (s *site) anew(t *testing.T) map[string]string {
+	t.Helper()
+	if err := os.RemoveAll(s.search()); err != nil {
+		t.Fatal(err)
+	}
+	h := s.open(t)
+	defer h.shut()
+	h.indexes()
+	return h.answers()
+}
+
+// files are those of the index in force.
+func (s *site) files(t testing.TB) (list []string) {
+	t.Helper()
+	current, err := os.ReadFile(s.search("current"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := s.search(strings.TrimSpace(string(current)))
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		list = append(list, filepath.Join(folder, e.Name()))
+	}
+	return list
+}
+
+// holds fails the test where the folder of the index does not come to have so many
+// entries: what is put aside goes when nobody reads it any more.
+func (s *site) holds(t testing.TB, entries int) {
+	t.Helper()
+	list, err := os.ReadDir(s.search())
+	for end := time.Now().Add(10 * time.Second); (err != nil || len(list) != entries) && time.Now().Before(end); list, err = os.ReadDir(s.search()) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err != nil || len(list) != entries {
+		t.Errorf("search holds %v, %v; want %d entries", list, err, entries)
+	}
+}
+
+func flipByte(at float64) func(string) error {
+	return func(path string) error {
+		raw, err := os.ReadFile(path)
+		if err != nil || len(raw) == 0 {
+			return err
+		}
+		raw[int(at*float64(len(raw)-1))] ^= 0x40
+		return os.WriteFile(path, raw, 0o600)
+	}
+}

@@ -1,0 +1,192 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+)
+
+// heap is an index of generated documents, made once for all benchmarks.
+//
+//	flat terms  "half" in every second document, "third" in every third, "rare" in one of 10,000
+//	words       "deed" and "of" 30 times in each of 100,000 documents, once one behind
+//	            the other; "alone" once in each of those
+//	numbers     of eight digits, by all their beginnings
+type heap struct {
+	index *Index
+	words int
+}
+
+const (
+	heapDocs  = 4_000_000
+	heapTexts = 100_000
+)
+
+var makeHeap = sync.OnceValues(func() (*heap, error) {
+	dir, err := os.MkdirTemp("", "postings") // outlives the benchmark that asks first
+	if err != nil {
+		return nil, err
+	}
+	x, err := Open(dir, Options{})
+	if err != nil {
+		return nil, err
+	}
+	h := &heap{index: x}
+	r := rand.New(rand.NewPCG(1, 2))
+	b := x.Batch()
+	for key := range uint64(heapDocs) {
+		h.document(b, r, key)
+		if b.Bytes() > 24<<20 || key == heapDocs-1 {
+			if err := x.Apply(context.Background(), b, binary.AppendUvarint(nil, key)); err != nil {
+				return nil, err
+			}
+			b = x.Batch()
+		}
+	}
+	for more := true; more; {
+		x.merger.stop()
+		if more, err = x.mergeOnce(context.Background()); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+})
+
+func (h *heap) document(b *Batch, r *rand.Rand, key uint64) {
+	b.Begin(key, uint8(key%3), int32(key/1000))
+	if key%2 == 0 {
+		b.Flat([]byte("half"))
+	}
+	if key%3 == 0 {
+		b.Flat([]byte("third"))
+	}
+	if key%10_000 == 8 {
+		b.Flat([]byte("rare"))
+	}
+	number := fmt.Appendf(nil, "%08d", scatter(key))
+	for n := 3; n <= len(number); n++ {
+		b.Flat(number[:n])
+	}
+	if key%(heapDocs/heapTexts) == 0 {
+		h.text(b, r)
+	}
+}
+
+func (h *heap) text(b *Batch, r *rand.Rand) {
+	together := 2 * r.IntN(30)
+	for i := range 60 {
+		at := uint32(6 * i)
+		if i%2 == 0 {
+			b.Word([]byte("deed"), at)
+		} else {
+			b.Word([]byte("of"), at)
+		}
+		if i == together {
+			b.Word([]byte("of"), at+1)
+		}
+	}
+	b.Word([]byte("alone"), 1000)
+	h.words += 62
+}
+
+func scatter(key uint64) uint64 { return key * 48271 % 99_999_989 }
+
+func BenchmarkSearch(b *testing.B) {
+	h, err := makeHeap()
+	if err != nil {
+		b.Fatal(err)
+	}
+	flat := func(t string) Node { return Term{Text: t, Weight: 1, Flat: true} }
+	word := func(t string) Node { return Term{Text: t, Weight: 1} }
+	rows := []struct {
+		name string
+		q    Query
+	}{
+		{"flat of 2,000,000", Query{Node: flat("half")}},
+		{"flat of 2,000,000 dated", Query{Node: flat("half"), Dated: true, From: 100, To: 300}},
+		{"flat of 2,000,000 where 1,333,334", Query{Node: flat("half"), Where: []string{"third"}}},
+		{"flat of 2,000,000 where 400", Query{Node: flat("half"), Where: []string{"rare"}}},
+		{"any of 2,000,000 and 1,333,334", Query{Node: Any{flat("half"), flat("third")}}},
+		{"all of two anys", Query{Node: All{Any{flat("half"), word("of")}, Any{flat("third"), word("deed")}}}},
+		{"prefer", Query{Node: Prefer{Must: flat("half"), Should: []Node{flat("third")}}}},
+		{"prefix of 40,000", Query{Node: flat("123")}},
+		{"one number", Query{Node: flat("00048271")}},
+		{"word of 100,000", Query{Node: word("alone")}},
+		{"word of 100,000, 30 times each", Query{Node: word("of")}},
+		{"all of two words", Query{Node: All{word("deed"), word("of")}}},
+		{"any of two words", Query{Node: Any{word("deed"), word("of")}}},
+		{"phrase in 100,000, 30 times each", Query{Node: Phrase{Terms: []string{"deed", "of"}, Weight: 1}}},
+	}
+	for _, row := range rows {
+		b.Run(row.name, func(b *testing.B) {
+			row.q.Limit = 20
+			b.ReportAllocs()
+			for b.Loop() {
+				a, err := h.index.Search(b.Context(), row.q)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if len(a.Hits) == 0 {
+					b.Fatal("nothing found")
+				}
+			}
+		})
+	}
+}
+
+// Of typing errors: some 500 spellings, of which hardly one is there.
+func BenchmarkKnown(b *testing.B) {
+	h, err := makeHeap()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var terms []string
+	for i := range 500 {
+		terms = append(terms, fmt.Sprintf("%04dx%d", i*17, i%7))
+	}
+	for b.Loop() {
+		if _, err := h.index.Known(b.Context(), terms); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkIndex makes documents of 1,000 words out of 50,000, and applies them.
+func BenchmarkIndex(b *testing.B) {
+	x, err := Open(b.TempDir(), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(r, 1.1, 4, 49_999)
+	spelled := make([][]byte, 50_000)
+	for i := range spelled {
+		spelled[i] = fmt.Appendf(nil, "w%x", i*7919)
+	}
+	const docWords = 1000
+	batch, words := x.Batch(), 0
+	for key := uint64(0); b.Loop(); key++ {
+		batch.Begin(key, 0, 0)
+		for at := range uint32(docWords) {
+			batch.Word(spelled[zipf.Uint64()], at)
+		}
+		if words += docWords; batch.Bytes() > 16<<20 {
+			if err := x.Apply(b.Context(), batch, nil); err != nil {
+				b.Fatal(err)
+			}
+			batch = x.Batch()
+		}
+	}
+	if err := x.Apply(b.Context(), batch, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(words)/b.Elapsed().Seconds(), "words/s")
+	b.ReportMetric(float64(x.Stats().Bytes)/float64(words), "bytes/word")
+	if err := x.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,33 @@
+package index
+
+import (
+	"io"
+	"os"
+)
+
+// files is every step by which an Index changes the disk, so that a test can let the
+// power fail at any of them. Reading goes to the operating system directly.
+type files interface {
+	Mkdir(path string) error
+	Create(path string) (file, error) // one that may be there is emptied
+	Rename(from, to string) error     // over an existing one
+	SyncDir(path string) error
+	Remove(path string) error
+}
+
+// file is a file being written.
+type file interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+type system struct{}
+
+func (system) Mkdir(path string) error { return os.MkdirAll(path, 0o700) }
+
+func (system) Create(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+func (system) Remove(path string) error { return os.Remove(path) }

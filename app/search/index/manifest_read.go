@@ -1,0 +1,69 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// readManifest reads the manifest of the index in dir, and how long its segments are.
+// Errors: ErrDamaged, ErrOtherFormat, fs.ErrNotExist of the manifest.
+func readManifest(dir string) (*manifest, error) {
+	path := filepath.Join(dir, manifestName)
+	// Whoever opens a pipe waits for somebody who writes there.
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: it is no file", errManifest)
+	case info.Size() > mostManifest:
+		return nil, fmt.Errorf("%w: %d bytes", errManifest, info.Size())
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseManifest(raw, func(number uint64) (int64, error) { return segmentBytes(dir, number) })
+}
+
+// segmentBytes is how long the file of a segment is.
+func segmentBytes(dir string, number uint64) (int64, error) {
+	name := segmentName(number)
+	info, err := os.Lstat(filepath.Join(dir, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, fmt.Errorf("%w: %s is missing", ErrDamaged, name)
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular():
+		return 0, fmt.Errorf("%w: %s is no file", ErrDamaged, name)
+	}
+	return info.Size(), nil
+}
+
+// readOrMake reads the manifest, and makes one where there is no index. Segments
+// without a manifest are an index that was damaged.
+func (x *Index) readOrMake() (*manifest, error) {
+	m, err := readManifest(x.dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	names, err := os.ReadDir(x.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		if strings.HasSuffix(n.Name(), segmentSuffix) {
+			return nil, fmt.Errorf("%w: manifest is missing", ErrDamaged)
+		}
+	}
+	m = &manifest{}
+	if _, err := x.writeManifest(m); err != nil {
+		return nil, err
+	}
+	return m, x.files.SyncDir(filepath.Dir(x.dir))
+}

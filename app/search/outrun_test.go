@@ -1,0 +1,161 @@
+package search_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+)
+
+// An index that is so far behind that the changes it needs are gone answers, and says
+// that it is behind, until another is whole.
+func TestAnIndexThatIsOutrunAnswersUntilAnotherDoes(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.KeepFeed(2_000)
+	h.orders(9_000)
+	turns, behind := 0, uint64(0)
+	for more := true; more; turns++ {
+		var err error
+		if more, err = h.Turn(t.Context()); err != nil || turns == 100 {
+			t.Fatalf("turn %d: %v", turns, err)
+		}
+		h.finds("KX100", "order 1")
+		s, err := h.State(t.Context())
+		if err != nil || !s.Ready || s.Failed != "" || s.Complete() != (s.Documents == 9_001) {
+			t.Fatalf("turn %d: %+v, %v", turns, s, err)
+		}
+		behind = max(behind, s.Behind)
+	}
+	if s := h.indexes(); s.Documents != 9_001 || behind == 0 {
+		t.Errorf("%+v, %d behind at most", s, behind)
+	}
+	h.site.holds(t, 2)
+}
+
+// The folder may be deleted as often as somebody likes: that is no fault of the disk,
+// after which none would be made for a while.
+func TestTheFolderMayBeDeletedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	for range 8 {
+		if err := os.RemoveAll(h.site.search()); err != nil {
+			t.Fatal(err)
+		}
+		h.indexes()
+		h.finds("KX100", "order 1")
+	}
+}
+
+// A disk, or a share of one, that is full although it said that there is room is a full
+// disk: a second index goes, and the one that answers goes on.
+func TestTheDiskSaysThatItIsFull(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.order("KX100", "", elm("", ""))
+	h.meddle(func(n int64, in search.Index) search.Index {
+		if n == 1 {
+			return in
+		}
+		return meddled{Index: in, apply: func() error { return &os.PathError{Op: "write", Path: "x", Err: errNoRoom} }}
+	})
+	h.indexes()
+	h.Renew()
+	if _, err := h.await(); model.KindOf(err) != model.Full {
+		t.Errorf("said %v", err)
+	}
+	h.site.holds(t, 2)
+	h.finds("KX100", "order 1")
+	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Building || s.Failed != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// What somebody has put beside the index that answers, under a later number, keeps
+// nobody from searching.
+func TestWhatLiesBesideTheIndexIsPassedOver(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.shut()
+	if err := errors.Join(os.WriteFile(s.search("2"), nil, 0o600), os.MkdirAll(filepath.Join(s.search("9"), "manifest"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t)
+	defer h.shut()
+	if _, err := h.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.finds("KX100", "order 1")
+	h.Renew()
+	h.indexes()
+	h.finds("KX100", "order 1")
+	s.holds(t, 2)
+}
+
+// The turn that was under way when somebody asked for a new index says nothing to him.
+func TestWhoAsksAgainIsNotToldOfBefore(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	under, gate := make(chan struct{}), make(chan struct{})
+	h.meddle(func(n int64, in search.Index) search.Index {
+		if n > 1 {
+			return in
+		}
+		return meddled{Index: in, apply: func() error {
+			if len(in.Mark()) == 0 {
+				return nil
+			}
+			under <- struct{}{}
+			<-gate
+			return errDisk
+		}}
+	})
+	h.indexes()
+	h.serve()
+	h.order("KX100", "", elm("", ""))
+	<-under
+	h.Renew()
+	close(gate)
+	go func() {
+		for range under { // the old one is tried again
+		}
+	}()
+	h.indexes()
+	h.finds("KX100", "order 1")
+	h.stop()
+	h.ended.Wait()
+	close(under)
+}
+
+// Who searches is told whether there is an index soon.
+func TestWhyNothingAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	defer h.shut()
+	says := func(want string) {
+		t.Helper()
+		_, err := h.Search(t.Context(), query.Query{Text: "KX100"})
+		if model.KindOf(err) != model.Closing || err.Error() != want {
+			t.Errorf("said %v", err)
+		}
+	}
+	says("The search index is being made; try again soon.")
+	if err := os.WriteFile(s.search(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.serve()
+	h.failed(true)
+	says("There is no search index, and none can be made for now; the administrator sees why.")
+}

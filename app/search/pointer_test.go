@@ -1,0 +1,69 @@
+package search_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"deedkeep/app/search"
+)
+
+// A file that no longer names the index in force is damage that a verification sees, with
+// a server and without one; the index answers, and the file is corrected.
+func TestADamagedPointerIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, content string // "": it is deleted, which it may be
+	}{
+		{"a bit of the number", "3\n"},
+		{"a bit that makes it no number", "q\n"},
+		{"zeros", "\x00\x00"},
+		{"deleted", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, nil)
+			h := s.open(t)
+			h.order("KX100", "", elm("", ""))
+			h.indexes()
+			h.shut()
+			spoil := func() {
+				t.Helper()
+				err := os.Remove(s.search("current"))
+				if row.content != "" {
+					err = errors.Join(err, os.WriteFile(s.search("current"), []byte(row.content), 0o600))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			check := func(what string, damaged bool) {
+				t.Helper()
+				if _, err := h.Check(t.Context()); errors.Is(err, search.ErrPointer) != damaged || !damaged && err != nil {
+					t.Errorf("%s: %v, want damage: %v", what, err, damaged)
+				}
+				if st, err := h.State(t.Context()); err != nil || !st.Ready || st.Building || st.Documents != 1 {
+					t.Errorf("%s: %+v, %v, want an index of 1 document", what, st, err)
+				}
+			}
+			spoil()
+			h = s.open(t)
+			check("without a server", row.content != "")
+			check("again", row.content != "")
+			h.serve()
+			h.findsSoon("KX100", "order 1")
+			check("a server that started", false)
+			spoil()
+			check("under a server", row.content != "")
+			check("again", false)
+			h.shut()
+			if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
+				t.Errorf("it names %q, %v, want 1", raw, err)
+			}
+			if _, err := os.Stat(s.search("2")); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("another index was built: %v", err)
+			}
+		})
+	}
+}

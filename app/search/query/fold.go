@@ -1,0 +1,173 @@
+package query
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// class is what a character is to words.
+type class uint8
+
+const (
+	between    class = iota // stands between words
+	letter                  // of words
+	digit                   // of numbers
+	sole                    // a word by itself, in scripts that write no blanks
+	apostrophe              // O'Brien is obrien
+	unseen                  // soft hyphens and the like: as if they were not there
+	fraction                // ½ is the words 1 and 2
+)
+
+// classes are those of ASCII.
+var classes = func() (c [utf8.RuneSelf]class) {
+	for r := range c {
+		switch {
+		case '0' <= r && r <= '9':
+			c[r] = digit
+		case 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+			c[r] = letter
+		case r == '\'' || r == '`':
+			c[r] = apostrophe
+		}
+	}
+	return c
+}()
+
+// scripts that write no blanks between words.
+var scripts = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
+
+// classOf is the class of a character beyond ASCII, which s begins with.
+func classOf(r rune, s string) class {
+	switch {
+	case r == utf8.RuneError:
+		return between
+	case r == '’' || r == '‘' || r == 'ʼ' || r == 'ʻ' || r == '′':
+		return apostrophe
+	case unicode.Is(unicode.Cf, r):
+		return unseen
+	case unicode.Is(unicode.Nd, r):
+		return digit
+	case unicode.IsNumber(r):
+		return classOfNumber(norm.NFKD.PropertiesString(s).Decomposition())
+	case unicode.IsMark(r):
+		return letter
+	case unicode.IsLetter(r) && unicode.In(r, scripts...):
+		return sole
+	case unicode.IsLetter(r):
+		return letter
+	}
+	return between
+}
+
+const fractionSlash = '⁄' // that stands in what ½ decomposes to
+
+// classOfNumber is the class of what decomposes to such characters.
+func classOfNumber(parts []byte) class {
+	c := digit
+	for _, r := range string(parts) {
+		switch {
+		case r == fractionSlash:
+			c = fraction
+		case r < '0' || r > '9':
+			return between
+		}
+	}
+	return c
+}
+
+// appendFolded appends a character beyond ASCII, which s begins with, without case and
+// accents.
+func appendFolded(dst []byte, r rune, s string) []byte {
+	parts := norm.NFKD.PropertiesString(s).Decomposition()
+	if parts == nil {
+		return appendPlain(dst, r)
+	}
+	for len(parts) > 0 {
+		part, size := utf8.DecodeRune(parts)
+		dst = appendPlain(dst, part)
+		parts = parts[size:]
+	}
+	return dst
+}
+
+// appendPlain appends a character that decomposes no further.
+func appendPlain(dst []byte, r rune) []byte {
+	if r >= utf8.RuneSelf && isAccent(r) {
+		return dst
+	}
+	r = unicode.ToLower(r)
+	if s, special := spelled[r]; special {
+		return append(dst, s...)
+	}
+	if r < utf8.RuneSelf && classes[r] != letter && classes[r] != digit {
+		return dst
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// spelled are letters that Unicode does not decompose, as people without them on their
+// keyboard write them.
+var spelled = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
+}
+
+// isAccent tells marks that people leave out from those that words of some scripts
+// are made of.
+func isAccent(r rune) bool {
+	return 0x0300 <= r && r <= 0x036F || 0x1AB0 <= r && r <= 0x1AFF || 0x1DC0 <= r && r <= 0x1DFF ||
+		0x20D0 <= r && r <= 0x20FF || 0xFE20 <= r && r <= 0xFE2F
+}
+
+// classAt reads the character at i.
+func classAt(s string, i int) (c class, r rune, size int) {
+	if b := s[i]; b < utf8.RuneSelf {
+		return classes[b], rune(b), 1
+	}
+	r, size = utf8.DecodeRuneInString(s[i:])
+	if r == utf8.RuneError && size == 1 {
+		return between, r, 1
+	}
+	return classOf(r, s[i:]), r, size
+}
+
+// appendAny appends a letter or digit that s begins with, folded.
+func appendAny(dst []byte, r rune, s string) []byte {
+	if r >= utf8.RuneSelf {
+		return appendFolded(dst, r, s)
+	}
+	if 'A' <= r && r <= 'Z' {
+		r += 'a' - 'A'
+	}
+	return append(dst, byte(r))
+}
+
+// typedForm is a number as somebody types it, its punctuation kept: without case and
+// accents, and with one blank where there are some.
+func typedForm(s string) string {
+	dst := make([]byte, 0, len(s))
+	gap := false
+	for i := 0; i < len(s); {
+		c, r, size := classAt(s, i)
+		switch {
+		case c == between && unicode.IsSpace(r):
+			gap = len(dst) > 0
+		case c == unseen:
+		default:
+			if gap {
+				dst = append(dst, ' ')
+				gap = false
+			}
+			if c == between || c == apostrophe {
+				dst = append(dst, s[i:i+size]...)
+			} else {
+				dst = appendAny(dst, r, s[i:])
+			}
+		}
+		i += size
+	}
+	return string(dst)
+}

@@ -1,0 +1,245 @@
+package query
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// shown writes marks in braces.
+func shown(pieces []Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.Marked {
+			b.WriteString("{" + p.Text + "}")
+		} else {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+func TestMark(t *testing.T) {
+	for _, row := range []struct{ name, query, text, want string }{
+		{"a word", "deed ", "The Deed, indeed.", "The {Deed}, indeed."},
+		{"a beginning", "mort", "Mortgage of a mort, amortized", "Mortgage of a {mort}, amortized"},
+		{"no beginning behind a blank", "mort ", "Mortgage of a mort", "Mortgage of a {mort}"},
+		{"accents", "pena ", "PEÑA and pen\u0303a", "{PEÑA} and {pen\u0303a}"},
+		{"a phrase", `"deed of trust"`, "trust: a deed of trust", "trust: a {deed of trust}"},
+		{"a phrase over lines", `"deed of trust"`, "a deed\nof trust", "a {deed\nof trust}"},
+		{"half a phrase", `"deed of tru`, "a deed of trust, of deed", "a {deed of trust}, of deed"},
+		{"words and together", "deed of trust ", "deed of trust of deed", "{deed of trust} of {deed}"},
+		{"a number with punctuation", "123045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
+		{"a number without", "12-3-045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
+		{"a number with blanks", "12 3 045 ", "No. 12-3-045; 123045", "No. {12-3-045}; {123045}"},
+		{"the beginning of a number", "2026-01", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
+		{"the same without punctuation", "202601", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
+		{"a number over a blank", "202", "20 25 and 2025", "{20 25} and {2025}"},
+		{"letters and digits over a blank", "a20", "a 2025, a2025", "{a 2025}, {a2025}"},
+		{"letters and digits", "t24-1093a", "No T24.1093-A", "No {T24.1093-A}"},
+		{"book and page", "Bk 1022 Pg 311 ", "in Book 1022, Page 311 among", "in {Book 1022, Page 311} among"},
+		{"book and page as a fraction", "1022/311", "in Book 1022, Page 311 among", "in Book {1022, Page 311} among"},
+		{"a file's name", "bk1022-pg311", "02_Deed_Bk1022-Pg311_Smith.pdf", "02_Deed_{Bk1022-Pg311}_Smith.pdf"},
+		{"a word in a file's name", "smith", "02_Deed_Bk1022-Pg311_Smith-to-Jones.pdf", "02_Deed_Bk1022-Pg311_{Smith}-to-Jones.pdf"},
+		{"O'Brien", "obrien ", "O'Brien, O’BRIEN and O Brien", "{O'Brien}, {O’BRIEN} and {O Brien}"},
+		{"possessive", "smith ", "Smith's, smiths", "{Smith's}, smiths"},
+		{"line end", "conveyance ", "convey-\nance", "{convey-\nance}"},
+		{"one letter alone", "jonathan q ", "Q is q, and Jonathan Q Public", "Q is q, and {Jonathan Q} Public"},
+		{"the word, not what begins so", "Harlow PA", "Patrick Harlow, Page 3, PA", "Patrick {Harlow}, Page 3, {PA}"},
+		{"small words beside others", "point and place of beginning ", "place of the beginning of and", "{place} of the {beginning} of and"},
+		{"small words alone", "of the ", "one of these", "one {of} these"},
+		{"zeros before", "2417/883", "Book 2417, Page 0883 and 883", "Book {2417, Page 0883} and 883"},
+		{"zeros before a word", "bk 2417 pg 883", "Bk 2417 Pg 0883", "{Bk 2417 Pg 0883}"},
+		{"zeros before a part", "12-3-45", "No. 12-3-045", "No. {12-3-045}"},
+		{"no errors", "smith ", "smyth", "smyth"},
+		{"what is refused", "a", "a b", "a b"},
+		{"zeros typed", "0417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and 417"},
+		{"zeros not typed", "417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and {417}"},
+		{"zeros typed of a page", "page 0883 ", "Page 883 and 884", "{Page 883} and 884"},
+		{"zeros typed of a number", "2417/0883 ", "Bk 2417 Pg 883", "Bk {2417 Pg 883}"},
+		{"zeros typed of a parcel", "12-3-045 ", "12-3-45 and 123045", "{12-3-45} and {123045}"},
+		{"one letter next to another", "T&S ", "T or S, and T&S; T & S", "T or S, and {T&S}; {T & S}"},
+		{"and between letters", "t & s ", "T&S or T and S", "{T&S} or {T and S}"},
+		{"a letter and a digit", "a 1 ", "a, 11, A-1", "a, 11, {A-1}"},
+		{"nothing but a digit and a label", "no 5", "5 and 51", "{5} and 51"},
+		{"parts of a name that is being typed", "smith-jon", "Jones of Smith", "{Jones} of {Smith}"},
+		{"letters as a number", "mapa", "MAP-A", "{MAP-A}"},
+		{"a date in words", "3/14/2026", "of March 14, 2026 or 15", "of {March 14, 2026} or 15"},
+		{"a date in digits", "Mar 14, 2026 ", "due 2026-03-14, 03-14-2026", "due {2026-03-14}, {03-14-2026}"},
+		{"a date with words between", "3-14-2026", "this 14th day of March, 2026", "this {14th day of March, 2026}"},
+		{"a date without punctuation", "14 March 2026", "20260314_Deed.pdf", "{20260314}_Deed.pdf"},
+		{"a date in quotes", `"3/14/2026"`, "2026-03-14, 3/14/2026", "2026-03-14, {3/14/2026}"},
+		{"a fraction", "sw 1/4 ", "S½ of SW¼ of 15", "S½ of {SW¼} of 15"},
+		{"a half", "s1/2", "S½ of SW¼", "{S½} of SW¼"},
+		{"half is no twelve", "12 ", "5½ acres of 12", "5½ acres of {12}"},
+		{"initials with slashes", "aka ", "Bo a/k/a Jo", "Bo {a/k/a} Jo"},
+		{"initials with blanks", "jp morgan ", "J. P. Morgan", "{J. P}. {Morgan}"},
+		{"a hyphen", "alhakim ", "of al-Hakim", "of {al-Hakim}"},
+		{"a name over lines", "leblanc ", "Jean Le\nBlanc", "Jean {Le\nBlanc}"},
+		{"an okina", "hawaii ", "Hawaiʻi", "{Hawaiʻi}"},
+		{"markup is text", "ad b ", "<b>ad</b>", "<{b}>{ad</b}>"},
+		{"nothing", "deed", "", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := shown(NewMarker(row.query).Mark(row.text)); got != row.want {
+				t.Errorf("%q marks\n     %s\nwant %s", row.query, got, row.want)
+			}
+		})
+	}
+}
+
+func TestTolerantMark(t *testing.T) {
+	for _, row := range []struct{ name, query, text, want string }{
+		{"replaced", "smith ", "smith smyth smythe", "{smith} {smyth} smythe"},
+		{"too few, too many, swapped", "jones", "jone joness jonse joens jnoes", "{jone} {joness} {jonse} {joens} {jnoes}"},
+		{"two errors", "jones ", "jane janse", "jane janse"},
+		{"accents are no errors", "peña ", "pena penas pines", "{pena} {penas} pines"},
+		{"not in numbers", "1234 ", "1235 1234", "1235 {1234}"},
+		{"not in quotes", `"smith"`, "smyth", "smyth"},
+		{"a letter lost of three", "jon smith ", "John Son of Smith", "{John} Son of {Smith}"},
+		{"a beginning", "yarret", "Yarett, Yarretts, yard", "Yarett, {Yarretts}, yard"},
+		{"a beginning, one letter less", "yarret", "Yarett, yazzett, yard", "{Yarett}, yazzett, yard"},
+		{"swapped in a beginning", "thornqiu", "Thornquist", "{Thornquist}"},
+		{"four letters that begin nothing", "john", "Jolnold", "{Jolnold}"},
+		{"no beginning behind a blank", "thornqiu ", "Thornquist", "Thornquist"},
+		{"in parts", "smith-jnoes ", "smith-jones", "{smith}-{jones}"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := shown(NewMarker(row.query).Tolerant().Mark(row.text)); got != row.want {
+				t.Errorf("%q marks\n     %s\nwant %s", row.query, got, row.want)
+			}
+		})
+	}
+}
+
+func TestSnippet(t *testing.T) {
+	filler := strings.Repeat("whereas the parties hereto have agreed ", 30)
+	for _, row := range []struct {
+		name, query, text string
+		has, hasNot       string
+	}{
+		{"all of a short text", "deed", " the deed ", "the {deed}", "\n"},
+		{"far behind", "trust ", filler + "a deed of trust was made " + filler, "of {trust} was", "\n"},
+		{"most words together", "deed trust ", "deed one. " + filler + "a deed, a trust. " + filler, "a {deed}, a {trust}", "one"},
+		{"the whole phrase before its words", "deed of trust ", "trust of a deed " + filler + "a deed of trust " + filler, "{deed of trust}", "\n"},
+		{"the first of equals", "deed ", filler + "first deed " + filler + "second deed " + filler, "first {deed}", "second"},
+		{"nothing there", "zebra ", "begin here " + filler, "begin here whereas", "{"},
+		{"at the end", "zebra", filler + "the zebra.", "the {zebra}.", "\n"},
+		{"rows of blanks count once", "deed ", strings.Repeat("a          b ", 100) + " the deed " + strings.Repeat("c          d ", 100), " a          b  the {deed} c          d ", "\n"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			pieces, worth := NewMarker(row.query).Snippet(t.Context(), row.text)
+			got := shown(pieces)
+			if !strings.Contains(got, row.has) || strings.Contains(got, row.hasNot) {
+				t.Errorf("%q shows %q, want %q in it, and %q not", row.query, got, row.has, row.hasNot)
+			}
+			if (worth > 0) != strings.Contains(got, "{") {
+				t.Errorf("worth %d of %q", worth, got)
+			}
+			checkWindow(t, row.text, pieces)
+		})
+	}
+}
+
+func TestSnippetWorth(t *testing.T) {
+	m := NewMarker("deed of trust")
+	var last int
+	for _, text := range []string{"nothing", "a trustee", "of trust", "a trust, and of a deed", "a deed of trust"} {
+		_, worth := m.Snippet(t.Context(), text)
+		if worth <= last && text != "nothing" {
+			t.Errorf("%q is worth %d, not more than the one before (%d)", text, worth, last)
+		}
+		last = worth
+	}
+}
+
+func TestSnippetCutsBetweenWords(t *testing.T) {
+	words := strings.Repeat("conveyance appurtenances ", 100)
+	pieces, _ := NewMarker("deed").Snippet(t.Context(), words+"deed "+words)
+	got := joinedPieces(pieces)
+	for _, w := range strings.Fields(got) {
+		if w != "conveyance" && w != "appurtenances" && w != "deed" {
+			t.Errorf("%q is no whole word of %q", w, got)
+		}
+	}
+	if n := len(got); n < 150 || n > windowWidth {
+		t.Errorf("the window has %d characters", n)
+	}
+}
+
+func joinedPieces(pieces []Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// checkWindow: the window is part of the text, not long, and no piece is empty or
+// splits a character.
+func checkWindow(t *testing.T, text string, pieces []Piece) {
+	t.Helper()
+	all := joinedPieces(pieces)
+	if !strings.Contains(text, all) {
+		t.Errorf("the window %q does not stand in the text", all)
+	}
+	if len(all) > 3*mostWindow {
+		t.Errorf("the window has %d bytes", len(all))
+	}
+	for _, p := range pieces {
+		if p.Text == "" || utf8.ValidString(text) && !utf8.ValidString(p.Text) {
+			t.Errorf("piece %q", p.Text)
+		}
+	}
+}
+
+func TestMarkerOfLargeTexts(t *testing.T) {
+	for _, row := range []struct{ name, query, part string }{
+		{"one word again and again", "deed ", "deed "},
+		{"a phrase again and again", `"a a a a a a a a"`, "a "},
+		{"digits again and again", "1111111111", "1-"},
+		{"one long word", "deed", "x"},
+		{"blanks", "deed", " "},
+		{"continuations of nothing", "deed", "\x80"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			text := strings.Repeat(row.part, (MostMarked+1000)/len(row.part))
+			m := NewMarker(row.query)
+			pieces, _ := m.Snippet(t.Context(), text)
+			checkWindow(t, text, pieces)
+		})
+	}
+}
+
+// FuzzMarker: any query on any text gives pieces that are the text.
+func FuzzMarker(f *testing.F) {
+	for _, row := range [][2]string{
+		{"deed", "The deed of trust"}, {`"deed of tr`, "deed\xff of trust"}, {"12-3-0", "12 3 045 123045"},
+		{"o brien's ñ", "O'Brien ñ"}, {"1022/311", "Book 1022, Page 311"}, {"jones 土", "jnoes 土地"},
+		{"of 3/14/2026 or Sept 1, 2025", "2026-03-14 March 14th, 2026 1st day of September, 2025"},
+	} {
+		f.Add(row[0], row[1])
+	}
+	f.Fuzz(func(t *testing.T, query, text string) {
+		m := NewMarker(query)
+		for _, m := range []*Marker{m, m.Tolerant()} {
+			if got := joinedPieces(m.Mark(text)); got != text {
+				t.Errorf("%q marks %q in %q", query, got, text)
+			}
+			pieces, _ := m.Snippet(t.Context(), text)
+			checkWindow(t, text, pieces)
+		}
+	})
+}
+
+func BenchmarkSnippet(b *testing.B) {
+	page := strings.Repeat(deedText, 20_000/len(deedText)+1)[:20_000]
+	for _, query := range []string{"conveyed grantors", `"land records"`, "of the and"} {
+		b.Run(query, func(b *testing.B) {
+			b.SetBytes(int64(len(page)))
+			for b.Loop() {
+				NewMarker(query).Snippet(b.Context(), page)
+			}
+		})
+	}
+}

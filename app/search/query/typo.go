@@ -1,0 +1,186 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/search/index"
+)
+
+// Bounds of typing errors.
+const (
+	leastTypo   = 4  // characters of a word that may have one; one less may have lost a letter, beside other words
+	mostTypo    = 24 // more are mostly not words
+	mostGuesses = 12 // of one word, in each namespace: those in most documents
+
+	mostLookups = 4_000 // terms that are looked up for a query; a longer word begun is looked up whole
+)
+
+// mayErr says whether a word may have a typing error: it is long enough, and no number.
+func mayErr(w string, alone bool) bool {
+	n := utf8.RuneCountInString(w)
+	return (n >= leastTypo || n == leastTypo-1 && !alone) && n <= mostTypo && !isDigits(w)
+}
+
+// neighbours are the spellings that are one insertion, deletion, replacement or swap of
+// neighbours away from a word, each once, in no order. Letters that come in are those
+// of English and of the word itself. A word of three letters has letters added only.
+func neighbours(w string) []string {
+	letters := []rune("abcdefghijklmnopqrstuvwxyz")
+	word := []rune(w)
+	for _, r := range word {
+		if !slices.Contains(letters, r) {
+			letters = append(letters, r)
+		}
+	}
+	seen := map[string]bool{w: true}
+	var found []string
+	add := func(head []rune, middle string, tail []rune) {
+		s := string(head) + middle + string(tail)
+		if !seen[s] && len(s) <= mostWord {
+			seen[s] = true
+			found = append(found, s)
+		}
+	}
+	for i := range len(word) + 1 {
+		for _, r := range letters {
+			add(word[:i], string(r), word[i:])
+			if i < len(word) && len(word) >= leastTypo {
+				add(word[:i], string(r), word[i+1:])
+			}
+		}
+		if len(word) < leastTypo {
+			continue
+		}
+		if i < len(word) {
+			add(word[:i], "", word[i+1:])
+		}
+		if i+1 < len(word) {
+			add(word[:i], string(word[i+1])+string(word[i]), word[i+2:])
+		}
+	}
+	return found
+}
+
+// suspect is a word that may have a typing error.
+type suspect struct {
+	word string
+	open bool
+}
+
+// suggest looks up what the words of a query may have been meant to be, those first
+// that stand nowhere as they are typed.
+func (b *builder) suggest(a asked) {
+	var suspects []suspect
+	var look []string
+	for _, g := range a.groups {
+		for _, c := range g.clauses {
+			for i, p := range c.parts {
+				if !c.quoted && !c.isNumber() && mayErr(p, b.alone) {
+					suspects = append(suspects, suspect{word: p, open: c.open && i == len(c.parts)-1})
+					look = append(look, term(fieldWord, p), term(textWord, p))
+				}
+			}
+		}
+	}
+	slices.Sort(look)
+	known, err := b.terms.Known(b.ctx, slices.Compact(look))
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	slices.SortStableFunc(suspects, func(s, t suspect) int {
+		return cmp.Compare(known[term(fieldWord, s.word)]+known[term(textWord, s.word)], known[term(fieldWord, t.word)]+known[term(textWord, t.word)])
+	})
+	lookups := 0
+	for _, s := range suspects {
+		exact := known[term(fieldWord, s.word)]+known[term(textWord, s.word)] > 0
+		if utf8.RuneCountInString(s.word) <= leastTypo && s.open && b.found {
+			continue // what it begins is there already
+		}
+		s.open = s.open && !exact
+		if lookups < mostLookups {
+			lookups += b.guess(s)
+		}
+	}
+}
+
+// guess looks up what a word may have been meant to be, or to begin, and says how many
+// terms that took.
+func (b *builder) guess(s suspect) int {
+	if _, known := b.meant[s.word]; known || b.err != nil {
+		return 0
+	}
+	spaces := []byte{fieldWord, textWord}
+	if s.open {
+		spaces = append(spaces, wordStart)
+	}
+	near := neighbours(s.word)
+	candidates := make([]string, 0, len(near)*len(spaces))
+	for _, space := range spaces {
+		for _, n := range near {
+			if space != wordStart || utf8.RuneCountInString(n) <= anyStart.most {
+				candidates = append(candidates, term(space, n))
+			}
+		}
+	}
+	slices.Sort(candidates)
+	known, err := b.terms.Known(b.ctx, candidates)
+	if err != nil {
+		b.err = err
+		return 0
+	}
+	var found []string
+	for _, space := range spaces {
+		found = append(found, most(known, space, mostGuesses)...)
+	}
+	b.meant[s.word] = found
+	b.wider = b.wider || len(found) > 0
+	return len(candidates)
+}
+
+// most are so many terms of a namespace, those that most documents have.
+func most(known map[string]int, space byte, limit int) []string {
+	var found []string
+	for t := range known {
+		if t[0] == space {
+			found = append(found, t)
+		}
+	}
+	slices.SortFunc(found, func(s, t string) int {
+		if c := cmp.Compare(known[t], known[s]); c != 0 {
+			return c
+		}
+		return strings.Compare(s, t)
+	})
+	return found[:min(len(found), limit)]
+}
+
+// mistyped is a clause with a typing error in each of its words, or in none.
+func (b *builder) mistyped(c clause) []index.Node {
+	var words index.All
+	guessed := false
+	for i, p := range c.parts {
+		either := index.Any{}
+		for _, t := range b.meant[p] {
+			guessed = true
+			worth := map[byte]float64{fieldWord: worthField, wordStart: worthStart, textWord: worthText}[t[0]]
+			either = append(either, index.Term{Text: t, Weight: worth * worthTypo, Flat: t[0] != textWord})
+		}
+		if len(c.parts) > 1 {
+			either = append(either, b.word(p)...)
+			if c.open && i == len(c.parts)-1 {
+				either = append(either, b.wordStart(p)...)
+			}
+		}
+		words = append(words, either)
+	}
+	if !guessed {
+		return nil
+	}
+	if len(words) == 1 {
+		return words[0].(index.Any)
+	}
+	return []index.Node{words}
+}

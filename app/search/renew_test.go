@@ -1,0 +1,70 @@
+package search_test
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"deedkeep/app/search"
+	"deedkeep/app/search/query"
+)
+
+// While an index is made anew the old one answers, whatever is written meanwhile.
+func TestTheOldIndexAnswersUntilTheNewOneIsWhole(t *testing.T) {
+	t.Parallel()
+	h := open(t, inPieces)
+	h.furnish()
+	gate := make(chan struct{})
+	h.meddle(func(n int64, in search.Index) search.Index {
+		if n == 1 {
+			return in
+		}
+		return meddled{Index: in, apply: func() error { <-gate; return nil }}
+	})
+	h.indexes()
+	h.serve()
+	want := h.answers()
+	h.Renew()
+	for step := range 5 {
+		gate <- struct{}{}
+		if got := h.answers(); !maps.Equal(got, want) {
+			t.Errorf("after %d batches it answers %v, want %v", step, got, want)
+		}
+		s, err := h.State(t.Context())
+		if err != nil || !s.Ready || !s.Building || s.Total != 24 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+	h.order("99-1", "", elm("", ""))
+	close(gate)
+	h.indexes()
+	h.finds("99-1", "order 7")
+	h.site.holds(t, 2)
+}
+
+// Whoever asked for a new index is told that it is whole only when one is, though the
+// first one broke.
+func TestANewIndexThatBreaksIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	var made atomic.Int64
+	h.meddle(func(n int64, in search.Index) search.Index {
+		made.Store(n)
+		return meddled{Index: in, apply: func() error {
+			if n == 2 {
+				return query.ErrDamaged
+			}
+			return nil
+		}}
+	})
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.Renew()
+	h.indexes()
+	h.finds("KX100", "order 1")
+	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" || made.Load() != 3 {
+		t.Errorf("%q answers after %d were made, %v", current, made.Load(), err)
+	}
+}

@@ -1,0 +1,96 @@
+package search
+
+import (
+	"fmt"
+
+	"deedkeep/app/blobstore"
+	"deedkeep/app/model"
+)
+
+const (
+	// reserves is how many reserves must be free for the index to grow. It can be made
+	// anew, and documents cannot: it stops before they are refused.
+	reserves = 2
+	// besides is how many must be free for one that is made beside one that answers: it
+	// stops before that one can follow no more.
+	besides = 3
+)
+
+// roomToIndex is Full when the disk has too little room for an index to grow.
+func (x *Indexer) roomToIndex(in *volume) error {
+	most := uint64(reserves)
+	if in != nil && in == x.next && x.now != nil {
+		most = besides
+	}
+	enough, err := x.roomAbove(0, most)
+	if err != nil {
+		return err
+	}
+	if !enough {
+		return &model.Error{Kind: model.Full, Message: "The disk is nearly full, and what is left is for documents; search goes on when twice disk.reserve is free."}
+	}
+	return nil
+}
+
+// roomToMerge tells whether a merge may take so many bytes. Where the disk does not
+// say how much is free, it waits.
+func (x *Indexer) roomToMerge(bytes int64) bool {
+	enough, err := x.roomAbove(uint64(max(bytes, 0)), reserves)
+	return err == nil && enough
+}
+
+// RoomToRenew is Full when the disk has too little room for a second index beside the one
+// that answers.
+func (x *Indexer) RoomToRenew() error {
+	in := x.take()
+	if in == nil {
+		return nil
+	}
+	defer in.users.Done()
+	_, bytes, _ := in.Size()
+	enough, err := x.roomAbove(uint64(max(bytes, 0)), besides)
+	if err != nil || enough {
+		return err
+	}
+	free, reserve, err := x.room()
+	if err != nil {
+		return err
+	}
+	return &model.Error{Kind: model.Full, Message: fmt.Sprintf("There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
+		"Free some disk space. Or stop the server and delete the folder %s: search isn't available until the next start has rebuilt it.", (uint64(max(bytes, 0))+besides*reserve)>>20+1, besides, free>>20, x.dir)}
+}
+
+// roomToBegin is Full when the disk has too little room for another index.
+func (x *Indexer) roomToBegin() error {
+	if x.now == nil {
+		return x.roomToIndex(nil)
+	}
+	return x.RoomToRenew()
+}
+
+// giveUp drops an index that is made, or was asked for, beside one that answers, for want
+// of room: that one needs what is left, and goes on. Await tells those who wait.
+func (x *Indexer) giveUp(why error) {
+	why = &model.Error{Kind: model.Full, Message: "The disk has no room for a second search index; the one there is goes on.", Err: why}
+	x.log.Warn("the new search index is given up; the one there is goes on", "reason", why)
+	in := x.next
+	x.set(func() { x.next, x.asked, x.gaveUp, x.since = nil, false, why, x.clock() })
+	x.discard(in)
+}
+
+// full is an error of the disk as roomToIndex would have said it, where that is full.
+func full(err error) error {
+	if err == nil || !blobstore.IsFull(err) {
+		return err
+	}
+	return &model.Error{Kind: model.Full, Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}
+}
+
+// roomAbove tells whether so much is free above so many reserves.
+func (x *Indexer) roomAbove(bytes, reserves uint64) (bool, error) {
+	free, reserve, err := x.room()
+	if err != nil {
+		return false, fmt.Errorf("free room: %w", err)
+	}
+	return free >= bytes && (free-bytes)/reserves >= reserve, nil
+}

@@ -1,0 +1,183 @@
+package search_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/search"
+	"deedkeep/app/store"
+)
+
+// The index stops growing above the reserve, where documents still have room, and says
+// so; below twice the reserve nothing is merged either.
+func TestTheIndexStopsAboveTheReserve(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.indexes()
+	const free = 1 << 30
+	h.site.free.Store(free)
+	h.site.reserve.Store(free / 4 * 3)
+	h.order("A-1", "", elm("", "")) // there is room for it
+	if _, err := h.Turn(t.Context()); model.KindOf(err) != model.Full || !strings.Contains(err.Error(), "disk.reserve") {
+		t.Errorf("said %v", err)
+	}
+	if h.RoomToMerge(0) {
+		t.Error("a merge has room")
+	}
+	h.site.reserve.Store(free / 4)
+	if h.RoomToMerge(free/4*3) || !h.RoomToMerge(free/8) {
+		t.Error("a merge has room for what would take the reserve, or none for less")
+	}
+	h.indexes()
+	h.finds("A-1", "order 1")
+}
+
+// Whatever the indexer is about, it stops where documents still have a reserve and more
+// above theirs, and not before.
+func TestEveryStepStopsAboveTheReserve(t *testing.T) {
+	t.Parallel()
+	const reserve = 64 << 20
+	for _, row := range []struct {
+		name string
+		to   func(h *house) // brings it to the step
+	}{
+		{"to begin", func(h *house) {}},
+		{"to walk", func(h *house) {
+			if _, err := h.Turn(h.t.Context()); err != nil {
+				h.t.Fatal(err)
+			}
+		}},
+		{"to follow", func(h *house) {
+			h.indexes()
+			h.order("KX200", "", elm("", ""))
+		}},
+		{"to repay", func(h *house) {
+			h.indexes()
+			h.put(func(t *store.Tx) error {
+				a, err := t.Abstract(1)
+				if err != nil {
+					return err
+				}
+				a.County = "Erie"
+				return t.PutAbstract(a)
+			})
+			if _, err := h.Turn(h.t.Context()); err != nil {
+				h.t.Fatal(err)
+			}
+			if s, err := h.State(h.t.Context()); err != nil || s.Behind != 1 {
+				h.t.Fatalf("%+v, %v", s, err)
+			}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			h := open(t, inPieces)
+			h.site.reserve.Store(reserve)
+			h.order("KX100", "", elm("", ""))
+			h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
+			row.to(h)
+			h.site.free.Store(2*reserve - 1)
+			if _, err := h.Turn(t.Context()); model.KindOf(err) != model.Full {
+				t.Errorf("with less than twice the reserve: %v", err)
+			}
+			if _, err := os.ReadDir(h.site.search("1")); row.name == "to begin" && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("it has begun: %v", err)
+			}
+			h.site.free.Store(2 * reserve)
+			if _, err := h.Turn(t.Context()); err != nil {
+				t.Errorf("with twice the reserve: %v", err)
+			}
+			h.indexes()
+			h.finds("KX100", "order 1")
+		})
+	}
+}
+
+// An index is made anew beside the one that answers only where the disk has room for
+// both; where the room ends meanwhile it goes, and the one there is goes on following.
+func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
+	t.Parallel()
+	const reserve = 64 << 20
+	h := open(t, inPieces)
+	h.site.reserve.Store(reserve)
+	h.order("KX100", "", elm("", ""))
+	h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
+	h.indexes()
+	s, err := h.State(t.Context())
+	if err != nil || s.Bytes <= 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
+	says := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. Free some disk space. Or stop the server and delete the folder "
+	if err := h.RoomToRenew(); model.KindOf(err) != model.Full || !strings.Contains(err.Error(), says) {
+		t.Errorf("without space for two: got %v, want %q", err, says)
+	}
+	h.Renew()
+	if _, err := h.await(); model.KindOf(err) != model.Full {
+		t.Errorf("asked for nevertheless: %v", err)
+	}
+	h.site.holds(t, 2)
+
+	h.site.free.Store(3*reserve + uint64(s.Bytes))
+	if err := h.RoomToRenew(); err != nil {
+		t.Errorf("with room for two: %v", err)
+	}
+	h.Renew()
+	if _, err := h.Turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.site.holds(t, 3)
+	h.site.free.Store(3*reserve - 1)
+	h.order("KX200", "", elm("", ""))
+	if _, err := h.await(); model.KindOf(err) != model.Full {
+		t.Errorf("the room has gone: %v", err)
+	}
+	h.site.holds(t, 2)
+	for more := true; more; {
+		if more, err = h.Turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.finds("KX200", "order 2")
+	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready || s.Behind != 0 || s.Failed != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Whoever waits for a new index under a server is told that it was given up, and the one
+// who asks again once there is room gets it.
+func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
+	t.Parallel()
+	const reserve = 64 << 20
+	h := open(t, inPieces)
+	h.site.reserve.Store(reserve)
+	h.furnish()
+	gate := make(chan struct{})
+	h.meddle(func(n int64, in search.Index) search.Index {
+		if n == 1 {
+			return in
+		}
+		return meddled{Index: in, apply: func() error { <-gate; return nil }}
+	})
+	h.indexes()
+	h.serve()
+	h.Renew()
+	gate <- struct{}{} // it is under way
+	h.site.free.Store(3*reserve - 1)
+	var waits sync.Once
+	_, err := h.Await(t.Context(), func(uint64, uint64) { waits.Do(func() { close(gate) }) })
+	if model.KindOf(err) != model.Full || !strings.Contains(err.Error(), "no room for a second") {
+		t.Errorf("said %v", err)
+	}
+	h.finds("F-0002", "abstract 3")
+	h.site.free.Store(1 << 40)
+	h.Renew()
+	h.indexes()
+	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" {
+		t.Errorf("%q answers, %v", current, err)
+	}
+}

@@ -1,0 +1,82 @@
+package search_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Without a server the state is that of the disk, and nothing is made.
+func TestTheStateWithoutAServer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.order("A-1", "", elm("", ""))
+	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Building || s.Documents != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := os.Stat(s.search()); !os.IsNotExist(err) {
+		t.Error("something was made")
+	}
+	h.shut()
+	again := s.open(t)
+	again.indexes()
+	again.shut()
+	again = s.open(t)
+	again.order("A-2", "", elm("", ""))
+	if s, err := again.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Behind != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	again.shut()
+}
+
+// To look at an index that nobody has open changes nothing in it.
+func TestLookingWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.shut()
+	dir := s.search("1")
+	left := filepath.Join(dir, "manifest.new")
+	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t)
+	defer h.shut()
+	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Segments != 1 || s.Bytes == 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Error("it was swept")
+	}
+}
+
+// An index of another version of the program is none, and no trouble: a server makes it
+// anew.
+func TestTheStateOfAnotherFormat(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	h := s.open(t)
+	h.order("KX100", "", elm("", ""))
+	h.indexes()
+	h.shut()
+	path := s.search("1", "manifest")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[bytes.IndexByte(raw, '\n')+1] ^= 0x40 // the format, behind the magic
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h = s.open(t)
+	defer h.shut()
+	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Failed != "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	h.indexes()
+	h.finds("KX100", "order 1")
+}

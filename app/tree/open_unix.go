@@ -1,8 +1,0 @@
-//go:build !windows
-
-package tree
-
-import "syscall"
-
-// nonBlock opens without waiting for whoever is at the other end.
-const nonBlock = syscall.O_NONBLOCK

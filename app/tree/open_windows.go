@@ -1,4 +1,0 @@
-package tree
-
-// nonBlock is nothing here: folders hold no pipes.
-const nonBlock = 0
