@@ -1,65 +1,56 @@
-// Package app is the house itself; it holds no code of its own, only the plan of
-// its floors and the test that keeps it.
+// Package app is the map of the code: which packages there are, what each is for,
+// and what may import what. It has no code of its own.
 //
-// The plan in three words: nouns, verbs, voices. title holds the nouns, vault the
-// verbs; api, ui and cmd are voices: they speak for somebody and decide nothing.
-// An import goes down, never up, never sideways on one floor. Floor 0 imports
-// nothing of ours.
+// An import goes to a strictly lower rank, or to a package's own subpackage; rank 0
+// imports nothing of the module. layout_test.go reads the table and fails for an
+// import that breaks it, for a package without a row, and for a row without a
+// package. A library or package in the last column may be imported only by the
+// packages that name it. Tests keep to the ranks too, but may import packages of
+// their own rank and those of rank "test", which shipped code never imports.
 //
-// The table is the rule: floors_test.go reads it here and holds every package
-// against it. A package without a row fails, and so does a row without a package.
-// What stands in the last column may be imported by that package alone, or by
-// those that name it; the rest is free to all who stand above it, and what go.mod
-// brings in to all.
+//	rank  package        for                                                 alone may import
+//	14    .              os.Exit with the exit code of cmd                        -
+//	13    cmd            command line, one file per command                       github.com/spf13/cobra github.com/spf13/pflag
+//	12    app/server     listeners, TLS, routing, graceful shutdown               -
+//	12    app/doctor     diagnostics of an installation                           -
+//	11    app/api        the /v1 API                                              github.com/gin-gonic/gin
+//	11    app/ui         web pages, signed downloads                              -
+//	11    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
+//	8     app/vault      operations on records and background work                github.com/gofrs/flock deedkeep/app/store
+//	7     app/client     typed client of /v1 and of the control socket            -
+//	5     app/search     search index kept in step with the database              deedkeep/app/store
+//	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
+//	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
+//	2     app/search/query query language, terms of documents, snippets           -
+//	2     app/inspect    type detection by content, limits                        github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
+//	2     app/extract    text and page images of documents                        golang.org/x/image github.com/richardlehane/mscfb
+//	1     app/model      domain types and their validation                        -
+//	1     app/blobstore  content-addressed files                                  -
+//	1     app/derived    previews and texts                                       -
+//	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
+//	1     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
+//	1     app/search/index inverted index                                         -
+//	1     app/control    control socket: listeners and dialers                    -
+//	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
+//	1     app/certificate TLS certificates: loaded or self-signed                 -
+//	0     app/errs       error kinds and field errors                             -
+//	0     app/apitypes   JSON shapes of /v1                                       -
+//	0     app/decode     request decoding: JSON, forms, multipart                 -
+//	0     app/stats      counters and histograms                                  -
+//	0     app/tus        headers of resumable uploads                             -
+//	0     app/httpx      HTTP middleware: slow-client protection                  -
+//	0     app/search/index/segment segment files of the index: write, read, merge -
+//	0     app/importer   scan of a folder of existing documents                   -
+//	0     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
+//	0     web            embedded pages, scripts, styles, and engines             -
+//	0     web/copy       program of go generate: copies what npm installed        -
+//	test  app            this map and the tests of the repository's layout        -
+//	test  app/contract   fuzzer: the server against its OpenAPI description       -
+//	test  app/powercut   the server through power failures                        -
+//	test  app/vaulttest  fixtures shared by the tests of several packages         -
+//	test  app/vaulttest/description openapi.yaml for tests that check responses   -
+//	test  app/vaulttest/blockdev block devices that fail or record a power cut    github.com/hanwen/go-fuse/v2
 //
-//	floor  package        what it is for                                          alone may import
-//	8      .              os.Exit with what cmd returns                           -
-//	7      cmd            one file per command: flags, output, exit codes         github.com/spf13/cobra github.com/spf13/pflag
-//	6      app/server     listeners, mounting, start and stop                     -
-//	5      app/api        voice for programs: /v1, the one failure table          github.com/gin-gonic/gin
-//	5      app/ui         voice for people: pages, signed downloads               -
-//	5      app/metrics    voice for monitors: how it goes, in numbers             github.com/prometheus/client_golang github.com/prometheus/common
-//	4      app/vault      the verbs; their transactions begin and end here         github.com/gofrs/flock deedkeep/app/store
-//	4      app/doctor     what is well with an installation, and what is not      -
-//	3      app/indexer    the index of words, kept behind the database            deedkeep/app/store
-//	2      app/store      buckets, indexes, migrations, group commit              go.etcd.io/bbolt
-//	2      app/client     typed client of /v1 and of the control door             -
-//	2      app/reader     the child process that opens documents, and its pool    github.com/landlock-lsm/go-landlock
-//	2      app/search     what somebody types, and the documents it finds       -
-//	1      app/postings   the inverted index: its segments, and what is asked      -
-//	1      app/inspect    what a file is, by content; the limits, their wording   github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
-//	1      app/extract    text and page pictures of a document                    golang.org/x/image github.com/richardlehane/mscfb
-//	0      app/title      the nouns, the rules of one noun, the error kinds       -
-//	0      app/wire       JSON shapes of /v1 to the letter                        -
-//	0      app/body       reading of request bodies: JSON, forms, multipart       -
-//	0      app/tally      counts of what happens, for whoever asks                -
-//	0      app/tus        the headers of resumable uploads                         -
-//	0      app/pace       bodies at the pace of honest clients, and no slower     -
-//	0      app/blob       files named by their SHA-256, written once              -
-//	0      app/derived    pictures and text that can be made again                -
-//	0      app/archive    the backup format: write, read, verify, thin out        filippo.io/age github.com/gofrs/flock
-//	0      app/segment    one segment of the index on disk: written, read, merged -
-//	0      app/pdf        PDFium as WebAssembly                                   github.com/tetratelabs/wazero
-//	0      app/secret     keys, passwords, codes, links, the permutation of ids   github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
-//	0      app/local      the control door's listeners, each with its dial        -
-//	0      app/certificate the certificate of the public address: own or made    -
-//	0      app/tree       the walk of a folder of existing documents             -
-//	0      app/config     the settings: defaults, load, validate                  github.com/spf13/viper
-//	0      web            embedded pages and engines                              -
-//	0      web/copy       program of go generate: copies what npm brought         -
-//	test   app            this plan and the tests that keep it                    -
-//	test   app/contract   the server against its description: a fuzzer             -
-//	test   app/powercut   the server through power failures                       -
-//	test   app/vaulttest  what several packages' tests stand on                   -
-//	test   app/vaulttest/description openapi.yaml for tests that check responses -
-//	test   app/vaulttest/blockdev disks that fail, and that record a power cut    github.com/hanwen/go-fuse/v2
-//
-// Nouns become wire shapes in api: wire imports nothing. Tests keep the floors too
-// (a test may besides import its neighbours on its own floor, and vaulttest); code
-// that is shipped never imports vaulttest. Tests may import any library.
-//
-// A noun has one file name on every floor: "ls app/*/abstract.go" shows all there
-// is about abstracts. Besides, a package has one file of its own name (open, close,
-// package comment) and a few for its craft (api/failure.go, vault/intake.go). A
-// package is a short noun; there is no util, common, helpers, models or manager.
+// A domain type has one file name in every package: "ls app/*/abstract.go" lists
+// everything about abstracts. There is no package util, common, helpers, or manager.
 package app

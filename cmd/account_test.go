@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deedkeep/app/config"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 func TestSwitchesToTheOwner(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAccessIsExplained(t *testing.T) {
 	}{
 		{"as the service", "deedkeep", denied, true},
 		{"wrapped", "deedkeep", fmt.Errorf("backup: %w", denied), true},
-		{"as an answer of the vault", "deedkeep", &model.Error{Message: "mkdir /mnt/nas: permission denied"}, true},
+		{"as an answer of the vault", "deedkeep", &errs.Error{Message: "mkdir /mnt/nas: permission denied"}, true},
 		{"as oneself", "", denied, false},
 		{"another error", "deedkeep", errors.New("the disk is full"), false},
 	} {

@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -42,7 +42,7 @@ func (s *shell) askWith(ctx context.Context, reads bool, fn func(context.Context
 		return err
 	}
 	err = s.askAlone(ctx, c, reads, fn)
-	if model.KindOf(err) != model.Locked {
+	if errs.KindOf(err) != errs.Locked {
 		return err
 	}
 	// A server that was just starting has the vault; by now its door may be open.
@@ -58,7 +58,7 @@ func (s *shell) askRunning(ctx context.Context, c config.Config, fn func(context
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
 	err := fn(ctx, s.client(transport))
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
-		return &model.Error{Kind: model.Locked, Message: "the server stopped before it answered; look whether it was done", Err: err}
+		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before it answered; look whether it was done", Err: err}
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/client"
 	"deedkeep/app/control"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -69,7 +69,7 @@ func (s *shell) exit(ctx context.Context, err error) int {
 	case errors.Is(err, archive.ErrDamaged):
 		s.say("%v", message(err))
 		return exitDamage
-	case model.KindOf(err) == model.Locked:
+	case errs.KindOf(err) == errs.Locked:
 		s.say("%v", message(err))
 		if !errors.Is(err, control.ErrInUse) {
 			s.say("it may be starting, stopping or restoring: try again in a moment")
@@ -119,7 +119,7 @@ func misused(err error) error {
 
 // message is the sentence for people, where an error has one of its own.
 func message(err error) string {
-	var named *model.Error
+	var named *errs.Error
 	if errors.As(err, &named) {
 		return named.Message
 	}

@@ -17,7 +17,7 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -93,7 +93,7 @@ func (s *shell) restore(ctx context.Context, name string, p *place) error {
 	}
 	if err := vacant(ctx, c); err != nil {
 		if errors.Is(err, control.ErrInUse) {
-			return &model.Error{Kind: model.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
+			return &errs.Error{Kind: errs.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
 		}
 		return err
 	}

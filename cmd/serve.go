@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
@@ -132,7 +133,7 @@ const patience = 10 * time.Second
 func openPatiently(ctx context.Context, c config.Config, opts vault.Options) (*vault.Vault, error) {
 	for end := time.Now().Add(patience); ; {
 		v, err := vault.Open(ctx, opts)
-		if model.KindOf(err) != model.Locked {
+		if errs.KindOf(err) != errs.Locked {
 			return v, err
 		}
 		// It may have been about to open its door.
@@ -159,8 +160,8 @@ func vacant(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(&model.Error{
-		Kind: model.Locked, Err: control.ErrInUse,
+	return errors.Join(&errs.Error{
+		Kind: errs.Locked, Err: control.ErrInUse,
 		Message: fmt.Sprintf(`a server is already running on %s: "deedkeep status" says where it answers, --data chooses another directory`, dir),
 	}, knock.Close())
 }

@@ -16,6 +16,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -75,7 +76,7 @@ func (s *shell) firstLink(ctx context.Context, v *vault.Vault, origin string) {
 	switch {
 	case err == nil:
 		s.say("make the first administrator within 24 hours at %s%s%s", origin, model.LinkPath, token)
-	case model.KindOf(err) != model.Conflict:
+	case errs.KindOf(err) != errs.Conflict:
 		s.say("no link for the first administrator: %v", message(err))
 	}
 }

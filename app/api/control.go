@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/certificate"
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -146,9 +147,9 @@ func (c control) currentStatus(r *http.Request) (apitypes.Status, error) {
 
 // writesDenied is the reason for people, with figures where it is the disk's free space.
 func writesDenied(s vault.Status) string {
-	named, ok := errors.AsType[*model.Error](s.Denied)
+	named, ok := errors.AsType[*errs.Error](s.Denied)
 	switch {
-	case ok && named.Kind == model.Full:
+	case ok && named.Kind == errs.InsufficientStorage:
 		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free disk space to upload and add records again.",
 			apitypes.HumanSize(int64(s.DiskFree)), apitypes.HumanSize(int64(s.DiskReserve)))
 	case ok:
@@ -196,7 +197,7 @@ func (c control) rotateKey(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > mostOverlap {
-		return nil, model.Refusal("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
+		return nil, errs.InvalidField("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
 	}
 	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
@@ -208,7 +209,7 @@ const mostOverlap = 10 * 365 * 24 * 60 * 60
 func keyID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	if err != nil {
-		return 0, model.Absent("key", r.PathValue("id"))
+		return 0, errs.RecordNotFound("key", r.PathValue("id"))
 	}
 	return id, nil
 }
@@ -271,7 +272,7 @@ func (c control) retry(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if asked.File < 0 {
-		return nil, model.Absent("file", asked.File)
+		return nil, errs.RecordNotFound("file", asked.File)
 	}
 	n, err := c.Vault.Files.Retry(r.Context(), operator(r), uint64(asked.File))
 	return apitypes.ProcessRetried{Retried: n}, err

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // Probes hands out paths of the public address that keep nothing; nil when no server
@@ -38,7 +38,7 @@ func (c control) checkup(r *http.Request) (any, error) {
 
 func (c control) openProbe(*http.Request) (any, error) {
 	if c.Probes == nil {
-		return nil, &model.Error{Kind: model.Conflict, Message: "No server runs here that a probe could reach."}
+		return nil, &errs.Error{Kind: errs.Conflict, Message: "No server runs here that a probe could reach."}
 	}
 	path, err := c.Probes.Open()
 	return apitypes.ProbeOpened{Path: path}, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -49,7 +50,7 @@ func (c control) events(r *http.Request) (any, error) {
 func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err error) {
 	q = vault.Query{Sort: vault.SortCreated, Down: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
-		return 0, q, model.Refusal("limit", model.NotBetween("limit", 1, mostEvents))
+		return 0, q, errs.InvalidField("limit", model.NotBetween("limit", 1, mostEvents))
 	}
 	for _, filter := range []struct {
 		name   string
@@ -61,7 +62,7 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 		}
 		if filter.column == vault.ColumnRecord {
 			if value = ids.number(value); !recordText.MatchString(value) {
-				return 0, q, model.Refusal("record", model.NotSelectable("record"))
+				return 0, q, errs.InvalidField("record", model.NotSelectable("record"))
 			}
 		}
 		q.Where = append(q.Where, vault.Where{Column: filter.column, Value: value})
@@ -70,7 +71,7 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 		if text := asked.Get(name); text != "" {
 			var at apitypes.Time
 			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {
-				return 0, q, model.Refusal(name, "The "+name+" must be a time.")
+				return 0, q, errs.InvalidField(name, "The "+name+" must be a time.")
 			}
 			*bound = at.Time
 		}
@@ -85,7 +86,7 @@ func (c control) exportEvents(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		c.answer(func(*http.Request) (any, error) {
-			return nil, model.Refusal("from", model.NotInteger("from"))
+			return nil, errs.InvalidField("from", model.NotInteger("from"))
 		})(w, r)
 		return
 	}

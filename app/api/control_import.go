@@ -6,7 +6,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -44,7 +44,7 @@ func (c control) lookForFile(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	size, err := strconv.ParseInt(query.Get("size"), 10, 64)
 	if err != nil {
-		return nil, model.Refusal("size", "The size field must be an integer.")
+		return nil, errs.InvalidField("size", "The size field must be an integer.")
 	}
 	out := apitypes.Imported{Refused: c.Vault.Files.Foresee(place.Name, size)}
 	if digest := query.Get("sha256"); digest != "" && out.Refused == "" {
@@ -93,7 +93,7 @@ func placeOf(r *http.Request) (vault.Place, error) {
 	if text := query.Get("folder_id"); text != "" {
 		id, err := strconv.ParseUint(text, 10, 63)
 		if err != nil {
-			return place, model.Absent("folder", text)
+			return place, errs.RecordNotFound("folder", text)
 		}
 		place.Folder = id
 	}

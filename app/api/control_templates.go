@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -102,7 +103,7 @@ const definitionsBody = 8 << 20
 func templateID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 63)
 	if err != nil {
-		return 0, model.Absent("template", r.PathValue("id"))
+		return 0, errs.RecordNotFound("template", r.PathValue("id"))
 	}
 	return id, nil
 }

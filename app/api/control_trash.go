@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -28,7 +29,7 @@ const mostTrashed = 10_000
 func (c control) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > mostTrashed {
-		return nil, model.Refusal("limit", model.NotBetween("limit", 1, mostTrashed))
+		return nil, errs.InvalidField("limit", model.NotBetween("limit", 1, mostTrashed))
 	}
 	ids, out := newOpaque(c.Vault.Secrets), apitypes.TrashList{}
 	query := vault.Query{Sort: vault.SortCreated, Down: true}
@@ -86,7 +87,7 @@ func trashRecord(ids opaque, text string) (noun string, id uint64, err error) {
 	noun, number, _ := strings.Cut(ids.number(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)
 	if err != nil {
-		return "", 0, model.Absent("record in the trash", text)
+		return "", 0, errs.RecordNotFound("record in the trash", text)
 	}
 	return noun, id, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -93,7 +94,7 @@ func (c control) enableUser(r *http.Request) (any, error) {
 func userID(r *http.Request) (uint64, error) {
 	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
 	if err != nil {
-		return 0, model.Absent("user", r.PathValue("id"))
+		return 0, errs.RecordNotFound("user", r.PathValue("id"))
 	}
 	return id, nil
 }

@@ -12,8 +12,8 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
-	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
 )
@@ -45,20 +45,20 @@ var (
 	errBrokeOff  = &refusal{status: http.StatusBadRequest, message: "The request body broke off before its end."}
 	errTooSlow   = &refusal{status: http.StatusRequestTimeout, message: "The request body arrived too slowly."}
 	errHost      = &refusal{status: http.StatusBadRequest, message: "The Host header is malformed."}
-	errForbidden = &model.Error{Kind: model.Forbidden, Message: "This API key is not authorized for the Developer API."}
+	errForbidden = &errs.Error{Kind: errs.Forbidden, Message: "This API key is not authorized for the Developer API."}
 )
 
 // kinds is the table of the failures that come from below.
-var kinds = map[model.Kind]int{
-	model.Invalid:         http.StatusUnprocessableEntity,
-	model.Unauthenticated: http.StatusUnauthorized,
-	model.Forbidden:       http.StatusForbidden,
-	model.NotFound:        http.StatusNotFound,
-	model.Conflict:        http.StatusConflict,
-	model.Full:            http.StatusInsufficientStorage,
-	model.Closing:         http.StatusServiceUnavailable,
-	model.Stale:           http.StatusPreconditionFailed,
-	model.Locked:          http.StatusLocked,
+var kinds = map[errs.Kind]int{
+	errs.Invalid:             http.StatusUnprocessableEntity,
+	errs.Unauthenticated:     http.StatusUnauthorized,
+	errs.Forbidden:           http.StatusForbidden,
+	errs.NotFound:            http.StatusNotFound,
+	errs.Conflict:            http.StatusConflict,
+	errs.InsufficientStorage: http.StatusInsufficientStorage,
+	errs.Unavailable:         http.StatusServiceUnavailable,
+	errs.PreconditionFailed:  http.StatusPreconditionFailed,
+	errs.Locked:              http.StatusLocked,
 }
 
 // codes is the table of what X-Error-Code says, by status: for programs, which must not
@@ -124,7 +124,7 @@ func (e *edge) fail(c *gin.Context, err error) {
 func translate(err error) (int, apitypes.Failure, map[string]string) {
 	var (
 		r         *refusal
-		named     *model.Error
+		named     *errs.Error
 		malformed *decode.MalformedError
 		limit     *decode.LimitError
 		long      *http.MaxBytesError
@@ -158,7 +158,7 @@ func translate(err error) (int, apitypes.Failure, map[string]string) {
 
 // statusOf is that of the table; an upload that another request writes is locked, which
 // passes, while a conflict stays.
-func statusOf(named *model.Error) int {
+func statusOf(named *errs.Error) int {
 	if errors.Is(named, vault.ErrUploadBusy) {
 		return http.StatusLocked
 	}
@@ -174,7 +174,7 @@ func translateProtocol(err *tus.Error) (int, apitypes.Failure, map[string]string
 	return err.Status, apitypes.Failure{Message: err.Message}, header
 }
 
-func fieldErrors(fields model.Fields) apitypes.FieldErrors {
+func fieldErrors(fields errs.Fields) apitypes.FieldErrors {
 	var list apitypes.FieldErrors
 	for _, f := range fields {
 		for _, sentence := range f.Sentences {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -32,7 +33,7 @@ func (g *gate) admit(c *gin.Context) {
 	if err != nil {
 		body := newPacedBody(c.Writer, c.Request, g.edge.Limits)
 		bytes, within := int64(anybodysBytes), anybodysTime
-		if model.KindOf(err) == model.Forbidden {
+		if errs.KindOf(err) == errs.Forbidden {
 			bytes, within = callersBytes, callersTime
 		}
 		if !body.Leave(bytes, within) {
@@ -54,7 +55,7 @@ func (g *gate) check(c *gin.Context) (model.Actor, error) {
 	}
 	address := g.edge.address(c.Request)
 	actor, err := g.keys.Authenticate(c.Request.Context(), presented)
-	if model.KindOf(err) == model.Unauthenticated {
+	if errs.KindOf(err) == errs.Unauthenticated {
 		if _, retry, ok := g.failing.take(model.Network(address).String()); !ok {
 			return actor, tooMany(g.failing.limit, retry)
 		}
@@ -82,7 +83,7 @@ func (g *gate) pace(c *gin.Context, actor model.Actor) error {
 	return nil
 }
 
-var errUnauthenticated = &model.Error{Kind: model.Unauthenticated, Message: "Unauthenticated."}
+var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
 
 // bearer is the credential of exactly one Authorization header of that scheme.
 func bearer(h http.Header) (key string, given bool) {

@@ -10,6 +10,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -62,7 +63,7 @@ func (e *edge) list(c *call, l listing) (asked, error) {
 			a.rest = append(a.rest, p)
 		}
 	}
-	var refused model.Fields
+	var refused errs.Fields
 	a.text = l.textOf(values, &refused)
 	for _, f := range l.filters {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
@@ -108,7 +109,7 @@ func queryPairs(query string) ([]decode.Pair, error) {
 	return pairs, nil
 }
 
-func perPage(text string, refused *model.Fields) int {
+func perPage(text string, refused *errs.Fields) int {
 	const field = "per_page"
 	n, present, ok := decode.Integer(text)
 	switch {
@@ -123,7 +124,7 @@ func perPage(text string, refused *model.Fields) int {
 }
 
 // sequenced sets the order of a list and gives its scope.
-func (e *edge) sequenced(l listing, values map[string]string, a *asked, refused *model.Fields) string {
+func (e *edge) sequenced(l listing, values map[string]string, a *asked, refused *errs.Fields) string {
 	text := values["sort"]
 	if l.follow != "" && e.follows(l, values, a, refused) {
 		return l.sequence(a.Query)
@@ -139,7 +140,7 @@ func (l listing) sequence(q vault.Query) string { return scopeOf(l.noun, "sequen
 
 // follows says whether the entries after a number are asked for, or those after a cursor
 // of such a list, and sets where they begin.
-func (e *edge) follows(l listing, values map[string]string, a *asked, refused *model.Fields) bool {
+func (e *edge) follows(l listing, values map[string]string, a *asked, refused *errs.Fields) bool {
 	text := strings.TrimSpace(values[l.follow])
 	sorted := strings.TrimSpace(values["sort"]) != ""
 	if _, open := e.cursors.Open(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
@@ -159,7 +160,7 @@ func (e *edge) follows(l listing, values map[string]string, a *asked, refused *m
 }
 
 // sort sets the order and gives its name with its sign.
-func (l listing) sort(text string, q *vault.Query, refused *model.Fields) string {
+func (l listing) sort(text string, q *vault.Query, refused *errs.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name
@@ -181,7 +182,7 @@ const (
 	back  = '<'
 )
 
-func (e *edge) place(text string, a *asked, refused *model.Fields) {
+func (e *edge) place(text string, a *asked, refused *errs.Fields) {
 	place, ok := e.cursors.Open(a.scope, text)
 	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
 		refused.Add("cursor", model.NotSelectable("cursor"))

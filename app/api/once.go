@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -24,7 +25,7 @@ const (
 var (
 	errRunning = &refusal{status: http.StatusConflict, message: "A request with this idempotency key is still running.",
 		header: map[string]string{"Retry-After": "1", apitypes.ErrorCode: CodeRunning}}
-	errOtherRequest = model.Refusal(idempotencyField, "The idempotency key was used with another request.")
+	errOtherRequest = errs.InvalidField(idempotencyField, "The idempotency key was used with another request.")
 )
 
 // slot names a request that is to happen once: who, what and the key.
@@ -111,11 +112,11 @@ func onceKey(h http.Header) (string, error) {
 	key := values[0]
 	switch {
 	case key == "":
-		return "", model.Refusal(idempotencyField, model.Required(idempotencyField))
+		return "", errs.InvalidField(idempotencyField, model.Required(idempotencyField))
 	case len(key) > mostKey:
-		return "", model.Refusal(idempotencyField, model.TooLong(idempotencyField, mostKey))
+		return "", errs.InvalidField(idempotencyField, model.TooLong(idempotencyField, mostKey))
 	case len(values) > 1 || !visible(key):
-		return "", model.Refusal(idempotencyField, model.BadCharacters(idempotencyField))
+		return "", errs.InvalidField(idempotencyField, model.BadCharacters(idempotencyField))
 	}
 	return key, nil
 }

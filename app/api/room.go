@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // Room is the memory that the bodies of all requests may take together. An eighth
@@ -182,7 +182,7 @@ type countedBody struct {
 func (c *countedBody) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if busy := c.share.count(c.ctx, int64(n), c.most); errors.Is(busy, errBusy) {
-		return n, &model.Error{Kind: model.Closing, Message: errBusy.message, Err: busy}
+		return n, &errs.Error{Kind: errs.Unavailable, Message: errBusy.message, Err: busy}
 	} else if busy != nil {
 		return n, busy
 	}

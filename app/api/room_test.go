@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/api"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // tight leaves room for one large body at a time.
@@ -238,7 +238,7 @@ func TestRoomIsTakenByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused, err := read("user:1", 1<<20)
-	if model.KindOf(err) != model.Closing {
+	if errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("with its half taken: %v", err)
 	}
 	refused()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -93,7 +94,7 @@ const (
 )
 
 // textOf reads q and refuses what cannot be asked along with it.
-func (l listing) textOf(values map[string]string, fields *model.Fields) string {
+func (l listing) textOf(values map[string]string, fields *errs.Fields) string {
 	const field = "q"
 	text := vault.TrimSearch(values[field])
 	switch {
@@ -122,7 +123,7 @@ func (l listing) textOf(values map[string]string, fields *model.Fields) string {
 }
 
 // neverWith refuses what narrows or orders a list and no search.
-func (l listing) neverWith(field string, values map[string]string, fields *model.Fields) {
+func (l listing) neverWith(field string, values map[string]string, fields *errs.Fields) {
 	for _, name := range l.never {
 		if strings.TrimSpace(values[name]) != "" {
 			fields.Add(name, model.NotWith(name, field))

@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/tus"
 	"deedkeep/app/vault"
@@ -81,16 +82,16 @@ func (h uploadHandler) plan(meta map[string]string) (plan vault.UploadPlan, err 
 // beginError has the field with a refusal that names none: what the document would be
 // refused for, or its place, which is not there.
 func beginError(err error, plan vault.UploadPlan) error {
-	named, is := errors.AsType[*model.Error](err)
+	named, is := errors.AsType[*errs.Error](err)
 	switch {
 	case !is || len(named.Fields) > 0:
 		return err
-	case named.Kind == model.NotFound && plan.Abstract != 0:
-		return model.Refusal("abstract_id", model.NotSelectable("abstract_id"))
-	case named.Kind == model.NotFound:
-		return model.Refusal("folder_id", model.NotSelectable("folder_id"))
-	case named.Kind == model.Invalid:
-		return model.Refusal("file", named.Message)
+	case named.Kind == errs.NotFound && plan.Abstract != 0:
+		return errs.InvalidField("abstract_id", model.NotSelectable("abstract_id"))
+	case named.Kind == errs.NotFound:
+		return errs.InvalidField("folder_id", model.NotSelectable("folder_id"))
+	case named.Kind == errs.Invalid:
+		return errs.InvalidField("file", named.Message)
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"time"
+
+	"deedkeep/app/errs"
 )
 
 // Abstract is a title abstract: the search of one property, and its documents.
@@ -53,8 +55,8 @@ type AbstractDraft struct {
 // Check applies every rule to the draft at once. The template is the one the draft
 // names, or the default; nil with found false when the draft names none that can
 // be used, nil with found true where there is no template at all.
-func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstract, Fields) {
-	var f Fields
+func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstract, errs.Fields) {
+	var f validation
 	const field = "template_id"
 	if d.TemplateID.Present && !d.TemplateID.Valid {
 		f.Add(field, notInteger(field))
@@ -66,11 +68,11 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	f.files(d.NotFile, true)
 	if template == nil {
 		d.Custom.tellIgnored(nil)
-		return a, f
+		return a, f.Fields
 	}
 	a.TemplateID, a.Status = template.ID, template.FirstStatus()
 	a.Custom = f.checkCustom(d.Custom, template.Fields, rules)
-	return a, f
+	return a, f.Fields
 }
 
 // AbstractPatch is a change of an abstract as it arrived: only what is Present of it.
@@ -87,8 +89,8 @@ type AbstractPatch struct {
 // sent, at once. The template is the abstract's own, retired or not; nil where it
 // has none. What was not sent is not judged, and values whose keys the template
 // has lost stay.
-func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abstract, Fields) {
-	var f Fields
+func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abstract, errs.Fields) {
+	var f validation
 	var defs []Field
 	var statuses []string
 	if template != nil {
@@ -102,11 +104,11 @@ func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abs
 	a.TaxMap = f.changedLine("tax_map", p.TaxMap, old.TaxMap)
 	a.Files = f.reordered("files", p.Files, old.Files)
 	a.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
-	return a, f
+	return a, f.Fields
 }
 
 // fixed refuses another number than the one there is.
-func (f *Fields) fixed(field string, in Sent[Number], have uint64) {
+func (f *validation) fixed(field string, in Sent[Number], have uint64) {
 	n := in.Value
 	switch {
 	case !in.Present || !n.Present && have == 0:
@@ -118,7 +120,7 @@ func (f *Fields) fixed(field string, in Sent[Number], have uint64) {
 }
 
 // reordered gives the same numbers in the order sent.
-func (f *Fields) reordered(field string, in Sent[Numbers], have []uint64) []uint64 {
+func (f *validation) reordered(field string, in Sent[Numbers], have []uint64) []uint64 {
 	switch {
 	case !in.Present:
 		return have

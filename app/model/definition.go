@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"deedkeep/app/errs"
 )
 
 // At most so many (API.md, "Field definitions", asks for bounds without naming
@@ -83,25 +85,25 @@ func keyOf(label string, defs []Field, own []string) string {
 
 // CheckOrderFields applies every rule to the custom fields of orders and gives them
 // trimmed. Refusals are under custom_fields.0.key and the like.
-func CheckOrderFields(defs []Field) ([]Field, Fields) {
-	var f Fields
+func CheckOrderFields(defs []Field) ([]Field, errs.Fields) {
+	var f validation
 	defs = f.definitions("custom_fields", defs, orderOwn)
-	return defs, f
+	return defs, f.Fields
 }
 
 // CheckStatuses applies every rule to the statuses of orders, of which there must be
 // one, and gives them trimmed. Refusals are under statuses.0 and the like.
-func CheckStatuses(statuses []string) ([]string, Fields) {
-	var f Fields
+func CheckStatuses(statuses []string) ([]string, errs.Fields) {
+	var f validation
 	if len(statuses) == 0 {
 		f.Add("statuses", "Orders need at least one status; the first is given to new orders.")
 	}
 	statuses = f.names("statuses", "status", statuses, MaxStatuses)
-	return statuses, f
+	return statuses, f.Fields
 }
 
 // definitions applies the rules of a set: each field by itself, keys unique.
-func (f *Fields) definitions(path string, defs []Field, own []string) []Field {
+func (f *validation) definitions(path string, defs []Field, own []string) []Field {
 	if len(defs) > MaxFields {
 		f.Add(path, fmt.Sprintf("There must not be more than %d fields.", MaxFields))
 		return nil
@@ -126,7 +128,7 @@ func (f *Fields) definitions(path string, defs []Field, own []string) []Field {
 	return out
 }
 
-func (f *Fields) options(at string, def Field) []string {
+func (f *validation) options(at string, def Field) []string {
 	switch {
 	case !slices.Contains(FieldTypes(), def.Type):
 		f.Add(at+".type", fmt.Sprintf("The type %q is none; there are %s.", def.Type, join(FieldTypes())))
@@ -142,7 +144,7 @@ func (f *Fields) options(at string, def Field) []string {
 
 // names applies the rules of a list of names: each one by itself, unique without
 // regard to case; noun is what each is called.
-func (f *Fields) names(path, noun string, list []string, most int) []string {
+func (f *validation) names(path, noun string, list []string, most int) []string {
 	if len(list) > most {
 		f.Add(path, fmt.Sprintf("There must not be more than %d.", most))
 		return nil
@@ -164,17 +166,17 @@ func (f *Fields) names(path, noun string, list []string, most int) []string {
 
 // name applies the rules of what people read and choose: 1 to 255 characters in one
 // line that shows as it is. Sentences call it by the noun.
-func (f *Fields) name(path, noun, text string) string {
-	var refused Fields
+func (f *validation) name(path, noun, text string) string {
+	var refused validation
 	value := refused.line(noun, Given(text), MaxName)
 	switch {
-	case len(refused) > 0:
+	case len(refused.Fields) > 0:
 	case value == "":
 		refused.Add(noun, required(noun))
 	case strings.ContainsFunc(value, unicode.IsControl):
 		refused.Add(noun, badCharacters(noun))
 	}
-	for _, r := range refused {
+	for _, r := range refused.Fields {
 		f.Add(path, r.Sentences[0])
 	}
 	return value

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deedkeep/app/errs"
 )
 
 func TestDefinitionRules(t *testing.T) {
@@ -65,7 +67,7 @@ func TestDefinitionRules(t *testing.T) {
 	}
 }
 
-func said(f Fields) string {
+func said(f errs.Fields) string {
 	var lines []string
 	for _, field := range f {
 		lines = append(lines, field.Field+": "+strings.Join(field.Sentences, " "))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"deedkeep/app/errs"
 )
 
 func TestAbstractDraft(t *testing.T) {
@@ -81,7 +83,7 @@ func TestOrderDraft(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			_, refused := row.draft.Check(defs, Rules{})
 			wantTold(t, refused, row.refused...)
-			var e *Error
+			var e *errs.Error
 			if err := refused.Err(); errors.As(err, &e) && e.Message != row.message || err == nil && row.message != "" {
 				t.Errorf("message %v, want %s", err, row.message)
 			}

@@ -43,7 +43,7 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // checkCustom applies a definition set to what was sent. Unknown keys are ignored
 // and keys without a value are left out (API.md, "Field definitions").
-func (f *Fields) checkCustom(in Custom, defs []Field, rules Rules) Values {
+func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) Values {
 	in.tellIgnored(defs)
 	values := Values{}
 	for _, def := range defs {
@@ -56,11 +56,11 @@ func (f *Fields) checkCustom(in Custom, defs []Field, rules Rules) Values {
 
 // custom applies one definition to what was sent for its key, nothing or null for
 // no value. It gives the JSON to store, nil for "no value" or after a refusal.
-func (f *Fields) custom(def Field, raw json.RawMessage, rules Rules) json.RawMessage {
+func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.RawMessage {
 	field := "custom_fields." + def.Key
-	before := len(*f)
+	before := len(f.Fields)
 	value := f.value(field, def, bytes.TrimSpace(raw))
-	if value == nil && len(*f) == before && rules.EnforceRequired && def.Required {
+	if value == nil && len(f.Fields) == before && rules.EnforceRequired && def.Required {
 		f.Add(field, required(field))
 	}
 	return value
@@ -68,7 +68,7 @@ func (f *Fields) custom(def Field, raw json.RawMessage, rules Rules) json.RawMes
 
 // customForm refuses a custom_fields that is no map; it stands at its own place
 // in the table of fields, before the refusals of single keys.
-func (f *Fields) customForm(in Custom) {
+func (f *validation) customForm(in Custom) {
 	const field = "custom_fields"
 	switch in.Form {
 	case CustomNotAMap:
@@ -81,7 +81,7 @@ func (f *Fields) customForm(in Custom) {
 }
 
 // value gives the JSON to store, nil for "no value" or after a refusal.
-func (f *Fields) value(field string, def Field, raw json.RawMessage) json.RawMessage {
+func (f *validation) value(field string, def Field, raw json.RawMessage) json.RawMessage {
 	if noValue(raw) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (f *Fields) value(field string, def Field, raw json.RawMessage) json.RawMes
 }
 
 // text takes a string, or a number as its literal text, for the textual types.
-func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMessage {
+func (f *validation) text(field string, def Field, raw json.RawMessage) json.RawMessage {
 	in := Input{Form: NotAText}
 	if s, ok := stringOf(raw); ok {
 		in = Given(s)
@@ -137,7 +137,7 @@ func (f *Fields) text(field string, def Field, raw json.RawMessage) json.RawMess
 }
 
 // paragraph is kept as sent: its white space is the writer's.
-func (f *Fields) paragraph(field string, in Input) string {
+func (f *validation) paragraph(field string, in Input) string {
 	if in.Form == NotAText {
 		f.Add(field, notString(field))
 		return ""
@@ -154,7 +154,7 @@ func (f *Fields) paragraph(field string, in Input) string {
 }
 
 // number keeps a JSON number, or a string that is one, as it was sent.
-func (f *Fields) number(field string, raw json.RawMessage) json.RawMessage {
+func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
 	s, quoted := stringOf(raw)
 	s = strings.TrimSpace(s)
 	literal := s
@@ -178,7 +178,7 @@ func (f *Fields) number(field string, raw json.RawMessage) json.RawMessage {
 
 // multiselect takes an array of options, or one option as a string; repeats are
 // dropped, the order is kept.
-func (f *Fields) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
+func (f *validation) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
 	var items []json.RawMessage // empty: decoding would write through a first item into raw
 	switch raw[0] {
 	case '"':

@@ -182,7 +182,7 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 		{"url, too long", URL, `"http://example.com/` + strings.Repeat("a", 1982) + `"`, "", "must not be greater than 2000 characters"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var f Fields
+			var f validation
 			defs := []Field{{Key: "the_key", Type: row.kind, Options: options}}
 			raw := json.RawMessage(row.sent)
 			got := f.checkCustom(Custom{Sent: map[string]json.RawMessage{"the_key": raw}}, defs, Rules{})
@@ -197,11 +197,11 @@ func TestCheckCustomOfEveryType(t *testing.T) {
 			}
 			switch row.refused {
 			case "":
-				wantTold(t, f)
+				wantTold(t, f.Fields)
 			case "selected":
-				wantTold(t, f, "custom_fields.the_key: The selected the key is invalid.")
+				wantTold(t, f.Fields, "custom_fields.the_key: The selected the key is invalid.")
 			default:
-				wantTold(t, f, "custom_fields.the_key: The the key field "+row.refused+".")
+				wantTold(t, f.Fields, "custom_fields.the_key: The the key field "+row.refused+".")
 			}
 		})
 	}
@@ -237,12 +237,12 @@ func TestCheckCustomOfASet(t *testing.T) {
 			if err := json.Unmarshal([]byte(row.sent), &sent); err != nil {
 				t.Fatal(err)
 			}
-			var f Fields
+			var f validation
 			got, err := json.Marshal(f.checkCustom(Custom{Sent: sent}, defs, Rules{EnforceRequired: row.enforce}))
 			if err != nil || string(got) != row.values {
 				t.Errorf("values %s, %v, want %s", got, err, row.values)
 			}
-			wantTold(t, f, row.refused...)
+			wantTold(t, f.Fields, row.refused...)
 		})
 	}
 }
@@ -252,11 +252,11 @@ func TestMultiselectSurvivesASecondCheck(t *testing.T) {
 	sent := Custom{Sent: map[string]json.RawMessage{"k": json.RawMessage(`["Purchase","Lease"]`)}}
 	defs := []Field{{Key: "k", Type: Multiselect, Options: []string{"Purchase", "Lease"}}}
 	for range 2 {
-		var f Fields
+		var f validation
 		if got := f.checkCustom(sent, defs, Rules{}); string(got["k"]) != `["Purchase","Lease"]` {
 			t.Errorf("value %s", got["k"])
 		}
-		wantTold(t, f)
+		wantTold(t, f.Fields)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestValuesDoNotShareTheBody(t *testing.T) {
 		if kind == NumberType {
 			raw = json.RawMessage(`1234`)
 		}
-		var f Fields
+		var f validation
 		got := f.checkCustom(Custom{Sent: map[string]json.RawMessage{"k": raw}}, []Field{{Key: "k", Type: kind}}, Rules{})
 		before := string(got["k"])
 		copy(raw, "####")
@@ -297,17 +297,17 @@ func FuzzCheckCustom(f *testing.F) {
 				sent[string(kind)] = body
 			}
 		}
-		var refused Fields
+		var refused validation
 		values := refused.checkCustom(Custom{Sent: sent}, defs, Rules{})
 		for key, value := range values {
 			if !json.Valid(value) {
 				t.Errorf("%s: %q is no JSON", key, value)
 			}
 		}
-		var again Fields
+		var again validation
 		second := again.checkCustom(Custom{Sent: values}, defs, Rules{})
-		if len(again) > 0 || len(second) != len(values) {
-			t.Fatalf("what was accepted is refused: %v", told(again))
+		if len(again.Fields) > 0 || len(second) != len(values) {
+			t.Fatalf("what was accepted is refused: %v", told(again.Fields))
 		}
 		for key, value := range values {
 			if string(second[key]) != string(value) {

@@ -47,7 +47,7 @@ func Amount(text string) (string, bool) {
 
 // money stores an amount as Amount gives it. There is none below zero: a field of type
 // number takes that.
-func (f *Fields) money(field string, in Input) string {
+func (f *validation) money(field string, in Input) string {
 	amount := f.formed(field, in, MaxLine, notMoney, func(text string) string {
 		amount, _ := Amount(text)
 		return amount
@@ -60,7 +60,7 @@ func (f *Fields) money(field string, in Input) string {
 }
 
 // email is kept as sent.
-func (f *Fields) email(field string, in Input) string {
+func (f *validation) email(field string, in Input) string {
 	return f.formed(field, in, MaxEmail, notEmail, func(text string) string {
 		// An address alone; parsing takes apart what has a name, a comment, or quotes.
 		parsed, err := mail.ParseAddress(text)
@@ -77,7 +77,7 @@ func (f *Fields) email(field string, in Input) string {
 }
 
 // phone is kept as sent, with one blank for any white space inside.
-func (f *Fields) phone(field string, in Input) string {
+func (f *validation) phone(field string, in Input) string {
 	return f.formed(field, in, MaxPhone, notPhone, func(text string) string {
 		text = strings.Join(strings.Fields(text), " ")
 		m := phoneText.FindStringSubmatch(text)
@@ -89,7 +89,7 @@ func (f *Fields) phone(field string, in Input) string {
 }
 
 // url is kept as sent.
-func (f *Fields) url(field string, in Input) string {
+func (f *validation) url(field string, in Input) string {
 	return f.formed(field, in, MaxLine, notURL, func(text string) string {
 		if !isURL(text) {
 			return ""
@@ -100,7 +100,7 @@ func (f *Fields) url(field string, in Input) string {
 
 // formed applies the rules of a one-line text and gives its stored form. A text that has
 // none gets the sentence, and so does JSON of another type.
-func (f *Fields) formed(field string, in Input, most int, sentence func(field string) string, form func(text string) string) string {
+func (f *validation) formed(field string, in Input, most int, sentence func(field string) string, form func(text string) string) string {
 	if in.Form == NotAText {
 		f.Add(field, sentence(field))
 		return ""
@@ -118,7 +118,7 @@ func (f *Fields) formed(field string, in Input, most int, sentence func(field st
 
 // Takes reports a text that a field of the type stores as it is.
 func (t FieldType) Takes(text string) bool {
-	var f Fields
+	var f validation
 	raw := quote(text)
 	return string(f.value("", Field{Type: t}, raw)) == string(raw)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"deedkeep/app/errs"
 )
 
 // File is one stored document. Its bytes live under Digest; Filename is a label
@@ -129,8 +131,8 @@ type FilePatch struct {
 
 // Check applies the change to the file as it is. Known says whether the folder that
 // the change names is there.
-func (p FilePatch) Check(old File, known bool) (File, Fields) {
-	var f Fields
+func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
+	var f validation
 	file := old
 	if p.Filename.Present {
 		file.Filename = f.filename("filename", p.Filename.Value, old)
@@ -138,15 +140,15 @@ func (p FilePatch) Check(old File, known bool) (File, Fields) {
 	const field = "folder_id"
 	if old.AbstractID != 0 && p.FolderID.Present && p.FolderID.Value.Present {
 		f.Add(field, "A document of an abstract cannot be in a folder.")
-		return file, f
+		return file, f.Fields
 	}
 	file.FolderID = f.changedReference(field, p.FolderID, old.FolderID, known)
-	return file, f
+	return file, f.Fields
 }
 
 // filename is a label for the same bytes: its extension says what they are. Unlike
 // other lines it keeps its blanks (API.md, "Multipart bodies").
-func (f *Fields) filename(field string, in Input, old File) string {
+func (f *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {
 	case in.Form == NotAText:

@@ -1,6 +1,10 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+
+	"deedkeep/app/errs"
+)
 
 // Folder is a place in the vault; ParentID 0 is the root.
 type Folder struct {
@@ -25,14 +29,14 @@ type FolderDraft struct {
 
 // Check applies the rules that need no store. Known says whether the parent that
 // the draft names is there.
-func (d FolderDraft) Check(known bool) (Folder, Fields) {
-	var f Fields
+func (d FolderDraft) Check(known bool) (Folder, errs.Fields) {
+	var f validation
 	folder := Folder{Name: f.line("name", d.Name, MaxName)}
-	if folder.Name == "" && len(f) == 0 {
+	if folder.Name == "" && len(f.Fields) == 0 {
 		f.Add("name", required("name"))
 	}
 	folder.ParentID = f.reference("parent_id", d.ParentID, known)
-	return folder, f
+	return folder, f.Fields
 }
 
 // FolderPatch is a change of a folder as it arrived: only what is Present of it.
@@ -43,12 +47,12 @@ type FolderPatch struct {
 
 // Check applies the change to the folder as it is. Fits says whether the parent
 // that the change names is there, and neither the folder itself nor beneath it.
-func (p FolderPatch) Check(old Folder, fits bool) (Folder, Fields) {
-	var f Fields
+func (p FolderPatch) Check(old Folder, fits bool) (Folder, errs.Fields) {
+	var f validation
 	folder := old
 	folder.Name = f.changedName("name", p.Name, old.Name)
 	folder.ParentID = f.changedReference("parent_id", p.ParentID, old.ParentID, fits)
-	return folder, f
+	return folder, f.Fields
 }
 
 // UploadDraft is documents as they arrived, and the folder that was named for them.
@@ -59,13 +63,14 @@ type UploadDraft struct {
 
 // Check applies the rules of an upload: something was sent, and the folder that is
 // named, if any, is there.
-func (d UploadDraft) Check(sent, known bool) (folder uint64, f Fields) {
+func (d UploadDraft) Check(sent, known bool) (uint64, errs.Fields) {
+	var f validation
 	f.files(d.NotFile, sent)
-	folder = f.reference("folder_id", d.FolderID, known)
-	return folder, f
+	folder := f.reference("folder_id", d.FolderID, known)
+	return folder, f.Fields
 }
 
-func (f *Fields) files(odd, sent bool) {
+func (f *validation) files(odd, sent bool) {
 	switch {
 	case odd:
 		f.Add("files", notFile("files"))
@@ -75,7 +80,7 @@ func (f *Fields) files(odd, sent bool) {
 }
 
 // reference is the number of another record, 0 when none is named.
-func (f *Fields) reference(field string, n Number, known bool) uint64 {
+func (f *validation) reference(field string, n Number, known bool) uint64 {
 	switch {
 	case !n.Present:
 		return 0

@@ -83,7 +83,7 @@ func (c Custom) tellIgnored(defs []Field) {
 
 // line applies the rules of a one-line text: trimmed, no NUL, valid UTF-8, at
 // most so many code points. What is refused comes back as "".
-func (f *Fields) line(field string, in Input, most int) string {
+func (f *validation) line(field string, in Input, most int) string {
 	switch in.Form {
 	case Missing:
 		return ""
@@ -104,7 +104,7 @@ func (f *Fields) line(field string, in Input, most int) string {
 }
 
 // date applies the rules of a date: YYYY-MM-DD of the real calendar.
-func (f *Fields) date(field string, in Input) string {
+func (f *validation) date(field string, in Input) string {
 	if in.Form == NotAText {
 		f.Add(field, notDate(field))
 		return ""
@@ -136,7 +136,7 @@ type Property struct {
 // PropertyDraft is a Property as it arrived.
 type PropertyDraft struct{ Address, City, County, State Input }
 
-func (d PropertyDraft) check(f *Fields) Property {
+func (d PropertyDraft) check(f *validation) Property {
 	return Property{
 		Address: f.line("address", d.Address, MaxLine),
 		City:    f.line("city", d.City, MaxLine),

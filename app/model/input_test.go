@@ -29,14 +29,14 @@ func TestLine(t *testing.T) {
 		{"inner line break stays", Given("a\nb"), "a\nb", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var f Fields
+			var f validation
 			if got := f.line("address", row.in, most); got != row.value {
 				t.Errorf("value %q, want %q", got, row.value)
 			}
 			if row.refused == "" {
-				wantTold(t, f)
+				wantTold(t, f.Fields)
 			} else {
-				wantTold(t, f, "address: "+row.refused)
+				wantTold(t, f.Fields, "address: "+row.refused)
 			}
 		})
 	}
@@ -94,14 +94,14 @@ func TestDate(t *testing.T) {
 		{"NUL", Given("2026-06-15\x00"), "", "due_date: The due date field contains invalid characters."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var f Fields
+			var f validation
 			if got := f.date("due_date", row.in); got != row.value {
 				t.Errorf("value %q, want %q", got, row.value)
 			}
 			if row.refused == "" {
-				wantTold(t, f)
+				wantTold(t, f.Fields)
 			} else {
-				wantTold(t, f, row.refused)
+				wantTold(t, f.Fields, row.refused)
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"deedkeep/app/errs"
 )
 
 // The abilities a key may have (API.md, "Keys").
@@ -47,8 +49,8 @@ type KeyDraft struct {
 }
 
 // Check applies the rules of a new key.
-func (d KeyDraft) Check(now time.Time) (Key, Fields) {
-	var f Fields
+func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
+	var f validation
 	k := Key{Name: strings.TrimSpace(d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
 	switch {
 	case k.Name == "":
@@ -72,7 +74,7 @@ func (d KeyDraft) Check(now time.Time) (Key, Fields) {
 	if k.ExpiresAt != nil && !k.ExpiresAt.After(now) {
 		f.Add("expires_at", "The expires at field must be a date after now.")
 	}
-	return k, f
+	return k, f.Fields
 }
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7f }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/text/cases"
+
+	"deedkeep/app/errs"
 )
 
 // Order is a piece of work that somebody asked for, under the caller's number.
@@ -29,18 +31,18 @@ type OrderDraft struct {
 }
 
 // Check applies every rule but uniqueness, which needs the store, to the draft.
-func (d OrderDraft) Check(defs []Field, rules Rules) (Order, Fields) {
-	var f Fields
+func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
+	var f validation
 	const field = "order_number"
 	o := Order{Number: f.line(field, d.Number, MaxName)}
-	if o.Number == "" && len(f) == 0 {
+	if o.Number == "" && len(f.Fields) == 0 {
 		f.Add(field, required(field))
 	}
 	o.DueDate = f.date("due_date", d.DueDate)
 	o.Property = d.PropertyDraft.check(&f)
 	f.customForm(d.Custom)
 	o.Custom = f.checkCustom(d.Custom, defs, rules)
-	return o, f
+	return o, f.Fields
 }
 
 // OrderPatch is a change of an order as it arrived: only what is Present of it.
@@ -52,8 +54,8 @@ type OrderPatch struct {
 
 // Check applies the change to the order as it is, and every rule but uniqueness to
 // what was sent, at once. What was not sent is not judged.
-func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, Fields) {
-	var f Fields
+func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, errs.Fields) {
+	var f validation
 	o := old
 	o.Number = f.changedName("order_number", p.Number, old.Number)
 	o.Status = f.changedStatus(p.Status, old.Status, statuses)
@@ -63,7 +65,7 @@ func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rule
 	o.Property = p.PropertyPatch.check(&f, old.Property)
 	f.customForm(p.Custom.Value)
 	o.Custom = f.changedCustom(p.Custom, old.Custom, defs, rules)
-	return o, f
+	return o, f.Fields
 }
 
 // CoreOrderFields are the fields every order has (API.md, "Orders").

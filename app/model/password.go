@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"deedkeep/app/errs"
 )
 
 // The length of a password, in bytes (PROMISES.md, "its length capped").
@@ -14,13 +16,13 @@ const (
 
 // CheckPassword applies the rules of a password; how hard it is to guess is judged by
 // secret.Weak. It is taken byte by byte as it was typed: nothing is trimmed or normalized.
-func CheckPassword(password string) Fields {
-	var f Fields
+func CheckPassword(password string) errs.Fields {
+	var f validation
 	checkPassword(&f, password)
-	return f
+	return f.Fields
 }
 
-func checkPassword(f *Fields, password string) {
+func checkPassword(f *validation, password string) {
 	switch {
 	case password == "":
 		f.Add("password", required("password"))

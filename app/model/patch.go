@@ -26,7 +26,7 @@ type Numbers struct {
 // PropertyPatch is a change of a Property as it arrived.
 type PropertyPatch struct{ Address, City, County, State Sent[Input] }
 
-func (p PropertyPatch) check(f *Fields, old Property) Property {
+func (p PropertyPatch) check(f *validation, old Property) Property {
 	return Property{
 		Address: f.changedLine("address", p.Address, old.Address),
 		City:    f.changedLine("city", p.City, old.City),
@@ -36,7 +36,7 @@ func (p PropertyPatch) check(f *Fields, old Property) Property {
 }
 
 // changedLine is the value of a one-line text after a change.
-func (f *Fields) changedLine(field string, in Sent[Input], old string) string {
+func (f *validation) changedLine(field string, in Sent[Input], old string) string {
 	if !in.Present {
 		return old
 	}
@@ -44,13 +44,13 @@ func (f *Fields) changedLine(field string, in Sent[Input], old string) string {
 }
 
 // changedName is changedLine for a text that cannot be absent.
-func (f *Fields) changedName(field string, in Sent[Input], old string) string {
+func (f *validation) changedName(field string, in Sent[Input], old string) string {
 	if !in.Present {
 		return old
 	}
-	before := len(*f)
+	before := len(f.Fields)
 	name := f.line(field, in.Value, MaxName)
-	if name == "" && len(*f) == before {
+	if name == "" && len(f.Fields) == before {
 		f.Add(field, required(field))
 	}
 	return name
@@ -58,14 +58,14 @@ func (f *Fields) changedName(field string, in Sent[Input], old string) string {
 
 // changedStatus is the status after a change: one of the list, or the one it has,
 // which the list may have lost since. Where the list is empty there is none.
-func (f *Fields) changedStatus(in Sent[Input], old string, list []string) string {
+func (f *validation) changedStatus(in Sent[Input], old string, list []string) string {
 	const field = "status"
 	if !in.Present {
 		return old
 	}
-	before := len(*f)
+	before := len(f.Fields)
 	status := f.line(field, in.Value, MaxLine)
-	if len(*f) > before || status == old {
+	if len(f.Fields) > before || status == old {
 		return status
 	}
 	switch {
@@ -78,7 +78,7 @@ func (f *Fields) changedStatus(in Sent[Input], old string, list []string) string
 }
 
 // changedReference is the number of another record after a change, 0 for none.
-func (f *Fields) changedReference(field string, in Sent[Number], old uint64, known bool) uint64 {
+func (f *validation) changedReference(field string, in Sent[Number], old uint64, known bool) uint64 {
 	if !in.Present {
 		return old
 	}
@@ -91,7 +91,7 @@ func (f *Fields) changedReference(field string, in Sent[Number], old uint64, kno
 // changedCustom merges what was sent into the values there are, key by key: a key
 // that was sent without a value goes, one that was not sent stays and is not
 // judged, nor is one that was sent as it is. CustomNull takes all away.
-func (f *Fields) changedCustom(in Sent[Custom], old Values, defs []Field, rules Rules) Values {
+func (f *validation) changedCustom(in Sent[Custom], old Values, defs []Field, rules Rules) Values {
 	if !in.Present || in.Value.Form != CustomMap && in.Value.Form != CustomNull {
 		return old
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The sentences of API.md's wording table for what arrives outside a draft: in the
 // query of a list, or in a header. Each takes the name of what was refused.
@@ -37,3 +40,53 @@ func NotBetween(field string, least, most int) string {
 func NotWith(field, other string) string {
 	return fmt.Sprintf("The %s field cannot be combined with %s.", spoken(field), spoken(other))
 }
+
+// spoken is a field's name in a sentence: "custom_fields.search_type" and
+// "search_type" are both "search type".
+func spoken(field string) string {
+	if at := strings.LastIndexByte(field, '.'); at >= 0 {
+		field = field[at+1:]
+	}
+	return strings.ReplaceAll(field, "_", " ")
+}
+
+// The sentences of API.md's wording table; each takes a field's name.
+
+func required(field string) string  { return "The " + spoken(field) + " field is required." }
+func notString(field string) string { return "The " + spoken(field) + " field must be a string." }
+func notFile(field string) string   { return "The " + spoken(field) + " field must be a file." }
+func notArray(field string) string  { return "The " + spoken(field) + " field must be an array." }
+func notNumber(field string) string { return "The " + spoken(field) + " field must be a number." }
+func notDate(field string) string {
+	return "The " + spoken(field) + " field must match the format Y-m-d."
+}
+func notMoney(field string) string {
+	return "The " + spoken(field) + " field must be an amount of money."
+}
+func tooMuch(field string) string {
+	return "The " + spoken(field) + " field must not be greater than " + strings.Repeat("9", moneyDigits) + ".99."
+}
+func notEmail(field string) string {
+	return "The " + spoken(field) + " field must be a valid email address."
+}
+func notPhone(field string) string {
+	return "The " + spoken(field) + " field must be a valid phone number."
+}
+func notURL(field string) string     { return "The " + spoken(field) + " field must be a valid URL." }
+func notInteger(field string) string { return "The " + spoken(field) + " field must be an integer." }
+func notBoolean(field string) string {
+	return "The " + spoken(field) + " field must be true or false."
+}
+func notJSON(field string) string {
+	return "The " + spoken(field) + " field must be a valid JSON string."
+}
+func notSelectable(field string) string { return "The selected " + spoken(field) + " is invalid." }
+func badCharacters(field string) string {
+	return "The " + spoken(field) + " field contains invalid characters."
+}
+func tooLong(field string, most int) string {
+	return fmt.Sprintf("The %s field must not be greater than %d characters.", spoken(field), most)
+}
+
+// Taken is the sentence for a value that must be unique and is not.
+func Taken(field string) string { return "The " + spoken(field) + " has already been taken." }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"deedkeep/app/errs"
 )
 
 // Template is what an abstract is created from: the custom fields it accepts,
@@ -51,8 +53,8 @@ type TemplateDraft struct {
 
 // Apply gives the template that the draft makes of an old one, the zero Template for
 // a new one, with every rule of one template applied. Refusals are under path.
-func (d TemplateDraft) Apply(path string, old Template) (Template, Fields) {
-	var f Fields
+func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) {
+	var f validation
 	made := old
 	made.Name = f.name(path+".name", "name", d.Name)
 	if d.Statuses != nil {
@@ -65,7 +67,7 @@ func (d TemplateDraft) Apply(path string, old Template) (Template, Fields) {
 		made.Retired = *d.Retired
 	}
 	made.Default = old.Default || d.Default
-	return made, f
+	return made, f.Fields
 }
 
 // The refusals to have a default template that is retired: of retiring the default
@@ -80,8 +82,8 @@ const (
 // exist, names unique without regard to case among those in use. It gives wanted,
 // and after them the template that stops being the default. Refusals are under
 // templates.INDEX of wanted.
-func SettleTemplates(list, wanted []Template) ([]Template, Fields) {
-	var f Fields
+func SettleTemplates(list, wanted []Template) ([]Template, errs.Fields) {
+	var f validation
 	wanted = settleDefault(list, slices.Clone(wanted), &f)
 	after := map[uint64]int{}
 	for i, t := range wanted {
@@ -110,10 +112,10 @@ func SettleTemplates(list, wanted []Template) ([]Template, Fields) {
 	if live > MaxTemplates {
 		f.Add("templates", fmt.Sprintf("There must not be more than %d templates.", MaxTemplates))
 	}
-	return wanted, f
+	return wanted, f.Fields
 }
 
-func settleDefault(list, wanted []Template, f *Fields) []Template {
+func settleDefault(list, wanted []Template, f *validation) []Template {
 	current := uint64(0)
 	for _, t := range list {
 		if t.Default {

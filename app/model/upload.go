@@ -1,6 +1,10 @@
 package model
 
-import "strings"
+import (
+	"strings"
+
+	"deedkeep/app/errs"
+)
 
 // ResumableDraft is what an API client says of a document that it sends in several
 // requests.
@@ -12,7 +16,8 @@ type ResumableDraft struct {
 
 // Check applies the rules; abstract is the number of the abstract, 0 where the id that
 // was sent names none. Whether abstract and folder exist is found out with them.
-func (d ResumableDraft) Check(abstract uint64) (folder uint64, f Fields) {
+func (d ResumableDraft) Check(abstract uint64) (uint64, errs.Fields) {
+	var f validation
 	if strings.TrimSpace(d.Filename.Value) == "" {
 		f.Add("filename", required("filename"))
 	}
@@ -20,9 +25,9 @@ func (d ResumableDraft) Check(abstract uint64) (folder uint64, f Fields) {
 	if named && abstract == 0 {
 		f.Add("abstract_id", notSelectable("abstract_id"))
 	}
-	folder = f.reference("folder_id", d.FolderID, true)
+	folder := f.reference("folder_id", d.FolderID, true)
 	if named && d.FolderID.Present {
 		f.Add("folder_id", "The folder id field cannot be combined with abstract id.")
 	}
-	return folder, f
+	return folder, f.Fields
 }

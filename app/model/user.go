@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"deedkeep/app/errs"
 )
 
 // ByUser is the kind of an actor who signed in with a name and a password.
@@ -99,8 +101,8 @@ type UserDraft struct {
 }
 
 // Check applies the rules of a new user; the password is not in the result.
-func (d UserDraft) Check(now time.Time) (User, Fields) {
-	var f Fields
+func (d UserDraft) Check(now time.Time) (User, errs.Fields) {
+	var f validation
 	u := User{Version: 1, Name: userName(&f, d.Name), Role: d.Role, CreatedAt: now}
 	if !d.Role.May(MayRead) {
 		f.Add("role", notSelectable("role"))
@@ -108,17 +110,17 @@ func (d UserDraft) Check(now time.Time) (User, Fields) {
 	if d.Password != nil {
 		checkPassword(&f, *d.Password)
 	}
-	return u, f
+	return u, f.Fields
 }
 
 // CheckUserName applies the rules of a name to sign in with, and gives it trimmed.
-func CheckUserName(name string) (string, Fields) {
-	var f Fields
+func CheckUserName(name string) (string, errs.Fields) {
+	var f validation
 	name = userName(&f, name)
-	return name, f
+	return name, f.Fields
 }
 
-func userName(f *Fields, sent string) string {
+func userName(f *validation, sent string) string {
 	name := strings.TrimSpace(sent)
 	switch {
 	case name == "":

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -103,12 +104,12 @@ func document(ctx context.Context, v *vault.Vault, id uint64) (string, error) {
 	if err == nil {
 		return file.Digest, nil
 	}
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		if file, err = v.Files.Trashed(ctx, id); err == nil {
 			return trashed(file.Digest), nil
 		}
 	}
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		return "", nil
 	}
 	return "", err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/store"
 )
 
@@ -39,7 +39,7 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 		case gaveUp != nil:
 			return s, gaveUp
 		case s.Failed != "":
-			return s, &model.Error{Kind: model.Closing, Message: "The search index does not get on: " + s.Failed}
+			return s, &errs.Error{Kind: errs.Unavailable, Message: "The search index does not get on: " + s.Failed}
 		case s.Ready && !s.Building && x.knows(asked), s.Ready && x.butTexts(asked):
 			return s, nil // texts may take long
 		case !serving:

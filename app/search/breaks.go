@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 const (
@@ -22,8 +22,8 @@ const (
 type breaks struct {
 	count int
 	last  time.Time
-	until time.Time    // before which none is begun; zero: at once
-	why   *model.Error // for those who ask meanwhile
+	until time.Time   // before which none is begun; zero: at once
+	why   *errs.Error // for those who ask meanwhile
 }
 
 // add counts one.
@@ -37,8 +37,8 @@ func (b *breaks) add(now time.Time, why error) {
 	}
 	pause := min(firstRest<<min(b.count-mostBreaks-1, 8), longestRest)
 	b.until = now.Add(pause)
-	b.why = &model.Error{
-		Kind: model.Closing, Err: why,
+	b.why = &errs.Error{
+		Kind: errs.Unavailable, Err: why,
 		Message: fmt.Sprintf(`it broke %d times (%s); see to the disk; it is made anew after a pause of %v, or at once by "deedkeep reindex"`, b.count, message(why), pause),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
 )
@@ -62,7 +62,7 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 		h := s.open(t)
 		h.indexes()
 		for _, q := range questions { // each may be the one that meets the damage
-			if _, err := h.asked(query.Query{Text: q}); model.KindOf(err) == model.Closing {
+			if _, err := h.asked(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
 				h.indexes()
 			} else if err != nil {
 				t.Errorf("%s: %q: %v", row.name, q, err)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
@@ -41,7 +42,7 @@ func (x *Indexer) indexed(t *store.Tx, noun string, id uint64) indexed {
 		r.Kind = query.File
 		err = r.file(t)
 	}
-	if err != nil && model.KindOf(err) != model.NotFound {
+	if err != nil && errs.KindOf(err) != errs.NotFound {
 		x.log.Warn("a record is not in the search index", "noun", noun, "id", id, "error", err) // a verification names it
 	}
 	r.found = err == nil

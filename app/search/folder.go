@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"deedkeep/app/blobstore"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search/query"
 )
 
@@ -33,8 +33,8 @@ func (x *Indexer) own() error {
 	if err != nil || info.IsDir() {
 		return nil //nolint:nilerr // what uses the folder meets the error again
 	}
-	return &model.Error{
-		Kind: model.Closing, Message: x.dir + " is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errForeign,
+	return &errs.Error{
+		Kind: errs.Unavailable, Message: x.dir + " is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errForeign,
 	}
 }
 

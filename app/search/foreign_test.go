@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search"
 )
 
@@ -104,7 +104,7 @@ func TestWhatIsNoFolderIsLeftAlone(t *testing.T) {
 				if s := h.failed(true); !strings.Contains(s.Failed, "must be a folder") {
 					t.Errorf("it says %+v", s)
 				}
-				if _, err := h.await(); !running && model.KindOf(err) != model.Closing {
+				if _, err := h.await(); !running && errs.KindOf(err) != errs.Unavailable {
 					t.Errorf("who waits is told %v", err)
 				}
 				untouched(t, theirs)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // gate lets a few searches into the index at once, so that their memory is
@@ -38,7 +38,7 @@ func newGate(most int) *gate {
 // ErrMany is in the chain of the error of Enter where no place was to be had in time.
 var ErrMany = errors.New("too many searches at once")
 
-var errManySearches = &model.Error{Kind: model.Closing, Message: "Too many searches are under way; try again soon.", Err: ErrMany}
+var errManySearches = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches are under way; try again soon.", Err: ErrMany}
 
 // enter waits for a place, which leave gives back. Closing when there is none before
 // ctx's deadline.

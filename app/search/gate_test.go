@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
 )
@@ -62,7 +62,7 @@ func TestSearchesAtOnce(t *testing.T) {
 	came("other", most/2)
 	ask("third", 1, soon)
 	for range most/2 + 1 + 1 { // of the greedy, and the third
-		if err := <-refused; model.KindOf(err) != model.Closing {
+		if err := <-refused; errs.KindOf(err) != errs.Unavailable {
 			t.Errorf("who waited too long is told %v", err)
 		}
 	}

@@ -34,7 +34,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
@@ -154,8 +154,8 @@ func (x *Indexer) Renew() {
 }
 
 var (
-	errNoIndex = &model.Error{Kind: model.Closing, Message: "The search index is being made; try again soon."}
-	errNone    = &model.Error{Kind: model.Closing, Message: "There is no search index, and none can be made for now; the administrator sees why."}
+	errNoIndex = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being made; try again soon."}
+	errNone    = &errs.Error{Kind: errs.Unavailable, Message: "There is no search index, and none can be made for now; the administrator sees why."}
 )
 
 // missing says why nothing answers.
@@ -188,7 +188,7 @@ func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Answer, erro
 	if broken(err) || in.unreadable(err) {
 		in.broken.Store(true)
 		x.Poke()
-		return query.Answer{}, &model.Error{Kind: model.Closing, Message: errNoIndex.Message, Err: err}
+		return query.Answer{}, &errs.Error{Kind: errs.Unavailable, Message: errNoIndex.Message, Err: err}
 	}
 	return answer, err
 }

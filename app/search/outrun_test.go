@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
 )
@@ -69,7 +69,7 @@ func TestTheDiskSaysThatItIsFull(t *testing.T) {
 	})
 	h.indexes()
 	h.Renew()
-	if _, err := h.await(); model.KindOf(err) != model.Full {
+	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
 	h.site.holds(t, 2)
@@ -147,7 +147,7 @@ func TestWhyNothingAnswers(t *testing.T) {
 	says := func(want string) {
 		t.Helper()
 		_, err := h.Search(t.Context(), query.Query{Text: "KX100"})
-		if model.KindOf(err) != model.Closing || err.Error() != want {
+		if errs.KindOf(err) != errs.Unavailable || err.Error() != want {
 			t.Errorf("said %v", err)
 		}
 	}

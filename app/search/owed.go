@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -69,7 +70,7 @@ func (x *Indexer) filesFrom(ctx context.Context, owed indexOwed) (ids []uint64, 
 		return err
 	})
 	switch {
-	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
+	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 		x.log.Debug("files of an abstract are not looked at", "abstract", owed.Abstract, "error", err)
 		return nil, nil
 	case err != nil:

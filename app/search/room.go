@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"deedkeep/app/blobstore"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 const (
@@ -27,7 +27,7 @@ func (x *Indexer) roomToIndex(in *volume) error {
 		return err
 	}
 	if !enough {
-		return &model.Error{Kind: model.Full, Message: "The disk is nearly full, and what is left is for documents; search goes on when twice disk.reserve is free."}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is nearly full, and what is left is for documents; search goes on when twice disk.reserve is free."}
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (x *Indexer) RoomToRenew() error {
 	if err != nil {
 		return err
 	}
-	return &model.Error{Kind: model.Full, Message: fmt.Sprintf("There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
+	return &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
 		"Free some disk space. Or stop the server and delete the folder %s: search isn't available until the next start has rebuilt it.", (uint64(max(bytes, 0))+besides*reserve)>>20+1, besides, free>>20, x.dir)}
 }
 
@@ -71,7 +71,7 @@ func (x *Indexer) roomToBegin() error {
 // giveUp drops an index that is made, or was asked for, beside one that answers, for want
 // of room: that one needs what is left, and goes on. Await tells those who wait.
 func (x *Indexer) giveUp(why error) {
-	why = &model.Error{Kind: model.Full, Message: "The disk has no room for a second search index; the one there is goes on.", Err: why}
+	why = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk has no room for a second search index; the one there is goes on.", Err: why}
 	x.log.Warn("the new search index is given up; the one there is goes on", "reason", why)
 	in := x.next
 	x.set(func() { x.next, x.asked, x.gaveUp, x.since = nil, false, why, x.clock() })
@@ -83,7 +83,7 @@ func full(err error) error {
 	if err == nil || !blobstore.IsFull(err) {
 		return err
 	}
-	return &model.Error{Kind: model.Full, Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}
+	return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}
 }
 
 // roomAbove tells whether so much is free above so many reserves.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search"
 	"deedkeep/app/store"
 )
@@ -22,7 +22,7 @@ func TestTheIndexStopsAboveTheReserve(t *testing.T) {
 	h.site.free.Store(free)
 	h.site.reserve.Store(free / 4 * 3)
 	h.order("A-1", "", elm("", "")) // there is room for it
-	if _, err := h.Turn(t.Context()); model.KindOf(err) != model.Full || !strings.Contains(err.Error(), "disk.reserve") {
+	if _, err := h.Turn(t.Context()); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "disk.reserve") {
 		t.Errorf("said %v", err)
 	}
 	if h.RoomToMerge(0) {
@@ -81,7 +81,7 @@ func TestEveryStepStopsAboveTheReserve(t *testing.T) {
 			h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
 			row.to(h)
 			h.site.free.Store(2*reserve - 1)
-			if _, err := h.Turn(t.Context()); model.KindOf(err) != model.Full {
+			if _, err := h.Turn(t.Context()); errs.KindOf(err) != errs.InsufficientStorage {
 				t.Errorf("with less than twice the reserve: %v", err)
 			}
 			if _, err := os.ReadDir(h.site.search("1")); row.name == "to begin" && !errors.Is(err, os.ErrNotExist) {
@@ -113,11 +113,11 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	}
 	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
 	says := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. Free some disk space. Or stop the server and delete the folder "
-	if err := h.RoomToRenew(); model.KindOf(err) != model.Full || !strings.Contains(err.Error(), says) {
+	if err := h.RoomToRenew(); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), says) {
 		t.Errorf("without space for two: got %v, want %q", err, says)
 	}
 	h.Renew()
-	if _, err := h.await(); model.KindOf(err) != model.Full {
+	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("asked for nevertheless: %v", err)
 	}
 	h.site.holds(t, 2)
@@ -133,7 +133,7 @@ func TestASecondIndexTakesNoRoomOfTheFirst(t *testing.T) {
 	h.site.holds(t, 3)
 	h.site.free.Store(3*reserve - 1)
 	h.order("KX200", "", elm("", ""))
-	if _, err := h.await(); model.KindOf(err) != model.Full {
+	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("the room has gone: %v", err)
 	}
 	h.site.holds(t, 2)
@@ -170,7 +170,7 @@ func TestWhoWaitsIsToldWhenTheNewIndexIsGivenUp(t *testing.T) {
 	h.site.free.Store(3*reserve - 1)
 	var waits sync.Once
 	_, err := h.Await(t.Context(), func(uint64, uint64) { waits.Do(func() { close(gate) }) })
-	if model.KindOf(err) != model.Full || !strings.Contains(err.Error(), "no room for a second") {
+	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "no room for a second") {
 		t.Errorf("said %v", err)
 	}
 	h.finds("F-0002", "abstract 3")

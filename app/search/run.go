@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/store"
 )
 
@@ -36,7 +36,7 @@ func (x *Indexer) Run(ctx context.Context) {
 		} else {
 			pause = min(max(2*pause, retryAfter), retryMost)
 		}
-		if errors.Is(err, errForeign) || model.KindOf(err) == model.Full {
+		if errors.Is(err, errForeign) || errs.KindOf(err) == errs.InsufficientStorage {
 			pause = lookEvery // a look costs nothing
 		}
 		x.told(ctx, err, renewals)
@@ -110,7 +110,7 @@ func (x *Indexer) told(ctx context.Context, err error, renewals int) {
 
 // message is the sentence of an error for people.
 func message(err error) string {
-	if e := new(model.Error); errors.As(err, &e) {
+	if e := new(errs.Error); errors.As(err, &e) {
 		return e.Message
 	}
 	return err.Error()
@@ -145,7 +145,7 @@ func (x *Indexer) turn(ctx context.Context) (more bool, err error) {
 			x.ill(in, err)
 			continue
 		}
-		if in == x.next && x.now != nil && model.KindOf(err) == model.Full {
+		if in == x.next && x.now != nil && errs.KindOf(err) == errs.InsufficientStorage {
 			x.giveUp(err)
 			err = nil
 		}
@@ -178,7 +178,7 @@ func (x *Indexer) ready(ctx context.Context) error {
 	}
 	if x.next == nil && (x.now == nil || x.wanted()) && resting == nil {
 		err := full(x.begin(ctx))
-		if x.now != nil && model.KindOf(err) == model.Full {
+		if x.now != nil && errs.KindOf(err) == errs.InsufficientStorage {
 			x.giveUp(err)
 			err = nil
 		}
@@ -239,7 +239,7 @@ func (x *Indexer) advance(ctx context.Context, in *volume) (caught bool, err err
 
 var (
 	errBroken = errors.New("it is broken")
-	errEnded  = &model.Error{Kind: model.Closing, Message: "The vault is closing."}
+	errEnded  = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 )
 
 // spent reports an error after which an index can only be made anew: it is damaged, or

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/search"
 	"deedkeep/app/search/index"
 	"deedkeep/app/search/query"
@@ -123,7 +123,7 @@ func TestAnIndexThatCannotBeReadIsMadeAnew(t *testing.T) {
 	h.indexes()
 	refused := 0
 	for ; refused < 100; refused++ {
-		if _, err := h.asked(query.Query{Text: "KX100"}); model.KindOf(err) == model.Closing {
+		if _, err := h.asked(query.Query{Text: "KX100"}); errs.KindOf(err) == errs.Unavailable {
 			break
 		}
 	}
@@ -225,7 +225,7 @@ func TestADiskThatFailsStopsTheIndexAlone(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	h.order("KX200", "", elm("", ""))
-	if _, err := h.await(); model.KindOf(err) != model.Closing {
+	if _, err := h.await(); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("whoever waits is told %v", err)
 	}
 	fails.Store(false)

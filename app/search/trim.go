@@ -3,7 +3,7 @@ package search
 import (
 	"context"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/store"
 )
 
@@ -54,6 +54,6 @@ func (x *Indexer) trim(ctx context.Context) error {
 // takesNoWrites is the error of a database that is full or read-only, for now or until
 // a restart.
 func takesNoWrites(err error) bool {
-	kind := model.KindOf(err)
-	return kind == model.Closing || kind == model.Full
+	kind := errs.KindOf(err)
+	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }

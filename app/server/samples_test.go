@@ -23,6 +23,7 @@ import (
 	_ "golang.org/x/image/webp" // measured
 
 	"deedkeep/app/client"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
@@ -136,7 +137,7 @@ func (s *sampled) text(id uint64) string {
 		all.WriteString(text + "\n")
 		return nil
 	})
-	if err != nil && model.KindOf(err) != model.NotFound {
+	if err != nil && errs.KindOf(err) != errs.NotFound {
 		s.t.Error(err)
 	}
 	return plain(all.String())
@@ -147,7 +148,7 @@ func plain(text string) string { return strings.ToLower(strings.Join(strings.Fie
 func (s *sampled) thumbnail(id uint64) image.Config {
 	s.t.Helper()
 	picture, err := s.vault.Files.Thumbnail(s.t.Context(), operator, id)
-	if model.KindOf(err) == model.NotFound && err != nil {
+	if errs.KindOf(err) == errs.NotFound && err != nil {
 		return image.Config{}
 	}
 	if err != nil {

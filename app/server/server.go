@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/certificate"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
+	"deedkeep/app/errs"
 	"deedkeep/app/metrics"
-	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/ui"
 	"deedkeep/app/vault"
@@ -268,7 +268,7 @@ func answerJSON(w http.ResponseWriter, status int, body any) {
 
 // reason is a problem's sentence, if it has one for people.
 func reason(problem error) string {
-	var named *model.Error
+	var named *errs.Error
 	if errors.As(problem, &named) {
 		return named.Message
 	}

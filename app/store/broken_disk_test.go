@@ -9,7 +9,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 func TestFailMakesReadOnly(t *testing.T) {
@@ -21,10 +21,10 @@ func TestFailMakesReadOnly(t *testing.T) {
 	first := errors.New("first")
 	s.Fail(first)
 	s.Fail(errors.New("second"))
-	if results := q.release(); model.KindOf(results[0]) != model.Closing {
+	if results := q.release(); errs.KindOf(results[0]) != errs.Unavailable {
 		t.Errorf("one that waited: %v", results[0])
 	}
-	if err := s.Update(t.Context(), nil, putAbstract); model.KindOf(err) != model.Closing || !strings.Contains(err.Error(), "read-only") {
+	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("after: %v", err)
 	}
 	if s.Failed() != first || abstractsIn(t, s) != 1 || commits.Load() != 0 {
@@ -37,14 +37,14 @@ func TestAFailedCommit(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		err  error
-		kind model.Kind
+		kind errs.Kind
 	}{
-		{"the disk is full", full, model.Full},
-		{"a sync says the disk is full", syscall.ENOSPC, model.Closing},
-		{"a sync of the file says so", &fs.PathError{Op: "sync", Path: "vault.db", Err: syscall.ENOSPC}, model.Closing},
-		{"the disk cannot write", &fs.PathError{Op: "write", Path: "vault.db", Err: syscall.EIO}, model.Closing},
-		{"the disk cannot sync", syscall.EIO, model.Closing},
-		{"anything else", errors.New("odd"), model.Closing},
+		{"the disk is full", full, errs.InsufficientStorage},
+		{"a sync says the disk is full", syscall.ENOSPC, errs.Unavailable},
+		{"a sync of the file says so", &fs.PathError{Op: "sync", Path: "vault.db", Err: syscall.ENOSPC}, errs.Unavailable},
+		{"the disk cannot write", &fs.PathError{Op: "write", Path: "vault.db", Err: syscall.EIO}, errs.Unavailable},
+		{"the disk cannot sync", syscall.EIO, errs.Unavailable},
+		{"anything else", errors.New("odd"), errs.Unavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
@@ -58,14 +58,14 @@ func TestAFailedCommit(t *testing.T) {
 			q.add(t.Context(), nil, putAbstract)
 			q.add(t.Context(), nil, putAbstract)
 			for _, err := range q.release() {
-				if model.KindOf(err) != row.kind || !errors.Is(err, row.err) {
+				if errs.KindOf(err) != row.kind || !errors.Is(err, row.err) {
 					t.Errorf("said %v", err)
 				}
 			}
 			if abstractsIn(t, s) != 0 {
 				t.Error("it is there all the same")
 			}
-			goesOn := row.kind == model.Full
+			goesOn := row.kind == errs.InsufficientStorage
 			if err := s.Update(t.Context(), nil, putAbstract); (err == nil) != goesOn || (s.Failed() == nil) != goesOn {
 				t.Errorf("the next: %v, failed %v", err, s.Failed())
 			}
@@ -84,7 +84,7 @@ func TestARefusalIsNotFinalWhenItsCommitIsLost(t *testing.T) {
 	q.add(t.Context(), nil, putAbstract)
 	q.add(t.Context(), refuse, putAbstract)
 	results := q.release()
-	if results[0] != refusal || model.KindOf(results[1]) != model.Full || model.KindOf(results[2]) != model.Full {
+	if results[0] != refusal || errs.KindOf(results[1]) != errs.InsufficientStorage || errs.KindOf(results[2]) != errs.InsufficientStorage {
 		t.Errorf("results %v", results)
 	}
 }
@@ -96,7 +96,7 @@ func TestAFailureBetweenTwoRuns(t *testing.T) {
 	q.add(t.Context(), nil, putAbstract)
 	q.add(t.Context(), nil, func(*Tx) error { s.Fail(syscall.EIO); return errors.New("broken") })
 	for i, err := range q.release() {
-		if model.KindOf(err) != model.Closing {
+		if errs.KindOf(err) != errs.Unavailable {
 			t.Errorf("member %d: %v", i, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestAFailureBetweenTwoRuns(t *testing.T) {
 func TestACommitThatPanicsHoldsNoLock(t *testing.T) {
 	s := openNew(t)
 	s.commitTx = func(*bolt.Tx) error { panic("page 7: bad") }
-	if err := s.Update(t.Context(), nil, putAbstract); model.KindOf(err) != model.Closing || s.Failed() == nil {
+	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || s.Failed() == nil {
 		t.Errorf("said %v", err)
 	}
 	if abstractsIn(t, s) != 0 {

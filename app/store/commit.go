@@ -11,16 +11,16 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // batchLimit bounds one commit, and with it how long its members wait.
 const batchLimit = 256
 
 var (
-	errClosing    = &model.Error{Kind: model.Closing, Message: "The vault is stopping."}
-	errReadOnly   = &model.Error{Kind: model.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
-	errFull       = &model.Error{Kind: model.Full, Message: "The disk is full."}
+	errClosing    = &errs.Error{Kind: errs.Unavailable, Message: "The vault is stopping."}
+	errReadOnly   = &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
+	errFull       = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	errWriteError = errors.New("a write failed inside a shared commit")
 	errSync       = errors.New("a sync failed")
 )
@@ -186,13 +186,13 @@ func (s *Store) seal(tx *bolt.Tx) error {
 		return nil
 	}
 	if noRoom(err) {
-		return &model.Error{Kind: model.Full, Message: errFull.Message, Err: err}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
 	// A commit that fell over a damaged page holds bbolt's locks still, and Close
 	// would wait for ever. One that ended says ErrTxClosed, which is no news.
 	_ = guarded(tx.Rollback)
-	return &model.Error{Kind: model.Closing, Message: errReadOnly.Message, Err: err}
+	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
 }
 
 // noRoom reports a write that found the disk full. A sync that says so is another

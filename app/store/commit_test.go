@@ -11,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -277,7 +278,7 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 		closing = s.closing
 		s.mu.Unlock()
 	}
-	if err := s.Update(t.Context(), nil, putAbstract); model.KindOf(err) != model.Closing {
+	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("while closing: %v", err)
 	}
 	if err := errors.Join(q.release()...); err != nil {
@@ -286,13 +287,13 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 	if err := errors.Join(<-closed, <-closed); err != nil {
 		t.Error(err)
 	}
-	if err := s.Update(t.Context(), nil, putAbstract); model.KindOf(err) != model.Closing {
+	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("after: %v", err)
 	}
-	if err := s.View(t.Context(), func(*Tx) error { return nil }); model.KindOf(err) != model.Closing {
+	if err := s.View(t.Context(), func(*Tx) error { return nil }); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("a view after: %v", err)
 	}
-	if _, err := s.Snapshot(t.Context(), t.TempDir()+"/copy.db"); model.KindOf(err) != model.Closing {
+	if _, err := s.Snapshot(t.Context(), t.TempDir()+"/copy.db"); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("a snapshot after: %v", err)
 	}
 	if s.Size() != 0 {

@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -49,7 +50,7 @@ func (s *Store) snapshot(ctx context.Context, path string, whole func(*Tx) bool)
 		return errors.Join(err, out.err) // bbolt keeps only the words of some
 	})
 	if err = errors.Join(err, file.Close()); noRoom(err) {
-		err = &model.Error{Kind: model.Full, Message: errFull.Message, Err: err}
+		err = &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(path))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -124,7 +125,7 @@ func (t *Tx) Failed(from uint64, limit int) (list []model.File, err error) {
 		id, _ := numberOf(k)
 		file, err := files.get(t, id)
 		switch {
-		case errors.Is(err, ErrDamaged), model.KindOf(err) == model.NotFound:
+		case errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.NotFound:
 			// Those behind it need not wait; Check reports it.
 		case err != nil:
 			return list, err

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -45,10 +46,10 @@ func TestAFullDisk(t *testing.T) {
 			written++
 		}
 	}
-	if model.KindOf(err) != model.Full || written == 0 {
+	if errs.KindOf(err) != errs.InsufficientStorage || written == 0 {
 		t.Fatalf("after %d: %v", written, err)
 	}
-	if err := write(0); model.KindOf(err) != model.Full {
+	if err := write(0); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("again: %v", err)
 	}
 	view(t, s, func(tx *Tx) error {
@@ -58,7 +59,7 @@ func TestAFullDisk(t *testing.T) {
 		_, err := tx.Order(uint64(written))
 		return err
 	})
-	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); model.KindOf(err) != model.Full {
+	if _, err := s.Snapshot(t.Context(), filepath.Join(dir, "copy.db")); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("a snapshot: %v", err)
 	}
 	if err := os.Remove(ballast); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -272,7 +273,7 @@ func (l *listing[T]) live(t *Tx, id uint64) (T, error) {
 	v, err := l.get(t, id)
 	if err == nil && l.trashed(&v) != nil {
 		var none T
-		return none, model.Absent(l.noun, id)
+		return none, errs.RecordNotFound(l.noun, id)
 	}
 	return v, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -23,7 +24,7 @@ func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
 		return key, false, nil
 	}
 	key, err = keys.recall(t, &t.memos.keys, id)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		err = fmt.Errorf("%s: key %d is missing: %w", bucketKeyHashes, id, ErrDamaged)
 	}
 	return key, err == nil, err

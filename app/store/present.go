@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // identity is which file the database is, whatever its name.
@@ -31,9 +31,9 @@ func (s *Store) Present() error {
 	}
 	switch info, err := os.Stat(s.place.path); {
 	case err != nil:
-		return &model.Error{Kind: model.Closing, Err: err, Message: "The data directory is gone: it was moved, or its disk is not mounted. The server accepts no changes until it is back."}
+		return &errs.Error{Kind: errs.Unavailable, Err: err, Message: "The data directory is gone: it was moved, or its disk is not mounted. The server accepts no changes until it is back."}
 	case !os.SameFile(info, s.place.info):
-		return &model.Error{Kind: model.Closing, Err: fmt.Errorf("%s is another file", s.place.path), Message: "Another vault.db is in place of the one that was opened. Restart the server."}
+		return &errs.Error{Kind: errs.Unavailable, Err: fmt.Errorf("%s is another file", s.place.path), Message: "Another vault.db is in place of the one that was opened. Restart the server."}
 	}
 	return nil
 }

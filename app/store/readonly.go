@@ -9,11 +9,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/stats"
 )
 
-var errReadOnlyDisk = &model.Error{Kind: model.Closing, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
+var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable, Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
 
 // OpenReadOnly opens vault.db at path in a directory that can't be written to. It refuses
 // every change, and a database of an older schema, which it can't migrate.
@@ -30,7 +30,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	case errors.As(err, new(*panicError)):
 		return nil, fmt.Errorf("open %s: %w", path, errBrokenPages)
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, &model.Error{Kind: model.Locked, Message: "another process has this vault open", Err: err}
+		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -8,13 +8,13 @@ import (
 
 	berrors "go.etcd.io/bbolt/errors"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // recordsAtOnce bounds a transaction that makes indexes, and with it its memory.
 const recordsAtOnce = 4_096
 
-var errRebuilding = &model.Error{Kind: model.Closing, Message: "The indexes of the vault are being made anew; try again soon."}
+var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The indexes of the vault are being made anew; try again soon."}
 
 // rebuilding reports that the indexes are not whole.
 func (t *Tx) rebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) != nil }
@@ -35,7 +35,7 @@ func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	defer s.beginRebuild()()
 	r := &rebuilder{ctx: context.WithoutCancel(ctx), s: s, report: report}
 	err := r.all()
-	if err != nil && model.KindOf(err) != model.Closing {
+	if err != nil && errs.KindOf(err) != errs.Unavailable {
 		s.Fail(err)
 	}
 	return err

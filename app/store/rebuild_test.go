@@ -16,6 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -260,13 +261,13 @@ func TestARebuildingCutOff(t *testing.T) {
 		listed := s.View(t.Context(), func(tx *Tx) error {
 			_, trashed := tx.TrashedBefore(testTime, TrashEntry{}, 1)
 			_, err := tx.ListOrders(Query{})
-			if model.KindOf(trashed) != model.KindOf(err) {
+			if errs.KindOf(trashed) != errs.KindOf(err) {
 				t.Errorf("trash: %v", trashed)
 			}
 			return err
 		})
 		written := s.Update(t.Context(), nil, putAbstract)
-		if model.KindOf(listed) != model.Closing || model.KindOf(written) != model.Closing {
+		if errs.KindOf(listed) != errs.Unavailable || errs.KindOf(written) != errs.Unavailable {
 			t.Errorf("after %d commits: lists say %v, a write %v", after, listed, written)
 		}
 		if err := s.Close(); err != nil {
@@ -300,7 +301,7 @@ func TestRebuildOfAClosedStore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rebuild(t.Context(), nil); model.KindOf(err) != model.Closing {
+	if err := s.Rebuild(t.Context(), nil); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("said %v", err)
 	}
 }
@@ -383,7 +384,7 @@ func TestNoCopyAfterARebuildThatFailed(t *testing.T) {
 	if err := s.Rebuild(t.Context(), func(Finding) {}); err == nil {
 		t.Fatal("the rebuild succeeded")
 	}
-	if _, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy")); model.KindOf(err) != model.Closing {
+	if _, err := s.Snapshot(t.Context(), filepath.Join(t.TempDir(), "copy")); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("got %v, want kind Closing", err)
 	}
 }

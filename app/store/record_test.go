@@ -11,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -194,7 +195,7 @@ func TestReadsOfWhatIsNotThere(t *testing.T) {
 		_, template := tx.Template(99)
 		_, key := tx.Key(1)
 		for name, err := range map[string]error{"abstract": abstract, "order": order, "file": file, "folder": folder, "template": template, "key": key} {
-			if model.KindOf(err) != model.NotFound {
+			if errs.KindOf(err) != errs.NotFound {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -282,7 +283,7 @@ func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
 		"a file is changed":    func(tx *Tx) error { return tx.PutFile(model.File{ID: 1, Digest: digest(0), Size: 10}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := s.Update(t.Context(), read, nil); !errors.Is(err, ErrDamaged) || model.KindOf(err) != model.Internal {
+			if err := s.Update(t.Context(), read, nil); !errors.Is(err, ErrDamaged) || errs.KindOf(err) != errs.Internal {
 				t.Errorf("said %v", err)
 			}
 		})

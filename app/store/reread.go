@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // After a failed write, Linux marks the page in memory as written: the page cache
@@ -121,7 +121,7 @@ func compare(file pageCache, s extent, name string) error {
 			return unreadable(name, err)
 		}
 		if n = min(n, m); !bytes.Equal(disk[:n], memory[:n]) {
-			return &model.Error{Message: fmt.Sprintf("%s differs between the memory of this machine and its disk, near byte %d. "+
+			return &errs.Error{Message: fmt.Sprintf("%s differs between the memory of this machine and its disk, near byte %d. "+
 				"Check the disk, then restart the machine; if the message returns, restore a backup to another disk.", name, at)}
 		}
 	}
@@ -129,7 +129,7 @@ func compare(file pageCache, s extent, name string) error {
 }
 
 func unreadable(name string, err error) error {
-	return &model.Error{Message: fmt.Sprintf("%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
+	return &errs.Error{Message: fmt.Sprintf("%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
 }
 
 // readFull reads up to the end of the file.

@@ -11,6 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/stats"
 )
@@ -102,7 +103,7 @@ func (o *opening) openFile(path string) (db *bolt.DB, err error) {
 		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
 	}
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, &model.Error{Kind: model.Locked, Message: "another process has this vault open", Err: err}
+		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)

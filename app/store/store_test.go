@@ -16,6 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -240,7 +241,7 @@ func TestOpenWhatAnotherHas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, path)
 	_, err := Open(t.Context(), path, testOptions())
-	if model.KindOf(err) != model.Locked {
+	if errs.KindOf(err) != errs.Locked {
 		t.Errorf("a second open: %v", err)
 	}
 	if err := s.Close(); err != nil {

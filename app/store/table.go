@@ -5,6 +5,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -34,7 +35,7 @@ func (b table[T]) next(t *Tx) (uint64, error) {
 func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	v, ok, err := b.find(t, id)
 	if err == nil && !ok {
-		return v, model.Absent(b.noun, id)
+		return v, errs.RecordNotFound(b.noun, id)
 	}
 	return v, err
 }
@@ -54,7 +55,7 @@ func (b table[T]) recall(t *Tx, m *memo[T], id uint64) (v T, err error) {
 	key := number(id)
 	raw := t.bucket(b.name).Get(key)
 	if raw == nil {
-		return v, model.Absent(b.noun, id)
+		return v, errs.RecordNotFound(b.noun, id)
 	}
 	return m.decode(b.name, key, raw)
 }

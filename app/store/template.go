@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -27,7 +28,7 @@ func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) 
 		return template, false, err
 	}
 	template, err = templates.recall(t, &t.memos.templates, id)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		err = fmt.Errorf("default template %d is missing: %w", id, ErrDamaged)
 	}
 	template.Default = true

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -30,7 +31,7 @@ func TestTrash(t *testing.T) {
 		_, order := tx.Order(2)
 		_, file := tx.File(1)
 		for _, err := range []error{abstract, order, file} {
-			if model.KindOf(err) != model.NotFound {
+			if errs.KindOf(err) != errs.NotFound {
 				t.Errorf("of what is in the trash: %v", err)
 			}
 		}
@@ -89,7 +90,7 @@ func TestRemoveWhatIsNotThere(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {
 		for name, err := range map[string]error{"abstract": tx.RemoveAbstract(9), "order": tx.RemoveOrder(9), "file": tx.RemoveFile(9), "folder": tx.RemoveFolder(9)} {
-			if model.KindOf(err) != model.NotFound {
+			if errs.KindOf(err) != errs.NotFound {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

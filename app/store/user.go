@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -23,7 +24,7 @@ func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
 		return user, false, nil
 	}
 	user, err = users.recall(t, &t.memos.users, id)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		err = fmt.Errorf("%s: user %d is missing: %w", bucketUserNames, id, ErrDamaged)
 	}
 	return user, err == nil, err

@@ -12,6 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -45,7 +46,7 @@ func TestUsers(t *testing.T) {
 			t.Errorf("%+v %v", list, err)
 		}
 		_, err := tx.User(3)
-		if model.KindOf(err) != model.NotFound {
+		if errs.KindOf(err) != errs.NotFound {
 			t.Errorf("%v", err)
 		}
 		return nil

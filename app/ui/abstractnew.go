@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -68,7 +69,7 @@ func (p *pages) newAbstractFrom(w http.ResponseWriter, r *http.Request, who visi
 func (p *pages) newAbstractForm(w http.ResponseWriter, r *http.Request, who visitor, status int, form url.Values, refused map[string]string) error {
 	made := newAbstract{Once: form.Get("once"), From: form.Get("order")}
 	var err error
-	if made.Order, err = p.orderOf(r, form); err != nil && model.KindOf(err) != model.NotFound { // it may be in the trash meanwhile
+	if made.Order, err = p.orderOf(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // it may be in the trash meanwhile
 		return err
 	}
 	if made.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
@@ -146,7 +147,7 @@ func (p *pages) createAbstract(w http.ResponseWriter, r *http.Request, who visit
 		redirect(w, r, local(replay.Header["Location"]))
 		return nil
 	}
-	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
+	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
 		return p.newAbstractForm(w, r, who, http.StatusUnprocessableEntity, form, problems(named.Fields))
 	}
 	if err != nil {

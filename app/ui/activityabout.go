@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -98,8 +99,8 @@ func (p *pages) recordsOfWords(ctx context.Context, who visitor, text string) (l
 		return nil, nil
 	}
 	answer, err := p.Search.Search(ctx, who.Actor, vault.SearchQuery{Text: text, Limit: mostAbout})
-	switch model.KindOf(err) {
-	case model.Invalid, model.Closing:
+	switch errs.KindOf(err) {
+	case errs.Invalid, errs.Unavailable:
 		return nil, nil
 	}
 	for _, hit := range answer.Hits {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -92,7 +92,7 @@ func (p *pages) backupCheck() backupCheck {
 
 // told is the sentence of an error of long work; administrators see it all.
 func told(err error) string {
-	var named *model.Error
+	var named *errs.Error
 	switch {
 	case err == nil:
 		return ""
@@ -106,7 +106,7 @@ func told(err error) string {
 func (p *pages) runBackup(w http.ResponseWriter, r *http.Request, who visitor) error {
 	err := p.Vault.Backups.Begin(r.Context(), who.Actor)
 	said := "A backup is being made."
-	if model.KindOf(err) == model.Locked {
+	if errs.KindOf(err) == errs.Locked {
 		said, err = "A backup is being made already.", nil
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *pages) runBackup(w http.ResponseWriter, r *http.Request, who visitor) e
 func (p *pages) verifyBackup(w http.ResponseWriter, r *http.Request, who visitor) error {
 	err := p.Vault.Backups.BeginVerify(r.Context(), who.Actor, r.PostForm.Get("snapshot"))
 	said := "The backups are being verified: every byte is read."
-	if model.KindOf(err) == model.Locked {
+	if errs.KindOf(err) == errs.Locked {
 		said, err = "A verification is under way already.", nil
 	}
 	if err != nil {
@@ -137,9 +137,9 @@ func (p *pages) verifyBackup(w http.ResponseWriter, r *http.Request, who visitor
 
 // asConflict shows the sentence of an error whose place is not in a form.
 func asConflict(err error) error {
-	var named *model.Error
-	if errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.NotFound, model.Full}, named.Kind) {
-		return &model.Error{Kind: model.Conflict, Message: named.Message, Err: err}
+	var named *errs.Error
+	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, named.Kind) {
+		return &errs.Error{Kind: errs.Conflict, Message: named.Message, Err: err}
 	}
 	return err
 }

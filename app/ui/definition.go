@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -136,8 +137,8 @@ func (p *pages) changeBench(w http.ResponseWriter, r *http.Request, who visitor,
 // refuseChange shows the definitions as they are, what was typed, and what stands
 // against it.
 func (p *pages) refuseChange(w http.ResponseWriter, r *http.Request, who visitor, again func() (bench, error), cause error) error {
-	var named *model.Error
-	if !errors.As(cause, &named) || !slices.Contains([]model.Kind{model.Invalid, model.Conflict, model.Stale}, named.Kind) {
+	var named *errs.Error
+	if !errors.As(cause, &named) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, named.Kind) {
 		return cause
 	}
 	b, err := again()
@@ -148,12 +149,12 @@ func (p *pages) refuseChange(w http.ResponseWriter, r *http.Request, who visitor
 	ed.typed(r.PostForm)
 	status := headings[named.Kind].status
 	switch named.Kind {
-	case model.Invalid:
+	case errs.Invalid:
 		ed.Problems = map[string]string{}
 		for _, f := range named.Fields {
 			ed.misplaced(problemPlace(f.Field), strings.Join(f.Sentences, " "))
 		}
-	case model.Conflict:
+	case errs.Conflict:
 		for _, f := range named.Fields {
 			ed.Refused = append(ed.Refused, f.Sentences...)
 		}

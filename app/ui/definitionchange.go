@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -42,7 +43,7 @@ func (b *bench) change(form url.Values) (said string, err error) {
 }
 
 // errNotThere is the refusal of a change to what somebody else has taken away.
-var errNotThere = &model.Error{Kind: model.Stale, Message: "This is no longer there."}
+var errNotThere = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
 
 func (b *bench) changeStatus(do string, at int, name string) (string, error) {
 	list := b.now.Statuses

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -80,7 +81,7 @@ func deskWarnings(d vault.Desk, who visitor, now time.Time) []warning {
 		return warningsOf(vault.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
 	case d.Status.ReadOnly:
 		return []warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + tell}}
-	case d.Status.Denied != nil && model.KindOf(d.Status.Denied) != model.Full:
+	case d.Status.Denied != nil && errs.KindOf(d.Status.Denied) != errs.InsufficientStorage:
 		return []warning{{Text: deniedText(d.Status.Denied) + tell}}
 	case d.Status.DiskFree <= d.Status.DiskReserve:
 		return []warning{{Text: "The disk is full: no document can be filed." + tell}}

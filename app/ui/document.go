@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 )
@@ -70,7 +71,7 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, who visitor
 		return err
 	}
 	file, err := p.Vault.Files.Get(r.Context(), id)
-	if model.KindOf(err) == model.NotFound && who.MayWrite() {
+	if errs.KindOf(err) == errs.NotFound && who.MayWrite() {
 		if gone, inTrash := p.Vault.Files.Trashed(r.Context(), id); inTrash == nil {
 			return p.show(w, r, who, http.StatusOK, "document_trashed.html", page{Heading: gone.Filename, Section: "trash", Data: gone})
 		}
@@ -107,13 +108,13 @@ func (p *pages) content(r *http.Request, who visitor, s *documentSheet) error {
 	case err == nil:
 		s.As, s.Broken = asNone, s.File.Failure
 		return nil
-	case model.KindOf(err) != model.NotFound:
+	case errs.KindOf(err) != errs.NotFound:
 		return err
 	}
 	s.As = asText
 	if !s.File.Drawn() {
 		err = p.text(r, who, s)
-		if model.KindOf(err) != model.NotFound {
+		if errs.KindOf(err) != errs.NotFound {
 			return err
 		}
 	}
@@ -200,7 +201,7 @@ func (p *pages) among(r *http.Request, s *documentSheet) error {
 	} else {
 		err = p.amongFolder(r.Context(), s)
 	}
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		return nil // it is gone by now
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -49,7 +50,7 @@ func (p *pages) renameDocument(w http.ResponseWriter, r *http.Request, who visit
 	}
 	patch := model.FilePatch{Filename: model.Send(model.Given(name))}
 	now, err := p.Vault.Files.Patch(r.Context(), who.Actor, file.ID, patch, vault.Match{})
-	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
+	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
 		return p.refuseName(w, r, who, file, nameRefusal{file.ID, typed, plainly(named.Message)})
 	}
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
-	"deedkeep/app/model"
 )
 
 // textPage is the text of one page, sheet or slide.
@@ -63,7 +63,7 @@ func (p *pages) readText(w http.ResponseWriter, r *http.Request, who visitor) er
 	if err := p.among(r, &s); err != nil {
 		return err
 	}
-	if err := p.text(r, who, &s); err != nil && model.KindOf(err) != model.NotFound {
+	if err := p.text(r, who, &s); err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
 	p.opened(r, who, id)

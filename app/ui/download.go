@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -42,7 +43,7 @@ func (p *pages) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	file, content, err := p.Files.Open(r.Context(), uint64(link.File))
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		p.refuse(w, r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -136,7 +137,7 @@ func (p *pages) recordPath(noun string, id uint64) string {
 func cutRecord(of string) (noun string, id uint64, err error) {
 	noun, number, _ := strings.Cut(of, ":")
 	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
-		return noun, 0, model.Absent("record", of)
+		return noun, 0, errs.RecordNotFound("record", of)
 	}
 	return noun, id, nil
 }

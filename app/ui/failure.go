@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
-func absentPath(r *http.Request) error { return model.Absent("page", r.URL.Path) }
+func absentPath(r *http.Request) error { return errs.RecordNotFound("page", r.URL.Path) }
 
 // failure is a page of something that went wrong.
 type failure struct {
@@ -30,21 +30,21 @@ func (e *formError) Error() string { return e.text }
 
 // headings is the table of the failures that come from below; where the text is ""
 // the error's own sentence is shown.
-var headings = map[model.Kind]failure{
-	model.Invalid:   {http.StatusUnprocessableEntity, "This cannot be done so", ""},
-	model.Forbidden: {http.StatusForbidden, "This is not for you", ""},
-	model.NotFound:  {http.StatusNotFound, "Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
-	model.Conflict:  {http.StatusConflict, "This cannot be done now", ""},
-	model.Full:      {http.StatusInsufficientStorage, "The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
-	model.Closing:   {http.StatusServiceUnavailable, "One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
-	model.Stale:     {http.StatusPreconditionFailed, "Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
-	model.Locked:    {http.StatusLocked, "This is in use", ""},
+var headings = map[errs.Kind]failure{
+	errs.Invalid:             {http.StatusUnprocessableEntity, "This cannot be done so", ""},
+	errs.Forbidden:           {http.StatusForbidden, "This is not for you", ""},
+	errs.NotFound:            {http.StatusNotFound, "Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
+	errs.Conflict:            {http.StatusConflict, "This cannot be done now", ""},
+	errs.InsufficientStorage: {http.StatusInsufficientStorage, "The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
+	errs.Unavailable:         {http.StatusServiceUnavailable, "One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
+	errs.PreconditionFailed:  {http.StatusPreconditionFailed, "Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
+	errs.Locked:              {http.StatusLocked, "This is in use", ""},
 }
 
 // explain is the one mapping from errors to pages.
 func explain(err error) failure {
 	var (
-		named *model.Error
+		named *errs.Error
 		form  *formError
 		busy  *vault.SignInError
 		bad   *vault.DamagedError

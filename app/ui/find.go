@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -318,7 +319,7 @@ func byName(by string) string {
 
 // sentenceOf is the sentence of an error for people.
 func sentenceOf(err error) string {
-	var named *model.Error
+	var named *errs.Error
 	if errors.As(err, &named) {
 		return plainly(named.Message)
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -217,8 +218,8 @@ func (p *pages) folderTargets(r *http.Request, s *folderSheet) error {
 // refusedFolder shows the folder again with what is wrong with the form; any other
 // error is given back.
 func (p *pages) refusedFolder(w http.ResponseWriter, r *http.Request, who visitor, id uint64, form string, err error, fill func(*folderSheet)) error {
-	var named *model.Error
-	if !errors.As(err, &named) || named.Kind != model.Invalid && named.Kind != model.Conflict {
+	var named *errs.Error
+	if !errors.As(err, &named) || named.Kind != errs.Invalid && named.Kind != errs.Conflict {
 		return err
 	}
 	sheet, failed := p.folderSheet(r, id, form)
@@ -259,7 +260,7 @@ func formFolder(r *http.Request, name string) (uint64, error) {
 	}
 	id, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, model.Refusal(name, "Choose a folder of the list.")
+		return 0, errs.InvalidField(name, "Choose a folder of the list.")
 	}
 	return id, nil
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // formTime is how long a form may take to arrive once its head is there, and more
@@ -64,7 +64,7 @@ func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		leaveForm(w, r)
-		if model.KindOf(err) == model.Closing {
+		if errs.KindOf(err) == errs.Unavailable {
 			return err
 		}
 		if long, ok := errors.AsType[*http.MaxBytesError](err); ok {

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -23,7 +24,7 @@ func TestFormsTakeMemoryFromARoom(t *testing.T) {
 	h := open(t)
 	var held, asked atomic.Int64
 	var owners sync.Map
-	full := &model.Error{Kind: model.Closing, Message: "Too many."}
+	full := &errs.Error{Kind: errs.Unavailable, Message: "Too many."}
 	h.room = func(_ context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
 		owners.Store(owner, true)
 		asked.Store(length)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
@@ -77,11 +78,11 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	f.marker = f.strict
 	state := p.searchIndex(ctx) // as it was when it answered, or worse
 	answer, err := p.Search.Search(ctx, who.Actor, q)
-	switch model.KindOf(err) {
-	case model.Invalid:
+	switch errs.KindOf(err) {
+	case errs.Invalid:
 		problems["q"] = sentenceOf(err)
 		return f, nil
-	case model.Closing:
+	case errs.Unavailable:
 		f.Partial = sentenceOf(err)
 		now := p.searchIndex(ctx)
 		f.Making = !now.Ready

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -24,7 +24,7 @@ func (g goneRecord) ByWhom() string { return byWhom(g.By) }
 // goneRecord finds in the trash what the address of a request names; false where that
 // is neither an abstract nor an order there.
 func (p *pages) goneRecord(r *http.Request, err error) (gone goneRecord, found bool) {
-	if model.KindOf(err) != model.NotFound || r.PathValue("id") == "" {
+	if errs.KindOf(err) != errs.NotFound || r.PathValue("id") == "" {
 		return gone, false
 	}
 	var noun string

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -40,7 +41,7 @@ func (p *pages) join(w http.ResponseWriter, r *http.Request, _ visitor) error {
 		return p.joinForm(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
 	}
 	user, err := p.Vault.Users.Accept(r.Context(), token, vault.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
-	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
+	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
 		return p.joinForm(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), problems(named.Fields))
 	}
 	if err != nil {
@@ -64,7 +65,7 @@ func (p *pages) joined(w http.ResponseWriter, r *http.Request, name, password st
 	return p.welcome(w, r, in, "/")
 }
 
-func problems(fields model.Fields) map[string]string {
+func problems(fields errs.Fields) map[string]string {
 	found := map[string]string{}
 	for _, f := range fields {
 		found[f.Field] = plainly(strings.Join(f.Sentences, " "))
@@ -96,7 +97,7 @@ func (p *pages) joinForm(w http.ResponseWriter, r *http.Request, status int, in 
 // spent tells of a link that opens nothing how to go on; other failures stay what
 // they are.
 func spent(err error) error {
-	if kind := model.KindOf(err); kind == model.NotFound || kind == model.Conflict {
+	if kind := errs.KindOf(err); kind == errs.NotFound || kind == errs.Conflict {
 		return &formError{http.StatusNotFound, "This link does not work", "It was used already, has ended after 24 hours, or was cut on its way. Ask your administrator for a new one."}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -42,7 +43,7 @@ var (
 // days reads a choice of days; Invalid names the field for what is none of the choices.
 func days(choices []choice, value, field string) (time.Duration, error) {
 	if !slices.ContainsFunc(choices, func(c choice) bool { return c.Value == value }) {
-		return 0, model.Refusal(field, "Choose one of the list.")
+		return 0, errs.InvalidField(field, "Choose one of the list.")
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
@@ -143,7 +144,7 @@ func keyPath(id uint64) string { return "/admin/keys/" + strconv.FormatUint(id, 
 
 func (p *pages) makeKey(r *http.Request, who visitor, form newKeyForm) (text string, key model.Key, err error) {
 	if len(form.Chosen) == 0 { // the vault would give it all of the API
-		return "", key, model.Refusal("abilities", "Choose what the key may do.")
+		return "", key, errs.InvalidField("abilities", "Choose what the key may do.")
 	}
 	life, err := days(keyLives, form.Life, "life")
 	if err != nil {

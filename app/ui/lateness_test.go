@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -38,7 +39,7 @@ func TestDeskWarnings(t *testing.T) {
 	stuck := roomy
 	stuck.ReadOnly = true
 	gone := roomy
-	gone.Denied = &model.Error{Kind: model.Closing, Message: "The data directory is gone."}
+	gone.Denied = &errs.Error{Kind: errs.Unavailable, Message: "The data directory is gone."}
 	missing := vault.BackupHealth{Missing: true}
 	for _, row := range []struct {
 		name         string

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // textual looks for the text of a list in two ways, the second where the first finds
@@ -19,8 +19,8 @@ func textual[T any](l *listing, text string, called, worded func() ([]T, bool, e
 			look = worded
 		}
 		rows, l.More, err = look()
-		if kind := model.KindOf(err); byWords && (kind == model.Invalid || kind == model.Closing) {
-			if kind == model.Closing {
+		if kind := errs.KindOf(err); byWords && (kind == errs.Invalid || kind == errs.Unavailable) {
+			if kind == errs.Unavailable {
 				l.Wordless = sentenceOf(err)
 			}
 			err = nil // what is no text for a search may be the beginning of a number

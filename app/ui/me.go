@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -70,12 +71,12 @@ func refusal(err error) (status int, said map[string]string) {
 	if errors.As(err, &busy) {
 		return refusedStatus(busy), map[string]string{"": busy.Error()}
 	}
-	named, ok := errors.AsType[*model.Error](err)
+	named, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case !ok:
-	case named.Kind == model.Invalid && len(named.Fields) > 0:
+	case named.Kind == errs.Invalid && len(named.Fields) > 0:
 		return http.StatusUnprocessableEntity, problems(named.Fields)
-	case named.Kind == model.Invalid, named.Kind == model.Conflict:
+	case named.Kind == errs.Invalid, named.Kind == errs.Conflict:
 		return headings[named.Kind].status, map[string]string{"": plainly(named.Message)}
 	}
 	return 0, nil
@@ -97,7 +98,7 @@ func (p *pages) endSession(w http.ResponseWriter, r *http.Request, who visitor) 
 	id := r.PostForm.Get("session")
 	err := p.Vault.Sessions.End(r.Context(), who.Actor, id)
 	switch {
-	case model.KindOf(err) == model.NotFound: // it has ended meanwhile
+	case errs.KindOf(err) == errs.NotFound: // it has ended meanwhile
 	case err != nil:
 		return err
 	case id == (model.Session{Hash: who.Session}).ID():

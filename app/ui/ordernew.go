@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -69,7 +70,7 @@ func (p *pages) createOrder(w http.ResponseWriter, r *http.Request, who visitor)
 		redirect(w, r, local(replay.Header["Location"]))
 		return nil
 	}
-	if named, ok := errors.AsType[*model.Error](err); ok && named.Kind == model.Invalid {
+	if named, ok := errors.AsType[*errs.Error](err); ok && named.Kind == errs.Invalid {
 		return p.newOrderForm(w, r, who, http.StatusUnprocessableEntity, form, problems(named.Fields))
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -168,7 +169,7 @@ func (p *pages) thumbnail(w http.ResponseWriter, r *http.Request, who visitor) e
 		return nil
 	}
 	picture, err := p.Vault.Files.Thumbnail(r.Context(), who.Actor, id)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		w.Header().Del("ETag")
 		return p.sendDrawing(w, file, "private, max-age=60")
 	}
@@ -297,7 +298,7 @@ func (p *pages) marks(w http.ResponseWriter, r *http.Request, who visitor) error
 	}
 	p.Events.GoesOn(who.Actor, fileOpened, fileRecord(file.ID))
 	marks, err := p.Vault.Files.Marks(r.Context(), who.Actor, file.ID, n, shorten(r.URL.Query().Get("q"), 1000))
-	if err != nil && model.KindOf(err) != model.NotFound {
+	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
 	list := make([][][4]float64, 0, len(marks))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -66,11 +67,11 @@ func changeGroup(r *http.Request, read func() (recordEdit, error)) error {
 			return record.again(http.StatusUnprocessableEntity, e.group)
 		}
 		saved, err := record.save(r.Context(), e.sent)
-		named, ok := errors.AsType[*model.Error](err)
+		named, ok := errors.AsType[*errs.Error](err)
 		switch {
-		case ok && named.Kind == model.Stale && tries < mostTries:
+		case ok && named.Kind == errs.PreconditionFailed && tries < mostTries:
 			continue
-		case ok && named.Kind == model.Invalid:
+		case ok && named.Kind == errs.Invalid:
 			e.group.refuse(problems(named.Fields))
 			return record.again(http.StatusUnprocessableEntity, e.group)
 		case err != nil:

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/web"
 )
@@ -56,7 +57,7 @@ var mergeFields = []model.Field{
 // mergeRecord is an abstract or an order that two people edit.
 type mergeRecord interface {
 	groups() []fieldGroup
-	changed(sent map[string][]string) (mergeRecord, model.Fields)
+	changed(sent map[string][]string) (mergeRecord, errs.Fields)
 	text(field string) string // the stored JSON; "" for no value
 }
 
@@ -66,7 +67,7 @@ func (a mergeAbstract) groups() []fieldGroup {
 	return groupsOf(a.Abstract, model.Template{Name: "Every type", Fields: mergeFields})
 }
 
-func (a mergeAbstract) changed(sent map[string][]string) (mergeRecord, model.Fields) {
+func (a mergeAbstract) changed(sent map[string][]string) (mergeRecord, errs.Fields) {
 	now, refused := patchOf(mergeFields, sent).Check(a.Abstract, &model.Template{Fields: mergeFields}, model.Rules{})
 	return mergeAbstract{now}, refused
 }
@@ -79,7 +80,7 @@ type mergeOrder struct{ model.Order }
 
 func (o mergeOrder) groups() []fieldGroup { return orderGroups(o.Order, mergeFields) }
 
-func (o mergeOrder) changed(sent map[string][]string) (mergeRecord, model.Fields) {
+func (o mergeOrder) changed(sent map[string][]string) (mergeRecord, errs.Fields) {
 	now, refused := orderPatch(mergeFields, sent).Check(o.Order, nil, mergeFields, model.Rules{})
 	return mergeOrder{now}, refused
 }

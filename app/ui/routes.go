@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/web"
 )
@@ -251,7 +252,7 @@ func (p *pages) let(to route, w http.ResponseWriter, r *http.Request) (who visit
 	}
 	if err := p.origins.Check(r); err != nil {
 		leaveForm(w, r)
-		return who, &model.Error{Kind: model.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
+		return who, &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
 	if err := may(who, to.need); err != nil {
 		if errors.Is(err, errSignIn) {
@@ -288,7 +289,7 @@ func may(who visitor, need need) error {
 	case who.Role == "":
 		return errEnrol
 	case !who.Role.May(model.Right(need)):
-		return &model.Error{Kind: model.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
 	}
 	return nil
 }

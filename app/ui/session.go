@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -82,7 +83,7 @@ func (p *pages) visitor(r *http.Request) (visitor, error) {
 	}
 	actor, err := look(r.Context(), token)
 	switch {
-	case model.KindOf(err) == model.Unauthenticated:
+	case errs.KindOf(err) == errs.Unauthenticated:
 		return nobody, nil
 	case err != nil:
 		return nobody, err

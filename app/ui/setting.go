@@ -10,7 +10,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/config"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -95,7 +95,7 @@ func (p *pages) examine(w http.ResponseWriter, r *http.Request, who visitor) err
 		return absentPath(r)
 	}
 	if !p.examining.TryLock() {
-		return &model.Error{Kind: model.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
 	}
 	defer p.examining.Unlock()
 	ctx, cancel := context.WithTimeout(r.Context(), examineTime)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -21,12 +21,12 @@ func chosen(r *http.Request) ([]uint64, error) {
 	for _, text := range r.PostForm["file"] {
 		id, err := strconv.ParseUint(text, 10, 63)
 		if err != nil || id == 0 {
-			return nil, model.Refusal("file", "Choose documents of the list.")
+			return nil, errs.InvalidField("file", "Choose documents of the list.")
 		}
 		ids = append(ids, id)
 	}
 	if len(ids) > mostChosen {
-		return nil, model.Refusal("file", fmt.Sprintf("Choose at most %s at a time.", count(mostChosen)))
+		return nil, errs.InvalidField("file", fmt.Sprintf("Choose at most %s at a time.", count(mostChosen)))
 	}
 	return ids, nil
 }
@@ -78,7 +78,7 @@ func (p *pages) moveUndo(ctx context.Context, ids []uint64, to uint64) (undo str
 	for _, id := range ids {
 		file, err := p.Vault.Files.Get(ctx, id)
 		switch {
-		case model.KindOf(err) == model.NotFound:
+		case errs.KindOf(err) == errs.NotFound:
 			continue
 		case err != nil:
 			return "", err

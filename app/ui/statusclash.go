@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -82,7 +83,7 @@ func (p *pages) turnAbstract(r *http.Request, who visitor) (filed vault.Filed, t
 			return filed, turn, err
 		}
 		filed, err = p.Vault.Abstracts.Patch(r.Context(), who.Actor, a.ID, model.AbstractPatch{Status: status}, expects(r, a.Version))
-		if model.KindOf(err) != model.Stale || tries == mostTries {
+		if errs.KindOf(err) != errs.PreconditionFailed || tries == mostTries {
 			return filed, turn, err
 		}
 	}
@@ -105,7 +106,7 @@ func (p *pages) turnOrder(r *http.Request, who visitor) (o model.Order, turn tur
 			return o, turn, err
 		}
 		o, err = p.Vault.Orders.Patch(r.Context(), who.Actor, id, model.OrderPatch{Status: status}, expects(r, o.Version))
-		if model.KindOf(err) != model.Stale || tries == mostTries {
+		if errs.KindOf(err) != errs.PreconditionFailed || tries == mostTries {
 			return o, turn, err
 		}
 	}

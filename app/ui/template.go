@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -66,8 +67,8 @@ func (p *pages) createTemplate(w http.ResponseWriter, r *http.Request, who visit
 		draft.Statuses, draft.Fields = &other.Statuses, &other.Fields
 	}
 	made, err := p.Vault.Templates.Create(r.Context(), who.Actor, draft)
-	var named *model.Error
-	if errors.As(err, &named) && named.Kind == model.Invalid {
+	var named *errs.Error
+	if errors.As(err, &named) && named.Kind == errs.Invalid {
 		shown := templateRows{Name: draft.Name, From: from, Problems: map[string]string{}}
 		for _, f := range named.Fields {
 			shown.Problems["name"] += f.Sentences[0]
@@ -131,9 +132,9 @@ func (p *pages) useTemplate(w http.ResponseWriter, r *http.Request, who visitor)
 	default:
 		return absentPath(r)
 	}
-	var named *model.Error
-	if errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.Conflict}, named.Kind) {
-		return &model.Error{Kind: model.Conflict, Message: named.Message, Err: err}
+	var named *errs.Error
+	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict}, named.Kind) {
+		return &errs.Error{Kind: errs.Conflict, Message: named.Message, Err: err}
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -135,15 +136,15 @@ func (p *pages) restoreTrash(w http.ResponseWriter, r *http.Request, who visitor
 	var problems []string
 	restored := 0
 	if len(items) > mostRestored {
-		return model.Refusal("item", fmt.Sprintf("Choose at most %s at a time.", count(mostRestored)))
+		return errs.InvalidField("item", fmt.Sprintf("Choose at most %s at a time.", count(mostRestored)))
 	}
 	for _, item := range items {
 		heading, err := p.restoreOne(r.Context(), who.Actor, p.recordOf(item))
-		var named *model.Error
+		var named *errs.Error
 		switch {
 		case err == nil:
 			restored++
-		case errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.Conflict, model.NotFound}, named.Kind):
+		case errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, named.Kind):
 			problems = append(problems, problemOf(heading, named))
 		default:
 			return err
@@ -161,8 +162,8 @@ func (p *pages) restoreTrash(w http.ResponseWriter, r *http.Request, who visitor
 	return p.see(w, r, back(r, "/trash"), said)
 }
 
-func problemOf(heading string, named *model.Error) string {
-	if named.Kind == model.NotFound {
+func problemOf(heading string, named *errs.Error) string {
+	if named.Kind == errs.NotFound {
 		return "One is in the trash no longer: somebody was quicker, or its time was over."
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, named.Message))
@@ -187,7 +188,7 @@ func (p *pages) restoreOne(ctx context.Context, actor model.Actor, of string) (h
 	case "file":
 		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Keep[model.File]{})
 	default:
-		err = model.Absent("record", of)
+		err = errs.RecordNotFound("record", of)
 	}
 	return heading, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -60,7 +61,7 @@ func (p *pages) purgeForm(r *http.Request, item string) (form purgeForm, err err
 // purge deletes one record permanently when its name was typed.
 func (p *pages) purge(w http.ResponseWriter, r *http.Request, who visitor) error {
 	form, err := p.purgeForm(r, r.PostForm.Get("item"))
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		return p.showTrash(w, r, who, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
 	}
 	if err != nil {
@@ -77,8 +78,8 @@ func (p *pages) purge(w http.ResponseWriter, r *http.Request, who visitor) error
 		return p.showPurge(w, r, who, http.StatusUnprocessableEntity, form)
 	}
 	done, err := p.Vault.Trash.Purge(r.Context(), who.Actor, form.Noun, form.ID, form.Reason)
-	var named *model.Error
-	if errors.As(err, &named) && slices.Contains([]model.Kind{model.Invalid, model.Conflict, model.NotFound}, named.Kind) {
+	var named *errs.Error
+	if errors.As(err, &named) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, named.Kind) {
 		status, problems := refusal(err)
 		if problems == nil {
 			status, problems = http.StatusConflict, map[string]string{"": named.Message}

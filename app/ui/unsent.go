@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // mostUnsent is the largest form that is handed back to somebody who was signed out.
@@ -35,7 +35,7 @@ func (p *pages) held(to route, w http.ResponseWriter, r *http.Request) error {
 	}
 	done, err := p.countedForm(w, r, signedOut, min(p.FormBytes, mostUnsent))
 	switch {
-	case model.KindOf(err) == model.Closing:
+	case errs.KindOf(err) == errs.Unavailable:
 		return err
 	case err != nil:
 		return nil //nolint:nilerr // a form that cannot be read is lost, as it was sent

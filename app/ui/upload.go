@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
@@ -58,10 +59,10 @@ func refusalAdvice(reason string) string {
 }
 
 // tusStatuses are those of the failures that come from below.
-var tusStatuses = map[model.Kind]int{
-	model.Invalid: http.StatusUnprocessableEntity, model.Unauthenticated: http.StatusUnauthorized, model.Forbidden: http.StatusForbidden,
-	model.NotFound: http.StatusNotFound, model.Conflict: http.StatusConflict, model.Full: http.StatusInsufficientStorage,
-	model.Closing: http.StatusServiceUnavailable,
+var tusStatuses = map[errs.Kind]int{
+	errs.Invalid: http.StatusUnprocessableEntity, errs.Unauthenticated: http.StatusUnauthorized, errs.Forbidden: http.StatusForbidden,
+	errs.NotFound: http.StatusNotFound, errs.Conflict: http.StatusConflict, errs.InsufficientStorage: http.StatusInsufficientStorage,
+	errs.Unavailable: http.StatusServiceUnavailable,
 }
 
 // tus lets those in who may file documents, and answers errors as scripts read them.
@@ -91,9 +92,9 @@ func (p *pages) tus(next handler) handler {
 func (p *pages) mayUpload(r *http.Request, who visitor) error {
 	switch err := may(who, mayWrite); {
 	case errors.Is(err, errSignIn):
-		return &model.Error{Kind: model.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
+		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
 	case errors.Is(err, errEnrol):
-		return &model.Error{Kind: model.Forbidden, Message: "Set up your second factor first."}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
 	case err != nil:
 		return err
 	}
@@ -106,7 +107,7 @@ func (p *pages) mayUpload(r *http.Request, who visitor) error {
 // failUpload answers in JSON.
 func (p *pages) failUpload(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
-	var named *model.Error
+	var named *errs.Error
 	var form *formError
 	var protocol *tus.Error
 	switch {
@@ -169,7 +170,7 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 	plan := vault.UploadPlan{Filename: decode.Filename(meta["filename"]), Size: length}
 	to, ok := p.placeCalled(meta["to"])
 	if !ok {
-		return placeGone(model.Absent("place", meta["to"]))
+		return placeGone(errs.RecordNotFound("place", meta["to"]))
 	}
 	plan.Abstract, plan.Folder = to.abstract, to.folder
 	if path := meta["path"]; path != "" {
@@ -179,7 +180,7 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 		plan.Batch, plan.Turn = meta["batch"], n
 	}
 	up, err := p.Vault.Uploads.Begin(r.Context(), who.Actor, plan)
-	if model.KindOf(err) == model.Invalid && length > p.Vault.Uploads.Most() {
+	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.Most() {
 		return &formError{http.StatusRequestEntityTooLarge, "", sentence(err)}
 	}
 	if err != nil {
@@ -193,14 +194,14 @@ func (p *pages) uploadBegin(w http.ResponseWriter, r *http.Request, who visitor)
 
 // placeGone says of what there is none.
 func placeGone(err error) error {
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		return &formError{http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there."}
 	}
 	return err
 }
 
 func sentence(err error) string {
-	if named, ok := errors.AsType[*model.Error](err); ok {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
 		return named.Message
 	}
 	return ""

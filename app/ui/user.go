@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -216,7 +217,7 @@ func (p *pages) resetUser(w http.ResponseWriter, r *http.Request, who visitor) e
 // notSelf keeps an administrator from shutting themselves out by a slip.
 func notSelf(who visitor, id uint64, sentence string) error {
 	if id == who.ID {
-		return &model.Error{Kind: model.Conflict, Message: sentence}
+		return &errs.Error{Kind: errs.Conflict, Message: sentence}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -102,7 +102,7 @@ func diskWarning(h vault.Health) string {
 	switch {
 	case s.ReadOnly:
 		return "Nothing can be changed since the disk failed to keep something. Make a backup, see to the disk, then restart the service."
-	case s.Denied != nil && model.KindOf(s.Denied) != model.Full:
+	case s.Denied != nil && errs.KindOf(s.Denied) != errs.InsufficientStorage:
 		return deniedText(s.Denied)
 	case s.DiskFree <= s.DiskReserve:
 		return fmt.Sprintf("The disk is full: %s are free, which is less than the %s kept in reserve. Uploads are refused.", size(s.DiskFree), size(s.DiskReserve))
@@ -114,7 +114,7 @@ func diskWarning(h vault.Health) string {
 
 // deniedText is why nothing can be added, in the words for people where there are any.
 func deniedText(err error) string {
-	if named, ok := errors.AsType[*model.Error](err); ok {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
 		return named.Message
 	}
 	return "Nothing can be added now. See the server's log."

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -30,7 +31,7 @@ const fileDownloaded = "file.downloaded"
 // that nobody takes a part for the whole; before the first byte it is an error.
 func (p *pages) zip(w http.ResponseWriter, r *http.Request, who visitor, name string, list []zipped) error {
 	if len(list) == 0 {
-		return &model.Error{Kind: model.Conflict, Message: "There are no documents here to download."}
+		return &errs.Error{Kind: errs.Conflict, Message: "There are no documents here to download."}
 	}
 	files := make([]model.File, 0, len(list))
 	for _, entry := range list {
@@ -71,7 +72,7 @@ func (p *pages) cutZip(w http.ResponseWriter, r *http.Request, err error, first 
 	}
 	switch {
 	case r.Context().Err() != nil:
-	case errors.Is(err, errSignIn), model.KindOf(err) == model.Forbidden:
+	case errors.Is(err, errSignIn), errs.KindOf(err) == errs.Forbidden:
 		p.Log.InfoContext(r.Context(), "zip is cut off", "error", err, "request_id", requestID(w))
 	default:
 		p.Log.ErrorContext(r.Context(), "zip is cut off", "error", err, "request_id", requestID(w))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -48,7 +49,7 @@ func filed(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstr
 	f.Files = make([]model.File, 0, len(f.Abstract.Files))
 	for _, id := range f.Abstract.Files {
 		one, err := file(t, id)
-		if model.KindOf(err) == model.NotFound {
+		if errs.KindOf(err) == errs.NotFound {
 			err = lostFile(id)
 		}
 		if err != nil {
@@ -109,7 +110,7 @@ func (a *Abstracts) judge(t *store.Tx, draft model.AbstractDraft) (j judgedAbstr
 	if j.template, found, err = draftTemplate(t, draft.TemplateID); err != nil {
 		return j, err
 	}
-	var refused model.Fields
+	var refused errs.Fields
 	j.abstract, refused = draft.Check(j.template, found, a.v.set.Rules)
 	return j, refused.Err()
 }
@@ -144,7 +145,7 @@ func draftTemplate(t *store.Tx, id model.Number) (template *model.Template, foun
 		return nil, false, nil
 	}
 	chosen, err := t.Template(uint64(id.Value))
-	if model.KindOf(err) == model.NotFound || err == nil && chosen.Retired {
+	if errs.KindOf(err) == errs.NotFound || err == nil && chosen.Retired {
 		return nil, false, nil
 	}
 	return &chosen, err == nil, err
@@ -266,7 +267,7 @@ func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p m
 		if err != nil {
 			return now, err
 		}
-		var refused model.Fields
+		var refused errs.Fields
 		now.Abstract, refused = p.Check(old.Abstract, template, a.v.set.Rules)
 		if len(refused) == 0 {
 			now.Files = inOrder(old.Files, now.Abstract.Files)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -46,7 +47,7 @@ func TestAbstractCreate(t *testing.T) {
 		t.Errorf("reads %+v, %v", read, err)
 	}
 	_, err = v.Abstracts.Get(t.Context(), a.ID+1)
-	kind(t, "unknown abstract", err, model.NotFound)
+	kind(t, "unknown abstract", err, errs.NotFound)
 }
 
 func TestAbstractCreateRefused(t *testing.T) {
@@ -69,8 +70,8 @@ func TestAbstractCreateRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tr := tray(t, v, pdf("Deed.pdf", "a"))
 			_, err := v.Abstracts.Create(t.Context(), clerk, tt.draft, tr, vault.Keep[vault.Filed]{})
-			kind(t, tt.name, err, model.Invalid)
-			var refused *model.Error
+			kind(t, tt.name, err, errs.Invalid)
+			var refused *errs.Error
 			if errors.As(err, &refused) && (len(refused.Fields) != 1 || refused.Fields[0].Field != tt.field) {
 				t.Errorf("%+v", refused.Fields)
 			}
@@ -105,7 +106,7 @@ func TestAbstractTemplateRetiredBeforeTheWrite(t *testing.T) {
 	v.Start(24 * time.Hour)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
 	_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "retired meanwhile", err, model.Invalid)
+	kind(t, "retired meanwhile", err, errs.Invalid)
 	tr.Discard()
 	eventually(t, "the sweep of what was kept", func() bool { return len(under(t, opts.Dir, "blobs")) == 0 })
 	nothingStays(t, opts.Dir)
@@ -125,7 +126,7 @@ func TestAbstractRetiredTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{TemplateID: id(2)}, tray(t, v), vault.Keep[vault.Filed]{})
-	kind(t, "retired template", err, model.Invalid)
+	kind(t, "retired template", err, errs.Invalid)
 	after, err := v.Templates.List(t.Context())
 	if err != nil || len(after) != len(before)-1 || slices.ContainsFunc(after, func(x model.Template) bool { return x.ID == 2 }) {
 		t.Errorf("%v, %v", after, err)
@@ -196,10 +197,10 @@ func TestAttachNothingGood(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
-	kind(t, "no file", err, model.Invalid)
+	kind(t, "no file", err, errs.Invalid)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
 	_, err = v.Abstracts.Attach(t.Context(), clerk, 99, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "no abstract", err, model.NotFound)
+	kind(t, "no abstract", err, errs.NotFound)
 	tr.Discard()
 	nothingStays(t, opts.Dir)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -117,7 +118,7 @@ func TestAbstractHistory(t *testing.T) {
 	if !slices.Equal(paged, all) {
 		t.Errorf("paged %v, whole %v", paged, all)
 	}
-	if _, err := v.Abstracts.History(t.Context(), clerk, 99, 0, nil, 10); model.KindOf(err) != model.NotFound {
+	if _, err := v.Abstracts.History(t.Context(), clerk, 99, 0, nil, 10); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("of none: %v", err)
 	}
 	who, err := v.Files.Filers(t.Context(), []uint64{filed.Files[0].ID, 999})

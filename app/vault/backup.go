@@ -14,6 +14,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -111,7 +112,7 @@ func (b *Backups) begin(asked context.Context, actor model.Actor, where string) 
 		return nil, "", nil, err
 	}
 	if !b.one.TryLock() {
-		return nil, "", nil, &model.Error{Kind: model.Locked, Message: "A backup is already being made."}
+		return nil, "", nil, &errs.Error{Kind: errs.Locked, Message: "A backup is already being made."}
 	}
 	ctx, left, err := b.enter(asked)
 	if err != nil {
@@ -199,7 +200,7 @@ func (b *Backups) target(to string) (string, error) {
 		to = b.v.set.Backup.To
 	}
 	if to == "" {
-		return "", model.Refusal("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
+		return "", errs.InvalidField("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
 	}
 	to, err := filepath.Abs(to)
 	if err != nil {
@@ -218,7 +219,7 @@ func BackupTarget(to, data string) error {
 	}
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
 		if rel, err := filepath.Rel(resolved(pair[1]), resolved(pair[0])); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return model.Refusal("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
+			return errs.InvalidField("to", fmt.Sprintf("%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
 		}
 	}
 	return nil
@@ -307,7 +308,7 @@ func (b *Backups) census(ctx context.Context, copied *store.Copy) (info archive.
 		return info, err
 	}
 	if first != nil {
-		return info, &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
+		return info, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
 			`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
 	}
 	key, err := os.ReadFile(filepath.Join(b.v.dir, "secret.key"))
@@ -349,7 +350,7 @@ func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *sto
 		more = fmt.Sprintf(" and %d more", len(bad)-mostTold)
 		bad = bad[:mostTold]
 	}
-	return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
+	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
 		`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(bad, ", "), more)}
 }
 
@@ -397,12 +398,12 @@ func ReadPassphrase(path string) (string, error) {
 
 // backupError gives an archive's error its kind; its sentence is for people.
 func backupError(err error) error {
-	if _, named := errors.AsType[*model.Error](err); named || err == nil {
+	if _, named := errors.AsType[*errs.Error](err); named || err == nil {
 		return err
 	}
 	for _, known := range archiveKinds {
 		if errors.Is(err, known.err) {
-			return &model.Error{Kind: known.kind, Message: err.Error(), Err: err}
+			return &errs.Error{Kind: known.kind, Message: err.Error(), Err: err}
 		}
 	}
 	return err
@@ -412,22 +413,22 @@ func backupError(err error) error {
 // counts as damaged.
 var archiveKinds = []struct {
 	err  error
-	kind model.Kind
+	kind errs.Kind
 }{
-	{archive.ErrLocked, model.Locked},
-	{archive.ErrFull, model.Full},
-	{archive.ErrNone, model.NotFound},
-	{archive.ErrForeign, model.Conflict},
-	{archive.ErrGone, model.Conflict},
-	{archive.ErrKey, model.Conflict},
-	{archive.ErrDamaged, model.Conflict},
-	{archive.ErrNewer, model.Conflict},
-	{archive.ErrSource, model.Conflict},
+	{archive.ErrLocked, errs.Locked},
+	{archive.ErrFull, errs.InsufficientStorage},
+	{archive.ErrNone, errs.NotFound},
+	{archive.ErrForeign, errs.Conflict},
+	{archive.ErrGone, errs.Conflict},
+	{archive.ErrKey, errs.Conflict},
+	{archive.ErrDamaged, errs.Conflict},
+	{archive.ErrNewer, errs.Conflict},
+	{archive.ErrSource, errs.Conflict},
 }
 
 // sentenceOf is what is kept of a failure for people.
 func sentenceOf(err error) string {
-	if named, ok := errors.AsType[*model.Error](err); ok {
+	if named, ok := errors.AsType[*errs.Error](err); ok {
 		return named.Message
 	}
 	return err.Error()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -224,7 +225,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 	}
 	taken(t, v, early)
 	_, err = v.Backups.Create(t.Context(), clerk, late, func(vault.BackupProgress) {})
-	kind(t, "a damaged document", err, model.Conflict)
+	kind(t, "a damaged document", err, errs.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "file 1 are damaged") {
 		t.Errorf("%v", err)
 	}
@@ -257,13 +258,13 @@ func TestBackupRefusals(t *testing.T) {
 	}
 	rows := []struct {
 		name, to string
-		want     model.Kind
+		want     errs.Kind
 	}{
-		{"nowhere", "", model.Invalid},
-		{"the data directory", opts.Dir, model.Invalid},
-		{"inside it", filepath.Join(opts.Dir, "tmp", "b"), model.Invalid},
-		{"around it", filepath.Dir(opts.Dir), model.Invalid},
-		{"a file", file, model.Internal},
+		{"nowhere", "", errs.Invalid},
+		{"the data directory", opts.Dir, errs.Invalid},
+		{"inside it", filepath.Join(opts.Dir, "tmp", "b"), errs.Invalid},
+		{"around it", filepath.Dir(opts.Dir), errs.Invalid},
+		{"a file", file, errs.Internal},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -277,7 +278,7 @@ func TestBackupRefusals(t *testing.T) {
 	t.Run("another is being made", func(t *testing.T) {
 		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {
 			_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "c"), func(vault.BackupProgress) {})
-			kind(t, "a second", err, model.Locked)
+			kind(t, "a second", err, errs.Locked)
 		})
 		if err != nil {
 			t.Error(err)
@@ -286,7 +287,7 @@ func TestBackupRefusals(t *testing.T) {
 	t.Run("no room", func(t *testing.T) {
 		v.Reserve(1 << 60)
 		_, err := v.Backups.Create(t.Context(), clerk, filepath.Join(t.TempDir(), "b"), func(vault.BackupProgress) {})
-		kind(t, "no room", err, model.Full)
+		kind(t, "no room", err, errs.InsufficientStorage)
 		v.Reserve(0)
 	})
 }
@@ -299,7 +300,7 @@ func TestBackupOfAnotherVault(t *testing.T) {
 	taken(t, first, to)
 	second, _ := opened(t, func(o *vault.Options) { o.Chance = bytes.NewReader(bytes.Repeat([]byte{7}, 1<<16)) })
 	_, err := second.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
-	kind(t, "another vault's", err, model.Conflict)
+	kind(t, "another vault's", err, errs.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "another vault") {
 		t.Errorf("%v", err)
 	}
@@ -516,6 +517,6 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 func TestBackupErrorKind(t *testing.T) {
 	t.Parallel()
 	for range 50 {
-		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrFull)), model.Full)
+		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrFull)), errs.InsufficientStorage)
 	}
 }

@@ -3,7 +3,7 @@ package vault
 import (
 	"maps"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // holds notes which archive a directory holds.
@@ -33,7 +33,7 @@ func (b *Backups) Anew(to string) error {
 	}
 	b.note(func(s *BackupState) { delete(s.Archives, to) })
 	if id, err := b.expected(to); err != nil || id != "" {
-		return &model.Error{Kind: model.Conflict, Message: "Which backups were there could not be forgotten: see the log.", Err: err}
+		return &errs.Error{Kind: errs.Conflict, Message: "Which backups were there could not be forgotten: see the log.", Err: err}
 	}
 	return nil
 }

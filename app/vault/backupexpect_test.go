@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deedkeep/app/blobstore"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -25,7 +25,7 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 		t.Helper()
 		before := under(t, to, ".")
 		_, err := v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
-		kind(t, what, err, model.Conflict)
+		kind(t, what, err, errs.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "mounted") || !strings.Contains(err.Error(), "--new") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -80,7 +80,7 @@ func TestABackupLeavesRoomForUploads(t *testing.T) {
 	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {
 		v.Reserve(reserve)
 		_, err = v.Backups.Create(t.Context(), clerk, to, func(vault.BackupProgress) {})
-		kind(t, "no room for the copy", err, model.Full)
+		kind(t, "no room for the copy", err, errs.InsufficientStorage)
 		if err == nil || !strings.Contains(err.Error(), "first copies") || !strings.Contains(err.Error(), "disk.reserve") {
 			t.Errorf("%v", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -40,7 +41,7 @@ func (b *Backups) Place(ctx context.Context, actor model.Actor, most int) (p Bac
 		return p, nil
 	}
 	a, err := b.open(set.To)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		return p, nil // nothing was made there yet
 	}
 	if err != nil {
@@ -98,7 +99,7 @@ func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot s
 	if names, err := a.Snapshots(); err != nil {
 		return err
 	} else if snapshot != "" && !slices.Contains(names, snapshot) {
-		return model.Absent("snapshot", snapshot)
+		return errs.RecordNotFound("snapshot", snapshot)
 	}
 	return b.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (archive.Report, error) {
 		found, err := a.Verify(ctx, snapshot, report)

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -180,7 +181,7 @@ func (b *Backups) turn(ctx context.Context) {
 	}
 	made, err := b.Create(ctx, model.System(), "", func(BackupProgress) {})
 	if err != nil {
-		if ctx.Err() == nil && model.KindOf(err) != model.Locked {
+		if ctx.Err() == nil && errs.KindOf(err) != errs.Locked {
 			b.v.log.Error("backup", "error", err)
 		}
 		return

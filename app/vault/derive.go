@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
@@ -224,7 +225,7 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 	if err != nil || used {
 		return err
 	}
-	return errors.Join(model.Absent("document", digest), v.derived.Drop(digest))
+	return errors.Join(errs.RecordNotFound("document", digest), v.derived.Drop(digest))
 }
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
@@ -260,7 +261,7 @@ func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name 
 	err = f.made(ctx, actor, file, name, page, width)
 	switch {
 	case sandbox.Final(err):
-		return nil, &model.Error{Kind: model.NotFound, Message: "There is no picture of this page.", Err: err}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: "There is no picture of this page.", Err: err}
 	case err != nil:
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func (f *Files) Text(ctx context.Context, actor model.Actor, id uint64, fn func(
 	err = f.v.deriveText(ctx, file, actor.Record(), sandbox.View)
 	switch {
 	case sandbox.Final(err):
-		return &model.Error{Kind: model.NotFound, Message: "There is no text of this document.", Err: err}
+		return &errs.Error{Kind: errs.NotFound, Message: "There is no text of this document.", Err: err}
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}

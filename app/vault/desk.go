@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -72,7 +73,7 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 	d := Desk{Today: today}
 	day, err := time.Parse(time.DateOnly, today)
 	if err != nil {
-		return d, model.Refusal("today", "The day must be a date, like 2026-05-29.")
+		return d, errs.InvalidField("today", "The day must be a date, like 2026-05-29.")
 	}
 	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
 	d.DueTo = date(DueDays)

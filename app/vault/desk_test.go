@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -44,7 +45,7 @@ func TestDeskOfANewVault(t *testing.T) {
 		t.Errorf("abstracts %v", d.Abstracts)
 	}
 	_, err := v.Desk(t.Context(), "May 29")
-	kind(t, "no day", err, model.Invalid)
+	kind(t, "no day", err, errs.Invalid)
 }
 
 func TestDeskWork(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -91,20 +92,20 @@ func TestDiskFails(t *testing.T) {
 		name     string
 		step     string
 		err      error
-		want     model.Kind
+		want     errs.Kind
 		readOnly bool
 	}{
-		{"create", "create", syscall.EIO, model.Internal, false},
-		{"write", "write", syscall.EIO, model.Internal, false},
-		{"sync", "sync", syscall.EIO, model.Closing, true},
-		{"rename", "rename", syscall.EIO, model.Internal, false},
-		{"sync of a folder", "syncdir", syscall.EIO, model.Closing, true},
-		{"opening a folder for its sync", "syncdir", &fs.PathError{Op: "open", Path: "blobs/10", Err: syscall.EMFILE}, model.Internal, false},
-		{"sync of an open folder", "syncdir", &fs.PathError{Op: "sync", Path: "blobs/10", Err: syscall.EIO}, model.Closing, true},
-		{"full at create", "create", syscall.ENOSPC, model.Full, false},
-		{"full at write", "write", syscall.ENOSPC, model.Full, false},
-		{"full at sync", "sync", syscall.ENOSPC, model.Full, false},
-		{"full at rename", "rename", syscall.ENOSPC, model.Full, false},
+		{"create", "create", syscall.EIO, errs.Internal, false},
+		{"write", "write", syscall.EIO, errs.Internal, false},
+		{"sync", "sync", syscall.EIO, errs.Unavailable, true},
+		{"rename", "rename", syscall.EIO, errs.Internal, false},
+		{"sync of a folder", "syncdir", syscall.EIO, errs.Unavailable, true},
+		{"opening a folder for its sync", "syncdir", &fs.PathError{Op: "open", Path: "blobs/10", Err: syscall.EMFILE}, errs.Internal, false},
+		{"sync of an open folder", "syncdir", &fs.PathError{Op: "sync", Path: "blobs/10", Err: syscall.EIO}, errs.Unavailable, true},
+		{"full at create", "create", syscall.ENOSPC, errs.InsufficientStorage, false},
+		{"full at write", "write", syscall.ENOSPC, errs.InsufficientStorage, false},
+		{"full at sync", "sync", syscall.ENOSPC, errs.InsufficientStorage, false},
+		{"full at rename", "rename", syscall.ENOSPC, errs.InsufficientStorage, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,18 +157,18 @@ func TestDiskFails(t *testing.T) {
 // on reading.
 func refusesWrites(t *testing.T, v *vault.Vault, dir string) {
 	t.Helper()
-	kind(t, "ready", v.Ready(t.Context()), model.Closing)
+	kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 	_, err := v.Files.NewTray(t.Context())
-	kind(t, "tray", err, model.Closing)
+	kind(t, "tray", err, errs.Unavailable)
 	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
-	kind(t, "order", err, model.Closing)
+	kind(t, "order", err, errs.Unavailable)
 	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x"})
-	kind(t, "key", err, model.Closing)
+	kind(t, "key", err, errs.Unavailable)
 	if _, err := v.Keys.List(t.Context()); err != nil {
 		t.Errorf("list keys: %v", err)
 	}
 	path := orphan(t, dir, []byte("of a commit that nobody knows the end of"))
-	kind(t, "sweep", v.Sweep(t.Context()), model.Closing)
+	kind(t, "sweep", v.Sweep(t.Context()), errs.Unavailable)
 	if paths := under(t, dir, filepath.Join("blobs", filepath.Base(filepath.Dir(path)))); len(paths) == 0 {
 		t.Error("a read-only vault swept")
 	}
@@ -189,15 +190,15 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	opts.Settings.DiskReserve = math.MaxUint64
 	v = vaulttest.Open(t, opts)
 
-	kind(t, "ready", v.Ready(t.Context()), model.Full)
+	kind(t, "ready", v.Ready(t.Context()), errs.InsufficientStorage)
 	_, err = v.Files.NewTray(t.Context())
-	kind(t, "tray", err, model.Full)
+	kind(t, "tray", err, errs.InsufficientStorage)
 	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
-	kind(t, "order", err, model.Full)
+	kind(t, "order", err, errs.InsufficientStorage)
 	_, err = v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("x")}, vault.Keep[model.Folder]{})
-	kind(t, "folder", err, model.Full)
+	kind(t, "folder", err, errs.InsufficientStorage)
 	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x"})
-	kind(t, "key", err, model.Full)
+	kind(t, "key", err, errs.InsufficientStorage)
 
 	v.Start(time.Hour)
 	eventually(t, "the end of the processing", func() bool { return status(t, v).Queue == 0 })
@@ -219,7 +220,7 @@ func TestDiskBelowTheReserve(t *testing.T) {
 	if s.DiskReserve != math.MaxUint64 || s.ReadOnly || s.DiskFree == 0 {
 		t.Errorf("%+v", s)
 	}
-	kind(t, "status", s.Denied, model.Full)
+	kind(t, "status", s.Denied, errs.InsufficientStorage)
 }
 
 // A request of many documents outlasts the room there was when it began.
@@ -228,9 +229,9 @@ func TestDiskReachesTheReserveInARequest(t *testing.T) {
 	v, opts := opened(t, nil)
 	tr := tray(t, v, doc{"first.txt", text(9)})
 	v.Reserve(math.MaxUint64)
-	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), model.Full)
+	kind(t, "second document", tr.Add("second.txt", strings.NewReader("x")), errs.InsufficientStorage)
 	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "commit", err, model.Full)
+	kind(t, "commit", err, errs.InsufficientStorage)
 	tr.Discard()
 	if s := status(t, v); s.Files != 0 || len(under(t, opts.Dir, "tmp")) != 0 {
 		t.Errorf("%+v", s)
@@ -249,8 +250,8 @@ func TestBackgroundWorkWhileNothingIsWritten(t *testing.T) {
 		told bool
 	}{
 		{"nothing came of it", nil, false},
-		{"a full disk", fmt.Errorf("purge: %w", &model.Error{Kind: model.Full, Message: "The disk is full."}), false},
-		{"indexes are being made anew", &model.Error{Kind: model.Closing, Message: "Try again soon."}, false},
+		{"a full disk", fmt.Errorf("purge: %w", &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}), false},
+		{"indexes are being made anew", &errs.Error{Kind: errs.Unavailable, Message: "Try again soon."}, false},
 		{"anything else", errors.New("broken"), true},
 	} {
 		log.Reset()
@@ -281,9 +282,9 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		done(t, v.Sound(t.Context()))
 		_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v, pdf("a.pdf", "a")), vault.Keep[vault.Filed]{})
-		kind(t, "upload", err, model.Internal)
+		kind(t, "upload", err, errs.Internal)
 	}
-	kind(t, "after 3 errors", v.Sound(t.Context()), model.Closing)
+	kind(t, "after 3 errors", v.Sound(t.Context()), errs.Unavailable)
 	bad.Store(false)
 	upload(t, v, pdf("a.pdf", "a"))
 	done(t, v.Sound(t.Context()))

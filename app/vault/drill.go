@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // Drilled is what a drill came to. Problem is a sentence, "" where the backup would
@@ -47,7 +47,7 @@ func Drill(ctx context.Context, scratch string, opts RestoreOptions) (d Drilled,
 		return d, nil
 	case ctx.Err() != nil:
 		return d, ctx.Err()
-	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), model.KindOf(err) == model.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
+	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
 		d.Problem = sentenceOf(err)
 		return d, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -21,9 +22,9 @@ const recoveryCodes = 10
 type FactorOffer struct{ Secret, Address string }
 
 var (
-	errNotBegun = &model.Error{Kind: model.Conflict, Message: "Begin to set up the second factor first."}
-	errNoFactor = &model.Error{Kind: model.Conflict, Message: "No second factor is set up."}
-	errRequired = &model.Error{Kind: model.Conflict, Message: "A second factor is required here; set up another one in its place."}
+	errNotBegun = &errs.Error{Kind: errs.Conflict, Message: "Begin to set up the second factor first."}
+	errNoFactor = &errs.Error{Kind: errs.Conflict, Message: "No second factor is set up."}
+	errRequired = &errs.Error{Kind: errs.Conflict, Message: "A second factor is required here; set up another one in its place."}
 )
 
 // FactorRequired reports whether the settings want a second factor of everybody.
@@ -72,7 +73,7 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 		}
 		var ok bool
 		if step, ok = secret.CheckTOTP(plain, code, u.v.now(), 0); !ok {
-			return model.Refusal("code", "This code is wrong. Is the clock of the device right?")
+			return errs.InvalidField("code", "This code is wrong. Is the clock of the device right?")
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {

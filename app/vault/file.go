@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -38,7 +39,7 @@ func fileOf(abstract uint64) noun[model.File] {
 		}
 		file, err := t.File(id)
 		if err == nil && file.AbstractID != abstract {
-			err = model.Absent(fmt.Sprintf("file of abstract %d", abstract), id)
+			err = errs.RecordNotFound(fmt.Sprintf("file of abstract %d", abstract), id)
 		}
 		return file, err
 	}
@@ -151,12 +152,12 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep 
 		}
 		abstract, err := t.AnyAbstract(in.AbstractID)
 		switch {
-		case model.KindOf(err) == model.NotFound:
+		case errs.KindOf(err) == errs.NotFound:
 			return nil
 		case err == nil && abstract.Trashed != nil:
-			return &model.Error{Kind: model.Conflict, Message: "Its abstract is in the trash; restore that first."}
+			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash; restore that first."}
 		case err == nil && len(abstract.Files) >= f.v.mostPerAbstract():
-			return &model.Error{Kind: model.Conflict, Message: inspect.FullAbstract + "."}
+			return &errs.Error{Kind: errs.Conflict, Message: inspect.FullAbstract + "."}
 		}
 		return err
 	}, restoreFile)
@@ -171,7 +172,7 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 	if out.AbstractID != 0 {
 		abstract, err := t.Abstract(out.AbstractID)
 		switch {
-		case model.KindOf(err) == model.NotFound:
+		case errs.KindOf(err) == errs.NotFound:
 			// The retention that covered it in the trash covers it still.
 			out.AbstractID, out.Retained = 0, fromAbstract(in)
 		case err != nil:

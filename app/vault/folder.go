@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -129,7 +130,7 @@ func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []mo
 				continue
 			}
 			if !fitsDepth(t, last, len(names)-i) {
-				return last, nil, model.Refusal("path", model.FolderTooDeep)
+				return last, nil, errs.InvalidField("path", model.FolderTooDeep)
 			}
 		}
 		missing = append(missing, wanted)
@@ -256,7 +257,7 @@ func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, matc
 			return err
 		}
 		if t.FolderInUse(id) {
-			return &model.Error{Kind: model.Conflict, Message: "The folder is not empty."}
+			return &errs.Error{Kind: errs.Conflict, Message: "The folder is not empty."}
 		}
 		return nil
 	}, func(t *store.Tx) error {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -30,7 +31,7 @@ func TestFolderCreate(t *testing.T) {
 	for _, tt := range tests {
 		made, err := v.Folders.Create(t.Context(), clerk, tt.draft, vault.Keep[model.Folder]{})
 		if tt.refuse {
-			kind(t, tt.name, err, model.Invalid)
+			kind(t, tt.name, err, errs.Invalid)
 		} else if err != nil || made.ID == 0 {
 			t.Errorf("%s: %+v, %v", tt.name, made, err)
 		}
@@ -89,15 +90,15 @@ func TestFolderDepth(t *testing.T) {
 		at = one.ID
 	}
 	_, err := v.Folders.Create(t.Context(), clerk, model.FolderDraft{Name: model.Given("x"), ParentID: id(at)}, vault.Keep[model.Folder]{})
-	kind(t, "made", err, model.Invalid)
+	kind(t, "made", err, errs.Invalid)
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, at, 0, "x", false)
-	kind(t, "ensured", err, model.Invalid)
+	kind(t, "ensured", err, errs.Invalid)
 	low, err := v.Folders.Get(t.Context(), at)
 	done(t, err)
 	top := folder(t, v, "top", 0)
 	inner := folder(t, v, "inner", top.ID)
 	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, model.FolderPatch{ParentID: model.Send(id(low.ParentID))}, vault.Match{})
-	kind(t, "moved with another in it", err, model.Invalid)
+	kind(t, "moved with another in it", err, errs.Invalid)
 	_, err = v.Folders.Patch(t.Context(), clerk, inner.ID, model.FolderPatch{ParentID: model.Send(id(low.ParentID))}, vault.Match{})
 	done(t, err)
 }

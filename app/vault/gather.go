@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -51,8 +52,8 @@ func (v *Vault) goesOn(ctx context.Context, what string, err error) bool {
 // takesNoWrites is the error of a vault that is full or read-only, for now or until a
 // restart: what is gathered is then all that is lost.
 func takesNoWrites(err error) bool {
-	kind := model.KindOf(err)
-	return kind == model.Closing || kind == model.Full
+	kind := errs.KindOf(err)
+	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }
 
 // flush writes what was gathered; what could not be written is kept for the next.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -117,10 +118,10 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 // kind fails the test unless err is of the kind.
-func kind(t *testing.T, what string, err error, want model.Kind) {
+func kind(t *testing.T, what string, err error, want errs.Kind) {
 	t.Helper()
-	if err == nil || model.KindOf(err) != want {
-		t.Errorf("%s: %v (kind %d), want kind %d", what, err, model.KindOf(err), want)
+	if err == nil || errs.KindOf(err) != want {
+		t.Errorf("%s: %v (kind %d), want kind %d", what, err, errs.KindOf(err), want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -57,7 +58,7 @@ func (f *Files) There(ctx context.Context, place Place, digest string) (file mod
 func (p Place) there(t *store.Tx, digest string) (model.File, bool, error) {
 	sum, err := blobstore.ParseDigest(digest)
 	if err != nil {
-		return model.File{}, false, model.Refusal("sha256", "The sha256 field must be 64 hexadecimal digits.")
+		return model.File{}, false, errs.InvalidField("sha256", "The sha256 field must be 64 hexadecimal digits.")
 	}
 	return t.FileWithDigest(sum, p.fits)
 }
@@ -82,13 +83,13 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place Place, dige
 		return Imported{Refusal: filing.failures[0].Reason}, nil
 	}
 	if len(filing.good) != 1 || filing.good[0].staged.Digest().String() != digest {
-		err = &model.Error{Kind: model.Conflict, Message: "The document changed while it was read."}
+		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was read."}
 		return Imported{}, err
 	}
 	var done Imported
 	err = f.v.write(ctx, actor, func(t *store.Tx) (err error) {
 		if place.Folder != 0 && !t.HasFolder(place.Folder) {
-			return model.Absent("folder", place.Folder)
+			return errs.RecordNotFound("folder", place.Folder)
 		}
 		done.File, done.There, err = place.there(t, digest)
 		return err
@@ -124,7 +125,7 @@ func (f *Files) Judge(tray *Tray) (refusal string, err error) {
 // have, a folder that would be too deep, or a parent that is gone.
 func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string, dry bool) (folder model.Folder, made bool, err error) {
 	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {
-		return folder, false, model.Refusal("missing", model.FolderTooDeep)
+		return folder, false, errs.InvalidField("missing", model.FolderTooDeep)
 	}
 	draft := model.FolderDraft{Name: model.Given(name)}
 	if parent != 0 {
@@ -142,7 +143,7 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 		}
 		if !found {
 			if !fitsDepth(t, parent, missing+1) {
-				return model.Refusal("parent_id", model.FolderTooDeep)
+				return errs.InvalidField("parent_id", model.FolderTooDeep)
 			}
 			folder, made = wanted, true
 			return nil

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
@@ -111,11 +112,11 @@ func TestImportRefuses(t *testing.T) {
 	}
 	deed := pdf("Deed.pdf", "1")
 	_, err := v.Files.Import(t.Context(), clerk, vault.Place{Name: deed.name}, sum([]byte("others")), tray(t, v, deed))
-	kind(t, "other bytes than were read", err, model.Conflict)
+	kind(t, "other bytes than were read", err, errs.Conflict)
 	_, err = v.Files.Import(t.Context(), clerk, vault.Place{Folder: 99, Name: deed.name}, sum(deed.body), tray(t, v, deed))
-	kind(t, "no such folder", err, model.NotFound)
+	kind(t, "no such folder", err, errs.NotFound)
 	_, _, err = v.Files.There(t.Context(), vault.Place{}, "zz")
-	kind(t, "no digest", err, model.Invalid)
+	kind(t, "no digest", err, errs.Invalid)
 	for name, want := range map[string]string{"a.pdf": "", "a.exe": inspect.NotSupported, "a": inspect.NotSupported} {
 		if got := v.Files.Foresee(name, 1); got != want {
 			t.Errorf("%s: %q", name, got)
@@ -161,7 +162,7 @@ func TestEnsure(t *testing.T) {
 		}
 	}
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, 99, 0, "x", false)
-	kind(t, "below none", err, model.Invalid)
+	kind(t, "below none", err, errs.Invalid)
 	_, _, err = v.Folders.Ensure(t.Context(), clerk, 0, 0, " ", false)
-	kind(t, "no name", err, model.Invalid)
+	kind(t, "no name", err, errs.Invalid)
 }

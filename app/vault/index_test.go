@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
@@ -396,7 +397,7 @@ func TestAFullDiskStopsTheIndex(t *testing.T) {
 	indexes(t, v)
 	order(t, v, "A-1", "", "", elm("", ""))
 	v.Reserve(1 << 62)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); model.KindOf(err) != model.Full {
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.InsufficientStorage {
 		t.Errorf("said %v", err)
 	}
 	if _, err := asked(t, v, "A-1"); err != nil {
@@ -436,8 +437,8 @@ func TestEverySearchIsCounted(t *testing.T) {
 	list("elm", nil)
 	list(" ", nil)
 	list("elm", query.ErrDeadline)
-	list("elm", &model.Error{Kind: model.Closing, Err: search.ErrMany})
-	list("elm", &model.Error{Kind: model.Closing})
+	list("elm", &errs.Error{Kind: errs.Unavailable, Err: search.ErrMany})
+	list("elm", &errs.Error{Kind: errs.Unavailable})
 	n, err := v.Numbers(t.Context())
 	if err != nil || n.SearchSeconds.Count != 2 {
 		t.Errorf("%d were answered, %v", n.SearchSeconds.Count, err)
@@ -554,7 +555,7 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	order(t, v, "KX100", "", "", elm("", ""))
 	v.Start(time.Hour)
-	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); model.KindOf(err) != model.Closing || !strings.Contains(err.Error(), "must be a folder") {
+	if _, err := v.AwaitIndex(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "must be a folder") {
 		t.Errorf("said %v", err)
 	}
 	if s, err := v.SearchState(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failed, path) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -248,9 +249,9 @@ func (t *Tray) judged() (*filing, error) {
 	for _, it := range t.items {
 		switch {
 		case errors.Is(it.err, sandbox.ErrBusy):
-			return nil, &model.Error{Kind: model.Closing, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
+			return nil, &errs.Error{Kind: errs.Unavailable, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
 		case errors.Is(it.err, sandbox.ErrKilled):
-			return nil, &model.Error{Kind: model.Closing, Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: it.err}
+			return nil, &errs.Error{Kind: errs.Unavailable, Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: it.err}
 		case it.err != nil:
 			return nil, it.err
 		case it.refusal != "":
@@ -311,7 +312,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, pl
 func (v *Vault) disk(err error) error {
 	switch {
 	case errors.Is(err, blobstore.ErrFull):
-		return &model.Error{Kind: model.Full, Message: "The disk is full.", Err: err}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full.", Err: err}
 	case errors.Is(err, blobstore.ErrSync):
 		v.store.Fail(err)
 		return readOnly(err)

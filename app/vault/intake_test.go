@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -136,14 +137,14 @@ func TestFullAbstract(t *testing.T) {
 		t.Error("nothing was attached, and the abstract is another")
 	}
 	gone := made.Files[1].ID
-	kind(t, "stale", v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{Given: true, Versions: []uint64{99}}), model.Stale)
+	kind(t, "stale", v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{Given: true, Versions: []uint64{99}}), errs.PreconditionFailed)
 	if err := v.Abstracts.Detach(t.Context(), clerk, 1, gone, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	filed, err = attach(name(7), name(8))
 	reasons(filed, err, "8.txt: "+inspect.FullAbstract)
 	_, err = v.Files.Restore(t.Context(), clerk, gone, vault.Keep[model.File]{})
-	kind(t, "restore into a full one", err, model.Conflict)
+	kind(t, "restore into a full one", err, errs.Conflict)
 }
 
 func TestIntakeNoneGood(t *testing.T) {
@@ -155,7 +156,7 @@ func TestIntakeNoneGood(t *testing.T) {
 		t.Errorf("%+v, %v", filed, err)
 	}
 	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{}, tray(t, v), vault.Keep[vault.Filed]{})
-	kind(t, "no file at all", err, model.Invalid)
+	kind(t, "no file at all", err, errs.Invalid)
 	nothingStays(t, opts.Dir)
 }
 
@@ -164,9 +165,9 @@ func TestIntakeUploadRefused(t *testing.T) {
 	v, opts := opened(t, nil)
 	tr := tray(t, v, pdf("Deed.pdf", "a"))
 	_, err := v.Files.Upload(t.Context(), clerk, model.UploadDraft{FolderID: id(99)}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "unknown folder", err, model.Invalid)
+	kind(t, "unknown folder", err, errs.Invalid)
 	_, err = v.Files.Upload(t.Context(), clerk, model.UploadDraft{NotFile: true}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "not a file", err, model.Invalid)
+	kind(t, "not a file", err, errs.Invalid)
 	tr.Discard()
 	tr.Discard()
 	nothingStays(t, opts.Dir)
@@ -251,10 +252,10 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		err  error
-		want model.Kind
+		want errs.Kind
 	}{
-		"no child":        {errors.New("no child"), model.Internal},
-		"killed children": {fmt.Errorf("start: %w", sandbox.ErrKilled), model.Closing},
+		"no child":        {errors.New("no child"), errs.Internal},
+		"killed children": {fmt.Errorf("start: %w", sandbox.ErrKilled), errs.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -268,7 +269,7 @@ func TestIntakeInspectorBreaks(t *testing.T) {
 			})
 			tr := tray(t, v, pdf("Deed.pdf", "a"), doc{"x.png", text(3)})
 			_, err := v.Abstracts.Create(t.Context(), clerk, model.AbstractDraft{}, tr, vault.Keep[vault.Filed]{})
-			if !errors.Is(err, row.err) || model.KindOf(err) != row.want {
+			if !errors.Is(err, row.err) || errs.KindOf(err) != row.want {
 				t.Errorf("got %v, want kind %d", err, row.want)
 			}
 			tr.Discard()

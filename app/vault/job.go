@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -41,7 +42,7 @@ func (j *jobs) close() {
 	j.running.Wait()
 }
 
-var errClosing = &model.Error{Kind: model.Closing, Message: "The vault is closing."}
+var errClosing = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 
 // Progress is how far a piece of long work has come, and what the last one came to.
 // Done and Total are in the unit of the work, 0 while that is not known.
@@ -66,7 +67,7 @@ func (j *job[T]) begin(actor model.Actor, work func(ctx context.Context, report 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.at.Running {
-		return &model.Error{Kind: model.Locked, Message: "This is going on already."}
+		return &errs.Error{Kind: errs.Locked, Message: "This is going on already."}
 	}
 	err := j.v.jobs.begin(func(ctx context.Context) {
 		result, err := work(ctx, j.report)

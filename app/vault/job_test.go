@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -44,7 +45,7 @@ func TestBeginBackup(t *testing.T) {
 		done <- err
 	}()
 	<-held
-	if err := v.Backups.Begin(t.Context(), clerk); model.KindOf(err) != model.Locked {
+	if err := v.Backups.Begin(t.Context(), clerk); errs.KindOf(err) != errs.Locked {
 		t.Errorf("a second one: %v", err)
 	}
 	if at := v.Backups.Running(); !at.Running || at.By.Kind != "operator" {
@@ -66,7 +67,7 @@ func TestBeginBackup(t *testing.T) {
 	if err != nil || len(place.Snapshots) != 1 || place.More != 1 || place.Encrypted || place.Snapshots[0].Problem != "" {
 		t.Errorf("%+v, %v", place, err)
 	}
-	if err := v.Backups.BeginVerify(t.Context(), clerk, "20000101T000000Z"); model.KindOf(err) != model.NotFound {
+	if err := v.Backups.BeginVerify(t.Context(), clerk, "20000101T000000Z"); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("a snapshot that is not there: %v", err)
 	}
 	if err := v.Backups.BeginVerify(t.Context(), clerk, ""); err != nil {
@@ -125,29 +126,29 @@ func TestTemplateEdit(t *testing.T) {
 	for _, c := range []struct {
 		name, mark string
 		dry        bool
-		kind       model.Kind
-	}{{"Tried", seen.Mark(), true, -1}, {"First", seen.Mark(), false, -1}, {"Second", seen.Mark(), false, model.Stale}, {"Second", "", false, model.Stale}} {
-		if err := edit(c.name, c.mark, c.dry); c.kind == -1 && err != nil || c.kind != -1 && model.KindOf(err) != c.kind {
+		kind       errs.Kind
+	}{{"Tried", seen.Mark(), true, -1}, {"First", seen.Mark(), false, -1}, {"Second", seen.Mark(), false, errs.PreconditionFailed}, {"Second", "", false, errs.PreconditionFailed}} {
+		if err := edit(c.name, c.mark, c.dry); c.kind == -1 && err != nil || c.kind != -1 && errs.KindOf(err) != c.kind {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	if now, _ := v.Templates.Get(t.Context(), 1); now.Name != "First" {
 		t.Errorf("%+v", now)
 	}
-	if _, err := v.Templates.Edit(t.Context(), clerk, model.TemplateDraft{ID: 77, Name: "x"}, "", false); model.KindOf(err) != model.NotFound {
+	if _, err := v.Templates.Edit(t.Context(), clerk, model.TemplateDraft{ID: 77, Name: "x"}, "", false); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("one that is not there: %v", err)
 	}
-	if _, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "first"}); model.KindOf(err) != model.Invalid {
+	if _, err := v.Templates.Create(t.Context(), clerk, model.TemplateDraft{Name: "first"}); errs.KindOf(err) != errs.Invalid {
 		t.Errorf("a name that is taken: %v", err)
 	}
 	if n, err := v.Templates.Abstracts(t.Context(), 1); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 	fields, _ := v.Orders.Fields(t.Context())
-	if _, err := v.Orders.EditFields(t.Context(), clerk, fields[:1], "0000", false); model.KindOf(err) != model.Stale {
+	if _, err := v.Orders.EditFields(t.Context(), clerk, fields[:1], "0000", false); errs.KindOf(err) != errs.PreconditionFailed {
 		t.Error(err)
 	}
-	if _, err := v.Orders.EditStatuses(t.Context(), clerk, []string{"x"}, "0000", false); model.KindOf(err) != model.Stale {
+	if _, err := v.Orders.EditStatuses(t.Context(), clerk, []string{"x"}, "0000", false); errs.KindOf(err) != errs.PreconditionFailed {
 		t.Error(err)
 	}
 }

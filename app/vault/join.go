@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -32,8 +33,8 @@ func (f *firstLink) is(hash string, now time.Time) bool {
 }
 
 var (
-	errLink      = &model.Error{Kind: model.NotFound, Message: "This link does not work, or not any more."}
-	errHasAdmins = &model.Error{Kind: model.Conflict, Message: "There is an administrator already."}
+	errLink      = &errs.Error{Kind: errs.NotFound, Message: "This link does not work, or not any more."}
+	errHasAdmins = &errs.Error{Kind: errs.Conflict, Message: "There is an administrator already."}
 )
 
 // FirstLink gives the token of a one-time link under which the first administrator

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -16,7 +17,7 @@ import (
 // Keys are the verbs on API keys.
 type Keys struct{ v *Vault }
 
-var errUnauthenticated = &model.Error{Kind: model.Unauthenticated, Message: "Unauthenticated."}
+var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
 
 // Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
 // The record is read each time, so that a revoked key is refused at once.
@@ -133,7 +134,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 			return err
 		}
 		if !old.Live(k.v.now()) {
-			return &model.Error{Kind: model.Conflict, Message: "The key has ended already; create a new one."}
+			return &errs.Error{Kind: errs.Conflict, Message: "The key has ended already; create a new one."}
 		}
 		return nil
 	}, func(t *store.Tx) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -39,7 +40,7 @@ func opens(t *testing.T, v *vault.Vault, text string, want bool) {
 		t.Errorf("%+v, %v", actor, err)
 	}
 	if !want {
-		kind(t, "ended key", err, model.Unauthenticated)
+		kind(t, "ended key", err, errs.Unauthenticated)
 	}
 }
 
@@ -68,9 +69,9 @@ func TestKeyLife(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	_, err = v.Keys.Revoke(t.Context(), clerk, 99)
-	kind(t, "unknown key", err, model.NotFound)
+	kind(t, "unknown key", err, errs.NotFound)
 	_, _, err = v.Keys.Create(t.Context(), clerk, model.KeyDraft{Name: "x", Abilities: []string{"root"}})
-	kind(t, "unknown ability", err, model.Invalid)
+	kind(t, "unknown ability", err, errs.Invalid)
 }
 
 func TestKeyRevokedLaterStaysAsItWas(t *testing.T) {
@@ -113,7 +114,7 @@ func TestKeyRotate(t *testing.T) {
 	opens(t, v, text, false)
 	opens(t, v, next, true)
 	_, _, err = v.Keys.Rotate(t.Context(), clerk, key.ID, 0)
-	kind(t, "ended key", err, model.Conflict)
+	kind(t, "ended key", err, errs.Conflict)
 	last, _, err := v.Keys.Rotate(t.Context(), clerk, fresh.ID, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestKeyRotate(t *testing.T) {
 	opens(t, v, next, false)
 	opens(t, v, last, true)
 	_, _, err = v.Keys.Rotate(t.Context(), clerk, 99, 0)
-	kind(t, "unknown key", err, model.NotFound)
+	kind(t, "unknown key", err, errs.NotFound)
 }
 
 // An overlap never prolongs a life.

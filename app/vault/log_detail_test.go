@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -29,7 +30,7 @@ func TestLogNamesWhatWasMade(t *testing.T) {
 	if err := v.Backups.Pruned(ctx, boss, "/b", []string{"x", "y"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Backups.Pruned(ctx, boss, "/b", nil); model.KindOf(err) != model.Invalid {
+	if err := v.Backups.Pruned(ctx, boss, "/b", nil); errs.KindOf(err) != errs.Invalid {
 		t.Errorf("nothing pruned: %v", err)
 	}
 	want := []string{

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -150,8 +151,8 @@ func (l *losses) hit() bool {
 
 // refused are the losses that hit records, a sentence each, under the field that goes
 // (after templates.NUMBER. where it is a template's).
-func (l *losses) refused() model.Fields {
-	var f model.Fields
+func (l *losses) refused() errs.Fields {
+	var f errs.Fields
 	for i, loss := range l.list {
 		if l.count[i] > 0 {
 			f.Add(loss.Field(), loss.Sentence(l.count[i], l.noun))
@@ -161,9 +162,9 @@ func (l *losses) refused() model.Fields {
 }
 
 // orphans is Conflict with every refusal, nil when there is none.
-func orphans(refused model.Fields) error {
+func orphans(refused errs.Fields) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return &model.Error{Kind: model.Conflict, Message: "Records would lose values.", Fields: refused}
+	return &errs.Error{Kind: errs.Conflict, Message: "Records would lose values.", Fields: refused}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // Match is what a caller expects the record to be before it is changed: If-Match of
@@ -21,6 +21,6 @@ func (m Match) check(version uint64) error {
 	if !m.Given || m.Any || slices.Contains(m.Versions, version) {
 		return nil
 	}
-	return &model.Error{Kind: model.Stale, Message: "The record has changed since it was read; read it again.",
+	return &errs.Error{Kind: errs.PreconditionFailed, Message: "The record has changed since it was read; read it again.",
 		Err: errors.New("If-Match names another version")}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -109,7 +110,7 @@ func restore[T any](ctx context.Context, v *Vault, n noun[T], actor model.Actor,
 			return keep.free(t, v)
 		}
 		if over, err := n.over(v, t, in); over || err != nil {
-			return cmp.Or(err, model.Absent(n.name, id))
+			return cmp.Or(err, errs.RecordNotFound(n.name, id))
 		}
 		if err := keep.free(t, v); err != nil || judge == nil {
 			return err

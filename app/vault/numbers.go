@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
@@ -137,7 +138,7 @@ func (c *counts) processing(again, gone bool, failure string) {
 }
 
 func (c *counts) search(took time.Duration, found bool, err error) {
-	switch kind := model.KindOf(err); {
+	switch kind := errs.KindOf(err); {
 	case err == nil:
 		c.searchSeconds.Note(took.Seconds())
 		if found {
@@ -151,9 +152,9 @@ func (c *counts) search(took time.Duration, found bool, err error) {
 		c.searches.add(searchLate)
 	case errors.Is(err, search.ErrMany):
 		c.searches.add(searchBusy)
-	case kind == model.Closing:
+	case kind == errs.Unavailable:
 		c.searches.add(searchNoIndex)
-	case kind == model.Invalid:
+	case kind == errs.Invalid:
 		c.searches.add(searchRefused)
 	default:
 		c.searches.add(searchTrouble)

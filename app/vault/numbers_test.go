@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -34,7 +35,7 @@ func TestNumbersOfDocuments(t *testing.T) {
 	// What is refused as a whole files nothing.
 	draft := model.AbstractDraft{TemplateID: model.Number{Present: true, Valid: true, Value: 99}}
 	_, err = v.Abstracts.Create(t.Context(), clerk, draft, tray(t, v, name(4)), vault.Keep[vault.Filed]{})
-	kind(t, "another template", err, model.Invalid)
+	kind(t, "another template", err, errs.Invalid)
 	before := numbers(t, v)
 	if before.Filed != 2 || before.Refused != 2 {
 		t.Errorf("%+v", before)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -123,7 +124,7 @@ type judgedOrder struct {
 	fields   []model.Field
 	statuses []string
 	order    model.Order
-	refused  model.Fields
+	refused  errs.Fields
 }
 
 func (o *Orders) judge(t *store.Tx, draft model.OrderDraft) (j judgedOrder, err error) {
@@ -143,12 +144,12 @@ func (o *Orders) judge(t *store.Tx, draft model.OrderDraft) (j judgedOrder, err 
 
 // unique adds the refusal of a number that another live order has, before all
 // others, where the settings want none twice.
-func (o *Orders) unique(t *store.Tx, number string, refused model.Fields) model.Fields {
+func (o *Orders) unique(t *store.Tx, number string, refused errs.Fields) errs.Fields {
 	if !o.v.set.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
 		return refused
 	}
-	taken := model.FieldError{Field: "order_number", Sentences: []string{model.Taken("order_number")}}
-	return append(model.Fields{taken}, refused...)
+	taken := errs.FieldError{Field: "order_number", Sentences: []string{model.Taken("order_number")}}
+	return append(errs.Fields{taken}, refused...)
 }
 
 // check gives the order if the judgement still holds, else judges anew.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -26,7 +27,7 @@ func TestOrderCreate(t *testing.T) {
 		t.Errorf("%v, %v", fields, err)
 	}
 	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{DueDate: model.Given("2026-02-30")}, vault.Keep[model.Order]{})
-	kind(t, "wrong fields", err, model.Invalid)
+	kind(t, "wrong fields", err, errs.Invalid)
 	if s := status(t, v); s.Orders != 2 {
 		t.Errorf("%d orders", s.Orders)
 	}
@@ -53,7 +54,7 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 						won.Add(1)
 						return
 					}
-					var refused *model.Error
+					var refused *errs.Error
 					if !errors.As(err, &refused) || refused.Message != "The order number has already been taken." || refused.Fields[0].Field != "order_number" {
 						t.Errorf("%v", err)
 					}
@@ -81,7 +82,7 @@ func TestOrderUniqueNumberIsWhole(t *testing.T) {
 		}
 	}
 	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given(long + " "), DueDate: model.Given("x")}, vault.Keep[model.Order]{})
-	var refused *model.Error
+	var refused *errs.Error
 	if !errors.As(err, &refused) || len(refused.Fields) != 2 || refused.Fields[0].Field != "order_number" {
 		t.Errorf("%v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
@@ -86,7 +87,7 @@ func (v *Vault) openVerified(ctx context.Context, file model.File) (*os.File, *b
 	case !isDamage(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	damaged := model.Absent("file", file.ID) // it was purged in the meantime
+	damaged := errs.RecordNotFound("file", file.ID) // it was purged in the meantime
 	failed := v.stillHas(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.damages.of(digest)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -34,7 +35,7 @@ func (u *Users) again(ctx context.Context, actor model.Actor, password string) (
 	case errors.Is(err, secret.ErrBusy):
 		err = &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err == nil && !fits:
-		return user, model.Refusal("current_password", "The current password is wrong.")
+		return user, errs.InvalidField("current_password", "The current password is wrong.")
 	}
 	u.tries.giveBack(now, mine)
 	return user, err
@@ -95,7 +96,7 @@ const weakPassword = "This password is too easy to guess. Choose four or more wo
 
 // judge gives what was refused before as an error, and else refuses a password that is
 // too easy to guess for a user of that name.
-func (u *Users) judge(refused model.Fields, name, password string) error {
+func (u *Users) judge(refused errs.Fields, name, password string) error {
 	if len(refused) == 0 && secret.Weak(password, name, u.v.set.Users.Host) {
 		refused.Add("password", weakPassword)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -117,13 +118,13 @@ func TestAbstractPatch(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, patch, versions(1))
-	kind(t, "the same, stale", err, model.Stale)
+	kind(t, "the same, stale", err, errs.PreconditionFailed)
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Status: sent("x")}, versions(1))
-	kind(t, "wrong and stale", err, model.Stale)
+	kind(t, "wrong and stale", err, errs.PreconditionFailed)
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{Status: sent("x")}, versions(7, 2))
-	kind(t, "an unknown status", err, model.Invalid)
+	kind(t, "an unknown status", err, errs.Invalid)
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 9, patch, versions(1))
-	kind(t, "no abstract", err, model.NotFound)
+	kind(t, "no abstract", err, errs.NotFound)
 }
 
 // A retired template still serves its abstracts.
@@ -147,19 +148,19 @@ func TestTwoClientsPatchTheSame(t *testing.T) {
 	v, _ := opened(t, nil)
 	create(t, v)
 	cities := []string{"Troy", "Albany"}
-	errs := make([]error, 2)
+	results := make([]error, 2)
 	var both sync.WaitGroup
 	for i, city := range cities {
 		both.Go(func() {
-			_, errs[i] = v.Abstracts.Patch(context.Background(), clerk, 1, model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: sent(city)}}, versions(1))
+			_, results[i] = v.Abstracts.Patch(context.Background(), clerk, 1, model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: sent(city)}}, versions(1))
 		})
 	}
 	both.Wait()
-	won := slices.Index(errs, nil)
+	won := slices.Index(results, nil)
 	if won < 0 {
-		t.Fatal(errs)
+		t.Fatal(results)
 	}
-	kind(t, "the other one", errs[1-won], model.Stale)
+	kind(t, "the other one", results[1-won], errs.PreconditionFailed)
 	read, err := v.Abstracts.Get(t.Context(), 1)
 	if err != nil || read.Abstract.City != cities[won] {
 		t.Fatalf("%+v, %v", read.Abstract, err)
@@ -181,7 +182,7 @@ func TestOrderPatch(t *testing.T) {
 	}
 	wantLogged(t, v, `order.changed order:1 order_number:"A-1">"a-1" status:"active">"on_hold" due_date:null>"2026-06-15"`)
 	_, err = v.Orders.Patch(t.Context(), clerk, 1, model.OrderPatch{Number: sent("a-2 ")}, vault.Match{})
-	kind(t, "a number that is taken", err, model.Invalid)
+	kind(t, "a number that is taken", err, errs.Invalid)
 	if err := v.Orders.Trash(t.Context(), clerk, 2, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestOrderPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = v.Orders.Restore(t.Context(), clerk, 2, vault.Keep[model.Order]{})
-	kind(t, "restored with a number that is taken", err, model.Invalid)
+	kind(t, "restored with a number that is taken", err, errs.Invalid)
 	page, err := v.Orders.List(t.Context(), vault.Query{Limit: 9})
 	if err != nil || len(page.Items) != 1 || !reflect.DeepEqual(page.Items[0], after) {
 		t.Errorf("%+v, %v", page, err)
@@ -216,7 +217,7 @@ func TestFilePatch(t *testing.T) {
 		{"of an abstract", of.ID, model.FilePatch{FolderID: model.Send(id(1))}},
 	} {
 		_, err := v.Files.Patch(t.Context(), clerk, row.file, row.patch, vault.Match{})
-		kind(t, row.name, err, model.Invalid)
+		kind(t, row.name, err, errs.Invalid)
 	}
 	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Where: []store.Where{{Column: store.ColumnFolder, Value: "1"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != plain.ID {
@@ -261,7 +262,7 @@ func TestFolderPatch(t *testing.T) {
 	}
 	wantLogged(t, v, fmt.Sprintf(`folder.changed folder:%d name:"Top">"Under" parent_id:null>%d`, top.ID, low.ID))
 	_, err = v.Folders.Patch(t.Context(), clerk, top.ID, model.FolderPatch{Name: sent("Top")}, versions(0))
-	kind(t, "stale", err, model.Stale)
+	kind(t, "stale", err, errs.PreconditionFailed)
 }
 
 func TestFolderRemove(t *testing.T) {
@@ -274,17 +275,17 @@ func TestFolderRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	remove := func(id uint64) error { return v.Folders.Remove(context.Background(), clerk, id, vault.Match{}) }
-	kind(t, "with a folder in it", remove(top.ID), model.Conflict)
-	kind(t, "with a document in it", remove(low.ID), model.Conflict)
+	kind(t, "with a folder in it", remove(top.ID), errs.Conflict)
+	kind(t, "with a document in it", remove(low.ID), errs.Conflict)
 	if err := v.Files.Trash(t.Context(), clerk, filed.Files[0].ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	kind(t, "stale", v.Folders.Remove(t.Context(), clerk, low.ID, versions(7)), model.Stale)
+	kind(t, "stale", v.Folders.Remove(t.Context(), clerk, low.ID, versions(7)), errs.PreconditionFailed)
 	if err := remove(low.ID); err != nil {
 		t.Fatal(err)
 	}
 	wantLogged(t, v, fmt.Sprintf("folder.removed folder:%d", low.ID))
-	kind(t, "removed", remove(low.ID), model.NotFound)
+	kind(t, "removed", remove(low.ID), errs.NotFound)
 	if err := remove(top.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +307,7 @@ func wantRefused(t *testing.T, err error, field string) {
 		}
 		return
 	}
-	kind(t, field, err, model.Invalid)
+	kind(t, field, err, errs.Invalid)
 	if e := refusalOf(err); len(e) == 0 || e[0].Field != field {
 		t.Errorf("refused %v, want %s", e, field)
 	}
@@ -331,8 +332,8 @@ func TestPatchEnforcesRequired(t *testing.T) {
 }
 
 // refusalOf gives the fields that an error refuses.
-func refusalOf(err error) model.Fields {
-	var e *model.Error
+func refusalOf(err error) errs.Fields {
+	var e *errs.Error
 	if errors.As(err, &e) {
 		return e.Fields
 	}

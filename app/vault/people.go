@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/store"
 )
 
@@ -57,5 +57,5 @@ func (u *Users) flush(ctx context.Context) error {
 // passes reports a record that is gone or damaged: it opens nothing, and must not
 // keep the others waiting.
 func passes(err error) bool {
-	return model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged)
+	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -26,15 +27,15 @@ func TestDataDirectoryGone(t *testing.T) {
 				done(t, os.Mkdir(opts.Dir, 0o700))
 			}
 			v.Start(time.Hour)
-			kind(t, "ready", v.Ready(t.Context()), model.Closing)
-			kind(t, "status", status(t, v).Denied, model.Closing)
+			kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
+			kind(t, "status", status(t, v).Denied, errs.Unavailable)
 			_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, vault.Keep[model.Order]{})
-			kind(t, "an order", err, model.Closing)
+			kind(t, "an order", err, errs.Unavailable)
 			_, err = v.Files.NewTray(t.Context())
-			kind(t, "an upload", err, model.Closing)
+			kind(t, "an upload", err, errs.Unavailable)
 			_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 0, bytes.NewReader([]byte("0123456789")))
-			kind(t, "a resumed upload", err, model.Closing)
-			kind(t, "a deletion", v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}), model.Closing)
+			kind(t, "a resumed upload", err, errs.Unavailable)
+			kind(t, "a deletion", v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}), errs.Unavailable)
 			if _, err := v.Files.Page(t.Context(), clerk, file.ID, 1, 600); err == nil {
 				t.Error("a preview was made")
 			}
@@ -64,7 +65,7 @@ func TestAnotherDatabaseInPlace(t *testing.T) {
 	second, err := vault.Open(t.Context(), other)
 	done(t, err)
 	closed(t, second)
-	kind(t, "ready", v.Ready(t.Context()), model.Closing)
+	kind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 	done(t, os.RemoveAll(opts.Dir))
 	done(t, os.Rename(away, opts.Dir))
 	done(t, v.Ready(t.Context()))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -138,12 +139,12 @@ func TestPageIsMadeOnceAndKept(t *testing.T) {
 		return errTrouble
 	})
 	_, err := v.Files.Page(t.Context(), clerk, file.ID, 10, 600)
-	kind(t, "no page", err, model.NotFound)
-	if _, err := v.Files.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || model.KindOf(err) == model.NotFound {
+	kind(t, "no page", err, errs.NotFound)
+	if _, err := v.Files.Page(t.Context(), clerk, file.ID, 9, 600); !errors.Is(err, errTrouble) || errs.KindOf(err) == errs.NotFound {
 		t.Errorf("trouble of ours: %v", err)
 	}
 	_, err = v.Files.Page(t.Context(), clerk, 99, 1, 600)
-	kind(t, "no file", err, model.NotFound)
+	kind(t, "no file", err, errs.NotFound)
 	if left := under(t, opts.Dir, "previews/tmp"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

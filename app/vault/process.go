@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -50,7 +51,7 @@ func (p *processor) run(ctx context.Context) {
 	defer hands.Wait()
 	for {
 		next, err := p.look(ctx)
-		if err != nil && model.KindOf(err) != model.Closing && ctx.Err() == nil {
+		if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
 			p.v.log.Error("processing", "error", err)
 			next = processRetry
 		}
@@ -123,7 +124,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	task, file, err := p.task(ctx, seq)
 	if task.Seq == 0 {
 		// Its file has gone with it, or a verification names it. Other errors pass.
-		return model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged)
+		return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	}
 	var failure string
 	var text *int
@@ -135,7 +136,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 	if ctx.Err() != nil {
 		return false // the task stays for the next start
 	}
-	gone := model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged)
+	gone := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !gone {
 		p.v.log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
 		failure = model.Unread
@@ -147,7 +148,7 @@ func (p *processor) work(ctx context.Context, seq uint64) (ended bool) {
 		}
 		return p.finish(t, task, failure, text)
 	})
-	if err != nil && model.KindOf(err) != model.Closing && ctx.Err() == nil {
+	if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
 		p.v.log.Error("end of a file's processing", "file", task.FileID, "error", err)
 	}
 	if err == nil {
@@ -175,7 +176,7 @@ func (p *processor) postpone(t *store.Tx, task model.Task) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
 	}
-	if _, err := t.AnyFile(task.FileID); model.KindOf(err) == model.NotFound {
+	if _, err := t.AnyFile(task.FileID); errs.KindOf(err) == errs.NotFound {
 		return nil
 	}
 	task.Attempts++
@@ -188,7 +189,7 @@ func (p *processor) postpone(t *store.Tx, task model.Task) error {
 func (p *processor) finish(t *store.Tx, task model.Task, failure string, text *int) error {
 	file, err := t.AnyFile(task.FileID)
 	switch {
-	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
+	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 	case err != nil:
 		return err
 	default:

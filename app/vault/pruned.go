@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -16,7 +17,7 @@ const mostPruned = 50
 // removing itself needs no vault, and may have been of another one's backups.
 func (b *Backups) Pruned(ctx context.Context, actor model.Actor, from string, removed []string) error {
 	if from == "" || len(removed) == 0 {
-		return model.Refusal("removed", "Nothing was removed.")
+		return errs.InvalidField("removed", "Nothing was removed.")
 	}
 	names := strings.Join(removed[:min(len(removed), mostPruned)], ", ")
 	if more := len(removed) - mostPruned; more > 0 {

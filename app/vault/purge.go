@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -216,7 +217,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	item, err := p.v.inTrash(t, e.Noun, e.ID)
 	switch {
-	case model.KindOf(err) == model.NotFound:
+	case errs.KindOf(err) == errs.NotFound:
 		return Trashed{}, nil
 	case err != nil || item.At.Equal(e.At) && p.lets(item):
 		return item, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -27,7 +28,7 @@ func TestRestoreTooLate(t *testing.T) {
 	wantTrash(t, v, "order 1 A-1")
 	clock.Move(time.Microsecond)
 	_, err := v.Orders.Restore(t.Context(), clerk, 1, vault.Keep[model.Order]{})
-	kind(t, "too late", err, model.NotFound)
+	kind(t, "too late", err, errs.NotFound)
 	done(t, v.Purge(t.Context()))
 	wantTrash(t, v)
 	wantLogged(t, v, "order.purged order:1", "order.trashed order:1")
@@ -56,7 +57,7 @@ func TestPurge(t *testing.T) {
 	for _, f := range gone.Files {
 		missing(t, v, f.ID)
 		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{})
-		kind(t, "restore what was purged", err, model.NotFound)
+		kind(t, "restore what was purged", err, errs.NotFound)
 	}
 	bytesOf := func(f model.File) error {
 		_, err := os.Stat(opts.Dir + "/blobs/" + f.Digest[:2] + "/" + f.Digest)
@@ -159,7 +160,7 @@ func TestTrashBelowTheReserve(t *testing.T) {
 	filed, order, inbox := create(t, v, pdf("1.pdf", "1")), ordered(t, v, "A-1"), folder(t, v, "Box", 0)
 	v.Reserve(1 << 62)
 	_, err := v.Orders.Patch(t.Context(), clerk, order.ID, model.OrderPatch{Number: sent("A-2")}, vault.Match{})
-	kind(t, "a change", err, model.Full)
+	kind(t, "a change", err, errs.InsufficientStorage)
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
 	done(t, v.Abstracts.Detach(t.Context(), clerk, 1, filed.Files[0].ID, vault.Match{}))
 	_, err = v.Files.Restore(t.Context(), clerk, filed.Files[0].ID, vault.Keep[model.File]{})

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -101,10 +102,10 @@ func (p *purging) refuses(item Trashed) error {
 	case p.lets(item):
 		return nil
 	case p.v.now().Before(item.Retained):
-		return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf(
+		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(
 			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.Retained.Format("Jan 2, 2006"))}
 	}
-	return &model.Error{Kind: model.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
+	return &errs.Error{Kind: errs.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
 }
 
 // mostReason is how long a reason may be, in characters.
@@ -113,10 +114,10 @@ const mostReason = model.MaxLine
 func liftReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if utf8.RuneCountInString(reason) > mostReason {
-		return "", model.Refusal("reason", fmt.Sprintf("The reason must not be longer than %d characters.", mostReason))
+		return "", errs.InvalidField("reason", fmt.Sprintf("The reason must not be longer than %d characters.", mostReason))
 	}
 	if !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", model.Refusal("reason", "The reason must be one line of text.")
+		return "", errs.InvalidField("reason", "The reason must be one line of text.")
 	}
 	return reason, nil
 }

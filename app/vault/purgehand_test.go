@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -22,7 +23,7 @@ func TestPurgeByHand(t *testing.T) {
 		id   uint64
 	}{{"order", order.ID}, {"file", loose[0].ID}, {"abstract", 1}, {"file", 99}, {"folder", 1}, {"", 0}} {
 		_, err := v.Trash.Purge(t.Context(), clerk, row.noun, row.id, "")
-		kind(t, "what is not in the trash: "+row.noun, err, model.NotFound)
+		kind(t, "what is not in the trash: "+row.noun, err, errs.NotFound)
 	}
 	done(t, v.Orders.Trash(t.Context(), clerk, order.ID, vault.Match{}))
 	done(t, v.Files.Trash(t.Context(), clerk, loose[0].ID, vault.Match{}))
@@ -30,15 +31,15 @@ func TestPurgeByHand(t *testing.T) {
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 
 	_, err := v.Trash.Purge(t.Context(), clerk, "file", filed.Files[0].ID, "a reason")
-	kind(t, "a document that went along with its abstract", err, model.NotFound)
+	kind(t, "a document that went along with its abstract", err, errs.NotFound)
 	_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, " ")
-	kind(t, "under the retention", err, model.Conflict)
+	kind(t, "under the retention", err, errs.Conflict)
 	if until := filed.Abstract.CreatedAt.AddDate(20, 0, 0).Format("Jan 2, 2006"); !strings.Contains(err.Error(), until) {
 		t.Errorf("%q does not say %s", err, until)
 	}
 	for _, reason := range []string{"two\nlines", strings.Repeat("x", model.MaxLine+1), "\xff"} {
 		_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, reason)
-		kind(t, fmt.Sprintf("reason %.10q", reason), err, model.Invalid)
+		kind(t, fmt.Sprintf("reason %.10q", reason), err, errs.Invalid)
 	}
 	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "order 1 A-1", "file 1 loose.pdf", "file 3 dead.pdf")
 
@@ -49,7 +50,7 @@ func TestPurgeByHand(t *testing.T) {
 			t.Errorf("purge %s %d: %+v, %v, want %+v", noun, id, gone, err, want)
 		}
 		_, err = v.Trash.Purge(t.Context(), clerk, noun, id, reason)
-		kind(t, "twice", err, model.NotFound)
+		kind(t, "twice", err, errs.NotFound)
 		vaulttest.Verify(t, v)
 	}
 	size := func(i int) int64 { return filed.Files[i].Size }
@@ -129,10 +130,10 @@ func TestWhoMayPurge(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		actor model.Actor
-		want  model.Kind
+		want  errs.Kind
 	}{
-		{"a viewer", p.actor(t, "viewer"), model.Forbidden}, {"staff", p.actor(t, "staff"), model.Forbidden},
-		{"a key", model.Actor{Kind: model.ByKey, ID: key.ID}, model.Forbidden}, {"a session that ended", model.Actor{Kind: model.ByUser, ID: 1, Session: "00"}, model.Unauthenticated},
+		{"a viewer", p.actor(t, "viewer"), errs.Forbidden}, {"staff", p.actor(t, "staff"), errs.Forbidden},
+		{"a key", model.Actor{Kind: model.ByKey, ID: key.ID}, errs.Forbidden}, {"a session that ended", model.Actor{Kind: model.ByUser, ID: 1, Session: "00"}, errs.Unauthenticated},
 	} {
 		_, err := p.Trash.Purge(t.Context(), row.actor, "order", 1, "")
 		kind(t, row.name+" purges", err, row.want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -58,8 +59,8 @@ func (p *player) step() {
 		p.tray.Discard()
 		p.tray = nil
 	}
-	switch model.KindOf(err) {
-	case model.NotFound, model.Invalid, model.Conflict, model.Stale:
+	switch errs.KindOf(err) {
+	case errs.NotFound, errs.Invalid, errs.Conflict, errs.PreconditionFailed:
 		return
 	}
 	if err != nil {
@@ -206,7 +207,7 @@ func (p *player) end(dir string) {
 	for n := range uint64(1000) { // more than were made
 		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), clerk, n, vault.Match{}), p.v.Orders.Trash(p.Context(), clerk, n, vault.Match{}),
 			p.v.Files.Trash(p.Context(), clerk, n, vault.Match{})} {
-			if err != nil && model.KindOf(err) != model.NotFound {
+			if err != nil && errs.KindOf(err) != errs.NotFound {
 				p.Error(err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -63,7 +64,7 @@ func (f *Files) Sizes(ctx context.Context, actor model.Actor, id uint64) ([]extr
 	}
 	sizes, err := f.v.readSizes(ctx, file, actor.Record(), sandbox.View)
 	if sandbox.Final(err) {
-		return nil, &model.Error{Kind: model.NotFound, Message: "There are no pictures of this document.", Err: err}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: "There are no pictures of this document.", Err: err}
 	}
 	return sizes, err
 }
@@ -119,7 +120,7 @@ const around = 60
 // document at a time, as they read the page before.
 const findAtOnce = "find in a document: "
 
-var errFindLate = &model.Error{Kind: model.Closing, Message: "To look through this document took too long; look for something else, or try again."}
+var errFindLate = &errs.Error{Kind: errs.Unavailable, Message: "To look through this document took too long; look for something else, or try again."}
 
 // Find gives the places of a phrase in the text of a document, in order, and whether
 // there may be more than these: more than MostHits, or in what could not be looked
@@ -245,7 +246,7 @@ func (f *Files) TextPages(ctx context.Context, actor model.Actor, id uint64) (n 
 		}
 		return nil
 	})
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		return 0, nil // it can have none
 	}
 	return n, err
@@ -320,7 +321,7 @@ func (f *Files) Marks(ctx context.Context, actor model.Actor, id uint64, page in
 	r.Whole = true
 	marks, err := f.v.reader.Marks(ctx, r, page, typed, f.v.set.Extract)
 	if sandbox.Final(err) {
-		return nil, &model.Error{Kind: model.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
 	}
 	return marks, err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -93,9 +94,9 @@ func TestSizesAreKept(t *testing.T) {
 	}
 	words := upload(t, v, doc{"Search.txt", []byte("judgments")})[0]
 	_, err := v.Files.Sizes(t.Context(), clerk, words.ID)
-	kind(t, "a text", err, model.NotFound)
+	kind(t, "a text", err, errs.NotFound)
 	_, err = v.Files.Sizes(t.Context(), clerk, 99)
-	kind(t, "no file", err, model.NotFound)
+	kind(t, "no file", err, errs.NotFound)
 }
 
 func TestFindPhrase(t *testing.T) {
@@ -123,9 +124,9 @@ func TestFindPhrase(t *testing.T) {
 		}
 	}
 	_, _, err = v.Files.Find(t.Context(), clerk, 99, "a")
-	kind(t, "no file", err, model.NotFound)
+	kind(t, "no file", err, errs.NotFound)
 	_, err = v.Files.Marks(t.Context(), clerk, file.ID, 1, "a")
-	kind(t, "no marks", err, model.NotFound)
+	kind(t, "no marks", err, errs.NotFound)
 }
 
 // pagedReader reads a long document.
@@ -186,7 +187,7 @@ func TestFindHasAnEnd(t *testing.T) {
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.Search.Deadline = time.Nanosecond })
 	file := upload(t, v, doc{"Search.txt", []byte("zebra")})[0]
 	_, _, err := v.Files.Find(t.Context(), clerk, file.ID, "zebra")
-	kind(t, "no time", err, model.Closing)
+	kind(t, "no time", err, errs.Unavailable)
 }
 
 // Who looks already does so alone, and others are not held up by them.
@@ -197,7 +198,7 @@ func TestFindIsDoneOnceAtATime(t *testing.T) {
 	small := upload(t, v, doc{"Small.txt", []byte("zebra")})[0]
 	err := v.Looks(t.Context(), clerk, func() {
 		_, _, err := v.Files.Find(t.Context(), clerk, small.ID, "zebra")
-		kind(t, "two at once", err, model.Closing)
+		kind(t, "two at once", err, errs.Unavailable)
 		if spots, _, err := v.Files.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(spots) != 1 {
 			t.Errorf("another: %d, %v", len(spots), err)
 		}
@@ -220,7 +221,7 @@ func TestTrashedFile(t *testing.T) {
 	v, _ := opened(t, faked(&fakeReader{}))
 	file := upload(t, v, pdf("Deed.pdf", "a"))[0]
 	_, err := v.Files.Trashed(t.Context(), file.ID)
-	kind(t, "live", err, model.NotFound)
+	kind(t, "live", err, errs.NotFound)
 	if err := v.Files.Trash(t.Context(), clerk, file.ID, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,5 +229,5 @@ func TestTrashedFile(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = v.Files.Trashed(t.Context(), 99)
-	kind(t, "no file", err, model.NotFound)
+	kind(t, "no file", err, errs.NotFound)
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -64,7 +65,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	defer closed(t, v)
 	readAll(t, v, t.TempDir())
 	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("A-1")}, vault.Keep[model.Order]{})
-	kind(t, "an order", err, model.Closing)
+	kind(t, "an order", err, errs.Unavailable)
 }
 
 // fillDisk leaves no byte free.
@@ -109,7 +110,7 @@ func TestFullDiskIsReadable(t *testing.T) {
 	done(t, err)
 	defer closed(t, v)
 	_, err = v.Backups.Create(t.Context(), clerk, filepath.Join(to, "sealed"), func(vault.BackupProgress) {})
-	kind(t, "an encrypted backup without space for a copy", err, model.Full)
+	kind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
 	t.Setenv("TMPDIR", to)
 	readAll(t, v, filepath.Join(to, "sealed"))
 	blob := filepath.Join(opts.Dir, "blobs", stored[0].Digest[:2], stored[0].Digest)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -129,7 +130,7 @@ func (r *remaker) tell(ctx context.Context, some bool) error {
 func (r *remaker) queue(t *store.Tx, id uint64) error {
 	file, err := t.File(id)
 	switch {
-	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
+	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 		t.TouchFile(id)
 		return nil
 	case err != nil:

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
-	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -66,7 +66,7 @@ func begun(t *testing.T, opts vault.Options) *vault.Vault {
 func foundCount(t *testing.T, v *vault.Vault, text string) int {
 	t.Helper()
 	page, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: text, Limit: 1})
-	if err != nil && model.KindOf(err) != model.Closing {
+	if err != nil && errs.KindOf(err) != errs.Unavailable {
 		t.Fatal(err)
 	}
 	return page.Counts["file"]

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -42,7 +42,7 @@ func TestReorder(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
 	}
-	if _, err := v.Abstracts.Reorder(t.Context(), clerk, 99, vault.Move{}); model.KindOf(err) != model.NotFound {
+	if _, err := v.Abstracts.Reorder(t.Context(), clerk, 99, vault.Move{}); errs.KindOf(err) != errs.NotFound {
 		t.Errorf("of none: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -114,7 +115,7 @@ func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error
 		gone := 0
 		err := copied.View(func(t *store.Tx) error {
 			for _, file := range files {
-				if _, err := t.AnyFile(file.ID); model.KindOf(err) == model.NotFound {
+				if _, err := t.AnyFile(file.ID); errs.KindOf(err) == errs.NotFound {
 					gone++
 				}
 			}
@@ -218,7 +219,7 @@ func (v *Vault) repairSweep(ctx context.Context, r *Repaired) error {
 	}
 	swept, err := v.sweep(ctx)
 	r.Orphans = swept.Removed
-	if err != nil && ctx.Err() == nil && model.KindOf(err) != model.Closing {
+	if err != nil && ctx.Err() == nil && errs.KindOf(err) != errs.Unavailable {
 		v.log.Warn("orphans stay", "error", err) // a damaged record may name any of them
 		return nil
 	}

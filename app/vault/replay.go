@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -32,7 +33,7 @@ func (k Keep[T]) free(t *store.Tx, v *Vault) error {
 	}
 	_, found, err := v.replay(t, k.Slot)
 	if err == nil && found {
-		return &model.Error{Kind: model.Conflict, Message: "This request was answered already; send it again.", Err: ErrKept}
+		return &errs.Error{Kind: errs.Conflict, Message: "This request was answered already; send it again.", Err: ErrKept}
 	}
 	if err == nil && k.Last != nil {
 		err = k.Last()

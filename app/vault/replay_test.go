@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -92,7 +93,7 @@ func TestKeep(t *testing.T) {
 			}
 			before := status(t, v)
 			_, err = row.verb(n)
-			kind(t, "the same again", err, model.Conflict)
+			kind(t, "the same again", err, errs.Conflict)
 			if !errors.Is(err, vault.ErrKept) {
 				t.Errorf("the same again: %v", err)
 			}
@@ -144,7 +145,7 @@ func TestKeepFails(t *testing.T) {
 	}
 	// Nor is anything kept of a request that was refused.
 	_, err := v.Orders.Create(t.Context(), clerk, model.OrderDraft{}, kept[model.Order](2))
-	kind(t, "refused", err, model.Invalid)
+	kind(t, "refused", err, errs.Invalid)
 	if _, found := replay(t, v, 2); found {
 		t.Error("a refusal was kept")
 	}

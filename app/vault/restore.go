@@ -18,6 +18,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -114,7 +115,7 @@ func (w *restorer) claim() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(w.dir, restoreNote+".lock"))
 	got, err := lock.TryLock()
 	if err == nil && !got {
-		err = &model.Error{Kind: model.Locked, Message: "Another restore is working on " + w.dir + "."}
+		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is working on " + w.dir + "."}
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -164,7 +165,7 @@ func restorable(dir string, mark restoreMark) error {
 }
 
 func conflict(format string, args ...any) error {
-	return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf(format, args...)}
+	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
 }
 
 func readMark(dir string) (mark restoreMark, err error) {
@@ -224,7 +225,7 @@ func (w *restorer) room(blobs *blobstore.Store) error {
 		return err
 	}
 	if free < need {
-		return &model.Error{Kind: model.Full, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
 	}
 	return nil
 }
@@ -364,7 +365,7 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 		return report, err
 	}
 	if problem := differs(w.info, report); problem != "" {
-		return report, &model.Error{Kind: model.Conflict, Err: archive.ErrDamaged,
+		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
 			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
 	}
 	err = v.store.Update(ctx, nil, func(t *store.Tx) error {

@@ -18,6 +18,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -56,7 +57,7 @@ func TestRestoreGoesOn(t *testing.T) {
 			t.Fatalf("cut %d: %v", cut, err)
 		}
 		_, err = vault.Open(t.Context(), opts.Vault)
-		kind(t, "a half restored vault", err, model.Conflict)
+		kind(t, "a half restored vault", err, errs.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "half restored") {
 			t.Errorf("%v", err)
 		}
@@ -77,7 +78,7 @@ func TestRestoreGoesOn(t *testing.T) {
 	}
 	// Done is done: it is live data now.
 	_, err = vault.Restore(t.Context(), opts)
-	kind(t, "over live data", err, model.Conflict)
+	kind(t, "over live data", err, errs.Conflict)
 }
 
 // A document that an earlier run left damaged is brought once more; a database that
@@ -133,17 +134,17 @@ func TestRestoreRefuses(t *testing.T) {
 	rows := []struct {
 		name   string
 		change func(o *vault.RestoreOptions)
-		want   model.Kind
+		want   errs.Kind
 		says   string
 	}{
-		{"live data", func(o *vault.RestoreOptions) { o.Vault.Dir = live.Dir() }, model.Conflict, "never over live data"},
-		{"documents", with("blobs/ab/x"), model.Conflict, `it holds "blobs"`},
-		{"a secret", with("secret.key"), model.Conflict, `it holds "secret.key"`},
-		{"somebody's files", with("taxes.xls"), model.Conflict, `it holds "taxes.xls"`},
-		{"another restore", with("restore.json"), model.Conflict, "unfinished restore"},
-		{"no archive", func(o *vault.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, model.NotFound, "no backup here"},
-		{"no such snapshot", func(o *vault.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, model.NotFound, "no snapshot"},
-		{"no room", full, model.Full, "MB free"},
+		{"live data", func(o *vault.RestoreOptions) { o.Vault.Dir = live.Dir() }, errs.Conflict, "never over live data"},
+		{"documents", with("blobs/ab/x"), errs.Conflict, `it holds "blobs"`},
+		{"a secret", with("secret.key"), errs.Conflict, `it holds "secret.key"`},
+		{"somebody's files", with("taxes.xls"), errs.Conflict, `it holds "taxes.xls"`},
+		{"another restore", with("restore.json"), errs.Conflict, "unfinished restore"},
+		{"no archive", func(o *vault.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, errs.NotFound, "no backup here"},
+		{"no such snapshot", func(o *vault.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, errs.NotFound, "no snapshot"},
+		{"no room", full, errs.InsufficientStorage, "MB free"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -82,8 +83,8 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 		file, err = t.File(id)
 		return err
 	})
-	if model.KindOf(err) == model.NotFound {
-		err = &model.Error{Kind: model.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
+	if errs.KindOf(err) == errs.NotFound {
+		err = &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
 	}
 	return file, err
 }

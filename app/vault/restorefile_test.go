@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deedkeep/app/backup/archive"
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 )
 
@@ -30,7 +30,7 @@ func TestRestoreFileSparesWhatLiesBesideIt(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	_, err := vault.RestoreFile(t.Context(), to, archive.Latest, opts.Archive, files[0].ID, path)
-	kind(t, "over a file", err, model.Conflict)
+	kind(t, "over a file", err, errs.Conflict)
 }
 
 // A reserve, or a size, near the end of all numbers is no room at all.
@@ -40,5 +40,5 @@ func TestRestoreRoomDoesNotOverflow(t *testing.T) {
 	opts := restoring(t, to)
 	opts.Vault.Settings.DiskReserve = 1<<64 - 1
 	_, err := vault.Restore(t.Context(), opts)
-	kind(t, "no room", err, model.Full)
+	kind(t, "no room", err, errs.InsufficientStorage)
 }

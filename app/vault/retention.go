@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -62,7 +63,7 @@ func (v *Vault) abstractRetained(t *store.Tx, a model.Abstract) (time.Time, erro
 		newest = max(newest, id) // numbers are given in the order of uploads
 	}
 	f, err := t.AnyFile(newest)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		err = lostFile(newest)
 	}
 	if err == nil && f.CreatedAt.After(from) {
@@ -89,7 +90,7 @@ func (v *Vault) fileRetained(t *store.Tx, f model.File) (time.Time, error) {
 		switch a, err := t.AnyAbstract(id); {
 		case err == nil:
 			keep = v.set.Retention.of(a.TemplateID)
-		case model.KindOf(err) != model.NotFound && !errors.Is(err, store.ErrDamaged):
+		case errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged):
 			return time.Time{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -137,7 +138,7 @@ func TestRetention(t *testing.T) {
 			if found, err := v.Trash.Find(t.Context(), noun, id); err != nil || found.ID != id {
 				t.Errorf("just before: %+v, %v", found, err)
 			}
-			if _, err := v.Trash.Purge(t.Context(), clerk, noun, id, ""); (model.KindOf(err) == model.Conflict) == tt.want.IsZero() {
+			if _, err := v.Trash.Purge(t.Context(), clerk, noun, id, ""); (errs.KindOf(err) == errs.Conflict) == tt.want.IsZero() {
 				t.Errorf("purged by hand just before: %v", err)
 			}
 			clock.Move(time.Microsecond)
@@ -165,7 +166,7 @@ func TestRetentionRestoresLate(t *testing.T) {
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Move(19 * keepYear)
 	_, err := v.Files.Restore(t.Context(), clerk, before.Files[0].ID, vault.Keep[model.File]{})
-	kind(t, "one of its documents", err, model.Conflict)
+	kind(t, "one of its documents", err, errs.Conflict)
 	done(t, v.Purge(t.Context()))
 	if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1000}); err != nil || len(page.Items) != 301 {
 		t.Errorf("%d records, %v, want the 301 abstracts", len(page.Items), err)
@@ -223,7 +224,7 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 	}
 	mistake := early.Files[0].ID
 	_, err = v.Files.Restore(t.Context(), clerk, mistake, vault.Keep[model.File]{})
-	kind(t, "a mistake after its time", err, model.NotFound)
+	kind(t, "a mistake after its time", err, errs.NotFound)
 	done(t, v.Purge(t.Context()))
 	closed(t, v)
 
@@ -273,7 +274,7 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}))
 	clock.Move(10 * trashKeep)
 	_, err = v.Abstracts.Restore(t.Context(), clerk, 1, vault.Keep[vault.Filed]{})
-	kind(t, "before", err, model.NotFound)
+	kind(t, "before", err, errs.NotFound)
 	closed(t, v)
 	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
 	done(t, err)
@@ -312,7 +313,7 @@ func TestRetentionAndAClockFarAhead(t *testing.T) {
 	clock.Move(21 * keepYear)
 	done(t, v.PurgeTurn(t.Context()))
 	_, err := v.Trash.Purge(t.Context(), clerk, "abstract", 1, "")
-	kind(t, "right after the leap", err, model.Conflict)
+	kind(t, "right after the leap", err, errs.Conflict)
 	if _, err := v.Trash.Empty(t.Context(), clerk); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -47,7 +48,7 @@ func retryable(t *store.Tx, id uint64) error {
 	}
 	file, err := t.File(id)
 	if err == nil && file.Failure == "" {
-		return &model.Error{Kind: model.Conflict, Message: "The processing of this file did not fail."}
+		return &errs.Error{Kind: errs.Conflict, Message: "The processing of this file did not fail."}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -200,7 +201,7 @@ func TestMissingBytesAreDamage(t *testing.T) {
 		t.Errorf("got %v, want a DamagedError", err)
 	}
 	_, _, err := v.Files.Open(t.Context(), 99)
-	kind(t, "no such document", err, model.NotFound)
+	kind(t, "no such document", err, errs.NotFound)
 	if got := len(v.Damaged()); got != 1 {
 		t.Errorf("got %d damaged, want 1", got)
 	}
@@ -431,7 +432,7 @@ func TestBackupNamesDamage(t *testing.T) {
 	}
 	other := t.TempDir()
 	_, err := v.Backups.Create(t.Context(), clerk, other, func(vault.BackupProgress) {})
-	kind(t, "a first backup of a damaged document", err, model.Conflict)
+	kind(t, "a first backup of a damaged document", err, errs.Conflict)
 }
 
 // TestViewsOfDamagedDocuments: no text is read from bytes that are damaged.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // Sealing is what settings say about the encryption of backups, without the secret:
@@ -75,7 +75,7 @@ func (b *Backups) Agree(asked Sealing) error {
 	if asks == does {
 		does = "the same under another passphrase"
 	}
-	return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The settings of this command say that the backup is to be %s, those of the running server say %s: "+
+	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The settings of this command say that the backup is to be %s, those of the running server say %s: "+
 		"no backup was made. backup.passphrase_file and backup.recipients belong into config.yaml of the data directory, and the server must be restarted to know them.", asks, does)}
 }
 

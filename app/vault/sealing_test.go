@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -39,7 +39,7 @@ func TestBackupSettingsAgree(t *testing.T) {
 				t.Errorf("the secret is told: %s", asked.Print)
 			}
 			err = v.Backups.Agree(asked)
-			if row.says == "" && err != nil || row.says != "" && (model.KindOf(err) != model.Conflict || !strings.Contains(err.Error(), row.says)) {
+			if row.says == "" && err != nil || row.says != "" && (errs.KindOf(err) != errs.Conflict || !strings.Contains(err.Error(), row.says)) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
@@ -201,7 +202,7 @@ func Searching(text string, q Query) SearchQuery {
 
 // settle makes a query out of what somebody sent, or says what is wrong with it.
 func (q *SearchQuery) settle() error {
-	var refused model.Fields
+	var refused errs.Fields
 	q.Text = TrimSearch(q.Text)
 	if sentence := SearchText(q.Text); sentence != "" {
 		refused.Add("q", sentence)
@@ -256,11 +257,11 @@ func (q *SearchQuery) at(p model.Property) bool {
 func refusedSearch(err error) error {
 	switch {
 	case errors.Is(err, query.ErrShort):
-		return model.Refusal("q", "The q field must have at least two letters or digits.")
+		return errs.InvalidField("q", "The q field must have at least two letters or digits.")
 	case errors.Is(err, query.ErrLong):
-		return model.Refusal("q", "The q field has too much to look for; fewer words will do.")
+		return errs.InvalidField("q", "The q field has too much to look for; fewer words will do.")
 	case errors.Is(err, query.ErrDeadline):
-		return &model.Error{Kind: model.Closing, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
+		return &errs.Error{Kind: errs.Unavailable, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
 	}
 	return err
 }

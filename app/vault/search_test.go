@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -145,16 +146,16 @@ func TestSearchRefused(t *testing.T) {
 		"both":           {vault.SearchQuery{Kind: "folder"}, "The q field is required. (and 1 more error)"},
 	} {
 		_, err := v.Search(t.Context(), clerk, row.q)
-		if model.KindOf(err) != model.Invalid || err.Error() != row.want {
+		if errs.KindOf(err) != errs.Invalid || err.Error() != row.want {
 			t.Errorf("%s: %v, want %s", name, err, row.want)
 		}
 	}
 	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
 	_, err := v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
-	kind(t, "late", err, model.Closing)
+	kind(t, "late", err, errs.Unavailable)
 	_, err = v.Orders.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"})
-	kind(t, "late list", err, model.Closing)
-	f.err = &model.Error{Kind: model.Closing, Message: "The index is being made."}
+	kind(t, "late list", err, errs.Unavailable)
+	f.err = &errs.Error{Kind: errs.Unavailable, Message: "The index is being made."}
 	if _, err = v.Search(t.Context(), clerk, vault.SearchQuery{Text: "elm"}); !errors.Is(err, f.err) {
 		t.Errorf("not ready: %v", err)
 	}
@@ -406,7 +407,7 @@ func inItsTurn[T any](t *testing.T, find func() (T, error)) (found T) {
 	eventually(t, "a search", func() bool {
 		var err error
 		found, err = find()
-		if err != nil && model.KindOf(err) != model.Closing {
+		if err != nil && errs.KindOf(err) != errs.Unavailable {
 			t.Fatal(err)
 		}
 		return err == nil

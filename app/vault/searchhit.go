@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
@@ -42,7 +43,7 @@ func (v *Vault) see(t *store.Tx, f searched) (list []seen, err error) {
 			s, fits, err = v.seeFile(t, hit.ID, &f.query)
 		}
 		switch {
-		case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
+		case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged): // Check reports it
 			continue
 		case err != nil:
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -85,7 +86,7 @@ func (s *Sessions) live(t *store.Tx, hash []byte) (user model.User, session mode
 		return user, session, errUnauthenticated
 	}
 	user, err = t.User(session.UserID)
-	if model.KindOf(err) == model.NotFound || err == nil && !user.Joined() {
+	if errs.KindOf(err) == errs.NotFound || err == nil && !user.Joined() {
 		err = errUnauthenticated
 	}
 	return user, session, err
@@ -200,7 +201,7 @@ func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(mo
 		}
 		ending = slices.DeleteFunc(t.SessionsOf(actor.ID), func(session model.Session) bool { return !which(session) })
 		if must && len(ending) == 0 {
-			return model.Absent("session of user", actor.ID)
+			return errs.RecordNotFound("session of user", actor.ID)
 		}
 		return nil
 	}, func(t *store.Tx) error { return s.end(t, actor, ending, "ended by the user") })

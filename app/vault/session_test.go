@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -33,7 +34,7 @@ func TestSession(t *testing.T) {
 		}
 	}
 	_, err := p.Sessions.List(t.Context(), actor)
-	kind(t, "its actor", err, model.Unauthenticated)
+	kind(t, "its actor", err, errs.Unauthenticated)
 }
 
 func TestSessionLimits(t *testing.T) {
@@ -123,8 +124,8 @@ func TestSessionsOfOneUser(t *testing.T) {
 	if err != nil || len(list) != 4 || list[0].Hash != all[0].Session.Hash || list[1].Hash != all[3].Session.Hash || list[3].Hash != all[1].Session.Hash {
 		t.Errorf("%+v, %v", list, err)
 	}
-	kind(t, "another's", p.Sessions.End(t.Context(), actor, lee.Session.ID()), model.NotFound)
-	kind(t, "none", p.Sessions.End(t.Context(), actor, ""), model.NotFound)
+	kind(t, "another's", p.Sessions.End(t.Context(), actor, lee.Session.ID()), errs.NotFound)
+	kind(t, "none", p.Sessions.End(t.Context(), actor, ""), errs.NotFound)
 	if err := p.Sessions.End(t.Context(), actor, all[1].Session.ID()); err != nil {
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -35,7 +36,7 @@ func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, f
 func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64, stays func(model.File) string) (moved int, left []Left, err error) {
 	return f.several(ctx, actor, ids, func(t *store.Tx) error {
 		if folder != 0 && !t.HasFolder(folder) {
-			return model.Absent("folder", folder)
+			return errs.RecordNotFound("folder", folder)
 		}
 		return nil
 	}, func(file model.File) (reason string, same bool) {
@@ -112,7 +113,7 @@ type chosen struct {
 func choose(t *store.Tx, ids []uint64, judge func(model.File) (reason string, same bool)) (s chosen, err error) {
 	for _, id := range ids {
 		file, err := t.File(id)
-		if model.KindOf(err) == model.NotFound {
+		if errs.KindOf(err) == errs.NotFound {
 			s.left = append(s.left, Left{model.File{ID: id}, "It is no longer there."})
 			continue
 		}

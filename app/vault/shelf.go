@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -143,7 +144,7 @@ func (f *Folders) Row(ctx context.Context, id uint64, by FolderSort, down bool, 
 				at = row.Total - 1 - i
 			}
 			file, err := t.File(order[at])
-			if model.KindOf(err) == model.NotFound {
+			if errs.KindOf(err) == errs.NotFound {
 				continue // it went between the two looks
 			}
 			if err != nil {
@@ -180,7 +181,7 @@ func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err er
 				continue
 			}
 			one, err := t.File(order[i])
-			if model.KindOf(err) == model.NotFound {
+			if errs.KindOf(err) == errs.NotFound {
 				continue // it went between the two looks
 			}
 			if err != nil {
@@ -335,7 +336,7 @@ func (f *Folders) Under(ctx context.Context, id uint64, most int) (list []Under,
 			list = append(list, Under{names, file})
 		}
 		if len(list) > most {
-			return nil, &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}
+			return nil, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", most)}
 		}
 	}
 	return list, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -94,9 +95,9 @@ func TestShelf(t *testing.T) {
 		t.Errorf("%+v, %v", under, err)
 	}
 	_, err = v.Folders.Under(t.Context(), 0, 4)
-	kind(t, "too many", err, model.Conflict)
+	kind(t, "too many", err, errs.Conflict)
 	_, err = v.Folders.Shelf(t.Context(), 99)
-	kind(t, "no folder", err, model.NotFound)
+	kind(t, "no folder", err, errs.NotFound)
 	if top, err := v.Folders.Shelf(t.Context(), 0); err != nil || len(top.Way) != 0 || len(top.Inside) != len(top.Tree) {
 		t.Errorf("%+v, %v", top, err)
 	}
@@ -189,7 +190,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	_, _, err := v.Files.Move(t.Context(), clerk, ids, 77)
-	kind(t, "no folder", err, model.NotFound)
+	kind(t, "no folder", err, errs.NotFound)
 	trashed, left, err := v.Files.TrashSeveral(t.Context(), clerk, []uint64{a.Files[0].ID, a.Files[2].ID, loose[0].ID, 99})
 	if err != nil || trashed != 3 || len(left) != 1 {
 		t.Errorf("%d, %+v, %v", trashed, left, err)

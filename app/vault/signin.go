@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -67,7 +68,7 @@ func (r *SignInError) Error() string {
 
 // Unwrap gives the kind.
 func (r *SignInError) Unwrap() error {
-	return &model.Error{Kind: model.Unauthenticated, Message: r.Error()}
+	return &errs.Error{Kind: errs.Unauthenticated, Message: r.Error()}
 }
 
 // busyWait is after how long one who found everything busy may come again.
@@ -147,7 +148,7 @@ func (u *Users) refuse(ctx context.Context, draft SignInDraft, reason Reason, wa
 // a person known there fits.
 func (u *Users) check(ctx context.Context, draft SignInDraft, now time.Time, crowded bool) (step, error) {
 	user, err := u.Named(ctx, draft.Name)
-	if err != nil && model.KindOf(err) != model.NotFound {
+	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return step{}, err
 	}
 	hash := ""

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/vault"
@@ -144,7 +145,7 @@ func TestSignInAtOnce(t *testing.T) {
 		}()
 	}
 	for range 30 {
-		if err := <-done; model.KindOf(err) != model.Unauthenticated {
+		if err := <-done; errs.KindOf(err) != errs.Unauthenticated {
 			t.Error(err)
 		}
 	}
@@ -160,15 +161,15 @@ func TestSecondFactor(t *testing.T) {
 	other := p.signIn(t, "kim")
 	actor := p.actor(t, "kim")
 	_, err := p.Users.ConfirmFactor(t.Context(), actor, "123456")
-	kind(t, "not begun", err, model.Conflict)
+	kind(t, "not begun", err, errs.Conflict)
 	_, err = p.Users.BeginFactor(t.Context(), actor, "wrong password")
-	kind(t, "without the password", err, model.Invalid)
+	kind(t, "without the password", err, errs.Invalid)
 	offer, err := p.Users.BeginFactor(t.Context(), actor, goodPassword)
 	if err != nil || !strings.HasPrefix(offer.Address, "otpauth://totp/deedkeep:kim?") || !strings.Contains(offer.Address, offer.Secret) {
 		t.Fatalf("%v", err)
 	}
 	_, err = p.Users.ConfirmFactor(t.Context(), actor, "000000")
-	kind(t, "a wrong code", err, model.Invalid)
+	kind(t, "a wrong code", err, errs.Invalid)
 	p.signIn(t, "kim") // nothing is set up yet
 	codes, err := p.Users.ConfirmFactor(t.Context(), actor, p.code(t, offer.Secret))
 	if err != nil || len(codes) != 10 {
@@ -265,9 +266,9 @@ func TestSecondFactorRequired(t *testing.T) {
 		t.Errorf("%+v", actor)
 	}
 	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})
-	kind(t, "a write", err, model.Forbidden)
+	kind(t, "a write", err, errs.Forbidden)
 	_, err = p.Users.Rename(t.Context(), actor, actor.ID, "x")
-	kind(t, "an administrator's work", err, model.Forbidden)
+	kind(t, "an administrator's work", err, errs.Forbidden)
 	p.factor(t, actor)
 	if actor = p.speaks(t, in.Token); actor.Role != model.RoleAdmin {
 		t.Errorf("%+v", actor)
@@ -275,7 +276,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	if _, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{}); err != nil {
 		t.Error(err)
 	}
-	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), model.Conflict)
+	kind(t, "taking it away", p.Users.RemoveFactor(t.Context(), actor, goodPassword), errs.Conflict)
 }
 
 func TestFactorTakenAway(t *testing.T) {
@@ -283,9 +284,9 @@ func TestFactorTakenAway(t *testing.T) {
 	p := peopled(t, nil)
 	p.user(t, "kim", model.RoleAdmin)
 	actor := p.actor(t, "kim")
-	kind(t, "there is none", p.Users.RemoveFactor(t.Context(), actor, goodPassword), model.Conflict)
+	kind(t, "there is none", p.Users.RemoveFactor(t.Context(), actor, goodPassword), errs.Conflict)
 	_, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
-	kind(t, "codes for none", err, model.Conflict)
+	kind(t, "codes for none", err, errs.Conflict)
 	_, old := p.factor(t, actor)
 	fresh, err := p.Users.NewRecoveryCodes(t.Context(), actor, goodPassword)
 	if err != nil || len(fresh) != 10 {
@@ -296,7 +297,7 @@ func TestFactorTakenAway(t *testing.T) {
 	if _, err = p.try(t, "kim", goodPassword, fresh[0], "192.0.2.7"); err != nil {
 		t.Error(err)
 	}
-	kind(t, "with a wrong password", p.Users.RemoveFactor(t.Context(), actor, "wrong password"), model.Invalid)
+	kind(t, "with a wrong password", p.Users.RemoveFactor(t.Context(), actor, "wrong password"), errs.Invalid)
 	if err := p.Users.RemoveFactor(t.Context(), actor, goodPassword); err != nil {
 		t.Error(err)
 	}
@@ -312,8 +313,8 @@ func TestChangePassword(t *testing.T) {
 	actor := p.speaks(t, mine.Token)
 	actor.Address = "192.0.2.50"
 	const fresh = "another good one of mine"
-	kind(t, "wrong", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), model.Invalid)
-	kind(t, "too short", p.Users.ChangePassword(t.Context(), actor, goodPassword, "short"), model.Invalid)
+	kind(t, "wrong", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), errs.Invalid)
+	kind(t, "too short", p.Users.ChangePassword(t.Context(), actor, goodPassword, "short"), errs.Invalid)
 	if err := p.Users.ChangePassword(t.Context(), actor, goodPassword, fresh); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +327,7 @@ func TestChangePassword(t *testing.T) {
 	}
 	// A stolen session does not guess the password.
 	for range 2 {
-		kind(t, "a guess", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), model.Invalid)
+		kind(t, "a guess", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), errs.Invalid)
 	}
 	refused(t, "one guess more", p.Users.ChangePassword(t.Context(), actor, "wrong password", fresh), vault.TooManyTries)
 }

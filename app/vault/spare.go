@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -30,7 +31,7 @@ type spare struct {
 // the space that was set aside.
 func (v *Vault) freeing(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	err := v.change(ctx, actor, check, write)
-	if model.KindOf(err) != model.Full || v.spare.size == 0 {
+	if errs.KindOf(err) != errs.InsufficientStorage || v.spare.size == 0 {
 		return err
 	}
 	return v.spare.lend(v.log, func() error { return v.change(ctx, actor, check, write) })

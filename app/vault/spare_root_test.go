@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -75,7 +76,7 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			refused := func() {
 				t.Helper()
 				_, err := v.Files.NewTray(t.Context())
-				kind(t, "an upload", err, model.Full)
+				kind(t, "an upload", err, errs.InsufficientStorage)
 			}
 			refused()
 			for range 20 { // each on a disk that is full again
@@ -91,7 +92,7 @@ func TestPurgeOnADiskWithoutAByte(t *testing.T) {
 			}
 			fill()
 			_, err = v.Trash.Purge(t.Context(), clerk, "abstract", 1, "")
-			kind(t, "what the retention keeps", err, model.Conflict)
+			kind(t, "what the retention keeps", err, errs.Conflict)
 			done(t, v.Files.Trash(t.Context(), clerk, files[0].ID, vault.Match{}))
 			fill()
 			refused()

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -46,7 +46,7 @@ func TestSpareFile(t *testing.T) {
 // What makes room gets the spare file's space on a full disk; what grows does not.
 func TestSpareFileIsForWhatMakesRoom(t *testing.T) {
 	t.Parallel()
-	full := &model.Error{Kind: model.Full, Message: "The disk is full."}
+	full := &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	for _, row := range []struct {
 		name  string
 		spare int64
@@ -55,7 +55,7 @@ func TestSpareFileIsForWhatMakesRoom(t *testing.T) {
 		fails bool
 	}{
 		{"a disk with room", 100_000, nil, 1, false}, {"a full disk", 100_000, full, 2, false}, {"a full disk without a spare file", 0, full, 1, true},
-		{"another failure", 100_000, model.Absent("file", 1), 1, true},
+		{"another failure", 100_000, errs.RecordNotFound("file", 1), 1, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
 // storage counts the errors of the disk under the documents that end an upload and
@@ -52,7 +52,7 @@ func (s *storage) problem(now time.Time) error {
 	if s.row < storageErrors || now.Sub(s.last) >= storageQuiet {
 		return nil
 	}
-	return &model.Error{Kind: model.Closing, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
+	return &errs.Error{Kind: errs.Unavailable, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
 }
 
 // Sound is Ready for a monitor: it is also an error while the disk keeps failing. An

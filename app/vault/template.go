@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -67,7 +68,7 @@ type Changed struct {
 // done (Conflict).
 type Definitions struct {
 	Changed []Changed
-	Refused model.Fields // what records would lose
+	Refused errs.Fields // what records would lose
 }
 
 // Import makes templates as the drafts say: each the one of its number, else the live
@@ -98,7 +99,7 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
 		at := slices.IndexFunc(list, func(t model.Template) bool { return t.ID == draft.ID })
 		if at < 0 {
-			return nil, model.Absent("template", draft.ID)
+			return nil, errs.RecordNotFound("template", draft.ID)
 		}
 		if list[at].Mark() != seen {
 			return nil, errSeenAnother
@@ -108,14 +109,14 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 }
 
 // errSeenAnother is the refusal to change definitions that somebody else changed.
-var errSeenAnother = &model.Error{Kind: model.Stale, Message: "This was changed by somebody else since it was read; read it again."}
+var errSeenAnother = &errs.Error{Kind: errs.PreconditionFailed, Message: "This was changed by somebody else since it was read; read it again."}
 
 // SetDefault makes a template the default one; NotFound when there is none, Conflict
 // when it is retired.
 func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
-			return &model.Error{Kind: model.Conflict, Message: model.DefaultRetired}
+			return &errs.Error{Kind: errs.Conflict, Message: model.DefaultRetired}
 		}
 		return nil
 	})
@@ -126,7 +127,7 @@ func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64
 func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
-			return &model.Error{Kind: model.Conflict, Message: model.RetiredDefault}
+			return &errs.Error{Kind: errs.Conflict, Message: model.RetiredDefault}
 		}
 		return nil
 	})
@@ -242,14 +243,14 @@ func (s *Templates) changeOne(ctx context.Context, actor model.Actor, id uint64,
 				return list[i : i+1], err
 			}
 		}
-		return nil, model.Absent("template", id)
+		return nil, errs.RecordNotFound("template", id)
 	})
 	return one, err
 }
 
 // planImport gives the templates that the drafts make of those there are.
 func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Template, error) {
-	var refused model.Fields
+	var refused errs.Fields
 	var wanted []model.Template
 	taken := map[uint64]int{}
 	for i, draft := range drafts {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -49,7 +50,7 @@ func without(key string) func(*model.Template) {
 	}
 }
 
-func sentences(f model.Fields) string {
+func sentences(f errs.Fields) string {
 	var all []string
 	for _, field := range f {
 		all = append(all, field.Sentences...)
@@ -57,8 +58,8 @@ func sentences(f model.Fields) string {
 	return strings.Join(all, " ")
 }
 
-func fieldsOf(err error) model.Fields {
-	named, _ := errors.AsType[*model.Error](err)
+func fieldsOf(err error) errs.Fields {
+	named, _ := errors.AsType[*errs.Error](err)
 	if named == nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func TestTemplatesImportRefuses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Templates.Import(t.Context(), clerk, row.drafts, false)
-			kind(t, row.name, err, model.Invalid)
+			kind(t, row.name, err, errs.Invalid)
 			if got := sentences(fieldsOf(err)); got != row.want {
 				t.Errorf("%s", got)
 			}
@@ -135,9 +136,9 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)
 	_, err := v.Templates.Retire(t.Context(), clerk, 1)
-	kind(t, "retire the default", err, model.Conflict)
+	kind(t, "retire the default", err, errs.Conflict)
 	_, err = v.Templates.Retire(t.Context(), clerk, 9)
-	kind(t, "retire none", err, model.NotFound)
+	kind(t, "retire none", err, errs.NotFound)
 	if one, err := v.Templates.Retire(t.Context(), clerk, 3); err != nil || !one.Retired {
 		t.Errorf("%+v, %v", one, err)
 	}
@@ -145,7 +146,7 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 		t.Errorf("once more: %v", err)
 	}
 	_, err = v.Templates.SetDefault(t.Context(), clerk, 3)
-	kind(t, "a retired default", err, model.Conflict)
+	kind(t, "a retired default", err, errs.Conflict)
 	if one, err := v.Templates.SetDefault(t.Context(), clerk, 2); err != nil || !one.Default {
 		t.Errorf("%+v, %v", one, err)
 	}
@@ -220,7 +221,7 @@ func TestTemplatesImportOrphans(t *testing.T) {
 				return
 			}
 			_, err = v.Templates.Import(t.Context(), clerk, drafts, false)
-			kind(t, row.name, err, model.Conflict)
+			kind(t, row.name, err, errs.Conflict)
 			if got := sentences(fieldsOf(err)); got != row.want {
 				t.Errorf("%s", got)
 			}
@@ -244,7 +245,7 @@ func TestTemplatesImportOrphansInTheTrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{redraft(all[1], without("zoning"))}, false)
-	kind(t, "a field of one in the trash", err, model.Conflict)
+	kind(t, "a field of one in the trash", err, errs.Conflict)
 }
 
 // Abstracts that are made while a field goes are either seen, and it stays, or are
@@ -259,7 +260,7 @@ func TestTemplatesImportRace(t *testing.T) {
 		add := model.TemplateDraft{Name: "Race", Fields: &[]model.Field{{Key: key, Label: "K", Type: model.Text}}}
 		done, err := v.Templates.Import(t.Context(), clerk, []model.TemplateDraft{add}, false)
 		if err != nil {
-			if model.KindOf(err) != model.Conflict {
+			if errs.KindOf(err) != errs.Conflict {
 				t.Fatal(err)
 			}
 			add.Name += key // a round left a value: begin another template
@@ -280,7 +281,7 @@ func TestTemplatesImportRace(t *testing.T) {
 			with += len(a.Custom)
 		}
 		switch {
-		case model.KindOf(err) == model.Conflict:
+		case errs.KindOf(err) == errs.Conflict:
 			refused++
 		case err != nil:
 			t.Fatal(err)
@@ -307,7 +308,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 		t.Errorf("of the same: %+v, %v", done, err)
 	}
 	_, err = v.Orders.ImportFields(t.Context(), clerk, fields[:8], false)
-	kind(t, "a field in use", err, model.Conflict)
+	kind(t, "a field in use", err, errs.Conflict)
 	if got := sentences(fieldsOf(err)); got != `The field "rush" cannot go: 2 orders have a value for it.` {
 		t.Error(got)
 	}
@@ -322,7 +323,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 		t.Errorf("%v, %v", after, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, []string{"open", "completed"}, false)
-	kind(t, "a status in use", err, model.Conflict)
+	kind(t, "a status in use", err, errs.Conflict)
 	if got := sentences(fieldsOf(err)); got != `The status "active" cannot go: 2 orders are in it.` {
 		t.Error(got)
 	}
@@ -336,5 +337,5 @@ func TestOrderDefinitionsImport(t *testing.T) {
 		t.Errorf("%+v, %v", made, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), clerk, nil, true)
-	kind(t, "no statuses", err, model.Invalid)
+	kind(t, "no statuses", err, errs.Invalid)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -97,7 +98,7 @@ func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) 
 	item.Abstract = &TrashedFrom{ID: f.AbstractID}
 	a, err := t.AnyAbstract(f.AbstractID)
 	switch {
-	case model.KindOf(err) == model.NotFound, errors.Is(err, store.ErrDamaged):
+	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 		return f.Trashed, nil // it is named without its heading
 	case err == nil:
 		item.Abstract.Heading, item.Abstract.Live = v.heading(t, a), a.Trashed == nil
@@ -116,7 +117,7 @@ func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err er
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
 		file, err = t.AnyFile(id)
 		if err == nil && file.Trashed == nil {
-			err = model.Absent("file in the trash", id)
+			err = errs.RecordNotFound("file in the trash", id)
 		}
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -57,11 +58,11 @@ func done(t *testing.T, err error) {
 func missing(t *testing.T, v *vault.Vault, id uint64) {
 	t.Helper()
 	_, err := v.Files.Get(t.Context(), id)
-	kind(t, fmt.Sprintf("read file %d", id), err, model.NotFound)
+	kind(t, fmt.Sprintf("read file %d", id), err, errs.NotFound)
 	_, _, err = v.Files.Open(t.Context(), id)
-	kind(t, fmt.Sprintf("open file %d", id), err, model.NotFound)
+	kind(t, fmt.Sprintf("open file %d", id), err, errs.NotFound)
 	_, err = v.Files.Thumbnail(t.Context(), clerk, id)
-	kind(t, fmt.Sprintf("picture of file %d", id), err, model.NotFound)
+	kind(t, fmt.Sprintf("picture of file %d", id), err, errs.NotFound)
 }
 
 // An abstract with thirty documents comes back as it went; what was detached or
@@ -81,26 +82,26 @@ func TestAbstractTrashAndBack(t *testing.T) {
 	if err != nil || len(before.Files) != 28 || before.Abstract.Version != 3 {
 		t.Fatalf("%+v, %v", before, err)
 	}
-	kind(t, "stale", v.Abstracts.Trash(t.Context(), clerk, 1, versions(1)), model.Stale)
+	kind(t, "stale", v.Abstracts.Trash(t.Context(), clerk, 1, versions(1)), errs.PreconditionFailed)
 	done(t, v.Abstracts.Trash(t.Context(), clerk, 1, versions(3)))
 	wantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", alone.ID), fmt.Sprintf("file.detached file:%d", detached.ID))
 	wantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 4 03.pdf", "file 12 11.pdf")
 	vaulttest.Verify(t, v)
 	_, err = v.Abstracts.Get(t.Context(), 1)
-	kind(t, "an abstract in the trash", err, model.NotFound)
+	kind(t, "an abstract in the trash", err, errs.NotFound)
 	_, err = v.Abstracts.Patch(t.Context(), clerk, 1, model.AbstractPatch{}, vault.Match{})
-	kind(t, "change it", err, model.NotFound)
-	kind(t, "trash it again", v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}), model.NotFound)
+	kind(t, "change it", err, errs.NotFound)
+	kind(t, "trash it again", v.Abstracts.Trash(t.Context(), clerk, 1, vault.Match{}), errs.NotFound)
 	tr := tray(t, v, pdf("x.pdf", "x"))
 	_, err = v.Abstracts.Attach(t.Context(), clerk, 1, model.UploadDraft{}, tr, vault.Keep[vault.Filed]{})
-	kind(t, "attach to it", err, model.NotFound)
+	kind(t, "attach to it", err, errs.NotFound)
 	for _, f := range before.Files {
 		missing(t, v, f.ID)
 		_, err := v.Files.Restore(t.Context(), clerk, f.ID, vault.Keep[model.File]{})
-		kind(t, "restore one of its documents", err, model.Conflict)
+		kind(t, "restore one of its documents", err, errs.Conflict)
 	}
 	_, err = v.Files.Restore(t.Context(), clerk, detached.ID, vault.Keep[model.File]{})
-	kind(t, "restore one detached before", err, model.Conflict)
+	kind(t, "restore one detached before", err, errs.Conflict)
 	if s := status(t, v); s.Abstracts != 0 || s.Files != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -247,10 +248,10 @@ func TestDetachRefused(t *testing.T) {
 		{"no such file", one.Abstract.ID, 99},
 		{"no such abstract", 99, one.Files[0].ID},
 	} {
-		kind(t, row.name, v.Abstracts.Detach(t.Context(), clerk, row.abstract, row.file, vault.Match{}), model.NotFound)
+		kind(t, row.name, v.Abstracts.Detach(t.Context(), clerk, row.abstract, row.file, vault.Match{}), errs.NotFound)
 	}
 	done(t, v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}))
-	kind(t, "twice", v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}), model.NotFound)
+	kind(t, "twice", v.Abstracts.Detach(t.Context(), clerk, one.Abstract.ID, one.Files[0].ID, vault.Match{}), errs.NotFound)
 }
 
 func TestOrderTrashAndBack(t *testing.T) {
@@ -263,10 +264,10 @@ func TestOrderTrashAndBack(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(same, before) {
 		t.Errorf("restore what is live: %+v, %v", same, err)
 	}
-	kind(t, "stale", v.Orders.Trash(t.Context(), clerk, 1, versions(2)), model.Stale)
+	kind(t, "stale", v.Orders.Trash(t.Context(), clerk, 1, versions(2)), errs.PreconditionFailed)
 	done(t, v.Orders.Trash(t.Context(), clerk, 1, versions(1)))
 	_, err = v.Orders.Get(t.Context(), 1)
-	kind(t, "in the trash", err, model.NotFound)
+	kind(t, "in the trash", err, errs.NotFound)
 	wantTrash(t, v, "order 1 A-1")
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnKind, Value: "order"}}})
 	if err != nil || len(page.Items) != 1 {
@@ -281,7 +282,7 @@ func TestOrderTrashAndBack(t *testing.T) {
 	}
 	wantTrash(t, v)
 	_, err = v.Orders.Restore(t.Context(), clerk, 9, vault.Keep[model.Order]{})
-	kind(t, "no such order", err, model.NotFound)
+	kind(t, "no such order", err, errs.NotFound)
 }
 
 // A key that ended trashes, restores and changes nothing.
@@ -310,7 +311,7 @@ func TestChangesByAnEndedKey(t *testing.T) {
 		},
 		"remove folder": func() error { return v.Folders.Remove(t.Context(), by, 1, vault.Match{}) },
 	} {
-		kind(t, name, verb(), model.Unauthenticated)
+		kind(t, name, verb(), errs.Unauthenticated)
 	}
 	if n := len(logged(t, v, 100)); n != events {
 		t.Errorf("%d events were written", n-events)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -48,5 +49,5 @@ func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
 }
 
 func absentThere(noun string, id uint64) error {
-	return model.Absent(fmt.Sprintf("%s in the trash", noun), id)
+	return errs.RecordNotFound(fmt.Sprintf("%s in the trash", noun), id)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
@@ -203,7 +204,7 @@ func uploadName(token string) string {
 // foresee refuses what can be refused without the bytes.
 func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPlan) error {
 	if refusal := u.v.Files.Foresee(plan.Filename, plan.Size); refusal != "" {
-		return &model.Error{Kind: model.Invalid, Message: refusal}
+		return &errs.Error{Kind: errs.Invalid, Message: refusal}
 	}
 	return u.v.store.View(ctx, func(t *store.Tx) error {
 		if err := u.v.stillMay(t, actor); err != nil {
@@ -213,7 +214,7 @@ func (u *Uploads) foresee(ctx context.Context, actor model.Actor, plan UploadPla
 			return err
 		}
 		if plan.Abstract != 0 && len(plan.Path) > 0 {
-			return model.Refusal("path", "An abstract has no folders.")
+			return errs.InvalidField("path", "An abstract has no folders.")
 		}
 		_, _, err := follow(t, plan.Folder, plan.Path)
 		return err
@@ -226,11 +227,11 @@ func (u *Uploads) takes(t *store.Tx, abstract, folder uint64) error {
 	case abstract != 0:
 		a, err := t.Abstract(abstract)
 		if err == nil && len(a.Files) >= u.v.mostPerAbstract() {
-			err = &model.Error{Kind: model.Invalid, Message: inspect.FullAbstract}
+			err = &errs.Error{Kind: errs.Invalid, Message: inspect.FullAbstract}
 		}
 		return err
 	case folder != 0 && !t.HasFolder(folder):
-		return model.Absent("folder", folder)
+		return errs.RecordNotFound("folder", folder)
 	}
 	return nil
 }
@@ -285,9 +286,9 @@ func (u *Uploads) within(own []*arriving, size int64) error {
 	}
 	switch {
 	case count >= u.v.set.Uploads.perUser():
-		return &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
+		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
 	case count > 0 && bytes > u.v.set.Uploads.bytesPerUser():
-		return &model.Error{Kind: model.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
 	}
 	var err error
 	for _, one := range idle {
@@ -305,11 +306,11 @@ const promiseUpload = 2 * time.Minute
 func (u *Uploads) fits(free, promised, share, size uint64) error {
 	switch reserve := u.v.set.DiskReserve; {
 	case free < reserve+size:
-		return &model.Error{Kind: model.Full, Message: "The disk is full."}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	case free < reserve+promised+size:
-		return &model.Error{Kind: model.Full, Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
 	case share > 0 && share+size > (free-reserve)/2:
-		return &model.Error{Kind: model.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
 	}
 	return nil
 }
@@ -365,7 +366,7 @@ func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upl
 	return u.toldOr(id, one, err)
 }
 
-var errUploadBusy = &model.Error{Kind: model.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
+var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.", Err: ErrUploadBusy}
 
 // find gives an actor's own upload; free is whether nobody writes it.
 func (u *Uploads) find(actor model.Actor, id string) (one *arriving, free bool, err error) {
@@ -376,7 +377,7 @@ func (u *Uploads) find(actor model.Actor, id string) (one *arriving, free bool, 
 	}
 	one = u.all[uploadName(id)]
 	if one == nil || one.gone || one.Owner != actor.Record() || u.isOver(one) {
-		return nil, false, model.Absent("upload", "of "+actor.Record())
+		return nil, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
 	return one, !one.busy, nil
 }
@@ -399,14 +400,14 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 	}
 	return u.work(ctx, id, one, func(ctx context.Context) (Upload, error) {
 		if at := one.Offset(); at != offset {
-			return u.told(id, one), &model.Error{Kind: model.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
+			return u.told(id, one), &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("The upload resumes at byte %d.", at), Err: ErrOffset}
 		}
 		if err := u.take(ctx, actor, one, r); err != nil || one.Offset() < one.Size {
 			return u.told(id, one), err
 		}
 		up, err := u.finish(ctx, actor, id, one)
-		switch kind := model.KindOf(err); {
-		case kind == model.Unauthenticated, kind == model.Forbidden, errors.Is(err, errCancelled), err != nil && one.Settled() < one.Size:
+		switch kind := errs.KindOf(err); {
+		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCancelled), err != nil && one.Settled() < one.Size:
 			return u.told(id, one), err
 		case err != nil:
 			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
@@ -425,7 +426,7 @@ func (u *Uploads) take(ctx context.Context, actor model.Actor, one *arriving, r 
 	defer u.v.arrivals.end()
 	err := one.Append(ctx, &roomReader{Reader: &pausing{r, u}, v: u.v}, one.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
-		return &model.Error{Kind: model.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
+		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
 	}
 	return u.v.disk(err)
 }
@@ -449,7 +450,7 @@ func (u *Uploads) occupy(one *arriving, cancel context.CancelFunc) error {
 	case u.over():
 		return errPaused
 	case one.gone:
-		return model.Absent("upload", one.Name())
+		return errs.RecordNotFound("upload", one.Name())
 	case one.busy:
 		return errUploadBusy
 	}
@@ -486,7 +487,7 @@ func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) erro
 	case one.gone:
 		return nil
 	case one.filing:
-		return &model.Error{Kind: model.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
+		return &errs.Error{Kind: errs.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
 	}
 	return u.forget(one)
 }

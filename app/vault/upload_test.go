@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -94,7 +95,7 @@ func TestUpload(t *testing.T) {
 				t.Error(err)
 			}
 			_, err := v.Uploads.Get(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
-			kind(t, "another user", err, model.NotFound)
+			kind(t, "another user", err, errs.NotFound)
 		})
 	}
 	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 3 {
@@ -124,18 +125,18 @@ func TestUploadForesees(t *testing.T) {
 		name  string
 		actor model.Actor
 		plan  vault.UploadPlan
-		kind  model.Kind
+		kind  errs.Kind
 		says  string
 	}{
-		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, model.Invalid, inspect.NotSupported},
-		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, model.Invalid, inspect.Empty},
-		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, model.Invalid, inspect.TooLarge(1000)},
-		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, model.Invalid, inspect.FullAbstract},
-		{"an abstract in the trash", clerk, vault.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, model.NotFound, ""},
-		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, model.NotFound, ""},
-		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, model.NotFound, ""},
-		{"a viewer", viewer, vault.UploadPlan{Filename: "a.pdf", Size: 1}, model.Forbidden, ""},
-		{"nobody", model.Actor{Kind: model.ByUser, ID: 1}, vault.UploadPlan{Filename: "a.pdf", Size: 1}, model.Unauthenticated, ""},
+		{"an extension", clerk, vault.UploadPlan{Filename: "a.exe", Size: 1}, errs.Invalid, inspect.NotSupported},
+		{"nothing", clerk, vault.UploadPlan{Filename: "a.pdf"}, errs.Invalid, inspect.Empty},
+		{"too large", clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1001}, errs.Invalid, inspect.TooLarge(1000)},
+		{"a full abstract", clerk, vault.UploadPlan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, inspect.FullAbstract},
+		{"an abstract in the trash", clerk, vault.UploadPlan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"no abstract", clerk, vault.UploadPlan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"no folder", clerk, vault.UploadPlan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"a viewer", viewer, vault.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
+		{"nobody", model.Actor{Kind: model.ByUser, ID: 1}, vault.UploadPlan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
 	} {
 		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
 		kind(t, row.name, err, row.kind)
@@ -150,7 +151,7 @@ func TestUploadReservesRoom(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, func(o *vault.Options) { o.Settings.FileSize = 1 << 60 })
 	_, err := v.Uploads.Begin(t.Context(), clerk, vault.UploadPlan{Filename: "a.pdf", Size: 1 << 59})
-	kind(t, "more than there is", err, model.Full)
+	kind(t, "more than there is", err, errs.InsufficientStorage)
 	status, err := v.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func TestUploadReservesRoom(t *testing.T) {
 	most := int64(status.DiskFree) * 2 / 3
 	up := begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: most})
 	_, err = v.Uploads.Begin(t.Context(), clerk, vault.UploadPlan{Filename: "b.pdf", Size: most})
-	kind(t, "as much again", err, model.Full)
+	kind(t, "as much again", err, errs.InsufficientStorage)
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
 	begin(t, v, vault.UploadPlan{Filename: "b.pdf", Size: most})
 }
@@ -235,7 +236,7 @@ func TestUploadAfterAPowerCut(t *testing.T) {
 		t.Fatalf("%+v, %v", told, err)
 	}
 	_, err = v.Uploads.Offset(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
-	kind(t, "another user", err, model.NotFound)
+	kind(t, "another user", err, errs.NotFound)
 	if _, err = v.Uploads.Write(t.Context(), clerk, up.ID, 2_500_000, bytes.NewReader(body[2_500_000:])); !errors.Is(err, vault.ErrOffset) {
 		t.Errorf("another offset: %v", err)
 	}
@@ -280,10 +281,10 @@ func TestUploadCancel(t *testing.T) {
 	v, opts := opened(t, nil)
 	up := begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: 100})
 	write(t, v, up.ID, 0, []byte("abc"))
-	kind(t, "another user's", v.Uploads.Cancel(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID), model.NotFound)
+	kind(t, "another user's", v.Uploads.Cancel(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID), errs.NotFound)
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
-	kind(t, "twice", v.Uploads.Cancel(t.Context(), clerk, up.ID), model.NotFound)
-	kind(t, "no id", v.Uploads.Cancel(t.Context(), clerk, "x"), model.NotFound)
+	kind(t, "twice", v.Uploads.Cancel(t.Context(), clerk, up.ID), errs.NotFound)
+	kind(t, "no id", v.Uploads.Cancel(t.Context(), clerk, "x"), errs.NotFound)
 
 	up = begin(t, v, vault.UploadPlan{Filename: "a.pdf", Size: 100})
 	r, w := io.Pipe()
@@ -301,7 +302,7 @@ func TestUploadCancel(t *testing.T) {
 		t.Errorf("its writer: %v", err)
 	}
 	_, err := v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "afterwards", err, model.NotFound)
+	kind(t, "afterwards", err, errs.NotFound)
 	if paths := under(t, opts.Dir, "uploads"); len(paths) > 0 {
 		t.Errorf("left %v", paths)
 	}
@@ -317,7 +318,7 @@ func TestUploadExpires(t *testing.T) {
 	write(t, v, first.ID, 0, []byte("abc"))
 	second := begin(t, v, plan)
 	_, err := v.Uploads.Begin(t.Context(), clerk, plan)
-	kind(t, "too many", err, model.Conflict)
+	kind(t, "too many", err, errs.Conflict)
 	p.clock.Move(40 * time.Minute)
 	if told, err := v.Uploads.Offset(t.Context(), clerk, first.ID); err != nil || told.Offset != 3 || !told.Until.Equal(p.clock.Now().Add(20*time.Minute)) {
 		t.Errorf("%+v, %v", told, err)
@@ -325,10 +326,10 @@ func TestUploadExpires(t *testing.T) {
 	write(t, v, second.ID, 0, []byte("abcd"))
 	begin(t, v, plan) // the first stood still and makes room
 	_, err = v.Uploads.Offset(t.Context(), clerk, first.ID)
-	kind(t, "the first", err, model.NotFound)
+	kind(t, "the first", err, errs.NotFound)
 	p.clock.Move(time.Hour)
 	_, err = v.Uploads.Write(t.Context(), clerk, second.ID, 4, strings.NewReader("x"))
-	kind(t, "over", err, model.NotFound)
+	kind(t, "over", err, errs.NotFound)
 	done(t, v.Uploads.Expire())
 	if paths := under(t, v.Dir(), "uploads"); len(paths) > 0 {
 		t.Errorf("left %v", paths)
@@ -360,9 +361,9 @@ func TestUploadPause(t *testing.T) {
 	<-v.Uploads.Pausing()
 	done(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as the voice does
 	closed(t, v)
-	kind(t, "what was under way", <-ended, model.Closing)
+	kind(t, "what was under way", <-ended, errs.Unavailable)
 	_, err = v.Uploads.Write(t.Context(), clerk, up.ID, 3, strings.NewReader("x"))
-	kind(t, "afterwards", err, model.Closing)
+	kind(t, "afterwards", err, errs.Unavailable)
 	v = vaulttest.Open(t, opts)
 	if told, err := v.Uploads.Offset(t.Context(), clerk, up.ID); err != nil || told.Offset != 3 {
 		t.Errorf("%+v, %v", told, err)
@@ -386,7 +387,7 @@ func TestUploadFiledLater(t *testing.T) {
 		t.Fatalf("%+v", told)
 	}
 	_, err = v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "still busy", err, model.Closing)
+	kind(t, "still busy", err, errs.Unavailable)
 	closed(t, v)
 	v = vaulttest.Open(t, opts)
 	busy.fail.Store(false)
@@ -426,7 +427,7 @@ func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
 				t.Errorf("got offset %d of %d, %v; want all of it: %v", told.Offset, told.Size, err, sound)
 			}
 			if err != nil {
-				kind(t, "the last part", err, model.Closing)
+				kind(t, "the last part", err, errs.Unavailable)
 			}
 		})
 	}

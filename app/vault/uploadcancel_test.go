@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -34,11 +35,11 @@ func TestUploadCancelledWhileFiling(t *testing.T) {
 	<-looking
 	done(t, v.Uploads.Cancel(t.Context(), clerk, up.ID))
 	_, err := v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "once cancelled", err, model.NotFound)
+	kind(t, "once cancelled", err, errs.NotFound)
 	close(proceed)
-	kind(t, "its writer", <-ended, model.NotFound)
+	kind(t, "its writer", <-ended, errs.NotFound)
 	_, err = v.Uploads.Get(t.Context(), clerk, up.ID)
-	kind(t, "for good", err, model.NotFound)
+	kind(t, "for good", err, errs.NotFound)
 	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 0 {
 		t.Errorf("%d documents, %v", len(page.Items), err)
 	}
@@ -72,7 +73,7 @@ func TestUploadOfADisabledUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	done(t, w.Close())
-	kind(t, "its last bytes", <-ended, model.Unauthenticated)
+	kind(t, "its last bytes", <-ended, errs.Unauthenticated)
 	if blobs, err := filepath.Glob(filepath.Join(p.Dir(), "blobs", "*", "*")); err != nil || len(blobs) > 0 {
 		t.Errorf("%v, %v", blobs, err)
 	}
@@ -91,9 +92,9 @@ func TestUploadsWithoutAByteKeepNoRoom(t *testing.T) {
 	}
 	begin(t, p.Vault, plan(1, 3))
 	_, err = p.Uploads.Begin(t.Context(), clerk, plan(1, 3))
-	kind(t, "more than one's share", err, model.Conflict)
+	kind(t, "more than one's share", err, errs.Conflict)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))
-	kind(t, "what was just promised", err, model.Full)
+	kind(t, "what was just promised", err, errs.InsufficientStorage)
 	p.clock.Move(3 * time.Minute)
 	_, err = p.Uploads.Begin(t.Context(), other, plan(5, 6))
 	done(t, err)

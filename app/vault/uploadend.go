@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 )
@@ -31,7 +32,7 @@ func uploadSlot(actor model.Actor, name string) [32]byte {
 func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
 	name := uploadName(id)
 	if name == "" {
-		return up, false, model.Absent("upload", "of "+actor.Record())
+		return up, false, errs.RecordNotFound("upload", "of "+actor.Record())
 	}
 	r, found, err := u.v.Replay(ctx, uploadSlot(actor, name))
 	if err != nil || !found {
@@ -46,7 +47,7 @@ func (u *Uploads) ended(ctx context.Context, actor model.Actor, id string) (up U
 		return up, true, nil
 	}
 	file, err := u.v.Files.Get(ctx, end.File)
-	if model.KindOf(err) == model.NotFound {
+	if errs.KindOf(err) == errs.NotFound {
 		file, err = model.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
 	}
 	up.Filed = &file
@@ -74,16 +75,16 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 		return Upload{}, err
 	}
 	err = u.file(filing, actor, one)
-	switch kind := model.KindOf(err); {
+	switch kind := errs.KindOf(err); {
 	case err != nil && u.isGone(one):
 		return Upload{}, errors.Join(errCancelled, err)
 	case errors.Is(err, ErrKept):
 		err = nil
-	case kind == model.NotFound && one.Abstract != 0:
+	case kind == errs.NotFound && one.Abstract != 0:
 		err = u.refuse(filing, actor, one, "The abstract is no longer there")
-	case kind == model.Invalid && len(one.Path) > 0:
+	case kind == errs.Invalid && len(one.Path) > 0:
 		err = u.refuse(filing, actor, one, reasonOf(err))
-	case kind == model.NotFound, kind == model.Invalid:
+	case kind == errs.NotFound, kind == errs.Invalid:
 		err = u.refuse(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
@@ -95,12 +96,12 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 
 // reasonOf is what is said of a refusal, without the full stop that reasons lack.
 func reasonOf(err error) string {
-	named, _ := errors.AsType[*model.Error](err)
+	named, _ := errors.AsType[*errs.Error](err)
 	return strings.TrimSuffix(named.Message, ".")
 }
 
 // errCancelled: its user gave the upload up while it was being filed.
-var errCancelled = &model.Error{Kind: model.NotFound, Message: "The upload was cancelled."}
+var errCancelled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
 
 // cancelBy lets Cancel end the filing, until its record is being written.
 func (u *Uploads) cancelBy(one *arriving, cancel context.CancelFunc) error {

@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 )
 
-var errPaused = &model.Error{Kind: model.Closing, Message: "The service is stopping; try again in a moment."}
+var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The service is stopping; try again in a moment."}
 
 // over reports whether no more bytes are taken.
 func (u *Uploads) over() bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -96,7 +97,7 @@ func TestUploadIntoFoldersThatCannotBe(t *testing.T) {
 	} {
 		row.plan.Filename, row.plan.Size = "a.pdf", 10
 		_, err := v.Uploads.Begin(t.Context(), clerk, row.plan)
-		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), row.want) {
+		if errs.KindOf(err) != errs.Invalid || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"deedkeep/app/model"
+	"deedkeep/app/errs"
 	"deedkeep/app/store"
 )
 
@@ -51,7 +51,7 @@ func (u *usage) write(t *store.Tx, seen map[uint64]use) error {
 
 func (u *usage) add(t *store.Tx, id uint64, n use) error {
 	key, err := t.Key(id)
-	if model.KindOf(err) == model.NotFound || errors.Is(err, store.ErrDamaged) {
+	if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) {
 		return nil // a damaged key opens nothing, and must not keep the others' uses waiting
 	}
 	if err != nil {

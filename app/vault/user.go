@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -44,11 +45,11 @@ func (r UserRules) limits() model.SessionLimits {
 }
 
 var (
-	errRole      = &model.Error{Kind: model.Forbidden, Message: "Your role does not allow this."}
-	errEnrol     = &model.Error{Kind: model.Forbidden, Message: "Set up your second factor first."}
-	errNoKeys    = &model.Error{Kind: model.Forbidden, Message: "An API key does not allow this."}
-	errLastAdmin = &model.Error{Kind: model.Conflict, Message: "This is the last administrator; make another one first."}
-	errDisabled  = &model.Error{Kind: model.Conflict, Message: "The user is disabled; enable the user first."}
+	errRole      = &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this."}
+	errEnrol     = &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
+	errNoKeys    = &errs.Error{Kind: errs.Forbidden, Message: "An API key does not allow this."}
+	errLastAdmin = &errs.Error{Kind: errs.Conflict, Message: "This is the last administrator; make another one first."}
+	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
 )
 
 // may holds a user who acts against the records of this very transaction: the
@@ -162,7 +163,7 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 func (u *Users) free(t *store.Tx, name string, but uint64) error {
 	other, taken, err := t.UserByName(name)
 	if err == nil && taken && other.ID != but {
-		return model.Refusal("name", model.Taken("name"))
+		return errs.InvalidField("name", model.Taken("name"))
 	}
 	return err
 }
@@ -211,7 +212,7 @@ func (u *Users) Named(ctx context.Context, name string) (user model.User, err er
 	err = u.v.store.View(ctx, func(t *store.Tx) error {
 		var found bool
 		if user, found, err = t.UserByName(name); err == nil && !found {
-			err = model.Absent("user", strconv.Quote(name))
+			err = errs.RecordNotFound("user", strconv.Quote(name))
 		}
 		return err
 	})
@@ -263,7 +264,7 @@ func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name s
 // SetRole gives a user another role, from the next request on. Conflict for the last administrator.
 func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {
 	if !role.May(model.MayRead) {
-		return model.User{}, model.Refusal("role", "The selected role is invalid.")
+		return model.User{}, errs.InvalidField("role", "The selected role is invalid.")
 	}
 	return u.change(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		if role.May(model.MayAdminister) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -83,7 +84,7 @@ func TestRefusedEvents(t *testing.T) {
 	before := len(p.events(t))
 	for range 5 {
 		_, err := p.try(t, "kim", "wrong password", "", "203.0.113.9")
-		kind(t, "wrong", err, model.Unauthenticated)
+		kind(t, "wrong", err, errs.Unauthenticated)
 	}
 	for i := range 40 {
 		_, err := p.try(t, "CanaryName", "wrong password", "", fmt.Sprintf("198.51.100.%d", i))

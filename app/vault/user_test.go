@@ -8,6 +8,7 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -88,14 +89,14 @@ func (p *people) speaks(t *testing.T, token string) model.Actor {
 func (p *people) silent(t *testing.T, what, token string) {
 	t.Helper()
 	_, err := p.Sessions.Authenticate(t.Context(), token)
-	kind(t, what, err, model.Unauthenticated)
+	kind(t, what, err, errs.Unauthenticated)
 }
 
 // refused wants a refusal of SignIn for a reason.
 func refused(t *testing.T, what string, err error, want vault.Reason) {
 	t.Helper()
 	r, ok := errors.AsType[*vault.SignInError](err)
-	if !ok || r.Reason != want || model.KindOf(err) != model.Unauthenticated {
+	if !ok || r.Reason != want || errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("%s: %v, want reason %s", what, err, want)
 	}
 }
@@ -151,8 +152,8 @@ func TestUserCreate(t *testing.T) {
 		{"short password", model.UserDraft{Name: "x", Role: model.RoleAdmin, Password: &short}, "password"},
 	} {
 		_, _, err := p.Users.Create(t.Context(), clerk, row.draft)
-		named, ok := errors.AsType[*model.Error](err)
-		if !ok || named.Kind != model.Invalid || named.Fields[0].Field != row.field {
+		named, ok := errors.AsType[*errs.Error](err)
+		if !ok || named.Kind != errs.Invalid || named.Fields[0].Field != row.field {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
@@ -175,12 +176,12 @@ func TestUserJoins(t *testing.T) {
 		t.Errorf("%+v, %v", in, err)
 	}
 	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: "kim kim kim"})
-	kind(t, "its own name", err, model.Invalid)
+	kind(t, "its own name", err, errs.Invalid)
 	if _, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Name: "ignored", Password: goodPassword}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword})
-	kind(t, "a second time", err, model.NotFound)
+	kind(t, "a second time", err, errs.NotFound)
 	if actor := p.actor(t, "kim"); actor.ID != user.ID || actor.Name != "kim" || actor.Role != model.RoleStaff {
 		t.Errorf("%+v", actor)
 	}
@@ -222,7 +223,7 @@ func TestUserLinkEnds(t *testing.T) {
 	}
 	works("of a disabled user", third, false)
 	_, _, err = p.Users.Reset(t.Context(), clerk, user.ID)
-	kind(t, "reset while disabled", err, model.Conflict)
+	kind(t, "reset while disabled", err, errs.Conflict)
 	if _, err := p.Users.Enable(t.Context(), clerk, user.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -241,12 +242,12 @@ func TestFirstAdministrator(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Invitation(t.Context(), one)
-	kind(t, "the link before", err, model.NotFound)
+	kind(t, "the link before", err, errs.NotFound)
 	if in, err := p.Users.Invitation(t.Context(), token); err != nil || !in.First || in.Name != "" {
 		t.Errorf("%+v, %v", in, err)
 	}
 	_, err = p.Users.Accept(t.Context(), token, vault.AcceptDraft{Password: goodPassword})
-	kind(t, "no name", err, model.Invalid)
+	kind(t, "no name", err, errs.Invalid)
 	// Two who have the link at the same time: one gets in.
 	done := make(chan error)
 	for _, name := range []string{"kim", "lee"} {
@@ -265,7 +266,7 @@ func TestFirstAdministrator(t *testing.T) {
 	}
 	p.actor(t, list[0].Name)
 	_, err = p.Users.FirstLink(t.Context())
-	kind(t, "with an administrator", err, model.Conflict)
+	kind(t, "with an administrator", err, errs.Conflict)
 }
 
 func TestLastAdministratorStays(t *testing.T) {
@@ -276,13 +277,13 @@ func TestLastAdministratorStays(t *testing.T) {
 		"disabled": func() error { _, err := p.Users.Disable(t.Context(), clerk, kim.ID); return err },
 		"demoted":  func() error { _, err := p.Users.SetRole(t.Context(), clerk, kim.ID, model.RoleStaff); return err },
 	} {
-		kind(t, what, do(), model.Conflict)
+		kind(t, what, do(), errs.Conflict)
 		// One who has no password yet does not count.
 		_, other, err := p.Users.Create(t.Context(), clerk, model.UserDraft{Name: what, Role: model.RoleAdmin})
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind(t, what+", another invited", do(), model.Conflict)
+		kind(t, what+", another invited", do(), errs.Conflict)
 		if _, err := p.Users.Disable(t.Context(), clerk, other.ID); err != nil {
 			t.Error(err)
 		}
@@ -293,9 +294,9 @@ func TestLastAdministratorStays(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := p.Users.Disable(t.Context(), actor, lee.ID)
-	kind(t, "by one who is no administrator any more", err, model.Forbidden)
+	kind(t, "by one who is no administrator any more", err, errs.Forbidden)
 	_, err = p.Users.Disable(t.Context(), clerk, lee.ID)
-	kind(t, "now the last", err, model.Conflict)
+	kind(t, "now the last", err, errs.Conflict)
 }
 
 // Two administrators who disable each other at the same time: one stays.
@@ -321,13 +322,13 @@ func TestWhoMayAdminister(t *testing.T) {
 	_, key := makeKey(t, p.Vault, model.KeyDraft{})
 	for who, row := range map[string]struct {
 		actor model.Actor
-		want  model.Kind
+		want  errs.Kind
 	}{
-		"staff":      {p.actor(t, "staff"), model.Forbidden},
-		"viewer":     {p.actor(t, "viewer"), model.Forbidden},
-		"key":        {model.Actor{Kind: model.ByKey, ID: key.ID}, model.Forbidden},
-		"no session": {model.Actor{Kind: model.ByUser, ID: 1, Role: model.RoleAdmin}, model.Unauthenticated},
-		"another's":  {model.Actor{Kind: model.ByUser, ID: 1, Session: p.actor(t, "staff").Session}, model.Unauthenticated},
+		"staff":      {p.actor(t, "staff"), errs.Forbidden},
+		"viewer":     {p.actor(t, "viewer"), errs.Forbidden},
+		"key":        {model.Actor{Kind: model.ByKey, ID: key.ID}, errs.Forbidden},
+		"no session": {model.Actor{Kind: model.ByUser, ID: 1, Role: model.RoleAdmin}, errs.Unauthenticated},
+		"another's":  {model.Actor{Kind: model.ByUser, ID: 1, Session: p.actor(t, "staff").Session}, errs.Unauthenticated},
 	} {
 		for what, do := range map[string]func() error{
 			"create": func() error {
@@ -383,9 +384,9 @@ func TestWhoMayAdminister(t *testing.T) {
 	}
 	p.actor(t, "RENAMED")
 	_, err := p.Users.Rename(t.Context(), clerk, target.ID, "Staff")
-	kind(t, "taken name", err, model.Invalid)
+	kind(t, "taken name", err, errs.Invalid)
 	_, err = p.Users.Rename(t.Context(), clerk, 99, "x")
-	kind(t, "nobody", err, model.NotFound)
+	kind(t, "nobody", err, errs.NotFound)
 }
 
 // A write is judged in its transaction: a role, a user or a session that ended while
@@ -410,27 +411,27 @@ func TestWritesAreLookedAtOnceMore(t *testing.T) {
 		}
 	}
 	must(p.Users.SetRole(t.Context(), clerk, kim.ID, model.RoleViewer))
-	kind(t, "as a viewer", order(actor), model.Forbidden)
+	kind(t, "as a viewer", order(actor), errs.Forbidden)
 	must(p.Users.SetRole(t.Context(), clerk, kim.ID, model.RoleAdmin))
 	if err := order(actor); err != nil {
 		t.Error(err)
 	}
 	must(p.Users.Disable(t.Context(), clerk, kim.ID))
-	kind(t, "disabled", order(actor), model.Unauthenticated)
+	kind(t, "disabled", order(actor), errs.Unauthenticated)
 	must(p.Users.Enable(t.Context(), clerk, kim.ID))
-	kind(t, "enabled again, the session is gone", order(actor), model.Unauthenticated)
+	kind(t, "enabled again, the session is gone", order(actor), errs.Unauthenticated)
 	in := p.signIn(t, "kim")
 	actor = p.speaks(t, in.Token)
 	if err := p.Sessions.SignOut(t.Context(), in.Token, ""); err != nil {
 		t.Fatal(err)
 	}
-	kind(t, "signed out", order(actor), model.Unauthenticated)
+	kind(t, "signed out", order(actor), errs.Unauthenticated)
 	actor = p.actor(t, "kim")
 	p.clock.Move(12 * time.Hour)
-	kind(t, "idle", order(actor), model.Unauthenticated)
+	kind(t, "idle", order(actor), errs.Unauthenticated)
 	actor = p.actor(t, "kim")
 	actor.ID = admin.ID
-	kind(t, "under another's number", order(actor), model.Unauthenticated)
+	kind(t, "under another's number", order(actor), errs.Unauthenticated)
 }
 
 func TestReset(t *testing.T) {

@@ -57,6 +57,7 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/derived"
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
 	"deedkeep/app/model"
@@ -182,7 +183,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	}
 	database := filepath.Join(dir, "vault.db")
 	if (!opts.Create || opts.Existing) && !Exists(dir) {
-		return nil, &model.Error{Kind: model.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("no vault in %s", dir), Err: ErrNoVault}
 	}
 	if err := survey(dir); err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	}
 	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: model.NewWorkspace()})
 	if sentence, damaged := store.Damage(err); damaged {
-		return nil, &model.Error{
+		return nil, &errs.Error{
 			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
 		}
 	}
@@ -343,7 +344,7 @@ func (v *Vault) Ready(ctx context.Context) error {
 
 // readOnly is the refusal of a vault whose disk failed to sync.
 func readOnly(err error) error {
-	return &model.Error{Kind: model.Closing, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+	return &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
 }
 
 // room is Full when the disk has less than the reserve.
@@ -359,7 +360,7 @@ func (v *Vault) room() error {
 		return fmt.Errorf("free room: %w", err)
 	}
 	if free < v.set.DiskReserve {
-		return &model.Error{Kind: model.Full, Message: "The disk is full."}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -48,7 +49,7 @@ func TestOpenNothingThere(t *testing.T) {
 	for _, dir := range []string{opts.Dir, filepath.Join(opts.Dir, "absent")} {
 		opts.Dir = dir
 		_, err := vault.Open(t.Context(), opts)
-		if !errors.Is(err, vault.ErrNoVault) || model.KindOf(err) != model.NotFound {
+		if !errors.Is(err, vault.ErrNoVault) || errs.KindOf(err) != errs.NotFound {
 			t.Errorf("%v", err)
 		}
 	}
@@ -133,7 +134,7 @@ func TestOpenTwice(t *testing.T) {
 	tray := tray(t, v, pdf("Deed.pdf", "a"))
 	second := opts
 	_, err := vault.Open(t.Context(), second)
-	kind(t, "second opener", err, model.Locked)
+	kind(t, "second opener", err, errs.Locked)
 	if n := len(under(t, opts.Dir, "tmp")); n != 1 {
 		t.Errorf("%d files in tmp", n)
 	}
@@ -176,11 +177,11 @@ func TestClosedVaultRefuses(t *testing.T) {
 	}
 	closed(t, v)
 	_, err = v.Orders.Create(t.Context(), clerk, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{})
-	kind(t, "order", err, model.Closing)
+	kind(t, "order", err, errs.Unavailable)
 	_, err = v.Files.NewTray(t.Context())
-	kind(t, "tray", err, model.Closing)
+	kind(t, "tray", err, errs.Unavailable)
 	_, err = v.Folders.List(t.Context())
-	kind(t, "list", err, model.Closing)
+	kind(t, "list", err, errs.Unavailable)
 }
 
 // A new vault is made neither among somebody's files nor on top of documents whose
@@ -293,10 +294,10 @@ func TestAKeyThatEndedFilesNothing(t *testing.T) {
 	if _, err := v.Keys.Revoke(t.Context(), clerk, key.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); model.KindOf(err) != model.Unauthenticated {
+	if _, err := v.Files.Upload(t.Context(), actor, model.UploadDraft{}, begun, vault.Keep[vault.Filed]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("upload: %v", err)
 	}
-	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{}); model.KindOf(err) != model.Unauthenticated {
+	if _, err := v.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("1")}, vault.Keep[model.Order]{}); errs.KindOf(err) != errs.Unauthenticated {
 		t.Errorf("order: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -111,7 +112,7 @@ func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (co
 	}
 	release()
 	if unwritable(err) {
-		err = &model.Error{Kind: model.Full, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
+		err = &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
 			v.store.Size()>>20, v.set.DiskReserve>>20, strings.Join(lacks, "; ")), Err: err}
 	}
 	return nil, nil, err
@@ -120,7 +121,7 @@ func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (co
 // unwritable reports an error of a disk that is full or can't be written to, and of a
 // directory that is not there.
 func unwritable(err error) bool {
-	return model.KindOf(err) == model.Full || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
+	return errs.KindOf(err) == errs.InsufficientStorage || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
 }
 
 // roomForCopy is Full where a copy of the database would take from the reserve of a
@@ -132,7 +133,7 @@ func (v *Vault) roomForCopy(dir string) error {
 	}
 	database, reserve := uint64(max(v.store.Size(), 0)), v.set.DiskReserve
 	if need := database + reserve; need < reserve || free <= need {
-		return &model.Error{Kind: model.Full, Message: fmt.Sprintf("%s has %d MB free", dir, free>>20)}
+		return &errs.Error{Kind: errs.InsufficientStorage, Message: fmt.Sprintf("%s has %d MB free", dir, free>>20)}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
 	"deedkeep/app/vault"
@@ -213,5 +214,5 @@ func TestStatusCountsWhatWasMade(t *testing.T) {
 		t.Errorf("after one went: %+v", s)
 	}
 	_, _, err := v.Files.Open(t.Context(), 99)
-	kind(t, "unknown file", err, model.NotFound)
+	kind(t, "unknown file", err, errs.NotFound)
 }

@@ -3,6 +3,7 @@ package vault_test
 import (
 	"testing"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -24,7 +25,7 @@ func TestWeakPasswords(t *testing.T) {
 	const want = "This password is too easy to guess. Choose four or more words that don't belong together, or a longer mix of letters, digits, and marks, without names and dates."
 	weak := func(where, password string, err error) {
 		t.Helper()
-		kind(t, where+": "+password, err, model.Invalid)
+		kind(t, where+": "+password, err, errs.Invalid)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %q: got %v, want %s", where, password, err, want)
 		}
@@ -48,7 +49,7 @@ func TestWeakPasswords(t *testing.T) {
 	_, err = p.Users.Accept(t.Context(), reset, vault.AcceptDraft{Password: "1q2w3e4r5t"})
 	weak("reset", "1q2w3e4r5t", err)
 	_, err = p.Users.Invitation(t.Context(), first)
-	kind(t, "the first link", err, model.NotFound) // there is an administrator
+	kind(t, "the first link", err, errs.NotFound) // there is an administrator
 }
 
 // The first administrator's password is judged too; passwords from before keep working.
@@ -60,7 +61,7 @@ func TestWeakPasswordsOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = p.Users.Accept(t.Context(), first, vault.AcceptDraft{Name: "owner", Password: "1q2w3e4r5t"})
-	kind(t, "the first administrator", err, model.Invalid)
+	kind(t, "the first administrator", err, errs.Invalid)
 	user := p.user(t, "owner", model.RoleAdmin)
 	hash, err := p.Rehash(t.Context(), "1q2w3e4r5t")
 	if err != nil {

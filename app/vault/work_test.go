@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
@@ -88,13 +89,13 @@ func TestFindings(t *testing.T) {
 		if tt.text == nil && err != nil {
 			t.Errorf("%s: its text: %v", tt.name, err)
 		} else if tt.text != nil {
-			kind(t, tt.name+": its text", err, model.NotFound)
+			kind(t, tt.name+": its text", err, errs.NotFound)
 		}
 		picture, err := v.Files.Thumbnail(t.Context(), clerk, file.ID)
 		if tt.picture == nil {
 			body(t, picture, err)
 		} else {
-			kind(t, tt.name+": its picture", err, model.NotFound)
+			kind(t, tt.name+": its picture", err, errs.NotFound)
 		}
 	}
 	idle(t, v)
@@ -191,8 +192,8 @@ func TestRetry(t *testing.T) {
 	files := upload(t, v, pdf("1.pdf", "1"), pdf("2.pdf", "2"), pdf("3.pdf", "3"))
 	idle(t, v)
 	one := func(id uint64) error { n, err := v.Files.Retry(t.Context(), clerk, id); _ = n; return err }
-	kind(t, "one that did not fail", one(good.ID), model.Conflict)
-	kind(t, "none", one(99), model.NotFound)
+	kind(t, "one that did not fail", one(good.ID), errs.Conflict)
+	kind(t, "none", one(99), errs.NotFound)
 	if got := status(t, v); got.Failed != 3 || got.Queue != 0 {
 		t.Fatalf("%+v", got)
 	}

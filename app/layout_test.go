@@ -17,55 +17,55 @@ import (
 
 const module = "deedkeep"
 
-// testFloor is the floor of packages that only tests may import.
-const testFloor = 99
+// testRank is the rank of packages that only tests may import.
+const testRank = 99
 
-// A plan is the table of doc.go.
-type plan struct {
-	floor  map[string]int      // package folder → floor
+// A layout is the table of doc.go.
+type layout struct {
+	rank   map[string]int      // package directory → rank
 	owners map[string][]string // library → packages that alone may import it
 }
 
-// readPlan reads the table out of the package comment of doc.go.
-func readPlan(comment string) (plan, error) {
-	p := plan{floor: make(map[string]int), owners: make(map[string][]string)}
+// readLayout reads the table in the package comment of doc.go.
+func readLayout(comment string) (layout, error) {
+	p := layout{rank: make(map[string]int), owners: make(map[string][]string)}
 	inTable := false
 	for line := range strings.Lines(comment) {
 		cells := strings.Fields(line)
 		switch {
 		case len(cells) == 0:
 			inTable = false
-		case cells[0] == "floor":
+		case cells[0] == "rank":
 			inTable = true
 		case inTable:
 			if err := p.addRow(cells); err != nil {
-				return plan{}, fmt.Errorf("row %q: %w", strings.TrimSpace(line), err)
+				return layout{}, fmt.Errorf("row %q: %w", strings.TrimSpace(line), err)
 			}
 		}
 	}
-	if len(p.floor) == 0 {
-		return plan{}, fmt.Errorf("no table of floors")
+	if len(p.rank) == 0 {
+		return layout{}, fmt.Errorf("no table of ranks")
 	}
 	return p, nil
 }
 
-// addRow takes "floor package words… libraries…"; "-" stands for no libraries.
-func (p plan) addRow(cells []string) error {
+// addRow takes "rank package words… libraries…"; "-" stands for no libraries.
+func (p layout) addRow(cells []string) error {
 	if len(cells) < 4 {
-		return fmt.Errorf("want floor, package, purpose, libraries")
+		return fmt.Errorf("want rank, package, purpose, libraries")
 	}
-	floor, err := strconv.Atoi(cells[0])
+	rank, err := strconv.Atoi(cells[0])
 	if cells[0] == "test" {
-		floor, err = testFloor, nil
+		rank, err = testRank, nil
 	}
 	if err != nil {
 		return err
 	}
 	folder := cells[1]
-	if _, twice := p.floor[folder]; twice {
+	if _, twice := p.rank[folder]; twice {
 		return fmt.Errorf("%s has two rows", folder)
 	}
-	p.floor[folder] = floor
+	p.rank[folder] = rank
 	if cells[len(cells)-1] == "-" {
 		return nil
 	}
@@ -80,20 +80,20 @@ func (p plan) addRow(cells []string) error {
 	return nil
 }
 
-// isLibrary tells an import path, of a host or of ours, from a word of the purpose.
+// isLibrary reports whether a cell is an import path, not a word of the purpose.
 func isLibrary(word string) bool {
 	host, _, found := strings.Cut(word, "/")
 	return found && (strings.Contains(host, ".") || host == module)
 }
 
-// wrongFloors returns one sentence for every import in the tree that breaks the
-// plan, for every package without a row and for every row without a package.
-func wrongFloors(tree fs.FS, p plan) ([]string, error) {
+// wrongImports returns one sentence for each import in the tree that breaks the
+// layout, for every package without a row and for every row without a package.
+func wrongImports(tree fs.FS, p layout) ([]string, error) {
 	var wrong []string
 	seen := make(map[string]bool)
 	err := walkGo(tree, func(name string, file *ast.File) {
 		folder := path.Dir(name)
-		if _, known := p.floor[folder]; !known {
+		if _, known := p.rank[folder]; !known {
 			if !seen[folder] {
 				wrong = append(wrong, fmt.Sprintf("%s: package %s has no row in app/doc.go", name, folder))
 			}
@@ -107,12 +107,12 @@ func wrongFloors(tree fs.FS, p plan) ([]string, error) {
 				wrong = append(wrong, fmt.Sprintf("%s: import %s: %v", name, spec.Path.Value, err))
 				continue
 			}
-			if why := p.refuses(name, imported); why != "" {
+			if why := p.check(name, imported); why != "" {
 				wrong = append(wrong, fmt.Sprintf("%s imports %s: %s", name, imported, why))
 			}
 		}
 	})
-	for folder := range p.floor {
+	for folder := range p.rank {
 		if !seen[folder] {
 			wrong = append(wrong, fmt.Sprintf("app/doc.go: the row of %s has no package", folder))
 		}
@@ -121,32 +121,32 @@ func wrongFloors(tree fs.FS, p plan) ([]string, error) {
 	return wrong, err
 }
 
-// refuses says why the file may not import the path, or "".
-func (p plan) refuses(name, imported string) string {
+// check returns why the file may not import the path, or "".
+func (p layout) check(name, imported string) string {
 	folder, isTest := path.Dir(name), strings.HasSuffix(name, "_test.go")
 	target, ours := folderOf(imported)
 	if !ours {
-		return p.refusesAlone(name, imported)
+		return p.checkOwner(name, imported)
 	}
-	to, known := p.floor[target]
-	from := p.floor[folder]
+	to, known := p.rank[target]
+	from := p.rank[folder]
 	switch {
 	case !known:
 		return target + " has no row in app/doc.go"
-	case to == testFloor && !isTest && from != testFloor:
+	case to == testRank && !isTest && from != testRank:
 		return "only tests may import it"
-	case to == testFloor, to < from, isTest && to == from:
-		return p.refusesAlone(name, imported)
+	case to == testRank, to < from, isTest && to == from, strings.HasPrefix(target, folder+"/"):
+		return p.checkOwner(name, imported)
 	case to == from:
-		return fmt.Sprintf("sideways on floor %d", from)
+		return fmt.Sprintf("sideways on rank %d", from)
 	}
-	return fmt.Sprintf("up from floor %d to floor %d", from, to)
+	return fmt.Sprintf("up from rank %d to rank %d", from, to)
 }
 
-// refusesAlone keeps to the last column; tests need not.
-func (p plan) refusesAlone(name, imported string) string {
+// checkOwner applies the last column of the table, from which tests are exempt.
+func (p layout) checkOwner(name, imported string) string {
 	folder := path.Dir(name)
-	if strings.HasSuffix(name, "_test.go") || p.floor[folder] == testFloor {
+	if strings.HasSuffix(name, "_test.go") || p.rank[folder] == testRank {
 		return ""
 	}
 	for library, owners := range p.owners {
@@ -196,16 +196,16 @@ func walkGo(tree fs.FS, visit func(name string, file *ast.File)) error {
 	})
 }
 
-func TestFloors(t *testing.T) {
+func TestLayout(t *testing.T) {
 	doc, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := readPlan(doc.Doc.Text())
+	p, err := readLayout(doc.Doc.Text())
 	if err != nil {
 		t.Fatalf("app/doc.go: %v", err)
 	}
-	wrong, err := wrongFloors(os.DirFS(".."), p)
+	wrong, err := wrongImports(os.DirFS(".."), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,10 +214,10 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// The test of the test: planted imports must be found, rightful ones not.
-func TestFloorsFindsWhatIsWrong(t *testing.T) {
+// TestLayoutFindsWrongImports plants imports: wrong ones are found, others are not.
+func TestLayoutFindsWrongImports(t *testing.T) {
 	const table = `
-	floor  package   purpose     alone may import
+	rank   package   purpose     alone may import
 	2      app/high  the roof    -
 	1      app/mid   the middle  example.org/db example.org/sql deedkeep/app/own
 	0      app/low   the ground  -
@@ -247,13 +247,13 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 	}{
 		{"healthy", "", nil, ""},
 		{"up", "app/low/up.go", []string{"deedkeep/app/mid"},
-			"app/low/up.go imports deedkeep/app/mid: up from floor 0 to floor 1"},
+			"app/low/up.go imports deedkeep/app/mid: up from rank 0 to rank 1"},
 		{"sideways", "app/low/aside.go", []string{"deedkeep/app/side"},
-			"app/low/aside.go imports deedkeep/app/side: sideways on floor 0"},
+			"app/low/aside.go imports deedkeep/app/side: sideways on rank 0"},
 		{"up in a test", "app/mid/mid_test.go", []string{"deedkeep/app/high"},
-			"app/mid/mid_test.go imports deedkeep/app/high: up from floor 1 to floor 2"},
+			"app/mid/mid_test.go imports deedkeep/app/high: up from rank 1 to rank 2"},
 		{"on another system", "app/low/up_windows.go", []string{"deedkeep/app/high"},
-			"app/low/up_windows.go imports deedkeep/app/high: up from floor 0 to floor 2"},
+			"app/low/up_windows.go imports deedkeep/app/high: up from rank 0 to rank 2"},
 		{"a library of others", "app/high/db.go", []string{"example.org/sql/driver"},
 			"app/high/db.go imports example.org/sql/driver: alone may import it: app/mid"},
 		{"a library of two others", "app/low/db.go", []string{"example.org/db"},
@@ -266,7 +266,7 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 		{"import of what has no row", "app/high/new.go", []string{"deedkeep/app/new"},
 			"app/high/new.go imports deedkeep/app/new: app/new has no row in app/doc.go"},
 	}
-	p, err := readPlan(table)
+	p, err := readLayout(table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 				tree[row.file] = goFile("planted", row.paths...)
 				want = []string{row.want}
 			}
-			got, err := wrongFloors(tree, p)
+			got, err := wrongImports(tree, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -291,27 +291,27 @@ func TestFloorsFindsWhatIsWrong(t *testing.T) {
 		})
 	}
 	t.Run("row without package", func(t *testing.T) {
-		got, err := wrongFloors(fstest.MapFS{}, p)
+		got, err := wrongImports(fstest.MapFS{}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != len(p.floor) || got[0] != "app/doc.go: the row of app/help has no package" {
+		if len(got) != len(p.rank) || got[0] != "app/doc.go: the row of app/help has no package" {
 			t.Errorf("got %q", got)
 		}
 	})
 }
 
-func TestReadPlanRefuses(t *testing.T) {
+func TestReadLayoutRejects(t *testing.T) {
 	rows := []struct{ name, table string }{
 		{"no table", "words\nand words"},
-		{"no floor", "floor package\nfirst app/a words -"},
-		{"two rows", "floor package\n1 app/a words -\n2 app/a words -"},
-		{"no last column", "floor package\n1 app/a words words"},
-		{"short row", "floor package\n1 app/a"},
+		{"no rank", "rank package\nfirst app/a words -"},
+		{"two rows", "rank package\n1 app/a words -\n2 app/a words -"},
+		{"no last column", "rank package\n1 app/a words words"},
+		{"short row", "rank package\n1 app/a"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			if p, err := readPlan(row.table); err == nil {
+			if p, err := readLayout(row.table); err == nil {
 				t.Errorf("got %v, want an error", p)
 			}
 		})

@@ -1,0 +1,100 @@
+package errs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+)
+
+// A message that repeats its cause is written to the log once.
+func TestErrorText(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		err  *Error
+		want string
+	}{
+		{"no cause", &Error{Message: "The disk is full."}, "The disk is full."},
+		{"a cause", &Error{Message: "The disk is full.", Err: fs.ErrPermission}, "The disk is full.: permission denied"},
+		{"a message of the cause", &Error{Message: "/mnt/nas: no backups", Err: errors.New("/mnt/nas: no backups")}, "/mnt/nas: no backups"},
+	} {
+		if got := row.err.Error(); got != row.want {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+// sentences lists field errors as "field: sentence", in order.
+func sentences(f Fields) []string {
+	var lines []string
+	for _, field := range f {
+		for _, sentence := range field.Sentences {
+			lines = append(lines, field.Field+": "+sentence)
+		}
+	}
+	return lines
+}
+
+func TestMessageCountsSentences(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		fields [][2]string
+		want   string
+	}{
+		{"one", [][2]string{{"a", "A."}}, "A."},
+		{"two fields", [][2]string{{"a", "A."}, {"b", "B."}}, "A. (and 1 more error)"},
+		{"two sentences of one field", [][2]string{{"a", "A."}, {"a", "B."}}, "A. (and 1 more error)"},
+		{"three", [][2]string{{"a", "A."}, {"b", "B."}, {"c", "C."}}, "A. (and 2 more errors)"},
+		{"a field again keeps its place", [][2]string{{"a", "A."}, {"b", "B."}, {"a", "C."}}, "A. (and 2 more errors)"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var f Fields
+			for _, add := range row.fields {
+				f.Add(add[0], add[1])
+			}
+			err := f.Err()
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != Invalid || e.Message != row.want {
+				t.Fatalf("got %v, want %s", err, row.want)
+			}
+			if len(sentences(e.Fields)) != len(row.fields) || e.Fields[0].Field != "a" {
+				t.Errorf("fields %v", sentences(e.Fields))
+			}
+		})
+	}
+	if err := (Fields)(nil).Err(); err != nil {
+		t.Errorf("no refusal is an error: %v", err)
+	}
+	if err := InvalidField("name", "The name has already been taken."); KindOf(err) != Invalid || err.Error() != "The name has already been taken." {
+		t.Errorf("refusal of one field: %v", err)
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	plain := errors.New("disk")
+	for _, row := range []struct {
+		name string
+		err  error
+		want Kind
+	}{
+		{"plain", plain, Internal},
+		{"nil", nil, Internal},
+		{"absent", RecordNotFound("order", 7), NotFound},
+		{"wrapped", fmt.Errorf("get: %w", RecordNotFound("order", 7)), NotFound},
+		{"joined", errors.Join(plain, &Error{Kind: InsufficientStorage}), InsufficientStorage},
+		{"the first of two", &Error{Kind: Unavailable, Err: &Error{Kind: InsufficientStorage}}, Unavailable},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := KindOf(row.err); got != row.want {
+				t.Errorf("kind %d, want %d", got, row.want)
+			}
+		})
+	}
+	wrapped := &Error{Kind: InsufficientStorage, Message: "The disk is full.", Err: plain}
+	if !errors.Is(wrapped, plain) || wrapped.Error() != "The disk is full.: disk" {
+		t.Errorf("the cause is lost: %v", wrapped)
+	}
+	if got := RecordNotFound("order", 7).Error(); got != "Not found.: no order 7" {
+		t.Errorf("absent says %q", got)
+	}
+}
