@@ -12,7 +12,7 @@ import (
 // keepBytes is the mistake that the crash harness must catch: the record is
 // committed first and the bytes get their names afterwards. It is in no build of
 // the product.
-func (v *Vault) keepBytes(ctx context.Context, staged ...*blob.Staged) (release func(), err error) {
+func (v *Vault) keepBytes(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	return func() {
 		time.Sleep(20 * time.Millisecond) // as on a slow disk
 		unpin, err := v.blobs.Keep(ctx, staged...)
