@@ -1,3 +1,5 @@
+// Package errs defines the errors that transports show: a kind, a message, and
+// field errors.
 package errs
 
 import (
@@ -5,26 +7,26 @@ import (
 	"fmt"
 )
 
-// Kind says what sort of failure an Error is; the voices map it to a status, a
-// page or an exit code. Whatever is not an *Error is Internal.
+// Kind is the kind of an Error; each transport maps it to a status, a page, or an
+// exit code. Any error that is not an *Error is Internal.
 type Kind int
 
 // The kinds of failure.
 const (
-	Internal            Kind = iota // our fault; nothing of it is shown
-	Invalid                         // fields do not hold to the rules; see Error.Fields
+	Internal            Kind = iota // a server error; its details are only logged
+	Invalid                         // field values break rules; see Error.Fields
 	Unauthenticated                 // no credential, or one that is unknown, expired or revoked
-	Forbidden                       // a valid credential without the ability
+	Forbidden                       // a valid credential without the scope or role
 	NotFound                        // no such record
-	Conflict                        // the record's state does not allow it now
-	InsufficientStorage             // the disk has no room
+	Conflict                        // the state of the record does not allow it
+	InsufficientStorage             // the disk is full
 	Unavailable                     // the vault is stopping, or went read-only after a failed sync
 	Locked                          // another process holds the vault
 	PreconditionFailed              // the record has changed since the caller read it
 )
 
-// Error is a failure that its caller may act on. Message is one sentence for
-// people; Err, if any, is for the log only.
+// Error is a failure that callers may act on. Message is one sentence for people;
+// Err is the cause, if any, and is only logged.
 type Error struct {
 	Kind    Kind
 	Message string
@@ -43,10 +45,10 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause, which is for the log.
+// Unwrap returns the cause, which is only logged.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf gives the kind of the first *Error in err's chain, else Internal.
+// KindOf returns the kind of the first *Error in err's chain, else Internal.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -55,22 +57,23 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// RecordNotFound is the NotFound error of one record.
-func RecordNotFound(noun string, id any) error {
-	return &Error{Kind: NotFound, Message: "Not found.", Err: fmt.Errorf("no %s %v", noun, id)}
+// RecordNotFound returns the NotFound error for a record of a type: "order", 7.
+func RecordNotFound(recordType string, id any) error {
+	return &Error{Kind: NotFound, Message: "Not found.", Err: fmt.Errorf("no %s %v", recordType, id)}
 }
 
-// Fields are the refusals of a draft, in the order of SPEC.md's tables and then
-// of the custom fields' definitions.
+// Fields are the field errors of a draft: core fields in the order of the API's
+// tables, then custom fields in the order of their definitions.
 type Fields []FieldError
 
-// FieldError is what one field is refused for, a sentence a reason.
+// FieldError lists why one field is invalid, one sentence per reason.
 type FieldError struct {
 	Field     string
 	Sentences []string
 }
 
-// Add appends a sentence to a field, keeping the order of first mention.
+// Add appends a sentence to a field. Fields stay in the order in which each was
+// first added.
 func (f *Fields) Add(field, sentence string) {
 	for i := range *f {
 		if (*f)[i].Field == field {
@@ -81,8 +84,8 @@ func (f *Fields) Add(field, sentence string) {
 	*f = append(*f, FieldError{field, []string{sentence}})
 }
 
-// Err is nil when nothing was refused, else an *Error of kind Invalid whose
-// message is the first sentence and the number of the others.
+// Err returns nil when there are no field errors, else an *Error of kind Invalid
+// whose message is the first sentence and the number of the others.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil
@@ -105,7 +108,7 @@ func (f Fields) summary() string {
 	}
 }
 
-// InvalidField is the Invalid error of a single field.
+// InvalidField returns the Invalid error for a single field.
 func InvalidField(field, sentence string) error {
 	return Fields{{field, []string{sentence}}}.Err()
 }
