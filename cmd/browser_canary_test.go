@@ -92,10 +92,10 @@ func hostilePDFs() []hostile {
 	}
 }
 
-// madePDF is a document of one page, with entries of its own in its catalogue and page.
-func madePDF(catalogue, page string) []byte {
+// madePDF is a document of one page, with entries of its own in its catalog and page.
+func madePDF(catalog, page string) []byte {
 	objects := []string{
-		"<< /Type /Catalog /Pages 2 0 R " + catalogue + " >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> " + page + " >>",
 		"<< /Length 17 >>\nstream\n0 0 m 9 9 l S    \nendstream",
 	}

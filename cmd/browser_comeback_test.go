@@ -36,7 +36,7 @@ func readingGoesOn(t *testing.T, on *bench) {
 	value[bool](b, `setTimeout(() => history.back(), 0) > 0`)
 	b.until(fmt.Sprintf(`location.pathname == "/abstracts/%s"`, f.abstract))
 
-	// A document stays turned; its neighbour is not.
+	// A document stays turned; its neighbor is not.
 	turned := `[...document.querySelectorAll("[data-pages] .viewer-paper img")].some(i => i.style.transform.includes("rotate(90deg)"))`
 	b.goTo(fmt.Sprintf("/documents/%d", scan))
 	b.shows(1)

@@ -19,7 +19,7 @@ func (b *tab) size(width, height int64) {
 // theme is "light" or "dark", as the system would say.
 func (b *tab) theme(name string) {
 	b.t.Helper()
-	// Colours that fade would be seen on their way.
+	// Colors that fade would be seen on their way.
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }

@@ -136,7 +136,7 @@ func words(t *testing.T, name string, size int) string {
 // progressOf is how much of an upload is done, from 0 to 1.
 const progressOf = `(() => { const p = document.querySelector("li.upload progress"); return p ? p.value / p.max : 0 })()`
 
-// Progress is seen moving, and it can be cancelled in the middle.
+// Progress is seen moving, and it can be canceled in the middle.
 func progressMoves(t *testing.T, on *bench) {
 	h := on.staffed(t)
 	c := h.api()

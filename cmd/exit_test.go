@@ -42,7 +42,7 @@ func TestRefusalsHaveJSON(t *testing.T) {
 		message    string // begins so
 		field      string
 	}{
-		{"a flag that is unknown", "status --colour red", exitUsage, `unknown flag: --colour; "deedkeep status --help" shows how`, ""},
+		{"a flag that is unknown", "status --color red", exitUsage, `unknown flag: --color; "deedkeep status --help" shows how`, ""},
 		{"a command that is unknown", "keys mint", exitUsage, `unknown command "mint"`, ""},
 		{"a word that is missing", "keys create", exitUsage, "NAME is missing", ""},
 		{"no vault", "status --data " + dir + "x", exitNoVault, "no vault in ", ""},

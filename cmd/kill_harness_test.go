@@ -1,7 +1,7 @@
 //go:build harness
 
 // The crash harness (PROMISES.md, row 3): a server is killed under load, over and
-// over, and afterwards every document that it acknowledged must be there, byte for
+// over, and afterward every document that it acknowledged must be there, byte for
 // byte, with nothing stray beside it.
 //
 //	go test -tags harness ./cmd -run Kill

@@ -126,7 +126,7 @@ func TestServeSaysThatItCreatedAVault(t *testing.T) {
 	}
 }
 
-// An upload that is under way at SIGTERM is acknowledged, and is there afterwards.
+// An upload that is under way at SIGTERM is acknowledged, and is there afterward.
 func TestTermFinishesAnUpload(t *testing.T) {
 	data := shortData(t)
 	p := startProgram(t, data)

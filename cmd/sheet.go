@@ -20,7 +20,7 @@ import (
 const sheetMax = 1 << 20
 
 // sheet reads a file of definitions: YAML, or JSON where it begins with a brace. It is
-// strict, because a misspelt key would silently keep what it was to change: unknown and
+// strict, because a misspelled key would silently keep what it was to change: unknown and
 // repeated keys, values of another kind, a second document, anchors and aliases are
 // refused, each with its line. It knows the line of every value by its path, such as
 // templates.0.custom_fields.2.key, so that what the vault refuses has a line too.

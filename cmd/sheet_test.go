@@ -33,7 +33,7 @@ func TestSheetRefuses(t *testing.T) {
 		{"without its key", "{}", "t.yaml:1: the key templates is missing"},
 		{"a list at the top", "- name: x", "t.yaml:1: keys are wanted here: templates"},
 		{"two documents", "templates: []\n---\ntemplates: []", "t.yaml:2: a second document begins here; one is read"},
-		{"a misspelt key", "templates:\n- name: x\n  status: []", "t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
+		{"a misspelled key", "templates:\n- name: x\n  status: []", "t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
 		{"a key twice", "templates:\n- name: x\n  name: y", "t.yaml:3: the key name is there twice"},
 		{"a key twice in JSON", "{\"templates\": [{\"name\": \"x\",\n\"name\": \"y\"}]}", "t.yaml:2: the key name is there twice"},
 		{"a bomb", "a: &a [x]\ntemplates: *a", "t.yaml:1: unknown key \"a\"; there are templates\nt.yaml:2: anchors and aliases (& and *) are not read here; write it out"},

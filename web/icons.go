@@ -12,7 +12,7 @@ import (
 var drawings embed.FS
 
 // Icons are the small drawings that stand beside words, by name, as markup for a page:
-// 20 by 20, in strokes of the colour of the text around them, without a name of
+// 20 by 20, in strokes of the color of the text around them, without a name of
 // their own for those who listen; whoever shows one alone labels what is around it.
 func Icons() (map[string]string, error) {
 	names, err := fs.Glob(drawings, "icons/*.svg")

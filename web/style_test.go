@@ -26,7 +26,7 @@ func styles(t *testing.T) string {
 	return all.String()
 }
 
-// tokens reads the colours of the first block that begins with head.
+// tokens reads the colors of the first block that begins with head.
 func tokens(t *testing.T, css, head string) map[string]string {
 	t.Helper()
 	_, rest, found := strings.Cut(css, head)
@@ -34,19 +34,19 @@ func tokens(t *testing.T, css, head string) map[string]string {
 	if !found || !closed {
 		t.Fatalf("no block after %q", head)
 	}
-	colours := map[string]string{}
+	colors := map[string]string{}
 	for _, m := range regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`).FindAllStringSubmatch(block, -1) {
-		colours[m[1]] = m[2]
+		colors[m[1]] = m[2]
 	}
-	return colours
+	return colors
 }
 
-// luminance is that of WCAG 2.2, of a colour in six hex digits.
-func luminance(t *testing.T, colour string) float64 {
+// luminance is that of WCAG 2.2, of a color in six hex digits.
+func luminance(t *testing.T, color string) float64 {
 	t.Helper()
-	n, err := strconv.ParseUint(colour, 16, 32)
-	if err != nil || len(colour) != 6 {
-		t.Fatalf("colour %q", colour)
+	n, err := strconv.ParseUint(color, 16, 32)
+	if err != nil || len(color) != 6 {
+		t.Fatalf("color %q", color)
 	}
 	part := func(shift int) float64 {
 		c := float64(n>>shift&0xff) / 255
@@ -58,7 +58,7 @@ func luminance(t *testing.T, colour string) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
-// Every colour of text on every ground it may stand on, in both themes: 4.5 to 1;
+// Every color of text on every ground it may stand on, in both themes: 4.5 to 1;
 // what is around something to fill in, and what shows where one is: 3 to 1 (WCAG 2.2
 // level AA, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
@@ -66,10 +66,10 @@ func TestContrast(t *testing.T) {
 	css := styles(t)
 	light := tokens(t, css, ":root {")
 	dark := tokens(t, css, "@media (prefers-color-scheme: dark) {\n  :root {")
-	for theme, colours := range map[string]map[string]string{"light": light, "dark": dark} {
+	for theme, colors := range map[string]map[string]string{"light": light, "dark": dark} {
 		check := func(least float64, front string, grounds ...string) {
 			for _, ground := range grounds {
-				a, b := luminance(t, colours[front]), luminance(t, colours[ground])
+				a, b := luminance(t, colors[front]), luminance(t, colors[ground])
 				if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < least {
 					t.Errorf("%s: %s on %s is %.2f to 1, less than %.1f", theme, front, ground, ratio, least)
 				}

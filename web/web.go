@@ -1,12 +1,12 @@
 // Package web holds what is embedded into the binary: our own pages, and what was
-// not written here, the WebAssembly engines with the licences they come under.
+// not written here, the WebAssembly engines with the licenses they come under.
 //
 // The engines' files are fetched by "go generate ./..." from the packages that
 // package-lock.json pins, and lie in folders that version control ignores; the rest
 // is written here:
 //
 //	pages/layout.html           the frame of every page; part_*.html: parts of several
-//	style/base.css              colours, sizes, bare elements, the frame
+//	style/base.css              colors, sizes, bare elements, the frame
 //	style/parts.css             what pages are put together from; the others: one place
 //	script/page.js              what every page does; the others: one place
 //	icons/<name>.svg            20 by 20, in strokes; picture/: whole pictures
@@ -15,8 +15,8 @@
 //	library/<name>.min.js       scripts that pages load
 //	library/swagger-ui.*.gz     what /docs shows the interface with, gzip
 //	engine/pdfium.wasm.gz       PDFium, gzip
-//	engine/LICENSE.<name>       licence text of <name>
-//	engine/modules.json.gz      licence texts of the Go modules inside, and Go's,
+//	engine/LICENSE.<name>       license text of <name>
+//	engine/modules.json.gz      license texts of the Go modules inside, and Go's,
 //	                            gzip of {"<module> <version>": "<text>", …}
 //	engine/version.json         the version of the source (Generated)
 //
@@ -46,7 +46,7 @@ var assets embed.FS
 const (
 	pdfiumFile    = "engine/pdfium.wasm.gz"
 	modulesFile   = "engine/modules.json.gz"
-	licencePrefix = "LICENSE."
+	licensePrefix = "LICENSE."
 )
 
 // Ready is nil when everything that "go generate ./..." brings is there, else
@@ -71,7 +71,7 @@ func ready(files fs.FS) error {
 // ErrAssetsMissing.
 func PDFium() ([]byte, error) { return pdfium(assets) }
 
-// Licenses returns the licence texts of everything inside that was not written
+// Licenses returns the license texts of everything inside that was not written
 // here, or ErrAssetsMissing: of an engine by its name, of a Go module and of Go by
 // name and version with a blank between.
 func Licenses() (map[string]string, error) { return licenses(assets) }
@@ -112,7 +112,7 @@ func licenses(files fs.FS) (map[string]string, error) {
 	}
 	engines := 0
 	for _, entry := range entries {
-		name, found := strings.CutPrefix(entry.Name(), licencePrefix)
+		name, found := strings.CutPrefix(entry.Name(), licensePrefix)
 		if !found {
 			continue
 		}

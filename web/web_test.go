@@ -103,10 +103,10 @@ func TestAssets(t *testing.T) {
 		"engine/LICENSE.pdfium": {Data: []byte("terms")},
 	}
 	if err := ready(files); !errors.Is(err, ErrAssetsMissing) {
-		t.Errorf("ready without the modules' licences: %v", err)
+		t.Errorf("ready without the modules' licenses: %v", err)
 	}
 	if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
-		t.Errorf("licences without the modules': %v", err)
+		t.Errorf("licenses without the modules': %v", err)
 	}
 	files["engine/modules.json.gz"] = &fstest.MapFile{Data: modules.Bytes()}
 	if err := ready(files); err != nil {

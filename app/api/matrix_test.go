@@ -19,7 +19,7 @@ func TestMatrix(t *testing.T) {
 	dropped := decode[struct{ Data struct{ ID string } }](t, h.ask(t, order(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	h.settle(t)
 	arriving := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
-	cancelled := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
+	canceled := h.begun(t, "full", 20, meta("filename", "a.pdf"))[len("/v1"):]
 	requests := map[string]row{
 		"GET /abstracts":                     {status: 200},
 		"PATCH /abstracts/{id}":              {status: 200, header: []string{asJSON}, body: `{"city":"Salem"}`},
@@ -44,7 +44,7 @@ func TestMatrix(t *testing.T) {
 		"GET /uploads/{id}":                  {status: 200, path: arriving},
 		"HEAD /uploads/{id}":                 {status: 200, path: arriving, header: []string{tus}},
 		"PATCH /uploads/{id}":                {status: 204, path: arriving, header: []string{tus, asChunk, offset(0), "Content-Length: 0"}},
-		"DELETE /uploads/{id}":               {status: 204, path: cancelled, header: []string{tus}},
+		"DELETE /uploads/{id}":               {status: 204, path: canceled, header: []string{tus}},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},
 		"GET /abstract-templates/{n}":        {status: 200},

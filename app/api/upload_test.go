@@ -164,7 +164,7 @@ func TestResumableUploadRefuses(t *testing.T) {
 	h.ask(t, row{as: "full", method: "GET", path: path, status: 200, want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, inspect.Mismatch("pdf"))})
 }
 
-// What was cancelled is gone; a client that can send neither PATCH nor DELETE sends POST.
+// What was canceled is gone; a client that can send neither PATCH nor DELETE sends POST.
 func TestResumableUploadEnds(t *testing.T) {
 	t.Parallel()
 	h := open(t)

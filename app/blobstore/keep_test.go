@@ -282,8 +282,8 @@ func TestKeepOverHeldBlob(t *testing.T) {
 	}
 }
 
-// TestKeepCancelled: Keep gives up while a sync hangs, without leaving it behind.
-func TestKeepCancelled(t *testing.T) {
+// TestKeepCanceled: Keep gives up while a sync hangs, without leaving it behind.
+func TestKeepCanceled(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
 	ctx, cancel := context.WithCancel(t.Context())

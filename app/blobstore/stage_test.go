@@ -185,7 +185,7 @@ func (r *readFunc) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestStageCancelled(t *testing.T) {
+func TestStageCanceled(t *testing.T) {
 	s, rec := newStore(t)
 	for _, at := range []int{0, chunkSize, 6 * chunkSize} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {

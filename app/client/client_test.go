@@ -155,7 +155,7 @@ func TestDoor(t *testing.T) {
 	srv, got := serve(t, 200, statusJSON)
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
 		if address != "deedkeep:80" {
-			t.Errorf("dialled %s", address)
+			t.Errorf("dialed %s", address)
 		}
 		return (&net.Dialer{}).DialContext(ctx, "tcp", srv.Listener.Addr().String())
 	}
@@ -191,7 +191,7 @@ func TestEmptyID(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)

@@ -87,7 +87,7 @@ func TestVerifyRefused(t *testing.T) {
 }
 
 // A verification can take an hour; whoever gives up is not held.
-func TestVerifyCancelled(t *testing.T) {
+func TestVerifyCanceled(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The server sees the caller leave only once the request is read.
 		_, _ = io.Copy(io.Discard, r.Body)

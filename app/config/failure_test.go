@@ -13,8 +13,8 @@ import (
 func TestFileFailures(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"unknown key", "listen: :1\nlisten_on: :2\n", "config.yaml:2: listen_on: is not a setting"},
-		{"misspelt key", "limits:\n  file_sise: 5\n", "config.yaml:2: limits.file_sise: is not a setting; did you mean limits.file_size?"},
-		{"misspelt section", "limit:\n  file_size: 5\n", "config.yaml:1: limit: is not a setting"},
+		{"misspelled key", "limits:\n  file_sise: 5\n", "config.yaml:2: limits.file_sise: is not a setting; did you mean limits.file_size?"},
+		{"misspelled section", "limit:\n  file_size: 5\n", "config.yaml:1: limit: is not a setting"},
 		{"key in capitals", "Listen: :1\n", "config.yaml:1: Listen: is not a setting; did you mean listen?"},
 		{"dotted key", "limits.file_size: 5\n", "config.yaml:1: limits.file_size: is not a key; write sections and keys as \"deedkeep config example\" does"},
 		{"merge key", "<<: {listen: x}\n", "config.yaml:1: <<: is not a setting"},
@@ -122,14 +122,14 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 		src  Source
 		want string
 	}{
-		{"unknown variable", Source{Env: []string{"DEEDKEEP_COLOUR=red"}}, "DEEDKEEP_COLOUR: is not a setting"},
-		{"misspelt variable", Source{Env: []string{"DEEDKEEP_LIMIT_FILE_SIZE=5"}}, "DEEDKEEP_LIMIT_FILE_SIZE: is not a setting; did you mean DEEDKEEP_LIMITS_FILE_SIZE?"},
-		{"unknown and empty", Source{Env: []string{"DEEDKEEP_COLOUR="}}, "DEEDKEEP_COLOUR: is not a setting"},
+		{"unknown variable", Source{Env: []string{"DEEDKEEP_COLOR=red"}}, "DEEDKEEP_COLOR: is not a setting"},
+		{"misspelled variable", Source{Env: []string{"DEEDKEEP_LIMIT_FILE_SIZE=5"}}, "DEEDKEEP_LIMIT_FILE_SIZE: is not a setting; did you mean DEEDKEEP_LIMITS_FILE_SIZE?"},
+		{"unknown and empty", Source{Env: []string{"DEEDKEEP_COLOR="}}, "DEEDKEEP_COLOR: is not a setting"},
 		{"variable of a section", Source{Env: []string{"DEEDKEEP_LIMITS=5"}}, "DEEDKEEP_LIMITS: is not a setting"},
 		{"bad variable", Source{Env: []string{"DEEDKEEP_LIMITS_FILE_SIZE=big"}}, `DEEDKEEP_LIMITS_FILE_SIZE: limits.file_size: "big" is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes`},
 		{"variable out of bounds", Source{Env: []string{"DEEDKEEP_LINKS_TTL=2d"}}, "DEEDKEEP_LINKS_TTL: links.ttl: must be between 1s and 24h, not 2d"},
 		{"variable in two cases", Source{Env: []string{"DEEDKEEP_LISTEN=:1", "deedkeep_listen=:2"}}, "deedkeep_listen: listen: is set twice in the environment"},
-		{"unknown flag", Source{Flags: map[string]any{"colour": "red"}}, "--colour: colour: is not a setting"},
+		{"unknown flag", Source{Flags: map[string]any{"color": "red"}}, "--color: color: is not a setting"},
 		{"bad flag", Source{Flags: map[string]any{"limits.pdf_pages": "many"}}, `--limits-pdf-pages: limits.pdf_pages: "many" is not a whole number`},
 		{"flag out of bounds", Source{Flags: map[string]any{"listen": "8080"}}, `--listen: listen: "8080" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
 		{"data of nothing", Source{Flags: map[string]any{"data": ""}}, "--data: data: must name a directory"},

@@ -29,8 +29,8 @@ type Door struct {
 	Token string
 }
 
-// flavour is one way to make a door; both are compiled and tested on every platform, native picks one.
-type flavour interface {
+// flavor is one way to make a door; both are compiled and tested on every platform, native picks one.
+type flavor interface {
 	open(dataDir string, chance io.Reader) (*Door, error)
 	dial(ctx context.Context, dataDir string) (net.Conn, error)
 	// token is what the server that is running now wants to see.

@@ -32,22 +32,22 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// flavours are those that this platform has; the port is everywhere.
-func flavours() map[string]flavour {
-	all := map[string]flavour{"loopback": loopback{}}
+// flavors are those that this platform has; the port is everywhere.
+func flavors() map[string]flavor {
+	all := map[string]flavor{"loopback": loopback{}}
 	if runtime.GOOS != "windows" {
 		all["socket"] = socket{}
 	}
 	return all
 }
 
-func eachFlavour(t *testing.T, test func(*testing.T, flavour, string)) {
-	for name, f := range flavours() {
+func eachFlavor(t *testing.T, test func(*testing.T, flavor, string)) {
+	for name, f := range flavors() {
 		t.Run(name, func(t *testing.T) { test(t, f, shortDir(t)) })
 	}
 }
 
-func open(t *testing.T, f flavour, dir string) *Door {
+func open(t *testing.T, f flavor, dir string) *Door {
 	t.Helper()
 	door, err := f.open(dir, chance())
 	if err != nil {
@@ -108,7 +108,7 @@ func names(t *testing.T, dir string) string {
 
 func TestRequestThroughTheDoor(t *testing.T) {
 	body := strings.Repeat("0123456789abcdef", 1<<16)
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		door := open(t, f, dir)
 		serve(t, door, door.Token)
 		answer, text, err := ask(t, roundTripper(f, dir), body)
@@ -145,7 +145,7 @@ func TestRequestThroughTheDoor(t *testing.T) {
 }
 
 func TestNobody(t *testing.T) {
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		check := func(when, dir string) {
 			t.Helper()
 			if conn, err := f.dial(t.Context(), dir); !errors.Is(err, ErrNobody) {
@@ -172,7 +172,7 @@ func TestNobody(t *testing.T) {
 }
 
 func TestInUse(t *testing.T) {
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		door := open(t, f, dir)
 		serve(t, door, door.Token)
 		before := names(t, dir)
@@ -204,7 +204,7 @@ func abandon(t *testing.T, door *Door) {
 }
 
 func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		killed := open(t, f, dir)
 		abandon(t, killed)
 		if left := names(t, dir); left == "" {
@@ -226,7 +226,7 @@ func TestDoorOfAKilledServerIsReplaced(t *testing.T) {
 }
 
 func TestOneRoundTripperOutlivesARestart(t *testing.T) {
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		tripper := roundTripper(f, dir)
 		for seed := range byte(2) {
 			door, err := f.open(dir, rand.NewChaCha8([32]byte{seed}))
@@ -246,7 +246,7 @@ func TestOneRoundTripperOutlivesARestart(t *testing.T) {
 func TestDialEndsWithItsContext(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		open(t, f, dir)
 		if _, err := f.dial(ended, dir); !errors.Is(err, context.Canceled) {
 			t.Errorf("dial: %v", err)
@@ -274,7 +274,7 @@ func TestDialEndsWithItsContext(t *testing.T) {
 }
 
 func TestStopWhileAccepting(t *testing.T) {
-	eachFlavour(t, func(t *testing.T, f flavour, dir string) {
+	eachFlavor(t, func(t *testing.T, f flavor, dir string) {
 		door := open(t, f, dir)
 		ended := make(chan error, 1)
 		go func() {

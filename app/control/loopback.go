@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// The loopback flavour listens at 127.0.0.1 and leaves DATA/control.json, 0600, whole from its first moment and gone
+// The loopback flavor listens at 127.0.0.1 and leaves DATA/control.json, 0600, whole from its first moment and gone
 // after Close:
 //
 //	{"port": 49231, "token": "<64 lower-case hex digits>"}
@@ -32,7 +32,7 @@ type note struct {
 	Token string `json:"token"`
 }
 
-// loopback is the flavour for Windows.
+// loopback is the flavor for Windows.
 type loopback struct{}
 
 func (loopback) token(dataDir string) (string, error) {

@@ -2,4 +2,4 @@
 
 package control
 
-func native() flavour { return socket{} }
+func native() flavor { return socket{} }

@@ -19,7 +19,7 @@ const (
 	socketPathMax = 100
 )
 
-// socket is the unix flavour: DATA/control.sock, 0600.
+// socket is the unix flavor: DATA/control.sock, 0600.
 type socket struct{}
 
 func (socket) token(string) (string, error) { return "", nil }

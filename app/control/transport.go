@@ -10,7 +10,7 @@ import (
 // when there is none. Whoever got it closes its idle connections (http.Client.CloseIdleConnections).
 func RoundTripper(dataDir string) http.RoundTripper { return roundTripper(native(), dataDir) }
 
-func roundTripper(f flavour, dataDir string) http.RoundTripper {
+func roundTripper(f flavor, dataDir string) http.RoundTripper {
 	return &tokenBearer{
 		Transport: transport(func(ctx context.Context) (net.Conn, error) { return f.dial(ctx, dataDir) }),
 		token:     func() (string, error) { return f.token(dataDir) },

@@ -66,7 +66,7 @@ func isDateID(id int) bool {
 }
 
 // isDateFormat reports whether a format code shows a date or time: one of
-// y m d h s outside of quotes, escapes, colours and conditions.
+// y m d h s outside of quotes, escapes, colors and conditions.
 func isDateFormat(code string) bool {
 	for i := 0; i < len(code); i++ {
 		switch code[i] {

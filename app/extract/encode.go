@@ -10,26 +10,26 @@ import (
 
 const (
 	photoQuality = 80
-	// greys is how many levels a page of print is stored in: no eye misses the
+	// grays is how many levels a page of print is stored in: no eye misses the
 	// others, and it is half a byte a pixel before packing.
-	greys = 16
+	grays = 16
 	// printShare of the pixels of a page of print are nearly black or white.
 	printShare = 0.85
 	nearly     = 32
 )
 
 // encode packs a picture: a page of print as PNG, in black and white where it
-// is that; a drawing of up to 256 colours as PNG; anything else as JPEG.
+// is that; a drawing of up to 256 colors as PNG; anything else as JPEG.
 func encode(img image.Image) (Picture, error) {
 	if rgba, ok := img.(*image.RGBA); ok {
-		if grey := greyOf(rgba); grey != nil {
-			img = grey
-		} else if drawing := fewColours(rgba); drawing != nil {
+		if gray := grayOf(rgba); gray != nil {
+			img = gray
+		} else if drawing := fewColors(rgba); drawing != nil {
 			return encodePNG(drawing)
 		}
 	}
-	if grey, ok := img.(*image.Gray); ok {
-		if drawing := printed(grey); drawing != nil {
+	if gray, ok := img.(*image.Gray); ok {
+		if drawing := printed(gray); drawing != nil {
 			return encodePNG(drawing)
 		}
 	}
@@ -50,21 +50,21 @@ func encodePNG(img *image.Paletted) (Picture, error) {
 	return Picture{img.Rect.Dx(), img.Rect.Dy(), buf.Bytes(), "image/png"}, nil
 }
 
-// greyOf returns the picture without its colours, nil where it has any.
-func greyOf(img *image.RGBA) *image.Gray {
+// grayOf returns the picture without its colors, nil where it has any.
+func grayOf(img *image.RGBA) *image.Gray {
 	for i := 0; i+3 < len(img.Pix); i += 4 {
 		if img.Pix[i] != img.Pix[i+1] || img.Pix[i+1] != img.Pix[i+2] {
 			return nil
 		}
 	}
-	grey := image.NewGray(img.Rect)
-	for i := range grey.Pix {
-		grey.Pix[i] = img.Pix[4*i]
+	gray := image.NewGray(img.Rect)
+	for i := range gray.Pix {
+		gray.Pix[i] = img.Pix[4*i]
 	}
-	return grey
+	return gray
 }
 
-// printed returns the picture in 2 or 16 levels of grey, nil where it is no
+// printed returns the picture in 2 or 16 levels of gray, nil where it is no
 // page of print.
 func printed(img *image.Gray) *image.Paletted {
 	var counts [256]int
@@ -78,7 +78,7 @@ func printed(img *image.Gray) *image.Paletted {
 	if float64(extreme) < printShare*float64(len(img.Pix)) {
 		return nil
 	}
-	levels := greys
+	levels := grays
 	if counts[0]+counts[255] == len(img.Pix) {
 		levels = 2
 	}
@@ -97,9 +97,9 @@ func printed(img *image.Gray) *image.Paletted {
 	return drawing
 }
 
-// fewColours returns the picture with a palette, nil where it has more than 256
-// colours.
-func fewColours(img *image.RGBA) *image.Paletted {
+// fewColors returns the picture with a palette, nil where it has more than 256
+// colors.
+func fewColors(img *image.RGBA) *image.Paletted {
 	index := make(map[[3]byte]byte)
 	var palette color.Palette
 	drawing := image.NewPaletted(img.Rect, nil)

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 )
 
-// jpegSegments is how many segments are looked through; a long colour profile
+// jpegSegments is how many segments are looked through; a long color profile
 // takes a few dozen.
 const jpegSegments = 4096
 

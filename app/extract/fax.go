@@ -18,7 +18,7 @@ type fax struct {
 	plain bool // no ends of lines: each line begins with a byte
 	mixed bool // a bit behind each end of line says how the next one is coded
 
-	before, now []int // where the colour changes: to black, to white, to black …
+	before, now []int // where the color changes: to black, to white, to black …
 	up          int   // in before: right of where the line is being read
 	row         []byte
 	left        []byte // of row, not read yet
@@ -122,8 +122,8 @@ func (f *fax) resync() {
 
 // flat decodes runs of white and black in turn.
 func (f *fax) flat() error {
-	for at, colour := 0, 0; at < f.width; colour = 1 - colour {
-		n, err := f.run(colour)
+	for at, color := 0, 0; at < f.width; color = 1 - color {
+		n, err := f.run(color)
 		if err != nil {
 			return err
 		}
@@ -135,10 +135,10 @@ func (f *fax) flat() error {
 
 // run reads the length of a run: codes for multiples of 64, then one for the
 // rest.
-func (f *fax) run(colour int) (int, error) {
+func (f *fax) run(color int) (int, error) {
 	sum := 0
 	for sum <= f.width {
-		n, err := f.in.code(&faxRuns[colour])
+		n, err := f.in.code(&faxRuns[color])
 		if err != nil {
 			return 0, err
 		}
@@ -159,20 +159,20 @@ const (
 
 // relative decodes a line by the one before.
 func (f *fax) relative() error {
-	at, colour := -1, 0
+	at, color := -1, 0
 	f.up = 0
 	for at < f.width {
 		mode, err := f.in.code(&faxModes)
 		if err != nil {
 			return err
 		}
-		above, next := f.above(at, colour)
+		above, next := f.above(at, color)
 		switch mode {
 		case faxPass:
 			at = next
 		case faxHorizontal:
 			at = max(at, 0)
-			for _, c := range []int{colour, 1 - colour} {
+			for _, c := range []int{color, 1 - color} {
 				n, err := f.run(c)
 				if err != nil {
 					return err
@@ -185,7 +185,7 @@ func (f *fax) relative() error {
 			if to < max(at, 0) || to > f.width {
 				return errFaxCode
 			}
-			at, colour = to, 1-colour
+			at, color = to, 1-color
 			f.now = append(f.now, at)
 		}
 	}
@@ -193,14 +193,14 @@ func (f *fax) relative() error {
 }
 
 // above returns the first change of the line before that lies right of at and
-// is to the other colour, and the one after it. The line is read from the left,
+// is to the other color, and the one after it. The line is read from the left,
 // so that f.up never goes back.
-func (f *fax) above(at, colour int) (first, next int) {
+func (f *fax) above(at, color int) (first, next int) {
 	for f.up < len(f.before) && f.before[f.up] <= at {
 		f.up++
 	}
 	i := f.up
-	if i%2 != colour {
+	if i%2 != color {
 		i++
 	}
 	first, next = f.width, f.width

@@ -31,62 +31,62 @@ func (w *faxWriter) put(v, n int) {
 	}
 }
 
-func (w *faxWriter) run(colour, n int) {
+func (w *faxWriter) run(color, n int) {
 	for ; n >= 2560; n -= 2560 {
-		w.code(&faxRuns[colour], 2560)
+		w.code(&faxRuns[color], 2560)
 	}
 	if n >= 64 {
-		w.code(&faxRuns[colour], n/64*64)
+		w.code(&faxRuns[color], n/64*64)
 	}
-	w.code(&faxRuns[colour], n%64)
+	w.code(&faxRuns[color], n%64)
 }
 
-// change returns the first place from x on, in line, that has another colour
+// change returns the first place from x on, in line, that has another color
 // than the one given.
-func change(line []byte, x int, colour byte) int {
-	for x < len(line) && line[x] == colour {
+func change(line []byte, x int, color byte) int {
+	for x < len(line) && line[x] == color {
 		x++
 	}
 	return x
 }
 
 func (w *faxWriter) flat(line []byte) {
-	for x, colour := 0, byte(0); x < len(line); colour = 1 - colour {
-		end := change(line, x, colour)
-		w.run(int(colour), end-x)
+	for x, color := 0, byte(0); x < len(line); color = 1 - color {
+		end := change(line, x, color)
+		w.run(int(color), end-x)
 		x = end
 	}
 }
 
 // relative codes a line by the one above (T.4, 4.2.1.3.4).
 func (w *faxWriter) relative(line, above []byte) {
-	at, colour := -1, byte(0)
+	at, color := -1, byte(0)
 	for at < len(line) {
 		from := max(at, 0)
-		a1 := change(line, from, colour)
+		a1 := change(line, from, color)
 		b1 := at + 1
 		for ; b1 < len(above); b1++ {
 			before := byte(0)
 			if b1 > 0 {
 				before = above[b1-1]
 			}
-			if above[b1] != colour && before == colour {
+			if above[b1] != color && before == color {
 				break
 			}
 		}
-		b2 := change(above, b1, 1-colour)
+		b2 := change(above, b1, 1-color)
 		switch d := a1 - b1; {
 		case b2 < a1:
 			w.code(&faxModes, faxPass)
 			at = b2
 		case d >= -3 && d <= 3:
 			w.code(&faxModes, d)
-			at, colour = a1, 1-colour
+			at, color = a1, 1-color
 		default:
-			a2 := change(line, a1, 1-colour)
+			a2 := change(line, a1, 1-color)
 			w.code(&faxModes, faxHorizontal)
-			w.run(int(colour), a1-from)
-			w.run(int(1-colour), a2-a1)
+			w.run(int(color), a1-from)
+			w.run(int(1-color), a2-a1)
 			at = a2
 		}
 	}
@@ -173,12 +173,12 @@ func TestFax(t *testing.T) {
 		lines := make([][]byte, 40)
 		for y := range lines {
 			lines[y] = make([]byte, width)
-			colour, left := byte(0), 0
+			color, left := byte(0), 0
 			for x := range width {
 				if left == 0 {
-					colour, left = 1-colour, 1+chance.IntN(1<<chance.IntN(13))
+					color, left = 1-color, 1+chance.IntN(1<<chance.IntN(13))
 				}
-				lines[y][x] = colour
+				lines[y][x] = color
 				left--
 			}
 			if y%3 > 0 { // much like the line above

@@ -12,7 +12,7 @@ const faxLongest = 13
 type faxTable [faxLongest + 1]map[int]int
 
 // Codes of T.4, tables 2 and 3: of runs from 0 to 63, then of multiples of 64 up
-// to 1728; and those up to 2560, which both colours share.
+// to 1728; and those up to 2560, which both colors share.
 const (
 	faxWhite = `00110101 000111 0111 1000 1011 1100 1110 1111 10011 10100 00111 01000 001000 000011 110100 110101
 101010 101011 0100111 0001100 0001000 0010111 0000011 0000100 0101000 0101011 0010011 0100100 0011000 00000010 00000011 00011010

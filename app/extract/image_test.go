@@ -135,8 +135,8 @@ func TestTurns(t *testing.T) {
 		}
 		wide := image.NewRGBA(stored.Rect)
 		draw.Draw(wide, wide.Rect, stored, image.Point{}, draw.Src)
-		if grey := greyOf(upright(wide, turn).(*image.RGBA)); !bytes.Equal(grey.Pix, want) {
-			t.Errorf("%d in colour: %v, want %v", turn, grey.Pix, want)
+		if gray := grayOf(upright(wide, turn).(*image.RGBA)); !bytes.Equal(gray.Pix, want) {
+			t.Errorf("%d in color: %v, want %v", turn, gray.Pix, want)
 		}
 	}
 }
@@ -215,15 +215,15 @@ func TestEncode(t *testing.T) {
 		page.Pix[i] = 250 + byte(i%5)
 	}
 	for _, c := range []struct {
-		name    string
-		img     image.Image
-		mime    string
-		colours int
+		name   string
+		img    image.Image
+		mime   string
+		colors int
 	}{
 		{"black and white", bilevel, "image/png", 2},
 		{"print", page, "image/png", 16},
 		{"grey photo", noise(0xFF), "image/jpeg", 0},
-		{"few colours", quarters(image.NewRGBA(bilevel.Rect), color.RGBA{9, 200, 7, 255}), "image/png", 2},
+		{"few colors", quarters(image.NewRGBA(bilevel.Rect), color.RGBA{9, 200, 7, 255}), "image/png", 2},
 	} {
 		p, err := encode(c.img)
 		if err != nil {
@@ -233,8 +233,8 @@ func TestEncode(t *testing.T) {
 		if err != nil || p.MIME != c.mime || img.Bounds() != bilevel.Rect {
 			t.Fatalf("%s: %s of %v, %v", c.name, p.MIME, img.Bounds(), err)
 		}
-		if drawing, ok := img.(*image.Paletted); c.colours > 0 && (!ok || len(drawing.Palette) != c.colours) {
-			t.Errorf("%s: not in %d colours", c.name, c.colours)
+		if drawing, ok := img.(*image.Paletted); c.colors > 0 && (!ok || len(drawing.Palette) != c.colors) {
+			t.Errorf("%s: not in %d colors", c.name, c.colors)
 		}
 	}
 }

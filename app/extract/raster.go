@@ -9,7 +9,7 @@ import (
 // raster is a picture that is read once, row by row from the top.
 type raster struct {
 	width, height int
-	colour        bool // 3 bytes a pixel (red, green, blue), else 1 (grey)
+	color         bool // 3 bytes a pixel (red, green, blue), else 1 (gray)
 	// aspect is the height of a pixel by its width; faxes have tall ones.
 	aspect float64
 	// turn is how to set the picture upright, as EXIF and TIFF number it: 1 to 8.
@@ -19,7 +19,7 @@ type raster struct {
 }
 
 func (r *raster) channels() int {
-	if r.colour {
+	if r.color {
 		return 3
 	}
 	return 1
@@ -28,15 +28,15 @@ func (r *raster) channels() int {
 // scan makes a raster of a decoded image; what is transparent becomes white.
 func scan(img image.Image) *raster {
 	b := img.Bounds()
-	r := &raster{width: b.Dx(), height: b.Dy(), colour: true, aspect: 1, turn: 1}
+	r := &raster{width: b.Dx(), height: b.Dy(), color: true, aspect: 1, turn: 1}
 	y := b.Min.Y
 	var read func(row []byte)
 	switch img := img.(type) {
 	case *image.Gray:
-		r.colour = false
+		r.color = false
 		read = func(row []byte) { copy(row, img.Pix[img.PixOffset(b.Min.X, y):]) }
 	case *image.Gray16:
-		r.colour = false
+		r.color = false
 		read = func(row []byte) {
 			pix := img.Pix[img.PixOffset(b.Min.X, y):]
 			for x := range row {
@@ -65,22 +65,22 @@ func scanYCbCr(row []byte, img *image.YCbCr, y int) {
 	}
 }
 
-// scanPaletted looks the palette up once, and finds out whether it is grey.
+// scanPaletted looks the palette up once, and finds out whether it is gray.
 func (r *raster) scanPaletted(img *image.Paletted, y *int) func([]byte) {
 	var table [256][3]byte
-	grey := true
+	gray := true
 	for i := range table {
 		table[i] = [3]byte{255, 255, 255}
 		if i < len(img.Palette) {
 			table[i] = overWhite(img.Palette[i])
 		}
 		t := table[i]
-		grey = grey && t[0] == t[1] && t[1] == t[2]
+		gray = gray && t[0] == t[1] && t[1] == t[2]
 	}
-	r.colour = !grey
+	r.color = !gray
 	return func(row []byte) {
 		pix := img.Pix[img.PixOffset(img.Rect.Min.X, *y):][:img.Rect.Dx()]
-		if grey {
+		if gray {
 			for x, i := range pix {
 				row[x] = table[i][0]
 			}

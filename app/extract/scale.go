@@ -70,7 +70,7 @@ func (r *raster) scale(w, h int) (draw.Image, error) {
 }
 
 func (r *raster) canvas(w, h int) draw.Image {
-	if r.colour {
+	if r.color {
 		return image.NewRGBA(image.Rect(0, 0, w, h))
 	}
 	return image.NewGray(image.Rect(0, 0, w, h))
@@ -127,7 +127,7 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 			}
 			line[at] += sum * uint64(w)
 		} else {
-			addColours(line[at:at+3], within, uint64(w))
+			addColors(line[at:at+3], within, uint64(w))
 		}
 		room -= n / c * w
 		if i += n; i == len(row) {
@@ -146,7 +146,7 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 	}
 }
 
-func addColours(sums []uint64, row []byte, weight uint64) {
+func addColors(sums []uint64, row []byte, weight uint64) {
 	var r, g, b uint64
 	for ; len(row) >= 3; row = row[3:] {
 		r, g, b = r+uint64(row[0]), g+uint64(row[1]), b+uint64(row[2])

@@ -9,7 +9,7 @@ import (
 )
 
 // source is the document of one call. Parsers take any failed read for damage;
-// whether it was one, or a fault of our own, err tells afterwards.
+// whether it was one, or a fault of our own, err tells afterward.
 type source struct {
 	Source
 	ctx context.Context // of the one call that the source lives for: io.ReaderAt has no room for it

@@ -24,7 +24,7 @@ const (
 	tagPlanar       = 284
 	tagT4Options    = 292
 	tagPredictor    = 317
-	tagColourMap    = 320
+	tagColorMap     = 320
 	tagTileWidth    = 322
 	tagTileHeight   = 323
 	tagTileOffsets  = 324

@@ -120,7 +120,7 @@ func page(more tags) tags {
 func TestTIFFVariants(t *testing.T) {
 	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
 	tib := samples(testW, testH, 1, []uint64{1}, []uint64{0})
-	grey := samples(testW, testH, 8, []uint64{0}, []uint64{255})
+	gray := samples(testW, testH, 8, []uint64{0}, []uint64{255})
 	rgb := samples(testW, testH, 8, []uint64{0, 0, 0}, []uint64{255, 255, 255})
 	rgb16 := samples(testW, testH, 16, []uint64{0, 0, 0}, []uint64{65535, 65535, 65535})
 	differ := func(b []byte, step int) []byte {
@@ -138,43 +138,43 @@ func TestTIFFVariants(t *testing.T) {
 		for _, left := range []int{0, 16} {
 			var tile []byte
 			for y := range testH {
-				tile = append(tile, grey[y*testW+left:][:16]...)
+				tile = append(tile, gray[y*testW+left:][:16]...)
 			}
 			list = append(list, tile)
 		}
 		return list
 	}
-	greyJPEG := jpegOf(t, drawn(func(r image.Rectangle) interface {
+	grayJPEG := jpegOf(t, drawn(func(r image.Rectangle) interface {
 		image.Image
 		Set(x, y int, c color.Color)
 	} {
 		return image.NewGray(r)
 	}))
-	colourJPEG := jpegOf(t, drawn(func(r image.Rectangle) interface {
+	colorJPEG := jpegOf(t, drawn(func(r image.Rectangle) interface {
 		image.Image
 		Set(x, y int, c color.Color)
 	} {
 		return image.NewRGBA(r)
 	}))
-	tables, abbreviated := splitJPEG(colourJPEG)
+	tables, abbreviated := splitJPEG(colorJPEG)
 	three := []int{8, 8, 8}
 	for name, page := range map[string]tags{
 		"1 bit":             page(tags{0: [][]byte{bit}}),
 		"1 bit, white is 0": page(tags{0: [][]byte{tib}, tagPhotometric: 0}),
 		"2 bits":            page(tags{0: [][]byte{samples(testW, testH, 2, []uint64{0}, []uint64{3})}, tagBits: 2}),
 		"4 bits":            page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{0}, []uint64{15})}, tagBits: 4}),
-		"8 bits":            page(tags{0: [][]byte{grey}, tagBits: 8}),
+		"8 bits":            page(tags{0: [][]byte{gray}, tagBits: 8}),
 		"16 bits":           page(tags{0: [][]byte{samples(testW, testH, 16, []uint64{0}, []uint64{65535})}, tagBits: 16}),
 		"grey with alpha":   page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 255}, []uint64{0, 0})}, tagBits: []int{8, 8}, tagSamples: 2, tagExtraSamples: 2}),
-		"palette":           page(tags{0: [][]byte{bit}, tagPhotometric: 3, tagColourMap: []int{0, 65535, 0, 65535, 0, 65535}}),
-		"4-bit palette of few colours": page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{1}, []uint64{2})}, tagBits: 4, tagPhotometric: 3,
-			tagColourMap: append(append(append(make([]int, 0), pad(0, 0, 65535)...), pad(0, 0, 65535)...), pad(9000, 0, 65535)...)}),
-		"colour":            page(tags{0: [][]byte{rgb}, tagBits: three, tagSamples: 3, tagPhotometric: 2}),
-		"16-bit colour":     page(tags{0: [][]byte{rgb16}, tagBits: []int{16, 16, 16}, tagSamples: 3, tagPhotometric: 2}),
+		"palette":           page(tags{0: [][]byte{bit}, tagPhotometric: 3, tagColorMap: []int{0, 65535, 0, 65535, 0, 65535}}),
+		"4-bit palette of few colors": page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{1}, []uint64{2})}, tagBits: 4, tagPhotometric: 3,
+			tagColorMap: append(append(append(make([]int, 0), pad(0, 0, 65535)...), pad(0, 0, 65535)...), pad(9000, 0, 65535)...)}),
+		"color":             page(tags{0: [][]byte{rgb}, tagBits: three, tagSamples: 3, tagPhotometric: 2}),
+		"16-bit color":      page(tags{0: [][]byte{rgb16}, tagBits: []int{16, 16, 16}, tagSamples: 3, tagPhotometric: 2}),
 		"inks":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 5}),
 		"luma":              page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 128, 128}, []uint64{255, 128, 128})}, tagBits: three, tagSamples: 3, tagPhotometric: 6, tagSubsampling: []int{1, 1}}),
-		"colour, alpha":     page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 2, tagExtraSamples: 1}),
-		"strips":            page(tags{0: [][]byte{grey[:5*testW], grey[5*testW : 10*testW], grey[10*testW : 15*testW], grey[15*testW:]}, tagBits: 8, tagRowsPerStrip: 5}),
+		"color, alpha":      page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 0, 0, 255}, []uint64{0, 0, 0, 0})}, tagBits: []int{8, 8, 8, 8}, tagSamples: 4, tagPhotometric: 2, tagExtraSamples: 1}),
+		"strips":            page(tags{0: [][]byte{gray[:5*testW], gray[5*testW : 10*testW], gray[10*testW : 15*testW], gray[15*testW:]}, tagBits: 8, tagRowsPerStrip: 5}),
 		"tiles":             page(tags{0: tiles(), tagBits: 8, tagTileWidth: 16, tagTileHeight: 16}),
 		"PackBits":          page(tags{0: [][]byte{runs(bit)}, tagCompression: tiffPackBits}),
 		"deflate":           page(tags{0: [][]byte{deflate(bit)}, tagCompression: tiffDeflate}),
@@ -185,8 +185,8 @@ func TestTIFFVariants(t *testing.T) {
 		"fax, 2 dimensions": page(tags{0: [][]byte{faxPage(false, true)}, tagCompression: tiffG3, tagPhotometric: 0, tagT4Options: 1}),
 		"fax, reversed":     page(tags{0: [][]byte{reverse(faxPage(false, true))}, tagCompression: tiffG3, tagPhotometric: 0, tagT4Options: 1, tagFillOrder: 2}),
 		"fax without ends":  page(tags{0: [][]byte{faxPlain()}, tagCompression: tiffRLE, tagPhotometric: 0}),
-		"grey JPEG":         page(tags{0: [][]byte{greyJPEG}, tagBits: 8, tagCompression: tiffJPEG}),
-		"colour JPEG":       page(tags{0: [][]byte{colourJPEG}, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
+		"grey JPEG":         page(tags{0: [][]byte{grayJPEG}, tagBits: 8, tagCompression: tiffJPEG}),
+		"color JPEG":        page(tags{0: [][]byte{colorJPEG}, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
 		"JPEG with tables":  page(tags{0: [][]byte{abbreviated}, tagJPEGTables: tables, tagBits: three, tagSamples: 3, tagCompression: tiffJPEG, tagPhotometric: 6}),
 		"no byte counts":    withoutCounts(page(tags{0: [][]byte{bit}})),
 	} {

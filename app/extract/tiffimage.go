@@ -38,7 +38,7 @@ type tiffImage struct {
 	bits, samples            int
 	compression, photometric uint64
 	predictor, fillOrder     uint64
-	alpha                    uint64 // ExtraSamples of the sample after the colours: 1 premultiplied, 2 not
+	alpha                    uint64 // ExtraSamples of the sample after the colors: 1 premultiplied, 2 not
 	palette                  [][3]byte
 	tables                   []byte // JPEGTables
 
@@ -74,17 +74,17 @@ func newTiffImage(doc *source, dir directory, lim Limits) (*tiffImage, error) {
 	if t.photometric == photoPalette {
 		t.readPalette()
 	}
-	colours := 1
+	colors := 1
 	switch t.photometric {
 	case photoRGB, photoYCbCr:
-		colours = 3
+		colors = 3
 	case photoCMYK:
-		colours = 4
+		colors = 4
 	}
-	if t.samples < colours {
-		return nil, damaged("%d samples a pixel for %d colours", t.samples, colours)
+	if t.samples < colors {
+		return nil, damaged("%d samples a pixel for %d colours", t.samples, colors)
 	}
-	if t.samples > colours && colours != 4 {
+	if t.samples > colors && colors != 4 {
 		t.alpha = dir.one(doc, tagExtraSamples, 0)
 	}
 	err := t.readBlocks()
@@ -150,7 +150,7 @@ func (t *tiffImage) isFax() bool {
 // some writers put 8-bit values there.
 func (t *tiffImage) readPalette() {
 	n := 1 << t.bits
-	list := t.dir.numbers(t.doc, tagColourMap, uint64(3*n))
+	list := t.dir.numbers(t.doc, tagColorMap, uint64(3*n))
 	shift := 0
 	for _, v := range list {
 		if v > 255 {

@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// adobe is a segment that says how the colours of a JPEG stream are kept: its
+// adobe is a segment that says how the colors of a JPEG stream are kept: its
 // last byte is 0 for as they are, 1 for YCbCr (Adobe technical note 5116).
 var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 
 // openJPEG decodes a block of JPEG (TIFF Technical Note 2): a stream of its own
-// but for the tables, which stand once for all blocks. What the colours are,
+// but for the tables, which stand once for all blocks. What the colors are,
 // TIFF says and the stream need not.
 func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	// The start of the stream, and a segment that may come first.
@@ -33,7 +33,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	}
 	rest := int64(2)
 	if isAdobe(head[2:]) {
-		rest += 2 + adobeLength // TIFF's word on the colours counts
+		rest += 2 + adobeLength // TIFF's word on the colors counts
 	}
 	stream := func() io.Reader {
 		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(t.doc, off+rest, n-rest)))
@@ -55,7 +55,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 			cmyk.Pix[i] = 255 - cmyk.Pix[i]
 		}
 	}
-	return rowsOf(img, width, t.colour()), nil
+	return rowsOf(img, width, t.color()), nil
 }
 
 const adobeLength = 14

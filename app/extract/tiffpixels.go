@@ -5,18 +5,18 @@ import (
 	"image/color"
 )
 
-// pixels turns the samples of a row into grey or red, green and blue.
+// pixels turns the samples of a row into gray or red, green and blue.
 func (t *tiffImage) pixels(row, samples []byte) {
 	if t.bits == 16 {
 		samples = t.high(samples)
 	}
 	switch t.photometric {
 	case whiteIsZero, blackIsZero:
-		t.greys(row, samples)
+		t.grays(row, samples)
 	case photoPalette:
 		t.paletted(row, samples)
 	default:
-		t.colours(row, samples)
+		t.colors(row, samples)
 	}
 }
 
@@ -41,7 +41,7 @@ func (t *tiffImage) sample(samples []byte, i int) byte {
 	return samples[bit/8] >> (8 - t.bits - bit%8) & (1<<t.bits - 1)
 }
 
-func (t *tiffImage) greys(row, samples []byte) {
+func (t *tiffImage) grays(row, samples []byte) {
 	scale := byte(1)
 	if t.bits < 8 {
 		scale = 255 / (1<<t.bits - 1)
@@ -80,14 +80,14 @@ func bilevelRow(row, samples []byte, flip byte) {
 }
 
 func (t *tiffImage) paletted(row, samples []byte) {
-	colour := t.colour()
+	color := t.color()
 	width := len(row)
-	if colour {
+	if color {
 		width /= 3
 	}
 	for x := range width {
 		c := t.palette[t.sample(samples, x*t.samples)]
-		if colour {
+		if color {
 			copy(row[3*x:3*x+3], c[:])
 		} else {
 			row[x] = c[0]
@@ -95,7 +95,7 @@ func (t *tiffImage) paletted(row, samples []byte) {
 	}
 }
 
-func (t *tiffImage) colours(row, samples []byte) {
+func (t *tiffImage) colors(row, samples []byte) {
 	for x := 0; 3*x < len(row); x++ {
 		s, p := samples[x*t.samples:], row[3*x:3*x+3]
 		switch t.photometric {

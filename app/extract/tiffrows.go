@@ -12,7 +12,7 @@ type rows func(row []byte) error
 // before stays, and the rest is white.
 func (t *tiffImage) raster() *raster {
 	r := &raster{
-		width: t.width, height: t.height, colour: t.colour(), aspect: 1, turn: t.dir.turn(t.doc),
+		width: t.width, height: t.height, color: t.color(), aspect: 1, turn: t.dir.turn(t.doc),
 	}
 	r.aspect = pixelAspect(t.dir.rational(t.doc, tagXResolution), t.dir.rational(t.doc, tagYResolution))
 	if t.tiled {
@@ -23,7 +23,7 @@ func (t *tiffImage) raster() *raster {
 	return r
 }
 
-func (t *tiffImage) colour() bool {
+func (t *tiffImage) color() bool {
 	switch t.photometric {
 	case whiteIsZero, blackIsZero:
 		return false
@@ -122,7 +122,7 @@ func (t *tiffImage) tile(band []byte, down, i, channels, height int) error {
 }
 
 // rowsOf reads a decoded picture as a block that is width pixels wide.
-func rowsOf(img image.Image, width int, colour bool) rows {
+func rowsOf(img image.Image, width int, color bool) rows {
 	r := scan(img)
 	line := make([]byte, r.channels()*r.width)
 	y := 0
@@ -137,9 +137,9 @@ func rowsOf(img image.Image, width int, colour bool) rows {
 		}
 		n := min(width, r.width)
 		switch {
-		case r.colour == colour:
+		case r.color == color:
 			copy(row, line[:r.channels()*n])
-		case colour:
+		case color:
 			for x := range n {
 				row[3*x], row[3*x+1], row[3*x+2] = line[x], line[x], line[x]
 			}

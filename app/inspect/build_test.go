@@ -35,11 +35,11 @@ func samplesByExtension() map[string][]byte {
 	}
 }
 
-func png(width, height uint32, depth, colour byte) []byte {
+func png(width, height uint32, depth, color byte) []byte {
 	p := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	p = binary.BigEndian.AppendUint32(p, width)
 	p = binary.BigEndian.AppendUint32(p, height)
-	return append(p, depth, colour, 0, 0, 0, 'C', 'R', 'C', '!')
+	return append(p, depth, color, 0, 0, 0, 'C', 'R', 'C', '!')
 }
 
 func bmp(header uint32, planes, bits uint16) []byte {

@@ -17,8 +17,8 @@ func isPNG(src *source) bool {
 	if width == 0 || height == 0 || width > most || height > most {
 		return false
 	}
-	depth, colour := h[24], h[25]
-	depths := map[byte]string{0: "\x01\x02\x04\x08\x10", 2: "\x08\x10", 3: "\x01\x02\x04\x08", 4: "\x08\x10", 6: "\x08\x10"}[colour]
+	depth, color := h[24], h[25]
+	depths := map[byte]string{0: "\x01\x02\x04\x08\x10", 2: "\x08\x10", 3: "\x01\x02\x04\x08", 4: "\x08\x10", 6: "\x08\x10"}[color]
 	return bytes.IndexByte([]byte(depths), depth) >= 0 && h[26] == 0 && h[27] == 0 && h[28] <= 1
 }
 
@@ -83,7 +83,7 @@ func isWEBP(src *source) bool {
 }
 
 const (
-	jpegSegments = 4096     // before the frame header; a long colour profile takes a few dozen
+	jpegSegments = 4096     // before the frame header; a long color profile takes a few dozen
 	jpegGarbage  = 64 << 10 // bytes between segments that decoders skip, in all
 )
 

@@ -29,7 +29,7 @@ func TestImages(t *testing.T) {
 		{"png without width", "png", png(0, 1, 8, 2), mismatch},
 		{"png of impossible height", "png", png(1, 1<<31, 8, 2), mismatch},
 		{"png of unlawful depth", "png", png(1, 1, 4, 2), mismatch},
-		{"png of unlawful colour", "png", png(1, 1, 8, 5), mismatch},
+		{"png of unlawful color", "png", png(1, 1, 8, 5), mismatch},
 		{"png signature alone", "png", []byte("\x89PNG\r\n\x1a\n"), mismatch},
 
 		{"gif by Go", "gif", asGIF.Bytes(), ""},

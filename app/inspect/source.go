@@ -19,7 +19,7 @@ var errAllowance = errors.New("more reads than its size warrants")
 
 // source reads a document through a few cached blocks. Parsers may take any
 // failed read for a malformed document: whether it was one, or a fault of our
-// own, err tells afterwards.
+// own, err tells afterward.
 type source struct {
 	ctx     context.Context // of the one inspection that the source lives for: io.ReaderAt has no room for it
 	doc     io.ReaderAt

@@ -119,7 +119,7 @@ func TestSettleTemplates(t *testing.T) {
 	for _, row := range []struct {
 		name         string
 		list, wanted []Template
-		defaults     string // ids of those that are the default afterwards, of what changes
+		defaults     string // ids of those that are the default afterward, of what changes
 		want         string
 	}{
 		{"nothing", []Template{a, b, c}, nil, "", ""},

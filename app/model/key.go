@@ -26,7 +26,7 @@ func Abilities() []string {
 type Key struct {
 	ID         uint64     `json:"id"`
 	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix"` // the first characters, to recognise it by
+	Prefix     string     `json:"prefix"` // the first characters, to recognize it by
 	Hash       string     `json:"hash"`   // SHA-256 of the whole key, lower-case hex
 	Abilities  []string   `json:"abilities"`
 	CreatedAt  time.Time  `json:"created_at"`

@@ -11,7 +11,7 @@ var closings = map[string]bool{
 
 // OpenStatus reports whether somebody still works on orders of this status: all but
 // those that say otherwise, since an order that is missing among the due ones is
-// worse than one too many. A new workspace closes orders with completed and cancelled
+// worse than one too many. A new workspace closes orders with completed and canceled
 // (WORKSPACE.md); a firm that names its own statuses is understood as long as they
 // begin with such a word, alone or before a mark: "Cancelled (by client)". It is part
 // of the keys of an index (app/store): a change is a new schema.

@@ -211,7 +211,7 @@ func TestBrokenInstance(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	e := engine(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

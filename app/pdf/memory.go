@@ -36,7 +36,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.mapped[:size:size]
 }
 
-// Free gives the address space back; nothing may look at it afterwards.
+// Free gives the address space back; nothing may look at it afterward.
 func (m *memory) Free() {
 	if m.mapped != nil {
 		m.release()

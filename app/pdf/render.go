@@ -52,7 +52,7 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 // Render returns a picture of a page (from 1) that is width pixels wide, on
 // white, turned by its /Rotate, with annotations and the contents of form
 // fields. A page so long that it would take more than MostPixels is drawn
-// smaller. It is an *image.Gray where nothing on the page has a colour, else an
+// smaller. It is an *image.Gray where nothing on the page has a color, else an
 // opaque *image.RGBA. It returns ErrUnreadable when the page cannot be drawn.
 func (d *Document) Render(ctx context.Context, page, width int) (image.Image, error) {
 	var picture image.Image
@@ -149,8 +149,8 @@ func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (ima
 	if !ok || stride != uint32(4*w) {
 		return nil, &faultError{"FPDFBitmap_GetBuffer", errors.New("not the bitmap that was asked for")}
 	}
-	if grey := greyOf(pixels, w, h); grey != nil {
-		return grey, nil
+	if gray := grayOf(pixels, w, h); gray != nil {
+		return gray, nil
 	}
 	picture := image.NewRGBA(image.Rect(0, 0, w, h))
 	copy(picture.Pix, pixels)
@@ -160,18 +160,18 @@ func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (ima
 	return picture, nil
 }
 
-// greyOf makes a picture without colours of pixels of four bytes, nil where they
+// grayOf makes a picture without colors of pixels of four bytes, nil where they
 // have any: most pages have none, and this is the quickest to find out and to keep.
-func greyOf(pixels []byte, w, h int) *image.Gray {
-	grey := image.NewGray(image.Rect(0, 0, w, h))
-	for i := range grey.Pix {
+func grayOf(pixels []byte, w, h int) *image.Gray {
+	gray := image.NewGray(image.Rect(0, 0, w, h))
+	for i := range gray.Pix {
 		p := pixels[4*i:][:3:3]
 		if p[0] != p[1] || p[1] != p[2] {
 			return nil
 		}
-		grey.Pix[i] = p[0]
+		gray.Pix[i] = p[0]
 	}
-	return grey
+	return gray
 }
 
 // openForm makes the form environment that drawing the fields needs, once, and

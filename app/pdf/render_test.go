@@ -90,8 +90,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRenderColours holds red and blue apart.
-func TestRenderColours(t *testing.T) {
+// TestRenderColors holds red and blue apart.
+func TestRenderColors(t *testing.T) {
 	red := bytes.Replace(fieldPage(), []byte("0 0 0 rg"), []byte("1 0 0 rg"), 1)
 	img, err := open(t, engine(t), red).Render(t.Context(), 1, 50)
 	if err != nil {

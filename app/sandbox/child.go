@@ -79,7 +79,7 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	if err := writeMessage(w, frameReady, ready{enclose()}); err != nil {
 		return err
 	}
-	d := &dialogue{w: w, r: r, e: e}
+	d := &dialog{w: w, r: r, e: e}
 	for {
 		kind, content, err := readFrame(r, &buf)
 		if errors.Is(err, io.EOF) {

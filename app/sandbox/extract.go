@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/inspect"
 )
 
-// dialogue is the child's side of one task.
-type dialogue struct {
+// dialog is the child's side of one task.
+type dialog struct {
 	w io.Writer
 	r *bufio.Reader
 	e *engine
@@ -22,7 +22,7 @@ type dialogue struct {
 
 // work does one task and writes its last frame. An error means that the parent
 // cannot be talked to.
-func (d *dialogue) work(ctx context.Context, t task) error {
+func (d *dialog) work(ctx context.Context, t task) error {
 	doc := newBlocks(d.w, d.r, t.Size)
 	var verdict done
 	var err error
@@ -59,7 +59,7 @@ const wornResident = 256 << 20
 
 // worn reports whether the child should be replaced. An inspection takes no
 // memory to speak of but PDFium's.
-func (d *dialogue) worn(t task) bool {
+func (d *dialog) worn(t task) bool {
 	return d.e.worn() || t.Task != taskInspect && ownMemory() > wornResident
 }
 
@@ -68,23 +68,23 @@ type pipeError struct{ cause error }
 
 func (e *pipeError) Error() string { return e.cause.Error() }
 
-func (d *dialogue) write(kind byte, content []byte) error {
+func (d *dialog) write(kind byte, content []byte) error {
 	if err := writeFrame(d.w, kind, content); err != nil {
 		return &pipeError{err}
 	}
 	return nil
 }
 
-func (d *dialogue) inspect(ctx context.Context, doc io.ReaderAt, t task) (done, error) {
+func (d *dialog) inspect(ctx context.Context, doc io.ReaderAt, t task) (done, error) {
 	report, err := inspect.Inspect(ctx, doc, t.Size, t.Ext, inspector{d.e}, t.Limits)
 	return done{MIME: report.MIME, Pages: report.Pages, Refusal: report.Refusal}, err
 }
 
-func (d *dialogue) source(doc io.ReaderAt, t task) extract.Source {
+func (d *dialog) source(doc io.ReaderAt, t task) extract.Source {
 	return extract.Source{Doc: doc, Size: t.Size, MIME: t.MIME, PDF: d.e}
 }
 
-func (d *dialogue) picture(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *dialog) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 	p, err := extract.Page(ctx, d.source(doc, t), t.Page, t.Width, t.Extract)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (d *dialogue) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 	return nil
 }
 
-func (d *dialogue) text(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *dialog) text(ctx context.Context, doc io.ReaderAt, t task) error {
 	sum := int64(0)
 	return extract.Text(ctx, d.source(doc, t), t.Extract, func(page int, text string) error {
 		text = cut(strings.Map(clean, strings.ToValidUTF8(text, "\uFFFD")), min(t.Extract.PageText, t.Extract.TextBytes-sum))

@@ -24,7 +24,7 @@ const (
 	wholePage = 1 << 20
 )
 
-func (d *dialogue) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *dialog) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 	sizes, err := extract.Sizes(ctx, d.source(doc, t), t.Extract)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (d *dialogue) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 	return nil
 }
 
-func (d *dialogue) marks(ctx context.Context, doc io.ReaderAt, t task) error {
+func (d *dialog) marks(ctx context.Context, doc io.ReaderAt, t task) error {
 	marks, err := extract.Marks(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
 	if err != nil {
 		return err

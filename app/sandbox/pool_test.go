@@ -196,7 +196,7 @@ func TestChildrenThatDoNotStart(t *testing.T) {
 func TestCallerLeaves(t *testing.T) {
 	p := open(t, fake(t, "spins"))
 	ctx, cancel := context.WithCancel(t.Context())
-	doc := &signalling{asked: cancel}
+	doc := &signaling{asked: cancel}
 	_, err := open(t, fake(t, "asks for ever")).Inspect(ctx, doc, 10, "pdf", limits)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
@@ -207,13 +207,13 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// signalling is a document that says when it is first read.
-type signalling struct {
+// signaling is a document that says when it is first read.
+type signaling struct {
 	once  sync.Once
 	asked func()
 }
 
-func (s *signalling) ReadAt(p []byte, _ int64) (int, error) {
+func (s *signaling) ReadAt(p []byte, _ int64) (int, error) {
 	s.once.Do(s.asked)
 	clear(p)
 	return len(p), nil
@@ -224,7 +224,7 @@ func TestCloseWhileWorking(t *testing.T) {
 	asked := make(chan struct{})
 	got := make(chan error, 1)
 	go func() {
-		_, err := p.Inspect(context.Background(), &signalling{asked: func() { close(asked) }}, 10, "pdf", limits)
+		_, err := p.Inspect(context.Background(), &signaling{asked: func() { close(asked) }}, 10, "pdf", limits)
 		got <- err
 	}()
 	<-asked

@@ -230,15 +230,15 @@ func TestBusy(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan struct{})
 	results := make(chan error, 2)
-	inspect := func(doc *signalling) {
+	inspect := func(doc *signaling) {
 		_, err := p.Inspect(sandbox.WithOwner(ctx, "a"), doc, 10, "pdf", limits)
 		results <- err
 	}
-	go inspect(&signalling{asked: func() { close(asked) }})
+	go inspect(&signaling{asked: func() { close(asked) }})
 	<-asked
-	go inspect(&signalling{asked: func() {}})
+	go inspect(&signaling{asked: func() {}})
 	await(t, "the other call in the queue", func() bool { return p.Stats().Waiting == 1 })
-	if _, err := p.Inspect(sandbox.WithOwner(ctx, "a"), &signalling{asked: func() {}}, 10, "pdf", limits); !errors.Is(err, sandbox.ErrBusy) {
+	if _, err := p.Inspect(sandbox.WithOwner(ctx, "a"), &signaling{asked: func() {}}, 10, "pdf", limits); !errors.Is(err, sandbox.ErrBusy) {
 		t.Errorf("%v", err)
 	}
 	cancel()

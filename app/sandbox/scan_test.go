@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// scanPDF makes a PDF of so many pages, each covered by an uncompressed grey
+// scanPDF makes a PDF of so many pages, each covered by an uncompressed gray
 // picture of so many bytes, in rows of 100.
 func scanPDF(pages, picture int) []byte {
 	var out bytes.Buffer

@@ -73,7 +73,7 @@ func TestAFailedCommit(t *testing.T) {
 	}
 }
 
-// A refusal may rest on what a neighbour wrote; when that is lost, so is the refusal.
+// A refusal may rest on what a neighbor wrote; when that is lost, so is the refusal.
 func TestARefusalIsNotFinalWhenItsCommitIsLost(t *testing.T) {
 	s := openNew(t)
 	counted(s, func(int64) error { return &fs.PathError{Op: "write", Err: syscall.ENOSPC} })

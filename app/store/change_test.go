@@ -118,7 +118,7 @@ func TestFilesAreToldOfWhenTheirAbstractMoves(t *testing.T) {
 	}
 }
 
-// A write that fails takes its changes with it, and leaves those of its neighbours.
+// A write that fails takes its changes with it, and leaves those of its neighbors.
 func TestWhatIsNotCommittedIsNotTold(t *testing.T) {
 	s := openNew(t)
 	broken := errors.New("broken")

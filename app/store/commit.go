@@ -31,7 +31,7 @@ type member struct {
 	check, write func(*Tx) error
 	refused      error // what check said; final
 	failed       error // what write said; the batch was aborted for it
-	leans        bool  // check saw what neighbours of the same commit had written
+	leans        bool  // check saw what neighbors of the same commit had written
 	done         chan error
 }
 
@@ -39,12 +39,12 @@ type member struct {
 // savepoint: check reads and may refuse, write may only fail when something is
 // broken. Waiting callers share a commit, and so a sync; nobody waits for company.
 //
-// A refused check leaves its neighbours untouched. An error of write aborts the
+// A refused check leaves its neighbors untouched. An error of write aborts the
 // batch, whose members then run again one by one: both halves may run more than
 // once and must touch nothing outside the transaction that a second run would not
 // make right. Either may be nil.
 //
-// When Update returns nil the change survives a power cut. A cancelled ctx counts
+// When Update returns nil the change survives a power cut. A canceled ctx counts
 // only until the change is taken up.
 func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error {
 	m := &member{ctx: ctx, check: check, write: write, done: make(chan error, 1)}

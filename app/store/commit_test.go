@@ -203,7 +203,7 @@ func TestAMemberHarmsNobody(t *testing.T) {
 				}
 			}
 			if n := abstractsIn(t, s); n != 4 {
-				t.Errorf("%d neighbours are written, want 4", n)
+				t.Errorf("%d neighbors are written, want 4", n)
 			}
 			if n := commits.Load(); n != row.commits {
 				t.Errorf("%d commits, want %d (runs %v)", n, row.commits, runs)
@@ -220,7 +220,7 @@ func TestAMemberHarmsNobody(t *testing.T) {
 	}
 }
 
-func TestACheckSeesItsNeighbours(t *testing.T) {
+func TestACheckSeesItsNeighbors(t *testing.T) {
 	s := openNew(t)
 	q := holdWriter(t, s)
 	taken := errors.New("taken")
@@ -240,7 +240,7 @@ func TestACheckSeesItsNeighbours(t *testing.T) {
 	}
 }
 
-func TestACancelledContextCountsUntilTakenUp(t *testing.T) {
+func TestACanceledContextCountsUntilTakenUp(t *testing.T) {
 	s := openNew(t)
 	commits := counted(s, never)
 	q := holdWriter(t, s)

@@ -57,7 +57,7 @@ func TestWords(t *testing.T) {
 		seen[w] = v
 	}
 	if a, b := tx.word(value{"order", 255}), tx.word(value{"order", 256}); a+1 != b {
-		t.Errorf("numbers are not neighbours: %x, %x", a, b)
+		t.Errorf("numbers are not neighbors: %x, %x", a, b)
 	}
 }
 

@@ -384,7 +384,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	if _, err := (&stopper{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled on the way: %v", err)
 	}
-	c, err := s.Snapshot(t.Context(), path) // the one that was cancelled left nothing behind
+	c, err := s.Snapshot(t.Context(), path) // the one that was canceled left nothing behind
 	if err != nil {
 		t.Fatal(err)
 	}

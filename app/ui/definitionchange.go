@@ -82,7 +82,7 @@ func (b *bench) changeField(do string, at int) (string, error) {
 	return "", errNotThere
 }
 
-// moved changes the places of two neighbours; what is at the edge stays there.
+// moved changes the places of two neighbors; what is at the edge stays there.
 func moved[T any](list []T, at, by int) {
 	if to := at + by; to >= 0 && to < len(list) {
 		list[at], list[to] = list[to], list[at]

@@ -30,7 +30,7 @@ type documentSheet struct {
 	As              look
 	Place           home
 	Position, Count int // of the document in its place, from 1; 0: unknown
-	Previous, Next  *neighbour
+	Previous, Next  *neighbor
 	Page, Pages     int
 	Width           int // of the picture, as asked for without a script
 	Picture         picture
@@ -54,8 +54,8 @@ type picture struct {
 	Turn          int // degrees, clockwise
 }
 
-// neighbour is the document before or after this one.
-type neighbour struct {
+// neighbor is the document before or after this one.
+type neighbor struct {
 	Name, Path string
 	Warm       string // its first picture; "" where there is none
 }
@@ -185,7 +185,7 @@ type home struct {
 	In                  string // as ?in= says it; "" where that is said by the document itself
 }
 
-// among finds the neighbours of a document in its place. An address that names the
+// among finds the neighbors of a document in its place. An address that names the
 // place is believed where it has the document.
 func (p *pages) among(r *http.Request, s *documentSheet) error {
 	at := placeOf(s.File)
@@ -224,10 +224,10 @@ func (p *pages) amongAbstract(ctx context.Context, s *documentSheet) error {
 	}
 	s.Position, s.Count = at+1, len(filed.Files)
 	if at > 0 {
-		s.Previous = s.neighbour(filed.Files[at-1])
+		s.Previous = s.neighbor(filed.Files[at-1])
 	}
 	if at+1 < len(filed.Files) {
-		s.Next = s.neighbour(filed.Files[at+1])
+		s.Next = s.neighbor(filed.Files[at+1])
 	}
 	return nil
 }
@@ -244,16 +244,16 @@ func (p *pages) amongFolder(ctx context.Context, s *documentSheet) error {
 	around, err := p.Vault.Folders.Around(ctx, s.File)
 	s.Position, s.Count = around.Position, around.Count
 	if around.Previous != nil {
-		s.Previous = s.neighbour(*around.Previous)
+		s.Previous = s.neighbor(*around.Previous)
 	}
 	if around.Next != nil {
-		s.Next = s.neighbour(*around.Next)
+		s.Next = s.neighbor(*around.Next)
 	}
 	return err
 }
 
-func (s *documentSheet) neighbour(f model.File) *neighbour {
-	n := &neighbour{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
+func (s *documentSheet) neighbor(f model.File) *neighbor {
+	n := &neighbor{Name: f.Filename, Path: documentPath(f.ID) + s.QueryIn}
 	if f.Failure == "" && f.Drawn() {
 		n.Warm = documentPath(f.ID) + "/pages/1"
 	}

@@ -120,7 +120,7 @@ none</mark>`, "&lt;b&gt;Smith", "1 hit")
 
 // Where a document is read from says which come before and after it; a place that
 // has it not is not believed.
-func TestNeighbours(t *testing.T) {
+func TestNeighbors(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := library(t)
 	g := h.visit(t, model.RoleViewer)

@@ -73,7 +73,7 @@ func explain(err error) failure {
 
 // fail answers an error: a page, or the sentence alone where a script puts it into place.
 func (p *pages) fail(w http.ResponseWriter, r *http.Request, who visitor, err error) {
-	if errors.Is(err, errSignIn) || errors.Is(err, errEnrol) {
+	if errors.Is(err, errSignIn) || errors.Is(err, errEnroll) {
 		p.outside(w, r, err)
 		return
 	}

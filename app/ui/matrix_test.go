@@ -213,7 +213,7 @@ func TestMatrixEnrolment(t *testing.T) {
 	t.Parallel()
 	m := newMatrix(t, true)
 	m.user(t, "admin", model.RoleAdmin)
-	m.hold(t, []asker{{"must enrol", m.cookie(t, "admin"), func(_, need string) (int, string) {
+	m.hold(t, []asker{{"must enroll", m.cookie(t, "admin"), func(_, need string) (int, string) {
 		if need == "" || need == "invited" || need == "signed in" {
 			return ui.Reached, ""
 		}

@@ -127,7 +127,7 @@ func TestAccountWithoutSecondFactor(t *testing.T) {
 }
 
 // Where a second factor is a must nothing but the account opens before it is there.
-func TestEnrol(t *testing.T) {
+func TestEnroll(t *testing.T) {
 	t.Parallel()
 	h := openEmpty(t, func(o *vault.Options) { o.Settings.Users.RequireSecondFactor = true })
 	h.user(t, "Owner", model.RoleAdmin)

@@ -121,7 +121,7 @@ func TestOrderTrashAndUndo(t *testing.T) {
 	staff.get(t, 200, path).has(t, "took it out of the trash")
 }
 
-func TestOrderDuplicatesAndNeighbours(t *testing.T) {
+func TestOrderDuplicatesAndNeighbors(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	one, two := h.order(t, "26-1", 2, elm()), h.order(t, "26-1", 3, model.PropertyDraft{})

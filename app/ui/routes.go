@@ -287,7 +287,7 @@ func may(who visitor, need need) error {
 	case need == signedIn:
 		return nil
 	case who.Role == "":
-		return errEnrol
+		return errEnroll
 	case !who.Role.May(model.Right(need)):
 		return &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
 	}

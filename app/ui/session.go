@@ -33,7 +33,7 @@ func (v visitor) MayAdminister() bool { return v.Role.May(model.MayAdminister) }
 var (
 	errSignIn = errors.New("nobody is signed in")
 	errEnded  = fmt.Errorf("a session has ended: %w", errSignIn)
-	errEnrol  = errors.New("a second factor has to be set up first")
+	errEnroll = errors.New("a second factor has to be set up first")
 )
 
 // The session's cookie. Over https its name makes browsers hold it to this host,

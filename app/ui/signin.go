@@ -137,7 +137,7 @@ func (p *pages) welcome(w http.ResponseWriter, r *http.Request, in vault.SignedI
 	}
 	p.leaveStep(w, r)
 	p.setSession(w, r, in.Token)
-	if in.Enrol {
+	if in.Enroll {
 		to = "/me"
 	}
 	redirect(w, r, to)

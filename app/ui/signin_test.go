@@ -110,7 +110,7 @@ func TestSessionCookie(t *testing.T) {
 	}
 }
 
-// A token that was in the browser before opens nothing afterwards, and nobody gets to
+// A token that was in the browser before opens nothing afterward, and nobody gets to
 // choose the one that comes.
 func TestNoFixation(t *testing.T) {
 	t.Parallel()
@@ -189,7 +189,7 @@ func TestSignInRefuses(t *testing.T) {
 	wait := h.post(t, 429, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
 	wait.has(t, "Too many tries. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
 	wait.same(t, map[string]string{"Retry-After": "1"})
-	// From another address the owner gets in, and afterwards from this one too.
+	// From another address the owner gets in, and afterward from this one too.
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
 	h.clock.Move(time.Second)
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))

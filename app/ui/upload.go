@@ -93,7 +93,7 @@ func (p *pages) mayUpload(r *http.Request, who visitor) error {
 	switch err := may(who, mayWrite); {
 	case errors.Is(err, errSignIn):
 		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
-	case errors.Is(err, errEnrol):
+	case errors.Is(err, errEnroll):
 		return &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
 	case err != nil:
 		return err

@@ -18,7 +18,7 @@ func humane(status string) string {
 	return strings.ToUpper(status[:1]) + strings.ReplaceAll(status[1:], "_", " ")
 }
 
-// tone is the colour of a status, as far as its words tell; that of one which ended
+// tone is the color of a status, as far as its words tell; that of one which ended
 // without its work is none.
 func tone(status string) string {
 	word := model.Fold(status)

@@ -38,7 +38,7 @@ func TestUnder(t *testing.T) {
 	}
 }
 
-// One table gives the colour of every status, of orders and abstracts.
+// One table gives the color of every status, of orders and abstracts.
 func TestTone(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{

@@ -47,7 +47,7 @@ func (d disk) Open(path string) (blobstore.File, error) {
 	return diskFile{f, d, path}, nil
 }
 
-// Rename has its say afterwards: the document has its name then.
+// Rename has its say afterward: the document has its name then.
 func (d disk) Rename(from, to string) error {
 	if err := d.Files.Rename(from, to); err != nil {
 		return err

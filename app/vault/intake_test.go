@@ -196,7 +196,7 @@ func TestIntakeBrokenOff(t *testing.T) {
 	}
 }
 
-func TestIntakeCancelledWhileDraining(t *testing.T) {
+func TestIntakeCanceledWhileDraining(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, small)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -219,7 +219,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestIntakeCancelledMidInspection(t *testing.T) {
+func TestIntakeCanceledMidInspection(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
 	v, opts := opened(t, func(o *vault.Options) {

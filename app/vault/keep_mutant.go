@@ -10,7 +10,7 @@ import (
 )
 
 // keepBytes is the mistake that the crash harness must catch: the record is
-// committed first and the bytes get their names afterwards. It is in no build of
+// committed first and the bytes get their names afterward. It is in no build of
 // the product.
 func (v *Vault) keepBytes(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	return func() {

@@ -58,7 +58,7 @@ func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDra
 	return text, key, err
 }
 
-// mint draws the text of a key and keeps what recognises it.
+// mint draws the text of a key and keeps what recognizes it.
 func (k *Keys) mint(key *model.Key) (string, error) {
 	text, err := secret.NewAPIKey(k.v.chance)
 	if err != nil {

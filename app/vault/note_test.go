@@ -220,7 +220,7 @@ func TestViewsOfAVaultThatTakesNoWrites(t *testing.T) {
 	}
 }
 
-// What a cancelled flush could not write is written by the next.
+// What a canceled flush could not write is written by the next.
 func TestViewsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	v, _ := opened(t, nil)

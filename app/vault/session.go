@@ -65,7 +65,7 @@ func (s *Sessions) speaks(ctx context.Context, token string) (model.Actor, model
 	}
 	actor := userActor(user)
 	actor.Session = session.Hash
-	if !s.v.mustEnrol(user) {
+	if !s.v.mustEnroll(user) {
 		actor.Role = user.Role
 	}
 	return actor, session, nil

@@ -26,7 +26,7 @@ type SignedIn struct {
 	Token   string
 	User    model.User
 	Session model.Session
-	Enrol   bool // the settings want a second factor, which the user has to set up first
+	Enroll  bool // the settings want a second factor, which the user has to set up first
 }
 
 // Reason is why somebody was not let in.
@@ -274,7 +274,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 	if spent == "code" {
 		u.tries.forget(byCode(user.ID))
 	}
-	in.User, in.Enrol = user, u.v.mustEnrol(user)
+	in.User, in.Enroll = user, u.v.mustEnroll(user)
 	return in, nil
 }
 

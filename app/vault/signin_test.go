@@ -262,7 +262,7 @@ func TestSecondFactorRequired(t *testing.T) {
 	p.user(t, "kim", model.RoleAdmin)
 	in := p.signIn(t, "kim")
 	actor := p.speaks(t, in.Token)
-	if !in.Enrol || actor.Role != "" || actor.Role.May(model.MayRead) {
+	if !in.Enroll || actor.Role != "" || actor.Role.May(model.MayRead) {
 		t.Errorf("%+v", actor)
 	}
 	_, err := p.Orders.Create(t.Context(), actor, model.OrderDraft{Number: model.Given("2026-1")}, vault.Keep[model.Order]{})

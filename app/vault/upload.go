@@ -45,7 +45,7 @@ type arriving struct {
 	uploadNote
 
 	busy   bool
-	gone   bool               // cancelled or over; who is at work removes it
+	gone   bool               // canceled or over; who is at work removes it
 	cancel context.CancelFunc // of who is at work
 	filing bool               // its record is being written: too late to cancel
 }
@@ -407,7 +407,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 		}
 		up, err := u.finish(ctx, actor, id, one)
 		switch kind := errs.KindOf(err); {
-		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCancelled), err != nil && one.Settled() < one.Size:
+		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.Settled() < one.Size:
 			return u.told(id, one), err
 		case err != nil:
 			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)

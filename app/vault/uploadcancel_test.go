@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A document that is cancelled while it is looked at is not filed.
-func TestUploadCancelledWhileFiling(t *testing.T) {
+// A document that is canceled while it is looked at is not filed.
+func TestUploadCanceledWhileFiling(t *testing.T) {
 	t.Parallel()
 	looking, proceed := make(chan struct{}), make(chan struct{})
 	v, _ := opened(t, func(o *vault.Options) {

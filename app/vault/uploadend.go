@@ -77,7 +77,7 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 	err = u.file(filing, actor, one)
 	switch kind := errs.KindOf(err); {
 	case err != nil && u.isGone(one):
-		return Upload{}, errors.Join(errCancelled, err)
+		return Upload{}, errors.Join(errCanceled, err)
 	case errors.Is(err, ErrKept):
 		err = nil
 	case kind == errs.NotFound && one.Abstract != 0:
@@ -100,15 +100,15 @@ func reasonOf(err error) string {
 	return strings.TrimSuffix(named.Message, ".")
 }
 
-// errCancelled: its user gave the upload up while it was being filed.
-var errCancelled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
+// errCanceled: its user gave the upload up while it was being filed.
+var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
 
 // cancelBy lets Cancel end the filing, until its record is being written.
 func (u *Uploads) cancelBy(one *arriving, cancel context.CancelFunc) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if one.gone {
-		return errCancelled
+		return errCanceled
 	}
 	one.cancel = cancel
 	return nil
@@ -120,13 +120,13 @@ func (u *Uploads) isGone(one *arriving) bool {
 	return one.gone
 }
 
-// lastWord is asked in the transaction: who has cancelled by now files nothing, and
+// lastWord is asked in the transaction: who has canceled by now files nothing, and
 // from here on nobody cancels.
 func (u *Uploads) lastWord(one *arriving) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if one.gone {
-		return errCancelled
+		return errCanceled
 	}
 	one.filing = true
 	return nil

@@ -46,7 +46,7 @@ func (r UserRules) limits() model.SessionLimits {
 
 var (
 	errRole      = &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this."}
-	errEnrol     = &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
+	errEnroll    = &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
 	errNoKeys    = &errs.Error{Kind: errs.Forbidden, Message: "An API key does not allow this."}
 	errLastAdmin = &errs.Error{Kind: errs.Conflict, Message: "This is the last administrator; make another one first."}
 	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
@@ -59,8 +59,8 @@ func (v *Vault) may(t *store.Tx, actor model.Actor, right model.Right) error {
 	switch {
 	case err != nil:
 		return err
-	case v.mustEnrol(user):
-		return errEnrol
+	case v.mustEnroll(user):
+		return errEnroll
 	case !user.Role.May(right):
 		return errRole
 	}
@@ -80,7 +80,7 @@ func (v *Vault) self(t *store.Tx, actor model.Actor) (user model.User, err error
 	return user, err
 }
 
-func (v *Vault) mustEnrol(user model.User) bool {
+func (v *Vault) mustEnroll(user model.User) bool {
 	return v.set.Users.RequireSecondFactor && user.Factor == nil
 }
 

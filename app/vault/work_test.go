@@ -217,7 +217,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// One change of a shared commit that fails lets its neighbours run again: a retry
+// One change of a shared commit that fails lets its neighbors run again: a retry
 // must not go to another file then, nor leave one out.
 func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
 // Command copy takes what the binary embeds out of node_modules: engines are
-// packed with gzip, licences are copied as they are. The licences of the Go modules
+// packed with gzip, licenses are copied as they are. The licenses of the Go modules
 // come from where Go keeps them, the version of the source from git. It runs in web/, after "npm ci"; the same packages
 // give the same bytes.
 package main

@@ -16,27 +16,27 @@ import (
 	"strings"
 )
 
-// modulesFile holds the licences of what is compiled into the binary, as JSON in
+// modulesFile holds the licenses of what is compiled into the binary, as JSON in
 // gzip: {"<module> <version>": "<text>", …}.
 const modulesFile = "modules.json.gz"
 
-// platforms differ in the modules they need; every binary carries all licences.
+// platforms differ in the modules they need; every binary carries all licenses.
 var platforms = []string{"linux", "windows", "darwin"}
 
-// licenceName matches what a module calls the terms it comes under.
-var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
+// licenseName matches what a module calls the terms it comes under.
+var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
 
 // place is a package of a module: where the module and the package lie.
 type place struct{ module, root, dir string }
 
-// writeModules collects the licences of every package that target is made of, and
+// writeModules collects the licenses of every package that target is made of, and
 // Go's own, into folder.
 func writeModules(ctx context.Context, target, folder string) error {
 	places, err := compiled(ctx, target)
 	if err != nil {
 		return err
 	}
-	texts, err := moduleLicences(places)
+	texts, err := moduleLicenses(places)
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func compiled(ctx context.Context, target string) ([]place, error) {
 	return append(places, place{"go " + lines[1], lines[0], lines[0]}), nil
 }
 
-// moduleLicences reads the licence texts from each package's folder up to its
+// moduleLicenses reads the license texts from each package's folder up to its
 // module's; a module without any is an error, for nobody may hand it on.
-func moduleLicences(places []place) (map[string]string, error) {
+func moduleLicenses(places []place) (map[string]string, error) {
 	files := map[string][]string{}
 	for _, p := range places {
 		for dir := p.dir; ; dir = filepath.Dir(dir) {
-			found, err := licencesIn(dir)
+			found, err := licensesIn(dir)
 			if err != nil {
 				return nil, err
 			}
@@ -102,14 +102,14 @@ func moduleLicences(places []place) (map[string]string, error) {
 			return nil, err
 		}
 		if text == "" {
-			return nil, fmt.Errorf("%s has no licence", module)
+			return nil, fmt.Errorf("%s has no license", module)
 		}
 		texts[module] = text
 	}
 	return texts, nil
 }
 
-func licencesIn(dir string) ([]string, error) {
+func licensesIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -120,7 +120,7 @@ func licencesIn(dir string) ([]string, error) {
 	var found []string
 	for _, entry := range entries {
 		// A file of Go's is code, whatever it is called.
-		if entry.Type().IsRegular() && licenceName.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
+		if entry.Type().IsRegular() && licenseName.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
 			found = append(found, filepath.Join(dir, entry.Name()))
 		}
 	}

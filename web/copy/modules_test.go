@@ -10,11 +10,11 @@ import (
 	"deedkeep/web"
 )
 
-func TestModuleLicences(t *testing.T) {
+func TestModuleLicenses(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"a@v1/LICENSE": "terms of a\r\n", "a@v1/LICENSE.md": "terms of a", "a@v1/license.go": "package a", "a@v1/README.md": "about a",
-		"a@v1/inner/part/COPYING": "terms of a part", "a@v1/other/LICENSE": "of what is not compiled in", "b@v2/Licence.txt": "terms of b",
+		"a@v1/inner/part/COPYING": "terms of a part", "a@v1/other/LICENSE": "of what is not compiled in", "b@v2/License.txt": "terms of b",
 		"b@v2/NOTICE": "notice of b", "b@v2/licenses": "",
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
@@ -26,15 +26,15 @@ func TestModuleLicences(t *testing.T) {
 		}
 	}
 	a, b := filepath.Join(root, "a@v1"), filepath.Join(root, "b@v2")
-	got, err := moduleLicences([]place{
+	got, err := moduleLicenses([]place{
 		{"a v1", a, filepath.Join(a, "inner", "part")}, {"a v1", a, a}, {"b v2", b, filepath.Join(b, "x")},
 	})
 	want := map[string]string{"a v1": "terms of a\n\nterms of a part", "b v2": "terms of b\n\nnotice of b"}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := moduleLicences([]place{{"c v3", root, root}}); err == nil || err.Error() != "c v3 has no licence" {
-		t.Errorf("without a licence: %v", err)
+	if _, err := moduleLicenses([]place{{"c v3", root, root}}); err == nil || err.Error() != "c v3 has no license" {
+		t.Errorf("without a license: %v", err)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestCompiledNamesModulesAndGo(t *testing.T) {
 }
 
 // What is embedded names every module of the program as it is now.
-func TestEmbeddedLicencesAreComplete(t *testing.T) {
+func TestEmbeddedLicensesAreComplete(t *testing.T) {
 	places, err := compiled(t.Context(), "deedkeep")
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestEmbeddedLicencesAreComplete(t *testing.T) {
 	}
 	for _, p := range places {
 		if texts[p.module] == "" {
-			t.Errorf(`%s has no licence in the binary: run "go generate ./..."`, p.module)
+			t.Errorf(`%s has no license in the binary: run "go generate ./..."`, p.module)
 			texts[p.module] = "said"
 		}
 	}

@@ -13,7 +13,7 @@
 //	    blobs/ab/
 //	        ab12….                   plain form: <digest>
 //	        ab12….<sum>              encrypted form: <name>.<sum>
-//	    tmp/                         what is being written; worth nothing afterwards
+//	    tmp/                         what is being written; worth nothing afterward
 //	    lock, reading                for those who write, and for those who read
 //
 // <sum> is the SHA-256 of the very bytes of the file, <digest> that of a document,

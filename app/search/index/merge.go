@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// merger merges neighbouring segments in the background, so that there are few, and
-// what is gone goes. Only neighbours: the order in which documents came is kept.
+// merger merges neighboring segments in the background, so that there are few, and
+// what is gone goes. Only neighbors: the order in which documents came is kept.
 type merger struct {
 	wake   chan struct{}
 	tried  chan struct{} // a merge ended, well or not
@@ -139,7 +139,7 @@ func (x *Index) roomFor(views []view) bool {
 	return !x.merger.short
 }
 
-// merge makes one segment of neighbours. There is one merge at a time.
+// merge makes one segment of neighbors. There is one merge at a time.
 func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	sources := make([]segment.Source, len(views))
 	for i, v := range views {
@@ -189,7 +189,7 @@ const (
 	mergeWidth   = 8
 	mergeMost    = 32 // segments merged at once
 	mergeLowest  = 16 // bits of the size of level 0
-	mostSegments = 64 // with more than that, the smallest neighbours are merged whatever their level
+	mostSegments = 64 // with more than that, the smallest neighbors are merged whatever their level
 )
 
 func level(size int64) int {
@@ -219,7 +219,7 @@ func pick(views []view) (from, to int) {
 	return 0, 0
 }
 
-// run returns neighbours of the level or below, where enough are of the level.
+// run returns neighbors of the level or below, where enough are of the level.
 func run(views []view, l int) (from, to int) {
 	count := 0
 	for i, v := range views {
@@ -242,7 +242,7 @@ func run(views []view, l int) (from, to int) {
 	return 0, 0
 }
 
-// smallest returns where the neighbours begin that are smallest together.
+// smallest returns where the neighbors begin that are smallest together.
 func smallest(views []view) int {
 	best, at := int64(0), -1
 	for i := 0; i+mergeWidth <= len(views); i++ {

@@ -363,7 +363,7 @@ func playModel(t *testing.T, seed uint64) {
 	}
 }
 
-// mergeSome merges neighbours by chance.
+// mergeSome merges neighbors by chance.
 func mergeSome(t *testing.T, x *Index, r scene) {
 	t.Helper()
 	s, err := x.acquire()

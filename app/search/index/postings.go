@@ -6,7 +6,7 @@
 //	  manifest.new       the next manifest, until it is renamed
 //	  000017.segment     documents that came together; never changed (app/search/index/segment)
 //
-// Documents are gathered in a Batch, and Apply makes a segment of it. Neighbouring
+// Documents are gathered in a Batch, and Apply makes a segment of it. Neighboring
 // segments are merged in the background. A document that is replaced or removed is
 // only noted as gone, in the manifest, until its segment is merged.
 //

@@ -163,7 +163,7 @@ func TestLateSearch(t *testing.T) {
 // TestHeaviest: what stands for the most terms is within the engine's bounds.
 func TestHeaviest(t *testing.T) {
 	var words strings.Builder
-	for _, w := range neighbours("mortgage") {
+	for _, w := range neighbors("mortgage") {
 		words.WriteString(w + " " + w + "or ")
 	}
 	for i := range 200 {

@@ -14,7 +14,7 @@ var ErrDeadline = errors.New("the search took too long")
 
 // Search gives a page of what matches, best first. It reads a bounded part of the
 // index, whatever is typed. Errors: ErrShort, ErrLong, ErrDeep, ErrDeadline, ErrDamaged
-// and that of a cancelled context.
+// and that of a canceled context.
 func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
 	return search(ctx, x.engine, x.options, q)
 }

@@ -24,10 +24,10 @@ func mayErr(w string, alone bool) bool {
 	return (n >= leastTypo || n == leastTypo-1 && !alone) && n <= mostTypo && !isDigits(w)
 }
 
-// neighbours are the spellings that are one insertion, deletion, replacement or swap of
-// neighbours away from a word, each once, in no order. Letters that come in are those
+// neighbors are the spellings that are one insertion, deletion, replacement or swap of
+// neighbors away from a word, each once, in no order. Letters that come in are those
 // of English and of the word itself. A word of three letters has letters added only.
-func neighbours(w string) []string {
+func neighbors(w string) []string {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz")
 	word := []rune(w)
 	for _, r := range word {
@@ -116,7 +116,7 @@ func (b *builder) guess(s suspect) int {
 	if s.open {
 		spaces = append(spaces, wordStart)
 	}
-	near := neighbours(s.word)
+	near := neighbors(s.word)
 	candidates := make([]string, 0, len(near)*len(spaces))
 	for _, space := range spaces {
 		for _, n := range near {

@@ -35,7 +35,7 @@ type source struct {
 	raw       []byte
 }
 
-// NewMerge prepares a merge of neighbours, the earliest first. Those who hold the
+// NewMerge prepares a merge of neighbors, the earliest first. Those who hold the
 // segments hold them until it is written.
 func NewMerge(ctx context.Context, list []Source) *Merge {
 	g := &Merge{watch: Watch{ctx: ctx}}
