@@ -154,7 +154,7 @@ func (s *shell) archiveOptions(c config.Config, p *place) (archive.Options, erro
 		set.Passphrase, set.PassphraseFile = given, ""
 	}
 	opts, err := vault.ArchiveOptions(ring, set, identities)
-	opts.Now, opts.Chance, opts.Free = time.Now, rand.Reader, blobstore.DiskFree
+	opts.Now, opts.Rand, opts.FreeSpace = time.Now, rand.Reader, blobstore.FreeSpace
 	return opts, err
 }
 
@@ -169,12 +169,12 @@ func (p *place) warnOfExposures(s *shell) {
 }
 
 // existingRing is nil where there is no secret.
-func existingRing(data string) (*secret.Ring, error) {
+func existingRing(data string) (*secret.Keys, error) {
 	path := filepath.Join(data, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // a command needs no vault here
 	}
-	ring, _, err := secret.Load(path, rand.Reader)
+	ring, _, err := secret.LoadKeys(path, rand.Reader)
 	return ring, err
 }
 
@@ -215,7 +215,7 @@ func (s *shell) askPassphrase(a *archive.Archive, c config.Config, p *place) err
 	}
 	if !p.ask {
 		opts, err := s.archiveOptions(c, p)
-		if err != nil || opts.Keys != (archive.Keys{}) || !s.terminal(s.in) {
+		if err != nil || opts.Decryption != (archive.Decryption{}) || !s.terminal(s.in) {
 			return err
 		}
 	}
@@ -224,11 +224,11 @@ func (s *shell) askPassphrase(a *archive.Archive, c config.Config, p *place) err
 		if err != nil {
 			return err
 		}
-		opened, err := archive.Open(a.Dir(), archive.Options{Keys: archive.Keys{Passphrase: typed}})
+		opened, err := archive.Open(a.Dir(), archive.Options{Decryption: archive.Decryption{Passphrase: typed}})
 		if err == nil {
 			err = opened.Unlock()
 		}
-		if errors.Is(err, archive.ErrKey) && s.terminal(s.in) && try < passphraseTries {
+		if errors.Is(err, archive.ErrDecrypt) && s.terminal(s.in) && try < passphraseTries {
 			s.say("wrong passphrase, try again")
 			continue
 		}
@@ -337,9 +337,9 @@ func inBytes(report func(apitypes.Progress)) func(done, total int64) {
 	return func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "bytes"}) }
 }
 
-func (s *shell) printBackupVerify(r archive.Report) error {
+func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 	out := apitypes.BackupVerify{
-		OK: len(r.Findings) == 0, Snapshots: int64(r.Snapshots), Blobs: int64(r.Blobs), Bytes: r.Bytes, Sealed: r.Sealed,
+		OK: len(r.Findings) == 0, Snapshots: int64(r.Snapshots), Blobs: int64(r.Blobs), Bytes: r.Bytes, Sealed: r.NotDecrypted,
 		Orphans: int64(r.Orphans), Leftovers: int64(r.Leftovers), Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {
@@ -443,7 +443,7 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 	}
 }
 
-func (s *shell) printPruned(p archive.Pruned, try bool) error {
+func (s *shell) printPruned(p archive.PruneResult, try bool) error {
 	if s.json {
 		return s.printJSON(apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: try})
 	}

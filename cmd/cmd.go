@@ -52,7 +52,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writ
 }
 
 func newShell(in io.Reader, out, messages io.Writer) *shell {
-	return &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blobstore.Network, terminal: watched}
+	return &shell{in: in, out: out, messages: messages, assets: web.Ready, network: blobstore.FileSystemType, terminal: watched}
 }
 
 func (s *shell) run(ctx context.Context, args []string) int {

@@ -59,7 +59,7 @@ func (s *shell) exit(ctx context.Context, err error) int {
 		s.say("%v", message(err))
 		s.say(`"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`)
 		return exitNoVault
-	case errors.Is(err, archive.ErrKey):
+	case errors.Is(err, archive.ErrDecrypt):
 		s.say("%s", message(err))
 		s.say("%s", keyHint)
 		return exitFailed

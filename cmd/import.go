@@ -122,7 +122,7 @@ func notOurs(dir string) error {
 		switch {
 		case isFile(filepath.Join(at, "vault.db")) && isFile(filepath.Join(at, "secret.key")):
 			return fmt.Errorf("%s is the data directory of a vault: its documents are filed already", at)
-		case isFile(filepath.Join(at, archive.HeadName)):
+		case isFile(filepath.Join(at, archive.HeaderFile)):
 			return fmt.Errorf("%s holds the backups of a vault: \"deedkeep restore\" brings them back", at)
 		}
 	}

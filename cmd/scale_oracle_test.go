@@ -49,7 +49,7 @@ type oracle struct {
 
 func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 	t.Helper()
-	ring, _, err := secret.Load(filepath.Join(dir, "secret.key"), rand.Reader)
+	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -219,7 +219,7 @@ func vaultSettings(c config.Config) vault.Settings {
 		Backup: backupSettings(c),
 		Users: vault.UserRules{
 			Session: model.SessionLimits{Idle: c.Users.SessionIdle, Max: c.Users.SessionMax}, RequireSecondFactor: c.Users.RequireSecondFactor, KnownAddress: c.Users.KnownAddress,
-			Host: host, Queue: secret.Queue{Length: c.Users.SignInQueue, Wait: c.Users.SignInWait},
+			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
 		},
 		Uploads:   vault.UploadSettings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
 		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,

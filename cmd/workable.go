@@ -37,7 +37,7 @@ func workable(c config.Config) error {
 		refuse("tls.cert", cert)
 		refuse("tls.key", key)
 		if cert == nil && key == nil {
-			_, _, err := certificate.Read(t.Cert, t.Key)
+			_, _, err := certificate.Load(t.Cert, t.Key)
 			refuse("tls.cert", err)
 		}
 	}

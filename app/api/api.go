@@ -65,7 +65,7 @@ func New(opts Options) (http.Handler, error) {
 		running:   &running{slots: map[slot]bool{}},
 	}
 	for _, noun := range []string{abstractNoun, orderNoun, fileNoun, folderNoun} {
-		edge.etags[noun] = tags{v.Secrets.Versions(noun)}
+		edge.etags[noun] = tags{v.Secrets.VersionTags(noun)}
 	}
 	gate := &gate{edge: edge, keys: v.Keys, failing: newWindow(opts.FailingKeys, opts.Now), requests: newWindow(opts.Requests, opts.Now)}
 	gin.SetMode(gin.ReleaseMode)

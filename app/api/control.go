@@ -36,7 +36,7 @@ type ControlOptions struct {
 	Vault       *vault.Vault
 	Build       Build
 	Listen      string
-	Certificate func() *certificate.Facts // in use now; it gives nil without TLS
+	Certificate func() *certificate.Info // in use now; it gives nil without TLS
 	Probes      Probes
 	Forwarded   *Forwarded // nil when no server runs
 	Origin      string     // own address, which one-time links begin with

@@ -5,7 +5,7 @@ import (
 	"deedkeep/app/certificate"
 )
 
-func certificateShape(f *certificate.Facts) *apitypes.Certificate {
+func certificateShape(f *certificate.Info) *apitypes.Certificate {
 	if f == nil {
 		return nil
 	}

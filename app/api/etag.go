@@ -10,14 +10,14 @@ import (
 
 // tags are the entity tags of one noun (API.md, "Ours"): opaque, and of one record
 // in one version.
-type tags struct{ *secret.Versions }
+type tags struct{ *secret.VersionTags }
 
 // etags are those of each noun.
 type etags map[string]tags
 
 // of is the header of a record in a version.
 func (t tags) of(id, version uint64) map[string]string {
-	return map[string]string{"ETag": `"` + t.Tag(id, version) + `"`}
+	return map[string]string{"ETag": `"` + t.Encode(id, version) + `"`}
 }
 
 // match reads If-Match (RFC 9110, section 13.1.1) for one record. A weak tag never
@@ -32,7 +32,7 @@ func (t tags) match(h http.Header, id uint64) vault.Match {
 		return m
 	}
 	for _, tag := range entityTags(joined) {
-		if version, ok := t.Version(id, tag); ok {
+		if version, ok := t.Decode(id, tag); ok {
 			m.Versions = append(m.Versions, version)
 		}
 	}

@@ -38,7 +38,7 @@ type opaque struct{ abstracts, orders *secret.IDs }
 
 func (e *edge) opaque() opaque { return opaque{e.abstracts, e.orders} }
 
-func newOpaque(r *secret.Ring) opaque { return opaque{r.IDs("abstracts"), r.IDs("orders")} }
+func newOpaque(r *secret.Keys) opaque { return opaque{r.IDs("abstracts"), r.IDs("orders")} }
 
 func (o opaque) of(noun string) *secret.IDs {
 	switch noun {
@@ -79,7 +79,7 @@ func (o opaque) number(record string) string {
 
 // EventShape gives a function that shows an entry of the log as the routes of /v1 do,
 // for what stands beside them.
-func EventShape(r *secret.Ring) func(model.Event) apitypes.Event {
+func EventShape(r *secret.Keys) func(model.Event) apitypes.Event {
 	ids := newOpaque(r)
 	return func(e model.Event) apitypes.Event { return eventShape(ids, e) }
 }

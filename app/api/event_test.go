@@ -215,7 +215,7 @@ func TestControlEventsRefused(t *testing.T) {
 // logged puts events into the log of a house that is about to be opened.
 func logged(t *testing.T, s *setup, events ...model.Event) {
 	t.Helper()
-	ring, _, err := secret.Load(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Chance())
+	ring, _, err := secret.LoadKeys(filepath.Join(s.vault.Dir, "secret.key"), vaulttest.Chance())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (h *house) must(err error) {
 func (h *house) furnish(s setup) {
 	h.Helper()
 	h.must(os.Chmod(h.dir, 0o700))
-	ring, _, err := secret.Load(filepath.Join(h.dir, "secret.key"), s.secret)
+	ring, _, err := secret.LoadKeys(filepath.Join(h.dir, "secret.key"), s.secret)
 	h.must(err)
 	db, err := store.Open(context.Background(), filepath.Join(h.dir, "vault.db"),
 		store.Options{Now: h.clock.Now, Fingerprint: ring.Fingerprint(), Workspace: s.workspace})

@@ -143,7 +143,7 @@ func (l listing) sequence(q vault.Query) string { return scopeOf(l.noun, "sequen
 func (e *edge) follows(l listing, values map[string]string, a *asked, refused *errs.Fields) bool {
 	text := strings.TrimSpace(values[l.follow])
 	sorted := strings.TrimSpace(values["sort"]) != ""
-	if _, open := e.cursors.Open(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
+	if _, open := e.cursors.Decode(l.sequence(a.Query), values["cursor"]); text == "" && (sorted || !open) {
 		return false
 	}
 	n, _, ok := decode.Integer(text)
@@ -183,7 +183,7 @@ const (
 )
 
 func (e *edge) place(text string, a *asked, refused *errs.Fields) {
-	place, ok := e.cursors.Open(a.scope, text)
+	place, ok := e.cursors.Decode(a.scope, text)
 	if !ok || len(place) == 0 || place[0] != forth && place[0] != back {
 		refused.Add("cursor", model.NotSelectable("cursor"))
 		return
@@ -234,7 +234,7 @@ func (e *edge) beside(c *call, a asked, way byte, position []byte) (cursor, link
 	if position == nil {
 		return nil, nil
 	}
-	text := e.cursors.Seal(a.scope, append([]byte{way}, position...))
+	text := e.cursors.Encode(a.scope, append([]byte{way}, position...))
 	var b strings.Builder
 	b.WriteString(c.origin + c.URL.EscapedPath() + "?")
 	for _, p := range a.rest {

@@ -18,7 +18,7 @@ import (
 func FuzzListQuery(f *testing.F) {
 	h := open(f)
 	h.direct(f, "read", http.MethodGet, "/v1/orders", "")
-	cursor := h.vault.Secrets.Cursors().Seal("orders?sort=-created_at", []byte(">x"))
+	cursor := h.vault.Secrets.Cursors().Encode("orders?sort=-created_at", []byte(">x"))
 	for _, seed := range []string{"", "per_page=1&sort=-due_date", "cursor=" + cursor, "cursor=%00&cursor=", "folder_id=null&abstract_id=AAAAAAAAAAA", "created_from=2026-05-29T04:00:00+02:00&created_to=9999-12-31",
 		"created_to=9999-12-31T23:59:59-23:59", "is_processing=1;x", "%=&&=&", "status=%ff&kind=order&record=abstract:7&actor=key:1", "template_id=-0&per_page=+1"} {
 		for noun := range uint8(5) {

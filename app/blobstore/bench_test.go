@@ -36,7 +36,7 @@ func serialKeep(s *Store, r io.Reader) (d Digest, err error) {
 	if err := os.Rename(f.Name(), filepath.Join(s.shard(d), hex.EncodeToString(d[:]))); err != nil {
 		return d, err
 	}
-	return d, System().SyncDir(s.shard(d))
+	return d, OSFiles().SyncDir(s.shard(d))
 }
 
 func pipelinedKeep(b *testing.B, s *Store, r io.Reader) (Digest, error) {
@@ -44,7 +44,7 @@ func pipelinedKeep(b *testing.B, s *Store, r io.Reader) (Digest, error) {
 	if err != nil {
 		return Digest{}, err
 	}
-	release, err := s.Keep(b.Context(), st)
+	release, err := s.Commit(b.Context(), st)
 	release()
 	return st.Digest(), err
 }
@@ -68,7 +68,7 @@ func BenchmarkKeep(b *testing.B) {
 		for _, n := range []int{1, 8} {
 			b.Run(fmt.Sprintf("%dMB/%d", mb, n), func(b *testing.B) {
 				s, _ := newStore(b)
-				s.files = System()
+				s.files = OSFiles()
 				body := sample(mb<<20, 70)
 				ours, straight := time.Hour, time.Hour
 				for i := range b.N {

@@ -38,16 +38,16 @@ var (
 	ErrTooLarge = errors.New("larger than the limit")
 	// ErrSource: the reader handed to Stage failed, not the disk.
 	ErrSource = errors.New("reading the source")
-	// ErrFull: no space or no quota left on the disk.
-	ErrFull = errors.New("disk full")
+	// ErrDiskFull: no space or no quota left on the disk.
+	ErrDiskFull = errors.New("disk full")
 	// ErrSync: a file or directory could not be synced, and not because it is full; from here on the disk is not to be trusted with writes.
 	ErrSync = errors.New("sync failed")
 	// ErrDamaged: the bytes under a digest do not have that digest, or cannot be read.
 	ErrDamaged = errors.New("damaged")
 	// ErrMissing: Check found no blob of that digest.
 	ErrMissing = errors.New("missing")
-	// ErrEnded: a Staged was used after it had been kept or discarded.
-	ErrEnded = errors.New("staged file already kept or discarded")
+	// ErrFinished: a Staged was used after it had been kept or discarded.
+	ErrFinished = errors.New("staged file already kept or discarded")
 	// ErrReadOnly: the store was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("blob store is open for reading only")
 )
@@ -58,15 +58,15 @@ const syncsAtOnce = 16
 
 // Options are the settings of a Store; the zero value is right for the product.
 type Options struct {
-	FS       Files        // what changes the disk; nil: the operating system
+	Files    Files        // what changes the disk; nil: the operating system
 	Log      *slog.Logger // nil: silent
 	Rand     io.Reader    // names of temporary files; nil: crypto/rand
 	KeepTmp  bool         // leave what an earlier run left in tmp
 	ReadOnly bool         // create nothing, empty nothing; Stage, Keep and Sweep answer ErrReadOnly
 
-	Now   func() time.Time // nil: time.Now
-	Trust time.Duration    // how long a blob that was read or written counts as verified; 0: 24 hours
-	First int64            // up to this size, in bytes, OpenVerified verifies before it returns; 0: 1 MB
+	Now             func() time.Time // nil: time.Now
+	VerifiedTTL     time.Duration    // how long a blob that was read or written counts as verified; 0: 24 hours
+	VerifyOnOpenMax int64            // up to this size, in bytes, OpenVerified verifies before it returns; 0: 1 MB
 }
 
 // Store is the blobs of one vault. Its methods may be called from many
@@ -96,13 +96,13 @@ type Store struct {
 func Open(dir, tmp string, opts Options) (*Store, error) {
 	s := &Store{
 		dir: filepath.Clean(dir), tmp: filepath.Clean(tmp),
-		files: opts.FS, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly, keepTmp: opts.KeepTmp,
-		now: opts.Now, trust: opts.Trust, first: opts.First,
+		files: opts.Files, log: opts.Log, rand: opts.Rand, readOnly: opts.ReadOnly, keepTmp: opts.KeepTmp,
+		now: opts.Now, trust: opts.VerifiedTTL, first: opts.VerifyOnOpenMax,
 		gate: make(chan struct{}, syncsAtOnce),
 		live: map[string]struct{}{},
 	}
 	if s.files == nil {
-		s.files = System()
+		s.files = OSFiles()
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -290,10 +290,10 @@ func syncError(err error) error {
 	return fmt.Errorf("%w: %w", ErrSync, err)
 }
 
-// mark adds ErrFull to an error of the operating system that means it.
+// mark adds ErrDiskFull to an error of the operating system that means it.
 func mark(err error) error {
-	if err != nil && IsFull(err) && !errors.Is(err, ErrFull) {
-		return fmt.Errorf("%w: %w", ErrFull, err)
+	if err != nil && IsFull(err) && !errors.Is(err, ErrDiskFull) {
+		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 func TestOpenMakesShardsAndEmptiesTmp(t *testing.T) {
 	base := t.TempDir()
 	dir, tmp := filepath.Join(base, "data", "blobs"), filepath.Join(base, "data", "tmp")
-	rec := &recorder{Files: System()}
-	s, err := Open(dir, tmp, Options{FS: rec})
+	rec := &recorder{Files: OSFiles()}
+	s, err := Open(dir, tmp, Options{Files: rec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestOpenMakesShardsAndEmptiesTmp(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(tmp, "left"), []byte("abc"), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	if n, bytes, err := s.Leftovers(); n != 1 || bytes != 3 || err != nil {
+	if n, bytes, err := s.StaleTmp(); n != 1 || bytes != 3 || err != nil {
 		t.Errorf("leftovers: %d of %d bytes, %v", n, bytes, err)
 	}
 	rec.forget()
-	if s, err = Open(dir, tmp, Options{FS: rec}); err != nil {
+	if s, err = Open(dir, tmp, Options{Files: rec}); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(rec.recorded(), "mkdir "); n != 0 {
@@ -71,7 +71,7 @@ func TestOperatingSystem(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	base := t.TempDir()
-	crossDevice := &recorder{Files: System(), fail: func(_ int, step string) error {
+	crossDevice := &recorder{Files: OSFiles(), fail: func(_ int, step string) error {
 		if strings.HasPrefix(step, "rename probe") {
 			return syscall.EXDEV
 		}
@@ -85,7 +85,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"one directory", "a", "a", Options{}, nil},
 		{"tmp inside", "a", "a/tmp", Options{}, nil},
 		{"dir inside", "a/blobs", "a", Options{}, nil},
-		{"two file systems", "b/blobs", "b/tmp", Options{FS: crossDevice}, syscall.EXDEV},
+		{"two file systems", "b/blobs", "b/tmp", Options{Files: crossDevice}, syscall.EXDEV},
 		{"nothing to read", "c/blobs", "c/tmp", Options{ReadOnly: true}, fs.ErrNotExist},
 	}
 	for _, row := range rows {
@@ -103,13 +103,13 @@ func TestOpenFaults(t *testing.T) {
 	base := t.TempDir()
 	for _, step := range []string{"mkdir tmp", "mkdir 7f", "syncdir blobs", "create probe", "close probe", "remove probe"} {
 		t.Run(step, func(t *testing.T) {
-			rec := &recorder{Files: System(), fail: func(_ int, s string) error {
+			rec := &recorder{Files: OSFiles(), fail: func(_ int, s string) error {
 				if s == step {
 					return syscall.EIO
 				}
 				return nil
 			}}
-			if _, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{FS: rec}); !errors.Is(err, syscall.EIO) {
+			if _, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{Files: rec}); !errors.Is(err, syscall.EIO) {
 				t.Errorf("got %v", err)
 			}
 			if rec.open != 0 {
@@ -127,18 +127,18 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec.forget()
-	ro, err := Open(s.dir, s.tmp, Options{FS: rec, ReadOnly: true})
+	ro, err := Open(s.dir, s.tmp, Options{Files: rec, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := ro.Check(t.Context(), d); err != nil {
 		t.Error(err)
 	}
-	if n, _, err := ro.Leftovers(); n != 1 || err != nil {
+	if n, _, err := ro.StaleTmp(); n != 1 || err != nil {
 		t.Errorf("leftovers: %d, %v", n, err)
 	}
 	_, stageErr := ro.Stage(t.Context(), strings.NewReader("x"), -1)
-	_, keepErr := ro.Keep(t.Context())
+	_, keepErr := ro.Commit(t.Context())
 	_, sweepErr := ro.Sweep(t.Context(), nil)
 	for _, err := range []error{stageErr, keepErr, sweepErr} {
 		if !errors.Is(err, ErrReadOnly) {
@@ -218,10 +218,10 @@ func TestWalk(t *testing.T) {
 func TestVolume(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "not", "there", "yet")} {
-		if free, err := DiskFree(path); err != nil || free == 0 {
+		if free, err := FreeSpace(path); err != nil || free == 0 {
 			t.Errorf("DiskFree(%s): %d, %v", path, free, err)
 		}
-		if kind, _, err := Network(path); err != nil || kind == "" {
+		if kind, _, err := FileSystemType(path); err != nil || kind == "" {
 			t.Errorf("Network(%s): %q, %v", path, kind, err)
 		}
 	}

@@ -45,9 +45,9 @@ type File interface {
 // errHeld: on Windows somebody has the file open, so it can be neither replaced nor removed.
 var errHeld = errors.New("file is held open")
 
-// System is the operating system's Files, the one a Store uses by default; a
+// OSFiles is the operating system's Files, the one a Store uses by default; a
 // test wraps it.
-func System() Files { return system{} }
+func OSFiles() Files { return system{} }
 
 type system struct{}
 

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Keep turns staged files into blobs: each is synced and renamed, then each
+// Commit turns staged files into blobs: each is synced and renamed, then each
 // shard touched is synced once. When it returns nil all of them survive a power
 // cut, and their digests are pinned until release is called, after the caller
 // has committed the record that names them. On an error none is acknowledged,
 // every file is discarded, and at most blobs that nobody names remain for the
-// sweep: ErrSync, ErrFull, ErrEnded, the context's error or one of the operating
+// sweep: ErrSync, ErrDiskFull, ErrFinished, the context's error or one of the operating
 // system. release is never nil.
-func (s *Store) Keep(ctx context.Context, files ...*Staged) (release func(), err error) {
+func (s *Store) Commit(ctx context.Context, files ...*Staged) (release func(), err error) {
 	nothing := func() {}
 	if s.readOnly {
 		return nothing, ErrReadOnly
@@ -23,7 +23,7 @@ func (s *Store) Keep(ctx context.Context, files ...*Staged) (release func(), err
 	var taken []*Staged
 	for _, f := range files {
 		if f.store != s || !f.ended.CompareAndSwap(false, true) {
-			err = ErrEnded
+			err = ErrFinished
 			continue
 		}
 		taken = append(taken, f)

@@ -53,7 +53,7 @@ func TestOrderOfSteps(t *testing.T) {
 	a, b := sameShard(t, s)
 	rec.forget()
 	files := stageAll(t, s, a, sample(5*chunkSize, 9), b, a)
-	release, err := s.Keep(t.Context(), files...)
+	release, err := s.Commit(t.Context(), files...)
 	steps := rec.recorded()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestFaultAtEveryStep(t *testing.T) {
 			}
 			files = append(files, f)
 		}
-		release, err := s.Keep(t.Context(), files...)
+		release, err := s.Commit(t.Context(), files...)
 		release()
 		return err
 	}
@@ -148,7 +148,7 @@ func TestFaultAtEveryStep(t *testing.T) {
 				if !errors.Is(err, fault) {
 					t.Errorf("%s: got %v", hit, err)
 				}
-				if errors.Is(err, ErrFull) != (fault == syscall.ENOSPC && IsFull(fault)) {
+				if errors.Is(err, ErrDiskFull) != (fault == syscall.ENOSPC && IsFull(fault)) {
 					t.Errorf("%s: ErrFull? %v", hit, err)
 				}
 				if sync := strings.HasPrefix(hit, "sync") && !IsFull(fault); errors.Is(err, ErrSync) != sync {
@@ -172,14 +172,14 @@ func TestFailedSyncStaysFailed(t *testing.T) {
 		return nil
 	})
 	f := stageAll(t, s, sample(10, 30))[0]
-	if _, err := s.Keep(t.Context(), f); !errors.Is(err, ErrSync) {
+	if _, err := s.Commit(t.Context(), f); !errors.Is(err, ErrSync) {
 		t.Fatalf("got %v", err)
 	}
 	rec.failWith(nil)
-	if _, err := s.Keep(t.Context(), f); !errors.Is(err, ErrEnded) {
+	if _, err := s.Commit(t.Context(), f); !errors.Is(err, ErrFinished) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Has(f.Digest()); err == nil {
+	if _, err := s.Size(f.Digest()); err == nil {
 		t.Error("an unsynced file became a blob")
 	}
 }
@@ -198,7 +198,7 @@ func TestRemoveFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	rec.failWith(nil)
-	if n, size, err := s.Leftovers(); n != 1 || size != 10 || err != nil {
+	if n, size, err := s.StaleTmp(); n != 1 || size != 10 || err != nil {
 		t.Errorf("leftovers: %d of %d bytes, %v", n, size, err)
 	}
 	if err := os.Remove(f.path); err != nil {
@@ -211,7 +211,7 @@ func TestKeepHealsDamagedCopy(t *testing.T) {
 	content := sample(5000, 32)
 	keep := func() Digest {
 		f := stageAll(t, s, content)[0]
-		release, err := s.Keep(t.Context(), f)
+		release, err := s.Commit(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func TestKeepOverHeldBlob(t *testing.T) {
 	s, rec := newStore(t)
 	content := sample(5000, 33)
 	f := stageAll(t, s, content)[0]
-	release, err := s.Keep(t.Context(), f)
+	release, err := s.Commit(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestKeepOverHeldBlob(t *testing.T) {
 		return nil
 	})
 	again := func() error {
-		release, err := s.Keep(t.Context(), stageAll(t, s, content)...)
+		release, err := s.Commit(t.Context(), stageAll(t, s, content)...)
 		release()
 		return err
 	}
@@ -298,7 +298,7 @@ func TestKeepCanceled(t *testing.T) {
 		t.Fatal(err)
 	}
 	go cancel()
-	switch release, err := s.Keep(ctx, st); {
+	switch release, err := s.Commit(ctx, st); {
 	case err == nil: // it was kept before the end was seen
 		release()
 	case !errors.Is(err, context.Canceled):
@@ -308,13 +308,13 @@ func TestKeepCanceled(t *testing.T) {
 
 func TestKeepNothingAndTwice(t *testing.T) {
 	s, _ := newStore(t)
-	release, err := s.Keep(t.Context())
+	release, err := s.Commit(t.Context())
 	if err != nil {
 		t.Error(err)
 	}
 	release()
 	f := stageAll(t, s, sample(10, 35))[0]
-	if _, err := s.Keep(t.Context(), f, f); !errors.Is(err, ErrEnded) {
+	if _, err := s.Commit(t.Context(), f, f); !errors.Is(err, ErrFinished) {
 		t.Errorf("the same file twice: %v", err)
 	}
 }

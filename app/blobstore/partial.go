@@ -45,9 +45,9 @@ const (
 // Partial is one of them. Its methods but Offset and Touched are for one goroutine at
 // a time.
 type Partial struct {
-	in   *Partials
-	name string
-	Note []byte // what its owner wrote down
+	in        *Partials
+	name      string
+	OwnerData []byte // what its owner wrote down
 
 	mu      sync.Mutex
 	last    settled // the last that was settled
@@ -56,9 +56,9 @@ type Partial struct {
 	adopted *Staged // by the last Adopt, whose sync may have failed; nil: none
 }
 
-// Partials opens the folder, and makes it (0700); it gives what an earlier run left
+// OpenPartials opens the folder, and makes it (0700); it gives what an earlier run left
 // there that can go on, and removes the rest. now is when bytes arrive.
-func (s *Store) Partials(dir string, now func() time.Time) (*Partials, []*Partial, error) {
+func (s *Store) OpenPartials(dir string, now func() time.Time) (*Partials, []*Partial, error) {
 	if s.readOnly {
 		return nil, nil, ErrReadOnly
 	}
@@ -120,7 +120,7 @@ func (p *Partials) read(name string) (*Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Partial{in: p, name: name, Note: note, last: done, offset: done.offset}
+	x := &Partial{in: p, name: name, OwnerData: note, last: done, offset: done.offset}
 	// One that was being kept when the power failed is read-only.
 	if err := os.Chmod(x.path(partEnd), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		p.store.log.Debug("mode of an upload", "error", err)
@@ -138,7 +138,7 @@ func (p *Partials) read(name string) (*Partial, error) {
 // Create begins one of a name, which the caller draws: letters and digits. It is not
 // durable before bytes of it are.
 func (p *Partials) Create(name string, note []byte) (*Partial, error) {
-	x := &Partial{in: p, name: name, Note: note, last: settled{turn: 1, at: p.now()}}
+	x := &Partial{in: p, name: name, OwnerData: note, last: settled{turn: 1, at: p.now()}}
 	if name == "" || strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil, fmt.Errorf("create upload: %.80q is no name: %w", name, fs.ErrInvalid)
 	}
@@ -164,7 +164,7 @@ func (x *Partial) create() error {
 	if f, err = files.Create(x.path(freshEnd)); err != nil {
 		return err
 	}
-	_, err = f.Write(x.last.note(x.Note))
+	_, err = f.Write(x.last.note(x.OwnerData))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
@@ -184,16 +184,16 @@ func (x *Partial) Offset() int64 {
 	return x.offset
 }
 
-// Settled is how many of the bytes that arrived are durable: after a power cut the
+// FlushedOffset is how many of the bytes that arrived are durable: after a power cut the
 // upload resumes there.
-func (x *Partial) Settled() int64 {
+func (x *Partial) FlushedOffset() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.last.offset
 }
 
-// Touched is when bytes were settled last; when it began, before that.
-func (x *Partial) Touched() time.Time {
+// UpdatedAt is when bytes were settled last; when it began, before that.
+func (x *Partial) UpdatedAt() time.Time {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.last.at
@@ -288,11 +288,11 @@ func (x *Partial) settleAt(f File, at int64) error {
 	return nil
 }
 
-// Settle makes all that arrived durable, where it does not become a blob at once. Of
+// Flush makes all that arrived durable, where it does not become a blob at once. Of
 // what became one all the same nothing is here any more: it begins again. With an
 // error only what was settled before counts. Where a sync of Adopt failed, so does
 // Settle: a later sync that succeeds proves nothing.
-func (x *Partial) Settle() error {
+func (x *Partial) Flush() error {
 	err := x.settle()
 	if err == nil {
 		return nil

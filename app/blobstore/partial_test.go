@@ -19,11 +19,11 @@ var partialTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 // partials opens a store and its uploads in a directory, as a start of the server does.
 func partials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Partial) {
 	t.Helper()
-	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{FS: files})
+	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, left, err := s.Partials(filepath.Join(dir, "uploads"), func() time.Time { return partialTime })
+	p, left, err := s.OpenPartials(filepath.Join(dir, "uploads"), func() time.Time { return partialTime })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPartialBecomesABlob(t *testing.T) {
 		t.Fatalf("%v, offset %d", err, x.Offset())
 	}
 	s, _, left := partials(t, dir, nil)
-	if len(left) != 1 || left[0].Name() != "abc" || string(left[0].Note) != "mine" || left[0].Offset() != 300_500 || !left[0].Touched().Equal(partialTime) {
+	if len(left) != 1 || left[0].Name() != "abc" || string(left[0].OwnerData) != "mine" || left[0].Offset() != 300_500 || !left[0].UpdatedAt().Equal(partialTime) {
 		t.Fatalf("%+v", left)
 	}
 	x = left[0]
@@ -72,12 +72,12 @@ func TestPartialBecomesABlob(t *testing.T) {
 			t.Fatal("other bytes")
 		}
 		if !keep {
-			if err := errors.Join(staged.Discard(), x.Settle()); err != nil {
+			if err := errors.Join(staged.Discard(), x.Flush()); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		release, err := s.Keep(t.Context(), staged)
+		release, err := s.Commit(t.Context(), staged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func overwrite(path string, at int64, with []byte) error {
 // are there.
 func TestPartialStepsInOrder(t *testing.T) {
 	t.Parallel()
-	r := &recorder{Files: System()}
+	r := &recorder{Files: OSFiles()}
 	_, p, _ := partials(t, t.TempDir(), r)
 	r.forget()
 	x, err := p.Create("abc", nil)
@@ -211,7 +211,7 @@ func TestPartialFailingDisk(t *testing.T) {
 	}{{"writeat abc.part", broken}, {"sync abc.part", ErrSync}, {"syncdir uploads", ErrSync}, {"writeat abc.note", broken}, {"sync abc.note", ErrSync}} {
 		t.Run(row.step, func(t *testing.T) {
 			t.Parallel()
-			r := &recorder{Files: System()}
+			r := &recorder{Files: OSFiles()}
 			dir := t.TempDir()
 			_, p, _ := partials(t, dir, r)
 			x, err := p.Create("abc", nil)

@@ -19,8 +19,8 @@ func (s *Store) Open(d Digest) (*os.File, error) {
 	return f, nil
 }
 
-// Has is the length of a blob in bytes, or fs.ErrNotExist; it does not read the content.
-func (s *Store) Has(d Digest) (size int64, err error) {
+// Size is the length of a blob in bytes, or fs.ErrNotExist; it does not read the content.
+func (s *Store) Size(d Digest) (size int64, err error) {
 	info, err := os.Lstat(s.path(d))
 	if err != nil {
 		return 0, fmt.Errorf("blob %s: %w", d, err)
@@ -35,11 +35,11 @@ func (s *Store) Has(d Digest) (size int64, err error) {
 // it, and compares its SHA-256 with its name: nil, ErrMissing, ErrDamaged with
 // what was found (an unreadable blob is damaged too), or the context's error.
 // Whether the length is the one on record the caller asks Has.
-func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckPaced(ctx, d, nil) }
+func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckThrottled(ctx, d, nil) }
 
-// CheckPaced is Check that calls pace, which may be nil, between stretches of a long
+// CheckThrottled is Check that calls pace, which may be nil, between stretches of a long
 // blob.
-func (s *Store) CheckPaced(ctx context.Context, d Digest, pace func(context.Context)) error {
+func (s *Store) CheckThrottled(ctx context.Context, d Digest, pace func(context.Context)) error {
 	f, err := s.Open(d)
 	if err != nil {
 		return missing(d, err)

@@ -156,9 +156,9 @@ func (f *recordedFile) Close() error {
 // that no handle, temporary file, pin or claim was left.
 func newStore(t testing.TB) (*Store, *recorder) {
 	t.Helper()
-	rec := &recorder{Files: System()}
+	rec := &recorder{Files: OSFiles()}
 	dir := t.TempDir()
-	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{FS: rec})
+	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: rec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func (s *Store) clean(t testing.TB, rec *recorder) {
 	if len(s.live) != 0 {
 		t.Errorf("temporary files still owned: %v", s.live)
 	}
-	if n, _, err := s.Leftovers(); n != 0 || err != nil {
+	if n, _, err := s.StaleTmp(); n != 0 || err != nil {
 		t.Errorf("leftovers: %d, %v", n, err)
 	}
 	if len(s.pins.held) != 0 || len(s.pins.swept) != 0 {

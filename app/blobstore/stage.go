@@ -32,7 +32,7 @@ type Staged struct {
 // then starts the sync and returns without waiting for it. limit is in bytes; a
 // negative one is none. On any error nothing is kept: ErrTooLarge (r is then at
 // its end, so that a multipart stream goes on; joined with ErrSource if it broke
-// on the way), ErrSource for a failure of r, ErrFull, the context's error, or
+// on the way), ErrSource for a failure of r, ErrDiskFull, the context's error, or
 // one of the operating system; after those r has not been read further.
 func (s *Store) Stage(ctx context.Context, r io.Reader, limit int64) (*Staged, error) {
 	if s.readOnly {
@@ -171,7 +171,7 @@ func (f *Staged) sync() {
 	case f.store.gate <- struct{}{}:
 		defer func() { <-f.store.gate }()
 	case <-f.dropped:
-		f.syncErr = ErrEnded
+		f.syncErr = ErrFinished
 		return
 	}
 	if err := f.file.Sync(); err != nil {

@@ -75,7 +75,7 @@ func stageAndKeep(t *testing.T, s *Store, want []byte, wrap func(io.Reader) io.R
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("ReadAt: %d bytes, %v", len(got), err)
 	}
-	release, err := s.Keep(t.Context(), st)
+	release, err := s.Commit(t.Context(), st)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func stageAndKeep(t *testing.T, s *Store, want []byte, wrap func(io.Reader) io.R
 	if info, err := f.Stat(); err != nil || info.Mode().Perm()&0o222 != 0 {
 		t.Errorf("mode %v, %v; want read-only", info.Mode(), err)
 	}
-	if size, err := s.Has(st.Digest()); size != st.Size() || err != nil {
+	if size, err := s.Size(st.Digest()); size != st.Size() || err != nil {
 		t.Errorf("Has: %d, %v", size, err)
 	}
 	if err := s.Check(t.Context(), st.Digest()); err != nil {
@@ -253,7 +253,7 @@ func TestDiscard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, _, err := s.Leftovers(); n != 0 || err != nil {
+	if n, _, err := s.StaleTmp(); n != 0 || err != nil {
 		t.Errorf("an owned file counts as leftover: %d, %v", n, err)
 	}
 	for range 2 {
@@ -261,10 +261,10 @@ func TestDiscard(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := s.Keep(t.Context(), st); !errors.Is(err, ErrEnded) {
+	if _, err := s.Commit(t.Context(), st); !errors.Is(err, ErrFinished) {
 		t.Errorf("keep after discard: %v", err)
 	}
-	if _, err := s.Has(st.Digest()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Size(st.Digest()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Has: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 func keepAll(t *testing.T, s *Store, contents ...[]byte) []Digest {
 	t.Helper()
 	files := stageAll(t, s, contents...)
-	release, err := s.Keep(t.Context(), files...)
+	release, err := s.Commit(t.Context(), files...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestSweep(t *testing.T) {
 	if err != nil || got.Removed != 1 || got.Bytes != 20 || got.Kept != 1 {
 		t.Errorf("after release: %+v, %v", got, err)
 	}
-	if _, err := s.Has(d[0]); err != nil {
+	if _, err := s.Size(d[0]); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Open(d[1]); !errors.Is(err, fs.ErrNotExist) {
@@ -250,14 +250,14 @@ func (b *records) round(ctx context.Context, s *Store, content []byte) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.Keep(ctx, f)
+	release, err := s.Commit(ctx, f)
 	if err != nil {
 		return err
 	}
-	_, pinned := s.Has(f.Digest())
+	_, pinned := s.Size(f.Digest())
 	b.add(f.Digest(), 1)
 	release()
-	_, named := s.Has(f.Digest())
+	_, named := s.Size(f.Digest())
 	checked := s.Check(ctx, f.Digest())
 	b.add(f.Digest(), -1)
 	return errors.Join(pinned, named, checked)

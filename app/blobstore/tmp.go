@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// Claim gives the path of a file in tmp that its caller makes and removes: until
+// ReserveTmp gives the path of a file in tmp that its caller makes and removes: until
 // release, nobody takes it for a leftover.
-func (s *Store) Claim(name string) (path string, release func()) {
+func (s *Store) ReserveTmp(name string) (path string, release func()) {
 	path = filepath.Join(s.tmp, name)
 	s.mu.Lock()
 	s.live[path] = struct{}{}

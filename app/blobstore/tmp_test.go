@@ -11,12 +11,12 @@ import (
 func TestClearTmp(t *testing.T) {
 	s, _ := newStore(t)
 	staged := stageAll(t, s, sample(10, 70))
-	mine, release := s.Claim("copy.db")
+	mine, release := s.ReserveTmp("copy.db")
 	left := filepath.Join(s.tmp, "left")
 	if err := errors.Join(os.WriteFile(mine, nil, 0o600), os.WriteFile(left, []byte("x"), 0o400), os.Mkdir(filepath.Join(s.tmp, "folder"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, err := s.Leftovers(); n != 1 || err != nil {
+	if n, _, err := s.StaleTmp(); n != 1 || err != nil {
 		t.Errorf("%d leftovers, %v", n, err)
 	}
 	if n, err := s.ClearTmp(t.Context()); n != 1 || err != nil {
@@ -25,7 +25,7 @@ func TestClearTmp(t *testing.T) {
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("it stays: %v", err)
 	}
-	releaseBlobs, err := s.Keep(t.Context(), staged...)
+	releaseBlobs, err := s.Commit(t.Context(), staged...)
 	if err != nil {
 		t.Fatal(err)
 	}

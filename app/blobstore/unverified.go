@@ -12,12 +12,12 @@ import (
 // holdBack is how much of a document's end waits for the digest of all of it.
 const holdBack = 64 << 10
 
-// Unverified reads a blob from its beginning and verifies it on the way. It hands out
+// VerifyingReader reads a blob from its beginning and verifies it on the way. It hands out
 // the last holdBack bytes only after all bytes have the blob's digest; else the read
 // fails with ErrDamaged. No one who reads all of it gets a damaged one complete. A
 // part from elsewhere is read as it lies on the disk: Sound says what was verified.
 // It is for one goroutine.
-type Unverified struct {
+type VerifyingReader struct {
 	store  *Store
 	f      *os.File
 	digest Digest
@@ -31,21 +31,21 @@ type Unverified struct {
 	err    error
 }
 
-func newUnverified(s *Store, f *os.File, d Digest, at stamp) *Unverified {
-	return &Unverified{store: s, f: f, digest: d, stamp: at, hash: sha256.New()}
+func newUnverified(s *Store, f *os.File, d Digest, at stamp) *VerifyingReader {
+	return &VerifyingReader{store: s, f: f, digest: d, stamp: at, hash: sha256.New()}
 }
 
 // Digest is the name of the blob.
-func (u *Unverified) Digest() Digest { return u.digest }
+func (u *VerifyingReader) Digest() Digest { return u.digest }
 
-// Sound reports whether all bytes were read and have the blob's digest.
-func (u *Unverified) Sound() bool { return u.sound }
+// Verified reports whether all bytes were read and have the blob's digest.
+func (u *VerifyingReader) Verified() bool { return u.sound }
 
 // Err is the ErrDamaged that reading came upon, or nil.
-func (u *Unverified) Err() error { return u.err }
+func (u *VerifyingReader) Err() error { return u.err }
 
 // Seek is of io.Seeker.
-func (u *Unverified) Seek(offset int64, whence int) (int64, error) {
+func (u *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += u.pos
@@ -60,7 +60,7 @@ func (u *Unverified) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Read is of io.Reader.
-func (u *Unverified) Read(p []byte) (n int, err error) {
+func (u *VerifyingReader) Read(p []byte) (n int, err error) {
 	size := u.stamp.size
 	switch {
 	case u.err != nil:
@@ -98,7 +98,7 @@ func (u *Unverified) Read(p []byte) (n int, err error) {
 }
 
 // finish reads what is left and judges all of it.
-func (u *Unverified) finish(size int64) error {
+func (u *VerifyingReader) finish(size int64) error {
 	end := make([]byte, size-u.hashed+1) // one more: it may have grown
 	n, err := u.f.ReadAt(end, u.hashed)
 	if int64(n) != size-u.hashed || !errors.Is(err, io.EOF) {
@@ -114,7 +114,7 @@ func (u *Unverified) finish(size int64) error {
 	return nil
 }
 
-func (u *Unverified) damaged(cause error) error {
+func (u *VerifyingReader) damaged(cause error) error {
 	u.err = fmt.Errorf("blob %s: %w: %w", u.digest, ErrDamaged, cause)
 	u.store.judge(u.digest, u.f, u.stamp, u.err)
 	return u.err

@@ -126,7 +126,7 @@ func (s *Store) verdict(d Digest, now stamp) (sound bool, damaged error) {
 // that verifies it while it is read. ErrDamaged when it is known to be damaged or has
 // another length than size, ErrMissing, or an error of the operating system. The
 // caller closes the file, which Unverified reads from.
-func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.File, *Unverified, error) {
+func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.File, *VerifyingReader, error) {
 	f, err := s.Open(d)
 	if err != nil {
 		return nil, nil, missing(d, err)
@@ -138,7 +138,7 @@ func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.Fil
 	return f, u, nil
 }
 
-func (s *Store) openVerified(ctx context.Context, f *os.File, d Digest, size int64) (*Unverified, error) {
+func (s *Store) openVerified(ctx context.Context, f *os.File, d Digest, size int64) (*VerifyingReader, error) {
 	at, err := stampOf(f)
 	if err != nil {
 		return nil, fmt.Errorf("blob %s: %w", d, err)

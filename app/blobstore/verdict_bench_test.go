@@ -18,7 +18,7 @@ func BenchmarkDownload(b *testing.B) {
 	for _, size := range []int{50 << 10, 1 << 20, 100 << 20} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
 			s, _ := newStore(b)
-			s.files = System()
+			s.files = OSFiles()
 			d, err := pipelinedKeep(b, s, plainReader{&endless{left: size}})
 			if err != nil {
 				b.Fatal(err)

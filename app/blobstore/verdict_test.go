@@ -18,7 +18,7 @@ func verifying(t *testing.T, first int64) (s *Store, clock *time.Time) {
 	t.Helper()
 	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	base := t.TempDir()
-	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{FS: hastyFiles{System()}, Now: func() time.Time { return now }, First: first})
+	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{Files: hastyFiles{OSFiles()}, Now: func() time.Time { return now }, VerifyOnOpenMax: first})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestVerifiedWhileUnchanged(t *testing.T) {
 			if err := os.Chtimes(other, info.ModTime(), info.ModTime()); err != nil {
 				t.Fatal(err)
 			}
-			if err := System().Rename(other, s.path(d)); err != nil {
+			if err := OSFiles().Rename(other, s.path(d)); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -210,12 +210,12 @@ func TestUnverifiedInParts(t *testing.T) {
 	read(size-10, 10)
 	read(1000, 5000)
 	read(0, 100)
-	if u.Sound() {
+	if u.Verified() {
 		t.Error("parts were taken for all of it")
 	}
 	read(100, size-100) // from where the first part ended: all of it was read
-	if !u.Sound() || u.Err() != nil {
-		t.Errorf("all of it: sound %t, %v", u.Sound(), u.Err())
+	if !u.Verified() || u.Err() != nil {
+		t.Errorf("all of it: sound %t, %v", u.Verified(), u.Err())
 	}
 	read(size-holdBack-3, 10)
 	if _, err := u.Seek(-1, io.SeekStart); err == nil {

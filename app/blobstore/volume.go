@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// DiskFree is the number of bytes this process may still write on the volume
+// FreeSpace is the number of bytes this process may still write on the volume
 // that holds path, or would hold it: path need not exist yet.
-func DiskFree(path string) (bytes uint64, err error) {
+func FreeSpace(path string) (bytes uint64, err error) {
 	at, err := existing(path)
 	if err == nil {
 		bytes, err = diskFree(at)
@@ -21,11 +21,11 @@ func DiskFree(path string) (bytes uint64, err error) {
 	return bytes, nil
 }
 
-// Network tells the kind of file system that holds path, or would hold it, in
+// FileSystemType tells the kind of file system that holds path, or would hold it, in
 // the system's words ("ext4", "nfs", "NTFS"), and whether it is a network or
 // user-space one (NFS, SMB, FUSE and the like), where neither sync nor locks can
 // be relied on.
-func Network(path string) (kind string, network bool, err error) {
+func FileSystemType(path string) (kind string, network bool, err error) {
 	at, err := existing(path)
 	if err == nil {
 		kind, network, err = fileSystem(at)

@@ -79,9 +79,9 @@ func (s *Store) walkShard(ctx context.Context, dir string, visit func(Entry) err
 	return nil
 }
 
-// Leftovers counts the files in tmp that nobody owns (Claim), and their
+// StaleTmp counts the files in tmp that nobody owns (Claim), and their
 // bytes: what a crash left there since, or others put there.
-func (s *Store) Leftovers() (count int, bytes int64, err error) {
+func (s *Store) StaleTmp() (count int, bytes int64, err error) {
 	err = filepath.WalkDir(s.tmp, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // discarded meanwhile, or a vault without tmp

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Facts are what a person wants to know of a certificate.
-type Facts struct {
+// Info are what a person wants to know of a certificate.
+type Info struct {
 	Names       []string // that it is good for: DNS names, then addresses
 	NotBefore   time.Time
 	NotAfter    time.Time
@@ -28,7 +28,7 @@ type Facts struct {
 }
 
 // Covers says whether the certificate is good for host, a name or an address.
-func (f Facts) Covers(host string) bool {
+func (f Info) Covers(host string) bool {
 	leaf := x509.Certificate{}
 	for _, name := range f.Names {
 		if ip := net.ParseIP(name); ip != nil {
@@ -40,12 +40,12 @@ func (f Facts) Covers(host string) bool {
 	return leaf.VerifyHostname(host) == nil
 }
 
-// Read opens a certificate with its chain and its key, both PEM, which may be one
+// Load opens a certificate with its chain and its key, both PEM, which may be one
 // file; the error says which of them cannot be used and why.
-func Read(certFile, keyFile string) (tls.Certificate, Facts, error) {
+func Load(certFile, keyFile string) (tls.Certificate, Info, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
-		return tls.Certificate{}, Facts{}, fmt.Errorf("certificate %s, key %s: %s", certFile, keyFile, strings.TrimPrefix(err.Error(), "tls: "))
+		return tls.Certificate{}, Info{}, fmt.Errorf("certificate %s, key %s: %s", certFile, keyFile, strings.TrimPrefix(err.Error(), "tls: "))
 	}
 	return pair, factsOf(pair.Leaf), nil
 }
@@ -55,8 +55,8 @@ func Fingerprint(leaf *x509.Certificate) string {
 	return strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(leaf.Raw)), " ", ":")
 }
 
-func factsOf(leaf *x509.Certificate) Facts {
-	f := Facts{
+func factsOf(leaf *x509.Certificate) Info {
+	f := Info{
 		Names: append([]string{}, leaf.DNSNames...), NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter,
 		Fingerprint: Fingerprint(leaf),
 	}

@@ -24,9 +24,9 @@ func (c *clock) now() time.Time { return c.at }
 
 func begin() *clock { return &clock{time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
 
-func made(t *testing.T, dir string, c *clock, log *bytes.Buffer, must string, names ...string) *Live {
+func made(t *testing.T, dir string, c *clock, log *bytes.Buffer, must string, names ...string) *Reloader {
 	t.Helper()
-	l, err := Open(Options{Dir: dir, Names: names, Must: must, Now: c.now, Chance: rand.Reader, Log: slog.New(slog.NewTextHandler(log, nil))})
+	l, err := Open(Options{Dir: dir, Names: names, RequiredName: must, Now: c.now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func made(t *testing.T, dir string, c *clock, log *bytes.Buffer, must string, na
 
 func TestMadeCertificate(t *testing.T) {
 	dir, c := filepath.Join(t.TempDir(), "tls"), begin()
-	facts := made(t, dir, c, new(bytes.Buffer), "", "localhost", "vault.example.com", "127.0.0.1", "::1").Facts()
+	facts := made(t, dir, c, new(bytes.Buffer), "", "localhost", "vault.example.com", "127.0.0.1", "::1").Info()
 	if !facts.SelfSigned || !slices.Equal(facts.Names, []string{"localhost", "vault.example.com", "127.0.0.1", "::1"}) {
 		t.Errorf("%+v", facts)
 	}
@@ -47,7 +47,7 @@ func TestMadeCertificate(t *testing.T) {
 			t.Errorf("covers %q: %v", host, !want)
 		}
 	}
-	public, err := os.ReadFile(filepath.Join(dir, PublicFile))
+	public, err := os.ReadFile(filepath.Join(dir, CertFile))
 	if err != nil || bytes.Contains(public, []byte("PRIVATE")) {
 		t.Fatalf("%s, %v", public, err)
 	}
@@ -59,7 +59,7 @@ func TestMadeCertificate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	for name, mode := range map[string]os.FileMode{PairFile: 0o600, PublicFile: 0o644, ".": 0o700} {
+	for name, mode := range map[string]os.FileMode{CertAndKeyFile: 0o600, CertFile: 0o644, ".": 0o700} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != mode {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
@@ -69,39 +69,39 @@ func TestMadeCertificate(t *testing.T) {
 
 func TestMadeOnceAndRenewed(t *testing.T) {
 	dir, c, log := t.TempDir(), begin(), new(bytes.Buffer)
-	first := made(t, dir, c, log, "", "localhost").Facts()
+	first := made(t, dir, c, log, "", "localhost").Info()
 	again := made(t, dir, c, log, "localhost", "localhost")
-	if again.Facts().Fingerprint != first.Fingerprint {
+	if again.Info().Fingerprint != first.Fingerprint {
 		t.Error("made anew at the second start")
 	}
 	c.at = first.NotAfter.Add(-renewal)
-	if pair, err := again.Get(nil); err != nil || factsOf(pair.Leaf).Fingerprint != first.Fingerprint {
+	if pair, err := again.GetCertificate(nil); err != nil || factsOf(pair.Leaf).Fingerprint != first.Fingerprint {
 		t.Errorf("renewed before its time: %v", err)
 	}
 	if log.Len() != 0 {
 		t.Errorf("logged %s", log)
 	}
 	c.at = c.at.Add(time.Minute)
-	pair, err := again.Get(nil)
+	pair, err := again.GetCertificate(nil)
 	if err != nil || factsOf(pair.Leaf).Fingerprint == first.Fingerprint || pair.Leaf.NotAfter.Before(first.NotAfter) {
 		t.Errorf("not renewed: %v", err)
 	}
-	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), again.Facts().Fingerprint) || !again.Facts().SelfSigned {
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), again.Info().Fingerprint) || !again.Info().SelfSigned {
 		t.Errorf("logged %s", log)
 	}
-	now := again.Facts().Fingerprint
-	if got := made(t, dir, c, log, "other.example.com", "localhost", "other.example.com").Facts(); got.Fingerprint == now || !got.Covers("other.example.com") {
+	now := again.Info().Fingerprint
+	if got := made(t, dir, c, log, "other.example.com", "localhost", "other.example.com").Info(); got.Fingerprint == now || !got.Covers("other.example.com") {
 		t.Errorf("public_url has another host: %+v", got)
 	}
 }
 
 func TestMadeIsDamaged(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, PairFile)
+	path := filepath.Join(dir, CertAndKeyFile)
 	if err := os.WriteFile(path, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(Options{Dir: dir, Names: []string{"localhost"}, Now: time.Now, Chance: rand.Reader, Log: slog.New(slog.DiscardHandler)})
+	_, err := Open(Options{Dir: dir, Names: []string{"localhost"}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)})
 	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "delete it") {
 		t.Error(err)
 	}
@@ -114,7 +114,7 @@ func own(t *testing.T, dir string, at time.Time, name string) (cert, key string)
 	if err := generate(from, []string{name}, at, rand.Reader); err != nil {
 		t.Fatal(err)
 	}
-	pair, err := os.ReadFile(filepath.Join(from, PairFile))
+	pair, err := os.ReadFile(filepath.Join(from, CertAndKeyFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +142,11 @@ func TestOwnIsReadAgain(t *testing.T) {
 	serves := func(name string) bool {
 		t.Helper()
 		c.at = c.at.Add(lookEvery)
-		pair, err := l.Get(nil)
+		pair, err := l.GetCertificate(nil)
 		return err == nil && pair.Leaf.VerifyHostname(name) == nil
 	}
-	if !serves("a.example.com") || l.Facts().SelfSigned {
-		t.Fatalf("%+v", l.Facts())
+	if !serves("a.example.com") || l.Info().SelfSigned {
+		t.Fatalf("%+v", l.Info())
 	}
 	own(t, dir, c.at.Add(time.Second), "b.example.com")
 	if !serves("b.example.com") || !strings.Contains(log.String(), "level=WARN") {
@@ -206,9 +206,9 @@ func TestEndIsTold(t *testing.T) {
 	if err != nil || log.Len() != 0 {
 		t.Fatal(err, log)
 	}
-	c.at = l.Facts().NotAfter.Add(-soon)
+	c.at = l.Info().NotAfter.Add(-soon)
 	for range 25 { // hours
-		if _, err := l.Get(nil); err != nil {
+		if _, err := l.GetCertificate(nil); err != nil {
 			t.Fatal(err)
 		}
 		c.at = c.at.Add(time.Hour)
@@ -239,7 +239,7 @@ func TestLocalNames(t *testing.T) {
 func TestHandshake(t *testing.T) {
 	dir := t.TempDir()
 	l := made(t, dir, &clock{time.Now()}, new(bytes.Buffer), "", "localhost", "127.0.0.1")
-	public, err := os.ReadFile(filepath.Join(dir, PublicFile))
+	public, err := os.ReadFile(filepath.Join(dir, CertFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestHandshake(t *testing.T) {
 	roots.AppendCertsFromPEM(public)
 	near, far := net.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- tls.Server(far, &tls.Config{GetCertificate: l.Get}).Handshake() }()
+	go func() { ended <- tls.Server(far, &tls.Config{GetCertificate: l.GetCertificate}).Handshake() }()
 	if err := tls.Client(near, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}).Handshake(); err != nil {
 		t.Error(err)
 	}

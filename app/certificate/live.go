@@ -16,22 +16,22 @@ import (
 // Options of Open. With Cert and Key the certificate is the firm's own; else one is
 // kept in the folder Dir, made when there is none, for Names.
 type Options struct {
-	Cert, Key string
-	Dir       string
-	Names     []string
-	Must      string // a name without which a made certificate is made anew; "" for none
-	Now       func() time.Time
-	Chance    io.Reader
-	Log       *slog.Logger
+	Cert, Key    string
+	Dir          string
+	Names        []string
+	RequiredName string // a name without which a made certificate is made anew; "" for none
+	Now          func() time.Time
+	Rand         io.Reader
+	Log          *slog.Logger
 }
 
-// Live is a certificate in use. It is safe for use by several goroutines.
-type Live struct {
+// Reloader is a certificate in use. It is safe for use by several goroutines.
+type Reloader struct {
 	opts Options
 
 	mu        sync.Mutex
 	pair      *tls.Certificate
-	facts     Facts
+	facts     Info
 	files     [2]stamp
 	looked    time.Time
 	complaint string    // what was last told to be wrong
@@ -53,10 +53,10 @@ const (
 
 // Open reads the certificate, making it where that is asked for; an error says what
 // to do about which file.
-func Open(opts Options) (*Live, error) {
-	l := &Live{opts: opts}
+func Open(opts Options) (*Reloader, error) {
+	l := &Reloader{opts: opts}
 	if l.made() {
-		l.opts.Cert = filepath.Join(opts.Dir, PairFile)
+		l.opts.Cert = filepath.Join(opts.Dir, CertAndKeyFile)
 		l.opts.Key = l.opts.Cert
 		if err := l.renew(); err != nil {
 			return nil, err
@@ -70,18 +70,18 @@ func Open(opts Options) (*Live, error) {
 	return l, nil
 }
 
-func (l *Live) made() bool { return l.opts.Dir != "" }
+func (l *Reloader) made() bool { return l.opts.Dir != "" }
 
-// Facts are those of the certificate that is in use now.
-func (l *Live) Facts() Facts {
+// Info are those of the certificate that is in use now.
+func (l *Reloader) Info() Info {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.facts
 }
 
-// Get gives the certificate for a handshake (tls.Config.GetCertificate). Its files
+// GetCertificate gives the certificate for a handshake (tls.Config.GetCertificate). Its files
 // are looked at from time to time; what cannot be used leaves the one before in use.
-func (l *Live) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (l *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := l.opts.Now(); now.Sub(l.looked) >= lookEvery || now.Before(l.looked) {
@@ -92,7 +92,7 @@ func (l *Live) Get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 }
 
 // look reads the files again if they have changed, or were of no use the last time.
-func (l *Live) look() {
+func (l *Reloader) look() {
 	if l.made() && l.opts.Now().After(l.facts.NotAfter.Add(-renewal)) {
 		if err := l.renew(); err != nil {
 			l.complain(err)
@@ -107,7 +107,7 @@ func (l *Live) look() {
 }
 
 // complain logs what is wrong once, and aloud: the certificate of before runs out one day.
-func (l *Live) complain(err error) {
+func (l *Reloader) complain(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
@@ -118,7 +118,7 @@ func (l *Live) complain(err error) {
 	l.complaint = text
 }
 
-func (l *Live) stamps() (all [2]stamp) {
+func (l *Reloader) stamps() (all [2]stamp) {
 	for i, path := range []string{l.opts.Cert, l.opts.Key} {
 		if info, err := os.Stat(path); err == nil { // load says what is wrong with one that is not there
 			all[i] = stamp{info.ModTime(), info.Size()}
@@ -127,8 +127,8 @@ func (l *Live) stamps() (all [2]stamp) {
 	return all
 }
 
-func (l *Live) load() error {
-	pair, facts, err := Read(l.opts.Cert, l.opts.Key)
+func (l *Reloader) load() error {
+	pair, facts, err := Load(l.opts.Cert, l.opts.Key)
 	if err != nil {
 		return err
 	}
@@ -145,22 +145,22 @@ func (l *Live) load() error {
 }
 
 // renew makes a certificate where there is none that will last, or none for Must.
-func (l *Live) renew() error {
-	_, facts, err := Read(l.opts.Cert, l.opts.Key)
+func (l *Reloader) renew() error {
+	_, facts, err := Load(l.opts.Cert, l.opts.Key)
 	if _, gone := os.Stat(l.opts.Cert); err != nil && !errors.Is(gone, fs.ErrNotExist) {
 		return fmt.Errorf("%w; delete it to have one made anew", err)
 	}
-	if err == nil && l.opts.Now().Before(facts.NotAfter.Add(-renewal)) && (l.opts.Must == "" || facts.Covers(l.opts.Must)) {
+	if err == nil && l.opts.Now().Before(facts.NotAfter.Add(-renewal)) && (l.opts.RequiredName == "" || facts.Covers(l.opts.RequiredName)) {
 		return nil
 	}
-	if err := generate(l.opts.Dir, l.opts.Names, l.opts.Now(), l.opts.Chance); err != nil {
+	if err := generate(l.opts.Dir, l.opts.Names, l.opts.Now(), l.opts.Rand); err != nil {
 		return fmt.Errorf("self-signed certificate in %s: %w", l.opts.Dir, err)
 	}
 	return nil
 }
 
 // tellEnd warns once a day of a certificate that nobody renews.
-func (l *Live) tellEnd() {
+func (l *Reloader) tellEnd() {
 	now := l.opts.Now()
 	if now.Before(l.facts.NotAfter.Add(-soon)) || now.Sub(l.warned) < 24*time.Hour {
 		return

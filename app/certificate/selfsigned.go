@@ -27,12 +27,12 @@ import (
 //	tls/server.pem       0600  -----BEGIN CERTIFICATE----- … -----BEGIN PRIVATE KEY----- …
 //	tls/certificate.pem  0644  -----BEGIN CERTIFICATE----- …
 const (
-	PairFile   = "server.pem"
-	PublicFile = "certificate.pem"
+	CertAndKeyFile = "server.pem"
+	CertFile       = "certificate.pem"
 )
 
-// Dir is the folder of a certificate that is made here, in a data directory.
-func Dir(data string) string { return filepath.Join(data, "tls") }
+// SelfSignedDir is the folder of a certificate that is made here, in a data directory.
+func SelfSignedDir(data string) string { return filepath.Join(data, "tls") }
 
 const (
 	// life is the most that browsers take of a server's certificate (398 days), less one.
@@ -117,7 +117,7 @@ func generate(dir string, names []string, now time.Time, chance io.Reader) error
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return errors.Join(replace(filepath.Join(dir, PairFile), pair, 0o600), replace(filepath.Join(dir, PublicFile), public, 0o644))
+	return errors.Join(replace(filepath.Join(dir, CertAndKeyFile), pair, 0o600), replace(filepath.Join(dir, CertFile), public, 0o644))
 }
 
 // replace puts a whole file in the place of another: no reader sees half of it.

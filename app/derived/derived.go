@@ -30,8 +30,8 @@ import (
 	"time"
 )
 
-// Store is an open folder of derived files. It is safe for many goroutines.
-type Store struct {
+// Previews is an open folder of derived files. It is safe for many goroutines.
+type Previews struct {
 	dir, tmp string
 	limit    int64 // bytes of pictures of pages
 	now      func() time.Time
@@ -42,20 +42,20 @@ type Store struct {
 
 // The names of what every document may have.
 const (
-	Text      = "text"
-	NoText    = "no-text"
-	Thumbnail = "thumbnail"
-	Sizes     = "sizes"
+	TextFile      = "text"
+	NoTextFile    = "no-text"
+	ThumbnailFile = "thumbnail"
+	PageSizesFile = "sizes"
 )
 
-// Page is the name of a picture of a page, of that many pixels' width.
-func Page(page, width int) string { return fmt.Sprintf("%s%d-%d", pagePrefix, page, width) }
+// PageImageFile is the name of a picture of a page, of that many pixels' width.
+func PageImageFile(page, width int) string { return fmt.Sprintf("%s%d-%d", pagePrefix, page, width) }
 
 const pagePrefix = "page-"
 
-// Open opens the folder, and makes it; what was being made in it is removed.
-func Open(dir string, limit int64, now func() time.Time) (*Store, error) {
-	s := &Store{dir: dir, tmp: filepath.Join(dir, "tmp"), limit: limit, now: now}
+// OpenPreviews opens the folder, and makes it; what was being made in it is removed.
+func OpenPreviews(dir string, limit int64, now func() time.Time) (*Previews, error) {
+	s := &Previews{dir: dir, tmp: filepath.Join(dir, "tmp"), limit: limit, now: now}
 	if err := os.RemoveAll(s.tmp); err != nil {
 		return nil, err
 	}
@@ -69,22 +69,22 @@ func Open(dir string, limit int64, now func() time.Time) (*Store, error) {
 	return s, err
 }
 
-// OpenReadOnly opens the folder on a disk that can't be written to.
-func OpenReadOnly(dir string, now func() time.Time) *Store {
-	return &Store{dir: dir, tmp: filepath.Join(dir, "tmp"), now: now}
+// OpenPreviewsReadOnly opens the folder on a disk that can't be written to.
+func OpenPreviewsReadOnly(dir string, now func() time.Time) *Previews {
+	return &Previews{dir: dir, tmp: filepath.Join(dir, "tmp"), now: now}
 }
 
 // folder refuses what is no digest, so that no caller's text becomes a path.
-func (s *Store) folder(digest string) (string, error) {
+func (s *Previews) folder(digest string) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%.80q is no digest: %w", digest, fs.ErrInvalid)
 	}
 	return filepath.Join(s.dir, digest[:2], digest), nil
 }
 
-// Get opens a derived file and checks it, and the caller closes it; fs.ErrNotExist when
-// it is to be made: ErrDamaged or ErrVersion is in the chain where there is one of no use.
-func (s *Store) Get(digest, name string) (*File, error) {
+// Open opens a derived file and checks it, and the caller closes it; fs.ErrNotExist when
+// it is to be made: ErrPreviewDamaged or ErrPreviewVersion is in the chain where there is one of no use.
+func (s *Previews) Open(digest, name string) (*PreviewFile, error) {
 	f, err := s.open(digest, name)
 	if err == nil && strings.HasPrefix(name, pagePrefix) {
 		// When it was last used; that it cannot be noted costs an early removal at worst.
@@ -93,7 +93,7 @@ func (s *Store) Get(digest, name string) (*File, error) {
 	return f, err
 }
 
-func (s *Store) open(digest, name string) (*File, error) {
+func (s *Previews) open(digest, name string) (*PreviewFile, error) {
 	folder, err := s.folder(digest)
 	if err != nil {
 		return nil, err
@@ -113,11 +113,11 @@ func (s *Store) open(digest, name string) (*File, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	return &File{body, f}, nil
+	return &PreviewFile{body, f}, nil
 }
 
 // Put makes a derived file, in the place of one that may be there.
-func (s *Store) Put(digest, name string, write func(io.Writer) error) error {
+func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 	folder, err := s.folder(digest)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s *Store) Put(digest, name string, write func(io.Writer) error) error {
 }
 
 // temporary makes its folder again where somebody has deleted it.
-func (s *Store) temporary() (*os.File, error) {
+func (s *Previews) temporary() (*os.File, error) {
 	f, err := os.CreateTemp(s.tmp, "*")
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(s.tmp, 0o700); err != nil {
@@ -159,7 +159,7 @@ func (s *Store) temporary() (*os.File, error) {
 }
 
 // Has reports whether a derived file is there and, but for a text, is what was written.
-func (s *Store) Has(digest, name string) bool {
+func (s *Previews) Has(digest, name string) bool {
 	f, err := s.open(digest, name)
 	if err != nil {
 		return false
@@ -175,8 +175,8 @@ func place(from, folder, name string) error {
 	return os.Rename(from, filepath.Join(folder, name))
 }
 
-// Drop removes everything derived from a document.
-func (s *Store) Drop(digest string) error {
+// Remove removes everything derived from a document.
+func (s *Previews) Remove(digest string) error {
 	folder, err := s.folder(digest)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ type picture struct {
 	used time.Time
 }
 
-func (s *Store) pages(ctx context.Context) ([]picture, error) {
+func (s *Previews) pages(ctx context.Context) ([]picture, error) {
 	var list []picture
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -216,9 +216,9 @@ func (s *Store) pages(ctx context.Context) ([]picture, error) {
 	return list, err
 }
 
-// Trim drops pictures of pages, the longest unused first, until a tenth below the
+// Evict drops pictures of pages, the longest unused first, until a tenth below the
 // limit; nothing while they are within it.
-func (s *Store) Trim(ctx context.Context) error {
+func (s *Previews) Evict(ctx context.Context) error {
 	s.mu.Lock()
 	within := s.used <= s.limit
 	s.mu.Unlock()

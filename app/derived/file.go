@@ -39,28 +39,28 @@ func (a absent) Is(target error) bool { return target == fs.ErrNotExist }
 // Both are in the chain of an error about a derived file that is to be rebuilt, and so is
 // fs.ErrNotExist.
 var (
-	ErrDamaged error = absent("derived file is damaged")
-	ErrVersion error = absent("derived file is from another version")
+	ErrPreviewDamaged error = absent("derived file is damaged")
+	ErrPreviewVersion error = absent("derived file is from another version")
 )
 
 func damaged(err error) error {
 	if err == nil {
-		return ErrDamaged
+		return ErrPreviewDamaged
 	}
-	return fmt.Errorf("%w: %w", ErrDamaged, err)
+	return fmt.Errorf("%w: %w", ErrPreviewDamaged, err)
 }
 
 // sealed reports whether a file of the name has a head.
-func sealed(name string) bool { return name != Text && name != NoText }
+func sealed(name string) bool { return name != TextFile && name != NoTextFile }
 
-// File is an open derived file, of which every byte was checked when it was opened.
-type File struct {
+// PreviewFile is an open derived file, of which every byte was checked when it was opened.
+type PreviewFile struct {
 	*io.SectionReader // what was written, without the head
 	file              *os.File
 }
 
 // Close ends the use of the file.
-func (f *File) Close() error { return f.file.Close() }
+func (f *PreviewFile) Close() error { return f.file.Close() }
 
 // unseal checks a file against its head and gives what follows that.
 func unseal(f *os.File, size int64) (*io.SectionReader, error) {
@@ -72,9 +72,9 @@ func unseal(f *os.File, size int64) (*io.SectionReader, error) {
 	switch {
 	case bytes.HasPrefix(head, []byte(fileMagic)) && n == headSize:
 	case bytes.HasPrefix(head, []byte(magicStem)), unheaded(head[:n]):
-		return nil, ErrVersion
+		return nil, ErrPreviewVersion
 	default:
-		return nil, ErrDamaged
+		return nil, ErrPreviewDamaged
 	}
 	body := io.NewSectionReader(f, int64(headSize), size-int64(headSize))
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
@@ -82,7 +82,7 @@ func unseal(f *os.File, size int64) (*io.SectionReader, error) {
 		return nil, damaged(err)
 	}
 	if sum.Sum32() != binary.BigEndian.Uint32(head[len(fileMagic):]) {
-		return nil, ErrDamaged
+		return nil, ErrPreviewDamaged
 	}
 	_, err = body.Seek(0, io.SeekStart)
 	return body, err
@@ -112,15 +112,15 @@ func seal(f *os.File, write func(io.Writer) error) error {
 	return err
 }
 
-// Health tells of the derived files of a document that are there and are to be rebuilt.
-type Health struct {
-	Version, Damaged int  // files from another version, and damaged ones
-	Text             bool // its text is among them
+// PreviewHealth tells of the derived files of a document that are there and are to be rebuilt.
+type PreviewHealth struct {
+	OtherVersion, Damaged int  // files from another version, and damaged ones
+	TextAffected          bool // its text is among them
 }
 
 // Check reads all derived files of a document. The error is of reading them, never about
 // what they hold.
-func (s *Store) Check(digest string) (h Health, err error) {
+func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
 	folder, err := s.folder(digest)
 	if err != nil {
 		return h, err
@@ -140,23 +140,23 @@ func (s *Store) Check(digest string) (h Health, err error) {
 		case errors.As(err, &disk) && !errors.Is(disk, fs.ErrNotExist):
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", filepath.Join(folder, e.Name()), disk.Err))
 			continue
-		case errors.Is(err, ErrVersion):
-			h.Version++
-		case errors.Is(err, ErrDamaged):
+		case errors.Is(err, ErrPreviewVersion):
+			h.OtherVersion++
+		case errors.Is(err, ErrPreviewDamaged):
 			h.Damaged++
 		default: // it is sound, empty, or was dropped
 			continue
 		}
-		h.Text = h.Text || e.Name() == Text
+		h.TextAffected = h.TextAffected || e.Name() == TextFile
 	}
 	return h, failed
 }
 
-func (s *Store) check(digest, name string) error {
+func (s *Previews) check(digest, name string) error {
 	switch {
-	case name == Text:
+	case name == TextFile:
 		return s.ReadText(digest, func(int, string) error { return nil })
-	case name == Thumbnail, name == Sizes, strings.HasPrefix(name, pagePrefix):
+	case name == ThumbnailFile, name == PageSizesFile, strings.HasPrefix(name, pagePrefix):
 		f, err := s.open(digest, name)
 		if err != nil {
 			return err

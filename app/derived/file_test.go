@@ -22,17 +22,17 @@ func TestOtherVersions(t *testing.T) {
 		what, name string
 		content    []byte
 	}{
-		{"text 1", derived.Text, vaulttest.OtherText(t, 1, "DEED")},
-		{"text 2", derived.Text, vaulttest.OtherText(t, 2, "DEED")},
-		{"text of a later version", derived.Text, vaulttest.OtherText(t, 4, "DEED")},
-		{"PNG without a head", derived.Thumbnail, []byte("\x89PNG\r\n\x1a\nand so on")},
-		{"JPEG without a head", derived.Page(3, 850), []byte("\xff\xd8\xff\xe0and so on")},
-		{"a short JPEG", derived.Page(3, 850), []byte("\xff\xd8\xff")},
-		{"sizes without a head", derived.Sizes, []byte(`[{"Width":612,"Height":792}]`)},
-		{"picture of a later version", derived.Thumbnail, []byte("deedkeep-derived-2\n\x00\x00\x00\x00\x00\x00")},
+		{"text 1", derived.TextFile, vaulttest.OtherText(t, 1, "DEED")},
+		{"text 2", derived.TextFile, vaulttest.OtherText(t, 2, "DEED")},
+		{"text of a later version", derived.TextFile, vaulttest.OtherText(t, 4, "DEED")},
+		{"PNG without a head", derived.ThumbnailFile, []byte("\x89PNG\r\n\x1a\nand so on")},
+		{"JPEG without a head", derived.PageImageFile(3, 850), []byte("\xff\xd8\xff\xe0and so on")},
+		{"a short JPEG", derived.PageImageFile(3, 850), []byte("\xff\xd8\xff")},
+		{"sizes without a head", derived.PageSizesFile, []byte(`[{"Width":612,"Height":792}]`)},
+		{"picture of a later version", derived.ThumbnailFile, []byte("deedkeep-derived-2\n\x00\x00\x00\x00\x00\x00")},
 	} {
 		t.Run(row.what, func(t *testing.T) {
-			if err := s.Drop(digest); err != nil {
+			if err := s.Remove(digest); err != nil {
 				t.Fatal(err)
 			}
 			put(t, s, digest, row.name, "x")
@@ -40,17 +40,17 @@ func TestOtherVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := s.ReadText(digest, func(int, string) error { return nil })
-			if row.name != derived.Text {
-				_, err = s.Get(digest, row.name)
+			if row.name != derived.TextFile {
+				_, err = s.Open(digest, row.name)
 			}
-			if !errors.Is(err, derived.ErrVersion) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, derived.ErrDamaged) {
-				t.Errorf("%v, want %v, which is absent too", err, derived.ErrVersion)
+			if !errors.Is(err, derived.ErrPreviewVersion) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, derived.ErrPreviewDamaged) {
+				t.Errorf("%v, want %v, which is absent too", err, derived.ErrPreviewVersion)
 			}
-			if row.name != derived.Text && s.Has(digest, row.name) {
+			if row.name != derived.TextFile && s.Has(digest, row.name) {
 				t.Error("it is there, want it absent")
 			}
 			health, err := s.Check(digest)
-			if want := (derived.Health{Version: 1, Text: row.name == derived.Text}); err != nil || health != want {
+			if want := (derived.PreviewHealth{OtherVersion: 1, TextAffected: row.name == derived.TextFile}); err != nil || health != want {
 				t.Errorf("%+v, %v, want %+v", health, err, want)
 			}
 		})
@@ -62,16 +62,16 @@ func TestEveryFlipIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
 	const picture = "\x89PNG\r\n\x1a\nthe picture of a page"
-	for _, name := range []string{derived.Thumbnail, derived.Sizes, derived.Page(1, 850)} {
+	for _, name := range []string{derived.ThumbnailFile, derived.PageSizesFile, derived.PageImageFile(1, 850)} {
 		put(t, s, digest, name, picture)
 		if got := get(t, s, digest, name); got != picture {
 			t.Errorf("%s: got %q, want %q", name, got, picture)
 		}
 	}
-	if health, err := s.Check(digest); err != nil || health != (derived.Health{}) {
+	if health, err := s.Check(digest); err != nil || health != (derived.PreviewHealth{}) {
 		t.Errorf("sound: %+v, %v", health, err)
 	}
-	path := filepath.Join(dir, "previews", "ab", digest, derived.Thumbnail)
+	path := filepath.Join(dir, "previews", "ab", digest, derived.ThumbnailFile)
 	intact, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -86,11 +86,11 @@ func TestEveryFlipIsSeen(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Get(digest, derived.Thumbnail); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.Thumbnail) {
+		if _, err := s.Open(digest, derived.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.ThumbnailFile) {
 			t.Errorf("%s: %v, want it absent", what, err)
 		}
 		// A bit of the number in the head makes it one of another version.
-		if health, err := s.Check(digest); err != nil || health.Damaged+health.Version != 1 || health.Text {
+		if health, err := s.Check(digest); err != nil || health.Damaged+health.OtherVersion != 1 || health.TextAffected {
 			t.Errorf("%s: %+v, %v, want one to be rebuilt", what, health, err)
 		}
 	}

@@ -73,10 +73,10 @@ func (t *TextWriter) Bytes() int64 { return t.bytes }
 func (t *TextWriter) Close() error { return t.zip.Close() }
 
 // ReadText calls fn for each page with text, in order, until fn returns an error.
-// fs.ErrNotExist when there is no text file, and with it ErrDamaged or ErrVersion when
+// fs.ErrNotExist when there is no text file, and with it ErrPreviewDamaged or ErrPreviewVersion when
 // there is one of no use.
-func (s *Store) ReadText(digest string, fn func(page int, text string) error) error {
-	f, err := s.open(digest, Text)
+func (s *Previews) ReadText(digest string, fn func(page int, text string) error) error {
+	f, err := s.open(digest, TextFile)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (s *Store) ReadText(digest string, fn func(page int, text string) error) er
 
 // CheckText is ReadText without the pages: nil where all of the text is there, or where
 // it is known that there can be none.
-func (s *Store) CheckText(digest string) error {
+func (s *Previews) CheckText(digest string) error {
 	err := s.ReadText(digest, func(int, string) error { return nil })
-	if errors.Is(err, fs.ErrNotExist) && s.Has(digest, NoText) {
+	if errors.Is(err, fs.ErrNotExist) && s.Has(digest, NoTextFile) {
 		return nil
 	}
 	return err
@@ -106,9 +106,9 @@ func readText(f io.Reader, fn func(page int, text string) error) error {
 	switch {
 	case string(magic) == textMagic:
 	case strings.HasPrefix(string(magic), textStem):
-		return ErrVersion
+		return ErrPreviewVersion
 	default:
-		return ErrDamaged
+		return ErrPreviewDamaged
 	}
 	for {
 		page, err := binary.ReadUvarint(r)
@@ -131,7 +131,7 @@ func readText(f io.Reader, fn func(page int, text string) error) error {
 			return damaged(err)
 		}
 		if checksum(text) != binary.BigEndian.Uint32(sum[:]) {
-			return ErrDamaged
+			return ErrPreviewDamaged
 		}
 		if err := fn(int(page), string(text)); err != nil { // #nosec G115 -- bounded above
 			return err

@@ -25,13 +25,13 @@ func certificates(c config.Config, found *apitypes.Checkup, now time.Time) apity
 	}
 	cert, key := c.TLS.Cert, c.TLS.Key
 	if c.TLS.SelfSigned {
-		cert = filepath.Join(certificate.Dir(c.Data), certificate.PairFile)
+		cert = filepath.Join(certificate.SelfSignedDir(c.Data), certificate.CertAndKeyFile)
 		key = cert
 		if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
 			return ok("certificate", "it is made at the next start")
 		}
 	}
-	_, facts, err := certificate.Read(cert, key)
+	_, facts, err := certificate.Load(cert, key)
 	if err != nil {
 		return bad("certificate", err.Error(), "put a certificate and its key, both PEM, under the names of tls.cert and tls.key")
 	}
@@ -55,7 +55,7 @@ func withoutTLS(c config.Config) apitypes.Diagnosis {
 	return bad("certificate", warnings, do)
 }
 
-func judgeCertificate(f certificate.Facts, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
+func judgeCertificate(f certificate.Info, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
 	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
 	renew := "get a new one and put it in the place of the old; it is read without a restart"
 	if f.SelfSigned {

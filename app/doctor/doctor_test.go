@@ -54,7 +54,7 @@ func TestClock(t *testing.T) {
 // The engine is compiled into the cache only where that takes no space from uploads.
 func TestEngineCacheNearTheReserve(t *testing.T) {
 	dir := t.TempDir()
-	free, err := blobstore.DiskFree(dir)
+	free, err := blobstore.FreeSpace(dir)
 	if err != nil || free < 2*roomForEngine {
 		t.Fatalf("%d bytes are free, %v", free, err)
 	}
@@ -225,7 +225,7 @@ func TestVaultFindings(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	facts := certificate.Facts{Names: []string{"vault.example.com"}, NotBefore: noon.AddDate(0, -1, 0), NotAfter: noon.AddDate(0, 6, 0), Fingerprint: "AB:CD"}
+	facts := certificate.Info{Names: []string{"vault.example.com"}, NotBefore: noon.AddDate(0, -1, 0), NotAfter: noon.AddDate(0, 6, 0), Fingerprint: "AB:CD"}
 	made := facts
 	made.SelfSigned = true
 	const url = "https://vault.example.com:8443"

@@ -56,7 +56,7 @@ func engineCache(c config.Config) (dir, left string) {
 		return "", "" // nothing is created where nothing is
 	}
 	// A check must not take the space that uploads need.
-	free, err := blobstore.DiskFree(c.Data)
+	free, err := blobstore.FreeSpace(c.Data)
 	if err != nil {
 		return "", "; it wasn't kept in the cache, since the free disk space is unknown: " + err.Error()
 	}

@@ -93,7 +93,7 @@ func roots(data string) *x509.CertPool {
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if made, err := os.ReadFile(filepath.Join(certificate.Dir(data), certificate.PublicFile)); err == nil {
+	if made, err := os.ReadFile(filepath.Join(certificate.SelfSignedDir(data), certificate.CertFile)); err == nil {
 		pool.AppendCertsFromPEM(made)
 	}
 	return pool

@@ -54,7 +54,7 @@ func options(dir string, now func() time.Time) vault.Options {
 	settings := vaulttest.Settings()
 	settings.TrashKeep = trashKeep
 	return vault.Options{Dir: dir, Create: true, Settings: settings, Reader: vaulttest.Reader{}, Now: now, Chance: vaulttest.Chance(),
-		Passwords: secret.Cost{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
+		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 
 // purge empties the trash of what the server just deleted.

@@ -221,10 +221,10 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := blobstore.System().Rename(path+".new", path); err != nil {
+	if err := blobstore.OSFiles().Rename(path+".new", path); err != nil {
 		return err
 	}
-	return blobstore.System().SyncDir(x.dir)
+	return blobstore.OSFiles().SyncDir(x.dir)
 }
 
 // sweep removes the folders that lie beside the one in force: those that could not be

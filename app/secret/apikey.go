@@ -24,7 +24,7 @@ const (
 	apiKeyShown = len(apiKeyHead) + 4
 )
 
-// NewAPIKey makes a key from 32 bytes of chance; it is shown once, and only ParseAPIKey's hash of it is kept.
+// NewAPIKey makes a key from 32 bytes of chance; it is shown once, and only HashAPIKey's hash of it is kept.
 func NewAPIKey(chance io.Reader) (key string, err error) {
 	var raw [32]byte
 	if _, err := io.ReadFull(chance, raw[:]); err != nil {
@@ -38,9 +38,9 @@ func apiKeyChecksum(body string) string {
 	return base62Uint(uint64(crc32.ChecksumIEEE([]byte(body))), apiKeyCheck)
 }
 
-// ParseAPIKey gives the SHA-256 of the whole key, which is what is stored and looked up; ok is false for a text that
+// HashAPIKey gives the SHA-256 of the whole key, which is what is stored and looked up; ok is false for a text that
 // NewAPIKey cannot have made (prefix, length, characters, checksum), so that a typing mistake costs no look-up.
-func ParseAPIKey(s string) (hash [32]byte, ok bool) {
+func HashAPIKey(s string) (hash [32]byte, ok bool) {
 	if len(s) != apiKeySize || !strings.HasPrefix(s, apiKeyHead) || !isBase62(s[len(apiKeyHead):]) {
 		return hash, false
 	}
@@ -51,9 +51,9 @@ func ParseAPIKey(s string) (hash [32]byte, ok bool) {
 	return sha256.Sum256([]byte(s)), true
 }
 
-// Prefix is the part of a key that may be shown in lists, `dk_live_` and four characters; empty for what is no key.
-func Prefix(key string) string {
-	if _, ok := ParseAPIKey(key); !ok {
+// APIKeyPrefix is the part of a key that may be shown in lists, `dk_live_` and four characters; empty for what is no key.
+func APIKeyPrefix(key string) string {
+	if _, ok := HashAPIKey(key); !ok {
 		return ""
 	}
 	return key[:apiKeyShown]

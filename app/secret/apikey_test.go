@@ -34,12 +34,12 @@ func TestAPIKey(t *testing.T) {
 			t.Fatalf("key %q, seen %v, %v", key, seen[key], err)
 		}
 		seen[key] = true
-		hash, ok := ParseAPIKey(key)
+		hash, ok := HashAPIKey(key)
 		if !ok || hash != sha256.Sum256([]byte(key)) {
 			t.Fatalf("key %q: ok %v, hash %x", key, ok, hash)
 		}
-		if Prefix(key) != key[:12] {
-			t.Fatalf("prefix %q", Prefix(key))
+		if APIKeyPrefix(key) != key[:12] {
+			t.Fatalf("prefix %q", APIKeyPrefix(key))
 		}
 	}
 }
@@ -80,17 +80,17 @@ func TestParseAPIKeyRefuses(t *testing.T) {
 		"character, checked": underscore + apiKeyChecksum(underscore),
 		"no ASCII":           good[:40] + "é" + good[42:],
 	} {
-		if _, ok := ParseAPIKey(text); ok {
+		if _, ok := HashAPIKey(text); ok {
 			t.Errorf("%s: %q is accepted", name, text)
 		}
-		if Prefix(text) != "" {
-			t.Errorf("%s: prefix %q", name, Prefix(text))
+		if APIKeyPrefix(text) != "" {
+			t.Errorf("%s: prefix %q", name, APIKeyPrefix(text))
 		}
 	}
 	for i := range len(good) {
 		for c := range 256 {
 			changed := good[:i] + string([]byte{byte(c)}) + good[i+1:]
-			if _, ok := ParseAPIKey(changed); ok != (changed == good) {
+			if _, ok := HashAPIKey(changed); ok != (changed == good) {
 				t.Fatalf("byte %d as %#x: ok %v", i, c, ok)
 			}
 		}
@@ -122,7 +122,7 @@ func FuzzAPIKey(f *testing.F) {
 	}
 	f.Add("dk_live_")
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, ok := ParseAPIKey(text); ok && (len(text) != apiKeySize || apiKeyChecksum(text[:apiKeyBody]) != text[apiKeyBody:]) {
+		if _, ok := HashAPIKey(text); ok && (len(text) != apiKeySize || apiKeyChecksum(text[:apiKeyBody]) != text[apiKeyBody:]) {
 			t.Errorf("%q is accepted", text)
 		}
 		HashToken(text)

@@ -17,9 +17,9 @@ type noChance struct{}
 
 func (noChance) Read([]byte) (int, error) { return 0, errNoChance }
 
-func testRing(t testing.TB) *Ring {
+func testRing(t testing.TB) *Keys {
 	t.Helper()
-	ring, err := NewRing(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
+	ring, err := NewKeys(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
 	if err != nil {
 		t.Fatal(err)
 	}

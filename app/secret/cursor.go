@@ -25,11 +25,11 @@ const (
 // Cursors seals places in lists and opens them; safe for concurrent use.
 type Cursors struct {
 	aead  cipher.AEAD
-	nonce [SecretSize]byte
+	nonce [KeySize]byte
 }
 
 // Cursors gives the sealer of cursors.
-func (r *Ring) Cursors() *Cursors {
+func (r *Keys) Cursors() *Cursors {
 	key := r.Subkey("cursors")
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -42,8 +42,8 @@ func (r *Ring) Cursors() *Cursors {
 	return &Cursors{aead: aead, nonce: r.Subkey("cursors/nonce")}
 }
 
-// Seal gives the cursor of a position in the list that scope names: its noun, filters and sort.
-func (c *Cursors) Seal(scope string, position []byte) string {
+// Encode gives the cursor of a position in the list that scope names: its noun, filters and sort.
+func (c *Cursors) Encode(scope string, position []byte) string {
 	mac := hmac.New(sha256.New, c.nonce[:])
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
 	mac.Write([]byte(scope))
@@ -52,9 +52,9 @@ func (c *Cursors) Seal(scope string, position []byte) string {
 	return urlCoding.EncodeToString(c.aead.Seal(nonce, nonce, position, []byte(scope)))
 }
 
-// Open gives the position that Seal sealed under that scope; ok is false for every other text: changed, of another
+// Decode gives the position that Seal sealed under that scope; ok is false for every other text: changed, of another
 // list, or of another installation.
-func (c *Cursors) Open(scope, text string) (position []byte, ok bool) {
+func (c *Cursors) Decode(scope, text string) (position []byte, ok bool) {
 	if len(text) > cursorMax {
 		return nil, false
 	}

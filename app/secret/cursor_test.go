@@ -13,10 +13,10 @@ func TestCursorVectors(t *testing.T) {
 		{"orders\n-created_at", "c\x00\x01\x02", "McfzFG1Lb5lQECB2-t3Hui-XwmsLfT65YkWMn1wbWUw"},
 		{"abstracts\n-created_at", "c\x00\x01\x02", "eKeoqh1JhQvnb2gWUQpdF-d714uVFPBRPWmSmLuWiac"},
 	} {
-		if got := cursors.Seal(row.scope, []byte(row.position)); got != row.want {
+		if got := cursors.Encode(row.scope, []byte(row.position)); got != row.want {
 			t.Errorf("%q %q = %s, want %s", row.scope, row.position, got, row.want)
 		}
-		if position, ok := cursors.Open(row.scope, row.want); !ok || string(position) != row.position {
+		if position, ok := cursors.Decode(row.scope, row.want); !ok || string(position) != row.position {
 			t.Errorf("%s = %q, %v", row.want, position, ok)
 		}
 	}
@@ -25,16 +25,16 @@ func TestCursorVectors(t *testing.T) {
 // Every changed character, another scope, another installation: refused.
 func TestCursorRefused(t *testing.T) {
 	cursors := testRing(t).Cursors()
-	text := cursors.Seal("orders", []byte("a position"))
-	other, err := NewRing(strings.NewReader(strings.Repeat("another secret..", 2)))
+	text := cursors.Encode("orders", []byte("a position"))
+	other, err := NewKeys(strings.NewReader(strings.Repeat("another secret..", 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := other.Cursors().Open("orders", text); ok {
+	if _, ok := other.Cursors().Decode("orders", text); ok {
 		t.Error("another installation opened it")
 	}
 	for _, scope := range []string{"", "order", "orders ", "abstracts"} {
-		if _, ok := cursors.Open(scope, text); ok {
+		if _, ok := cursors.Decode(scope, text); ok {
 			t.Errorf("scope %q opened it", scope)
 		}
 	}
@@ -45,33 +45,33 @@ func TestCursorRefused(t *testing.T) {
 				continue
 			}
 			changed[i] = c
-			if _, ok := cursors.Open("orders", string(changed)); ok {
+			if _, ok := cursors.Decode("orders", string(changed)); ok {
 				t.Errorf("opened %q", changed)
 			}
 		}
 	}
 	for _, bad := range []string{"", text[:len(text)-1], text + "A", text + "=", text + "\n", "\r" + text, strings.Repeat("A", 16), strings.Repeat("A", 1<<20)} {
-		if _, ok := cursors.Open("orders", bad); ok {
+		if _, ok := cursors.Decode("orders", bad); ok {
 			t.Errorf("opened %.40q", bad)
 		}
 	}
 }
 
 func FuzzCursor(f *testing.F) {
-	ring, err := NewRing(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
+	ring, err := NewKeys(bytes.NewReader([]byte("0123456789abcdef0123456789abcdef")))
 	if err != nil {
 		f.Fatal(err)
 	}
 	cursors := ring.Cursors()
-	f.Add("orders", cursors.Seal("orders", []byte("x")))
+	f.Add("orders", cursors.Encode("orders", []byte("x")))
 	f.Add("", "")
 	f.Add("s", "AAAA\n")
 	f.Fuzz(func(t *testing.T, scope, text string) {
-		position, ok := cursors.Open(scope, text)
-		if ok && cursors.Seal(scope, position) != text {
+		position, ok := cursors.Decode(scope, text)
+		if ok && cursors.Encode(scope, position) != text {
 			t.Fatalf("%q is a second spelling of %q", text, position)
 		}
-		if back, ok := cursors.Open(scope, cursors.Seal(scope, []byte(text))); len(text) < 1000 && (!ok || string(back) != text) {
+		if back, ok := cursors.Decode(scope, cursors.Encode(scope, []byte(text))); len(text) < 1000 && (!ok || string(back) != text) {
 			t.Fatalf("%q came back as %q, %v", text, back, ok)
 		}
 	})

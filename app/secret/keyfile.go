@@ -27,18 +27,18 @@ const (
 
 var keyFileCoding = base64.RawStdEncoding.Strict()
 
-// ErrDamaged is wrapped by Load when a key file is there but does not hold what was written.
-var ErrDamaged = errors.New("the key file is damaged")
+// ErrKeyFileDamaged is wrapped by Load when a key file is there but does not hold what was written.
+var ErrKeyFileDamaged = errors.New("the key file is damaged")
 
-// Load reads the key file at path, and where there is none creates it from chance: 0600 (on Windows with the
+// LoadKeys reads the key file at path, and where there is none creates it from chance: 0600 (on Windows with the
 // directory's access list), synced with its directory, and never over one that appeared meanwhile. It wraps
-// ErrDamaged for a file that cannot be read as one.
-func Load(path string, chance io.Reader) (ring *Ring, created bool, err error) {
+// ErrKeyFileDamaged for a file that cannot be read as one.
+func LoadKeys(path string, chance io.Reader) (ring *Keys, created bool, err error) {
 	ring, err = read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ring, false, err
 	}
-	ring, err = NewRing(chance)
+	ring, err = NewKeys(chance)
 	if err != nil {
 		return nil, false, err
 	}
@@ -53,7 +53,7 @@ func Load(path string, chance io.Reader) (ring *Ring, created bool, err error) {
 	return ring, true, nil
 }
 
-func read(path string) (*Ring, error) {
+func read(path string) (*Keys, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read key file: %w", err)
@@ -65,7 +65,7 @@ func read(path string) (*Ring, error) {
 	}
 	secret, err := parseKeyLine(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w; put the file back from a backup (a new one would make every id and link that was handed out void)", ErrDamaged, path, err)
+		return nil, fmt.Errorf("%w: %s: %w; put the file back from a backup (a new one would make every id and link that was handed out void)", ErrKeyFileDamaged, path, err)
 	}
 	return ringOf(secret)
 }
@@ -92,7 +92,7 @@ func parseKeyLine(text string) ([]byte, error) {
 		return nil, errors.New("its checksum is missing")
 	}
 	secret, err := keyFileCoding.DecodeString(coded)
-	if err != nil || len(secret) != SecretSize {
+	if err != nil || len(secret) != KeySize {
 		return nil, errors.New("the key in it is not 43 characters of base64")
 	}
 	if line+"\n" != keyLine(secret) {

@@ -14,11 +14,11 @@ import (
 func TestLoadCreatesOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "secret.key")
-	first, created, err := Load(path, chance(1))
+	first, created, err := LoadKeys(path, chance(1))
 	if err != nil || !created {
 		t.Fatalf("first load: created %v, %v", created, err)
 	}
-	again, created, err := Load(path, noChance{})
+	again, created, err := LoadKeys(path, noChance{})
 	if err != nil || created {
 		t.Fatalf("second load: created %v, %v", created, err)
 	}
@@ -45,7 +45,7 @@ func TestLoadInParallelGivesOneKey(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range loaders {
 		wait.Go(func() {
-			ring, _, err := Load(path, chance(byte(i)))
+			ring, _, err := LoadKeys(path, chance(byte(i)))
 			if err != nil {
 				t.Error(err)
 				return
@@ -63,13 +63,13 @@ func TestLoadInParallelGivesOneKey(t *testing.T) {
 
 func TestLoadFailures(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := Load(filepath.Join(dir, "secret.key"), noChance{}); !errors.Is(err, errNoChance) {
+	if _, _, err := LoadKeys(filepath.Join(dir, "secret.key"), noChance{}); !errors.Is(err, errNoChance) {
 		t.Errorf("without chance: %v", err)
 	}
-	if _, _, err := Load(filepath.Join(dir, "absent", "secret.key"), chance(1)); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := LoadKeys(filepath.Join(dir, "absent", "secret.key"), chance(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a directory: %v", err)
 	}
-	if _, _, err := Load(dir, chance(1)); err == nil {
+	if _, _, err := LoadKeys(dir, chance(1)); err == nil {
 		t.Error("a directory is taken for a key file")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -87,7 +87,7 @@ func TestKeyFileVector(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ring, created, err := Load(path, noChance{})
+		ring, created, err := LoadKeys(path, noChance{})
 		if err != nil || created || ring.Fingerprint() != "59ebdef9022467ee" {
 			t.Errorf("%s: %v, created %v, %v", name, ring, created, err)
 		}
@@ -114,8 +114,8 @@ func TestDamagedKeyFileIsRefused(t *testing.T) {
 			if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			ring, created, err := Load(path, chance(1))
-			if ring != nil || created || !errors.Is(err, ErrDamaged) {
+			ring, created, err := LoadKeys(path, chance(1))
+			if ring != nil || created || !errors.Is(err, ErrKeyFileDamaged) {
 				t.Fatalf("ring %v, created %v, error %v", ring, created, err)
 			}
 			want := "the key file is damaged: " + path + ": " + row.reason + "; put the file back from a backup (a new one would make every id and link that was handed out void)"

@@ -45,15 +45,15 @@ type Link struct {
 
 // Links signs and checks download links; safe for concurrent use.
 type Links struct {
-	key [SecretSize]byte
+	key [KeySize]byte
 	ttl time.Duration // 0: any
 }
 
-// Within gives the same links, of which none lives longer than ttl after it is read; 0 is any time.
-func (l *Links) Within(ttl time.Duration) *Links { return &Links{key: l.key, ttl: ttl} }
+// WithMaxTTL gives the same links, of which none lives longer than ttl after it is read; 0 is any time.
+func (l *Links) WithMaxTTL(ttl time.Duration) *Links { return &Links{key: l.key, ttl: ttl} }
 
 // Links gives the signer of download links.
-func (r *Ring) Links() *Links { return &Links{key: r.Subkey("links")} }
+func (r *Keys) Links() *Links { return &Links{key: r.Subkey("links")} }
 
 // Sign gives the path of the link; an expiry within a second counts from that second's beginning.
 func (l *Links) Sign(link Link) string {

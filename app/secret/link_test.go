@@ -138,7 +138,7 @@ func TestEveryPartOfALinkIsSigned(t *testing.T) {
 	links := testRing(t).Links()
 	link := Link{File: 42, Filename: "deed.pdf", Expires: linkUpTo}
 	signed := strings.Split(links.Sign(link), "/")
-	other, err := NewRing(chance(1))
+	other, err := NewKeys(chance(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,11 +235,11 @@ func TestLinkOfAWrongClock(t *testing.T) {
 		now  time.Time
 		want error
 	}{{linkNow, nil}, {linkNow.Add(-time.Minute), nil}, {linkNow.Add(-time.Minute - time.Second), ErrLinkExpired}, {linkNow.Add(-24 * time.Hour), ErrLinkExpired}, {linkNow.Add(ttl - time.Second), nil}, {linkNow.Add(ttl), ErrLinkExpired}} {
-		if _, err := ring.Links().Within(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
+		if _, err := ring.Links().WithMaxTTL(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.now, err)
 		}
 	}
-	if _, err := ring.Links().Within(0).Parse(path, "", linkNow.Add(-24*time.Hour)); err != nil {
+	if _, err := ring.Links().WithMaxTTL(0).Parse(path, "", linkNow.Add(-24*time.Hour)); err != nil {
 		t.Error(err)
 	}
 }

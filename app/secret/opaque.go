@@ -23,7 +23,7 @@ type IDs struct {
 }
 
 // IDs gives the permutation for one kind of record, such as `abstract`: an id of one kind is not one of another.
-func (r *Ring) IDs(kind string) *IDs {
+func (r *Keys) IDs(kind string) *IDs {
 	key := r.Subkey("ids/" + kind)
 	block, err := aes.NewCipher(key[:])
 	if err != nil {

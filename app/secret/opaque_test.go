@@ -83,7 +83,7 @@ func TestIDAvalanche(t *testing.T) {
 }
 
 func TestIDsOfKindsAndInstallationsDiffer(t *testing.T) {
-	other, err := NewRing(chance(1))
+	other, err := NewKeys(chance(1))
 	if err != nil {
 		t.Fatal(err)
 	}

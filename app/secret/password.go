@@ -32,15 +32,15 @@ type phc struct {
 	salt, hash   []byte
 }
 
-// Cost is what the hash of a password takes to make, and to try.
-type Cost struct {
+// Argon2Params is what the hash of a password takes to make, and to try.
+type Argon2Params struct {
 	Memory uint32 // KiB
 	Passes uint32
 	Lanes  uint8
 }
 
-// PasswordCost is 19 MiB and two passes, OWASP's second choice of equal strength.
-func PasswordCost() Cost { return Cost{Memory: 19 * 1024, Passes: 2, Lanes: 1} }
+// DefaultArgon2Params is 19 MiB and two passes, OWASP's second choice of equal strength.
+func DefaultArgon2Params() Argon2Params { return Argon2Params{Memory: 19 * 1024, Passes: 2, Lanes: 1} }
 
 const (
 	passwordSalt = 16
@@ -62,18 +62,18 @@ var errNoPHC = errors.New("the hash of the password is not argon2id in its PHC f
 // ErrBusy is Hash's and Verify's when the queue is full, or the turn did not come in time.
 var ErrBusy = errors.New("too many passwords are being checked")
 
-// Passwords hashes and verifies, two at a time: at PasswordCost each takes 19 MiB and the
+// Passwords hashes and verifies, two at a time: at DefaultArgon2Params each takes 19 MiB and the
 // better part of 100 ms. The others wait in a queue, in which owners take turns: an owner
 // is an address that people sign in from. It is safe for concurrent use.
 type Passwords struct {
 	chance io.Reader
-	cost   Cost
+	cost   Argon2Params
 	turns  *turns
 	runs   atomic.Uint64
 }
 
 // NewPasswords draws salts from chance; what it hashes has the cost.
-func NewPasswords(chance io.Reader, cost Cost, queue Queue) *Passwords {
+func NewPasswords(chance io.Reader, cost Argon2Params, queue QueueLimits) *Passwords {
 	return &Passwords{chance: chance, cost: cost, turns: newTurns(mostRuns, queue)}
 }
 
@@ -82,8 +82,8 @@ func (p *Passwords) fresh() phc {
 	return phc{memory: p.cost.Memory, time: p.cost.Passes, lanes: p.cost.Lanes, salt: make([]byte, passwordSalt), hash: make([]byte, passwordHash)}
 }
 
-// Runs is how often argon2 has run: what a test of equal time counts.
-func (p *Passwords) Runs() uint64 { return p.runs.Load() }
+// HashCount is how often argon2 has run: what a test of equal time counts.
+func (p *Passwords) HashCount() uint64 { return p.runs.Load() }
 
 // Hash gives the PHC form of a password. Its errors are those of chance and ctx, and ErrBusy.
 func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, error) {
@@ -128,7 +128,7 @@ func (p *Passwords) run(ctx context.Context, owner string, h phc, password strin
 	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.lanes, uint32(len(h.hash))), nil
 }
 
-func (h phc) costs(c Cost) bool {
+func (h phc) costs(c Argon2Params) bool {
 	return h.memory == c.Memory && h.time == c.Passes && h.lanes == c.Lanes &&
 		len(h.salt) == passwordSalt && len(h.hash) == passwordHash
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestPassword(t *testing.T) {
-	p := NewPasswords(chance(1), PasswordCost(), Queue{})
+	p := NewPasswords(chance(1), DefaultArgon2Params(), QueueLimits{})
 	hash, err := p.Hash(t.Context(), "", "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
 		t.Fatalf("%q, %v", hash, err)
@@ -36,16 +36,16 @@ func TestPassword(t *testing.T) {
 		"cheap":             {cheap.String(), "correct horse", true, true},
 		"cheap and wrong":   {cheap.String(), "x", false, false},
 	} {
-		before := p.Runs()
+		before := p.HashCount()
 		fits, stale, err := p.Verify(t.Context(), "", row.hash, row.password)
-		if err != nil || fits != row.fits || stale != row.stale || p.Runs() != before+1 {
-			t.Errorf("%s: fits %v, stale %v, %v, %d runs", name, fits, stale, err, p.Runs()-before)
+		if err != nil || fits != row.fits || stale != row.stale || p.HashCount() != before+1 {
+			t.Errorf("%s: fits %v, stale %v, %v, %d runs", name, fits, stale, err, p.HashCount()-before)
 		}
 	}
 	if _, _, err := p.Verify(t.Context(), "", "secret", "secret"); !errors.Is(err, errNoPHC) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("no hash: %v", err)
 	}
-	if _, err := NewPasswords(noChance{}, PasswordCost(), Queue{}).Hash(t.Context(), "", "x"); err == nil {
+	if _, err := NewPasswords(noChance{}, DefaultArgon2Params(), QueueLimits{}).Hash(t.Context(), "", "x"); err == nil {
 		t.Error("a salt without chance")
 	}
 }
@@ -53,7 +53,7 @@ func TestPassword(t *testing.T) {
 // Two at a time; the others wait for their turn, leave when the client does, and get
 // ErrBusy when there are too many.
 func TestPasswordsTakeTurns(t *testing.T) {
-	p := NewPasswords(chance(1), PasswordCost(), Queue{Length: 1})
+	p := NewPasswords(chance(1), DefaultArgon2Params(), QueueLimits{MaxLength: 1})
 	for _, owner := range []string{"a", "b"} {
 		if err := p.turns.take(t.Context(), owner); err != nil {
 			t.Fatal(err)
@@ -70,8 +70,8 @@ func TestPasswordsTakeTurns(t *testing.T) {
 	if _, _, err := p.Verify(t.Context(), "d", "", "x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("when the queue is full: got %v, want %v", err, ErrBusy)
 	}
-	if p.Runs() != 0 {
-		t.Errorf("%d runs, want 0", p.Runs())
+	if p.HashCount() != 0 {
+		t.Errorf("%d runs, want 0", p.HashCount())
 	}
 	p.turns.give("a") // c's turn
 	p.turns.give("b")

@@ -22,8 +22,8 @@ var sealCoding = base64.RawStdEncoding.Strict()
 
 var errUnsealable = errors.New("the sealed text does not open")
 
-// Seal encrypts a text for one purpose and owner.
-func (r *Ring) Seal(chance io.Reader, purpose, owner, text string) (string, error) {
+// Encrypt encrypts a text for one purpose and owner.
+func (r *Keys) Encrypt(chance io.Reader, purpose, owner, text string) (string, error) {
 	gcm := r.gcm(purpose)
 	nonce := make([]byte, gcm.NonceSize(), gcm.NonceSize()+len(text)+gcm.Overhead())
 	if _, err := io.ReadFull(chance, nonce); err != nil {
@@ -32,8 +32,8 @@ func (r *Ring) Seal(chance io.Reader, purpose, owner, text string) (string, erro
 	return sealCoding.EncodeToString(gcm.Seal(nonce, nonce, []byte(text), []byte(owner))), nil
 }
 
-// Unseal gives back what Seal took for the same purpose and owner; everything else is an error.
-func (r *Ring) Unseal(purpose, owner, sealed string) (string, error) {
+// Decrypt gives back what Seal took for the same purpose and owner; everything else is an error.
+func (r *Keys) Decrypt(purpose, owner, sealed string) (string, error) {
 	gcm := r.gcm(purpose)
 	raw, ok := decode(sealCoding, sealed)
 	if !ok || len(raw) < gcm.NonceSize() {
@@ -46,7 +46,7 @@ func (r *Ring) Unseal(purpose, owner, sealed string) (string, error) {
 	return string(text), nil
 }
 
-func (r *Ring) gcm(purpose string) cipher.AEAD {
+func (r *Keys) gcm(purpose string) cipher.AEAD {
 	key := r.Subkey("sealed/" + purpose)
 	block, err := aes.NewCipher(key[:])
 	if err != nil {

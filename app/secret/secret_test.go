@@ -23,7 +23,7 @@ func TestSubkeysAreFixedAndApart(t *testing.T) {
 	if got, want := ring.Fingerprint(), "59ebdef9022467ee"; got != want {
 		t.Errorf("fingerprint = %s, want %s", got, want)
 	}
-	other, err := NewRing(chance(1))
+	other, err := NewKeys(chance(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestRingIsNeverPrinted(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("start", "ring", ring)
 	slog.New(slog.NewTextHandler(&log, nil)).Info("start", "ring", ring)
-	holder := struct{ Ring *Ring }{ring}
+	holder := struct{ Ring *Keys }{ring}
 	out := log.String() + fmt.Sprintf("%v %+v %#v %s %x %d %q %v %+v", ring, ring, ring, ring, ring, ring, ring, holder, holder)
 	for _, leak := range []string{"0123456789abcdef", fmt.Sprintf("%x", ring.secret), "48 49 50"} {
 		if strings.Contains(out, leak) {
@@ -50,7 +50,7 @@ func TestRingIsNeverPrinted(t *testing.T) {
 }
 
 func TestNothingIsMadeWithoutChance(t *testing.T) {
-	if _, err := NewRing(noChance{}); err == nil {
+	if _, err := NewKeys(noChance{}); err == nil {
 		t.Error("a ring without chance")
 	}
 	if _, err := NewAPIKey(noChance{}); err == nil {

@@ -23,10 +23,10 @@ const (
 	mostLeet = 6
 )
 
-// Weak reports a password that programs find in few guesses: common passwords, names and
+// IsWeakPassword reports a password that programs find in few guesses: common passwords, names and
 // words, keys that are neighbors, dates, sequences, repeats, and the words that are given,
 // such as the user's name, with digits, marks, and letters exchanged.
-func Weak(password string, words ...string) bool {
+func IsWeakPassword(password string, words ...string) bool {
 	if len(password) < longNumber && !strings.ContainsFunc(password, unicode.IsLetter) {
 		return true
 	}

@@ -47,7 +47,7 @@ func TestWeak(t *testing.T) {
 		{strings.Repeat("p4$$w0rd!1l|", 86)[:1024], true},
 		{strings.Repeat("correct horse battery staple 42 ", 32), false},
 	} {
-		if got := Weak(row.password, "Kim Lee", "smithtitle"); got != row.weak {
+		if got := IsWeakPassword(row.password, "Kim Lee", "smithtitle"); got != row.weak {
 			t.Errorf("%q: got weak %v, want %v", row.password, got, row.weak)
 		}
 	}
@@ -57,7 +57,7 @@ func FuzzWeak(f *testing.F) {
 	f.Add("1q2w3e4r5t", "kim")
 	f.Add("\xff\x00", "\xff")
 	f.Add("ſſſſſſſſſſK", "é è")
-	f.Fuzz(func(_ *testing.T, password, word string) { Weak(password, word) })
+	f.Fuzz(func(_ *testing.T, password, word string) { IsWeakPassword(password, word) })
 }
 
 // The longest password of the worst kind: all characters that stand for letters.
@@ -67,7 +67,7 @@ func BenchmarkWeak(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				Weak(password, "Kim Lee")
+				IsWeakPassword(password, "Kim Lee")
 			}
 		})
 	}

@@ -45,12 +45,12 @@ func NewTOTP(chance io.Reader, issuer, account string) (secret, address string, 
 	return key.Secret(), key.URL(), nil
 }
 
-// CheckTOTP gives the step of a code that is right at the time, a step's wrong clock
+// VerifyTOTP gives the step of a code that is right at the time, a step's wrong clock
 // allowed, and later than the last one used: each step's code is taken once.
 // Blanks in the code are ignored.
-func CheckTOTP(secret, code string, now time.Time, last uint64) (step uint64, ok bool) {
+func VerifyTOTP(secret, code string, now time.Time, last uint64) (step uint64, ok bool) {
 	code = strings.Join(strings.Fields(code), "")
-	if !IsTOTP(code) || now.Unix() < totpPeriod*totpSkew {
+	if !IsTOTPCode(code) || now.Unix() < totpPeriod*totpSkew {
 		return 0, false
 	}
 	current := uint64(now.Unix()) / totpPeriod
@@ -66,15 +66,15 @@ func CheckTOTP(secret, code string, now time.Time, last uint64) (step uint64, ok
 // totpAhead is how many steps ahead of now the last used one may be.
 const totpAhead = 10
 
-// StepAhead reports that the last used step of a factor lies further ahead than any
+// TOTPStepInFuture reports that the last used step of a factor lies further ahead than any
 // that can have been used by now: the clock was wrong then, and no code would be right
 // until it comes to that step again.
-func StepAhead(now time.Time, last uint64) bool {
+func TOTPStepInFuture(now time.Time, last uint64) bool {
 	return now.Unix() >= 0 && last > uint64(now.Unix())/totpPeriod+totpAhead
 }
 
-// IsTOTP reports a text of the form of a code: six digits, blanks ignored.
-func IsTOTP(code string) bool {
+// IsTOTPCode reports a text of the form of a code: six digits, blanks ignored.
+func IsTOTPCode(code string) bool {
 	code = strings.Join(strings.Fields(code), "")
 	return len(code) == totpDigits && strings.Trim(code, "0123456789") == ""
 }
@@ -105,7 +105,7 @@ func NewRecoveryCode(chance io.Reader) (string, error) {
 
 // HashRecoveryCode is what is kept of a recovery code, however its letters and
 // groups were typed; ok is false for what is none.
-func (r *Ring) HashRecoveryCode(code string) (hash string, ok bool) {
+func (r *Keys) HashRecoveryCode(code string) (hash string, ok bool) {
 	if len(code) > 64 {
 		return "", false
 	}

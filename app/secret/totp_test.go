@@ -17,7 +17,7 @@ func TestTOTPVectors(t *testing.T) {
 	for at, code := range map[int64]string{
 		59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130",
 	} {
-		if step, ok := CheckTOTP(secret, code, time.Unix(at, 0), 0); !ok || step != uint64(at)/30 {
+		if step, ok := VerifyTOTP(secret, code, time.Unix(at, 0), 0); !ok || step != uint64(at)/30 {
 			t.Errorf("%d: step %d, %v", at, step, ok)
 		}
 	}
@@ -62,14 +62,14 @@ func TestTOTPIsTakenOnce(t *testing.T) {
 		"seven digits":     {code(now) + "0", 0, 0, false},
 		"other digits":     {"１２３４５６", 0, 0, false},
 	} {
-		if step, ok := CheckTOTP(secret, row.code, now, row.last); step != row.step || ok != row.ok {
+		if step, ok := VerifyTOTP(secret, row.code, now, row.last); step != row.step || ok != row.ok {
 			t.Errorf("%s: step %d, %v", name, step, ok)
 		}
 	}
-	if _, ok := CheckTOTP(secret, code(time.Unix(0, 0)), time.Unix(0, 0), 0); ok {
+	if _, ok := VerifyTOTP(secret, code(time.Unix(0, 0)), time.Unix(0, 0), 0); ok {
 		t.Error("before there was a step before")
 	}
-	if _, ok := CheckTOTP("no base32!", "123456", now, 0); ok {
+	if _, ok := VerifyTOTP("no base32!", "123456", now, 0); ok {
 		t.Error("a damaged secret opens")
 	}
 	if _, _, err := NewTOTP(noChance{}, "a", "b"); err == nil {
@@ -92,7 +92,7 @@ func TestRecoveryCode(t *testing.T) {
 			t.Errorf("%q typed in another way", code)
 		}
 	}
-	other, err := NewRing(chance(2))
+	other, err := NewKeys(chance(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +116,11 @@ func FuzzCodes(f *testing.F) {
 	f.Add("mfqx-2jzl-6a5w-ktgd", int64(0))
 	f.Add("", int64(-1))
 	f.Fuzz(func(t *testing.T, code string, at int64) {
-		if step, ok := CheckTOTP("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", code, time.Unix(at, 0), 0); ok && (!IsTOTP(code) || step == 0) {
+		if step, ok := VerifyTOTP("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", code, time.Unix(at, 0), 0); ok && (!IsTOTPCode(code) || step == 0) {
 			t.Errorf("%q at %d: step %d", code, at, step)
 		}
 		hash, ok := ring.HashRecoveryCode(code)
-		if ok != (hash != "") || ok && IsTOTP(code) {
+		if ok != (hash != "") || ok && IsTOTPCode(code) {
 			t.Errorf("%q: %q %v", code, hash, ok)
 		}
 	})
@@ -128,28 +128,28 @@ func FuzzCodes(f *testing.F) {
 
 func TestSealed(t *testing.T) {
 	ring := testRing(t)
-	sealed, err := ring.Seal(chance(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
+	sealed, err := ring.Encrypt(chance(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
 	if err != nil || strings.Contains(sealed, "GEZD") {
 		t.Fatalf("%q, %v", sealed, err)
 	}
-	if plain, err := ring.Unseal("totp", "user:7", sealed); err != nil || plain != "GEZDGNBVGY3TQOJQ" {
+	if plain, err := ring.Decrypt("totp", "user:7", sealed); err != nil || plain != "GEZDGNBVGY3TQOJQ" {
 		t.Errorf("%q, %v", plain, err)
 	}
-	if again, err := ring.Seal(chance(2), "totp", "user:7", "GEZDGNBVGY3TQOJQ"); err != nil || again == sealed {
+	if again, err := ring.Encrypt(chance(2), "totp", "user:7", "GEZDGNBVGY3TQOJQ"); err != nil || again == sealed {
 		t.Errorf("sealed twice alike: %v", err)
 	}
-	other, err := NewRing(chance(9))
+	other, err := NewKeys(chance(9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, open := range map[string]func() (string, error){
-		"another user":    func() (string, error) { return ring.Unseal("totp", "user:8", sealed) },
-		"another purpose": func() (string, error) { return ring.Unseal("other", "user:7", sealed) },
-		"another secret":  func() (string, error) { return other.Unseal("totp", "user:7", sealed) },
-		"empty":           func() (string, error) { return ring.Unseal("totp", "user:7", "") },
-		"short":           func() (string, error) { return ring.Unseal("totp", "user:7", "AAAA") },
-		"no base64":       func() (string, error) { return ring.Unseal("totp", "user:7", sealed+"=") },
-		"a line end":      func() (string, error) { return ring.Unseal("totp", "user:7", sealed[:9]+"\r"+sealed[9:]) },
+		"another user":    func() (string, error) { return ring.Decrypt("totp", "user:8", sealed) },
+		"another purpose": func() (string, error) { return ring.Decrypt("other", "user:7", sealed) },
+		"another secret":  func() (string, error) { return other.Decrypt("totp", "user:7", sealed) },
+		"empty":           func() (string, error) { return ring.Decrypt("totp", "user:7", "") },
+		"short":           func() (string, error) { return ring.Decrypt("totp", "user:7", "AAAA") },
+		"no base64":       func() (string, error) { return ring.Decrypt("totp", "user:7", sealed+"=") },
+		"a line end":      func() (string, error) { return ring.Decrypt("totp", "user:7", sealed[:9]+"\r"+sealed[9:]) },
 	} {
 		if plain, err := open(); err == nil {
 			t.Errorf("%s: opens as %q", name, plain)
@@ -157,25 +157,25 @@ func TestSealed(t *testing.T) {
 	}
 	for i := range sealed {
 		changed := sealed[:i] + string("AB"[bool2int(sealed[i] == 'A')]) + sealed[i+1:]
-		if _, err := ring.Unseal("totp", "user:7", changed); err == nil {
+		if _, err := ring.Decrypt("totp", "user:7", changed); err == nil {
 			t.Errorf("character %d changed: it opens", i)
 		}
 	}
-	if _, err := ring.Seal(noChance{}, "totp", "user:7", "x"); err == nil {
+	if _, err := ring.Encrypt(noChance{}, "totp", "user:7", "x"); err == nil {
 		t.Error("a nonce without chance")
 	}
 }
 
 func FuzzUnseal(f *testing.F) {
 	ring := testRing(f)
-	sealed, err := ring.Seal(chance(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
+	sealed, err := ring.Encrypt(chance(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(sealed)
 	f.Add("AAAAAAAAAAAAAAAA")
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := ring.Unseal("totp", "user:7", text); err == nil && text != sealed {
+		if _, err := ring.Decrypt("totp", "user:7", text); err == nil && text != sealed {
 			t.Errorf("%q opens", text)
 		}
 	})
@@ -196,7 +196,7 @@ func TestStepAhead(t *testing.T) {
 		last uint64
 		want bool
 	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + totpAhead, false}, {current + totpAhead + 1, true}, {current * 2, true}} {
-		if got := StepAhead(now, row.last); got != row.want {
+		if got := TOTPStepInFuture(now, row.last); got != row.want {
 			t.Errorf("%d: %v", row.last, got)
 		}
 	}

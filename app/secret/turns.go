@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Queue bounds who waits for the check of a password.
-type Queue struct {
-	Length int           // how many may wait; 0: 512
-	Wait   time.Duration // how long one of them; 0: 30 seconds
+// QueueLimits bounds who waits for the check of a password.
+type QueueLimits struct {
+	MaxLength int           // how many may wait; 0: 512
+	MaxWait   time.Duration // how long one of them; 0: 30 seconds
 }
 
-func (q Queue) length() int {
-	if q.Length == 0 {
+func (q QueueLimits) length() int {
+	if q.MaxLength == 0 {
 		return 512
 	}
-	return q.Length
+	return q.MaxLength
 }
 
-func (q Queue) wait() time.Duration {
-	if q.Wait == 0 {
+func (q QueueLimits) wait() time.Duration {
+	if q.MaxWait == 0 {
 		return 30 * time.Second
 	}
-	return q.Wait
+	return q.MaxWait
 }
 
 // turns hands out a few turns, so that a crowd of one owner costs another at most the
@@ -33,7 +33,7 @@ func (q Queue) wait() time.Duration {
 //
 //	ring ── owners, the next first ── each with its tickets, the oldest first
 type turns struct {
-	queue Queue
+	queue QueueLimits
 
 	mu      sync.Mutex
 	free    int
@@ -53,7 +53,7 @@ type ticket struct {
 	lost   bool
 }
 
-func newTurns(most int, queue Queue) *turns {
+func newTurns(most int, queue QueueLimits) *turns {
 	return &turns{queue: queue, free: most, held: map[string]bool{}}
 }
 

@@ -19,7 +19,7 @@ type crowd struct {
 	err map[string]error
 }
 
-func newCrowd(most int, queue Queue) *crowd {
+func newCrowd(most int, queue QueueLimits) *crowd {
 	return &crowd{turns: newTurns(most, queue), end: map[string]chan struct{}{}, err: map[string]error{}}
 }
 
@@ -95,7 +95,7 @@ func TestTurnsAreFair(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := newCrowd(2, Queue{})
+				c := newCrowd(2, QueueLimits{})
 				for name := range strings.FieldsSeq(row.come) {
 					c.come(t.Context(), name)
 				}
@@ -111,7 +111,7 @@ func TestTurnsAreFair(t *testing.T) {
 // those of a crowd of one owner are not counted twice.
 func TestTurnOfOneAmongHundreds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(2, Queue{})
+		c := newCrowd(2, QueueLimits{})
 		for i := range 200 {
 			c.come(t.Context(), "x"+strings.Repeat("y", i)+"1")
 		}
@@ -131,7 +131,7 @@ func TestTurnOfOneAmongHundreds(t *testing.T) {
 // have as much; another owner takes a place of the one that has the most.
 func TestFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(1, Queue{Length: 3})
+		c := newCrowd(1, QueueLimits{MaxLength: 3})
 		for _, name := range []string{"a1", "a2", "a3", "a4", "a5"} {
 			c.come(t.Context(), name)
 		}
@@ -156,7 +156,7 @@ func TestFullQueue(t *testing.T) {
 // One who waits goes when the time is over, or the client has left, and leaves no trace.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCrowd(1, Queue{Wait: 5 * time.Second})
+		c := newCrowd(1, QueueLimits{MaxWait: 5 * time.Second})
 		ctx, leave := context.WithCancel(t.Context())
 		c.come(t.Context(), "a1")
 		c.come(ctx, "b1")
@@ -183,7 +183,7 @@ func TestWaitEnds(t *testing.T) {
 
 // A turn that comes at the moment its owner leaves goes to the next.
 func TestTurnOfOneWhoLeft(t *testing.T) {
-	c := newTurns(1, Queue{})
+	c := newTurns(1, QueueLimits{})
 	if err := c.take(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}

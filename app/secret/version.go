@@ -13,23 +13,23 @@ import (
 // The key is the subkey `versions/` + kind. Nobody can count changes by it, or tell that two tags are of one record.
 const tagSize = aes.BlockSize
 
-// Versions turns the versions of one kind of record into tags and back; safe for concurrent use.
-type Versions struct {
+// VersionTags turns the versions of one kind of record into tags and back; safe for concurrent use.
+type VersionTags struct {
 	block cipher.Block
 }
 
-// Versions gives the tags of one kind of record, such as `abstract`.
-func (r *Ring) Versions(kind string) *Versions {
+// VersionTags gives the tags of one kind of record, such as `abstract`.
+func (r *Keys) VersionTags(kind string) *VersionTags {
 	key := r.Subkey("versions/" + kind)
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		panic(err) // The only error is the length of the key.
 	}
-	return &Versions{block: block}
+	return &VersionTags{block: block}
 }
 
-// Tag gives the tag of a record in a version, without quotes.
-func (v *Versions) Tag(id, version uint64) string {
+// Encode gives the tag of a record in a version, without quotes.
+func (v *VersionTags) Encode(id, version uint64) string {
 	var b [tagSize]byte
 	binary.BigEndian.PutUint64(b[:8], id)
 	binary.BigEndian.PutUint64(b[8:], version)
@@ -37,9 +37,9 @@ func (v *Versions) Tag(id, version uint64) string {
 	return urlCoding.EncodeToString(b[:])
 }
 
-// Version gives the version of that record of which Tag made the text; ok is false for every other text, such as the
+// Decode gives the version of that record of which Tag made the text; ok is false for every other text, such as the
 // tag of another record.
-func (v *Versions) Version(id uint64, tag string) (version uint64, ok bool) {
+func (v *VersionTags) Decode(id uint64, tag string) (version uint64, ok bool) {
 	raw, ok := decodeURL(tag)
 	if !ok || len(raw) != tagSize {
 		return 0, false

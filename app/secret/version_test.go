@@ -18,26 +18,26 @@ func TestVersionVectors(t *testing.T) {
 		{"order", 1, 1, "1C0P6CIoPUp3yO8zDcvFBw"},
 		{"order", math.MaxUint64, math.MaxUint64, "_5qHYxA1spYRivCZZkdcHQ"},
 	} {
-		tags := ring.Versions(row.kind)
-		if got := tags.Tag(row.id, row.version); got != row.want {
+		tags := ring.VersionTags(row.kind)
+		if got := tags.Encode(row.id, row.version); got != row.want {
 			t.Errorf("%s %d version %d = %s, want %s", row.kind, row.id, row.version, got, row.want)
 		}
-		if version, ok := tags.Version(row.id, row.want); !ok || version != row.version {
+		if version, ok := tags.Decode(row.id, row.want); !ok || version != row.version {
 			t.Errorf("%s = %d, %v", row.want, version, ok)
 		}
-		if _, ok := tags.Version(row.id+1, row.want); ok {
+		if _, ok := tags.Decode(row.id+1, row.want); ok {
 			t.Errorf("%s is of another record too", row.want)
 		}
 	}
 }
 
 func FuzzVersion(f *testing.F) {
-	tags := testRing(f).Versions("order")
-	for _, seed := range []string{"", tags.Tag(7, 1), tags.Tag(7, 9) + "\n", "AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAB", "*"} {
+	tags := testRing(f).VersionTags("order")
+	for _, seed := range []string{"", tags.Encode(7, 1), tags.Encode(7, 9) + "\n", "AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAB", "*"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if version, ok := tags.Version(7, text); ok && tags.Tag(7, version) != text {
+		if version, ok := tags.Decode(7, text); ok && tags.Encode(7, version) != text {
 			t.Fatalf("%q is a second spelling of version %d", text, version)
 		}
 	})

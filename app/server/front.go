@@ -18,7 +18,7 @@ import (
 type front struct {
 	address  string
 	redirect string
-	live     *certificate.Live // nil: without TLS
+	live     *certificate.Reloader // nil: without TLS
 	gate     *gate
 	services []service
 }
@@ -75,24 +75,24 @@ func (f *front) close() (err error) {
 }
 
 // facts are those of the certificate in use, for the control door; nil without TLS.
-func (f *front) facts() *certificate.Facts {
+func (f *front) facts() *certificate.Info {
 	if f.live == nil {
 		return nil
 	}
-	return new(f.live.Facts())
+	return new(f.live.Info())
 }
 
 func (f *front) answering() Answering {
 	return Answering{Address: f.address, Redirect: f.redirect, Certificate: f.facts()}
 }
 
-func openCertificate(opts Options) (*certificate.Live, error) {
+func openCertificate(opts Options) (*certificate.Reloader, error) {
 	c := opts.Config
-	set := certificate.Options{Cert: c.TLS.Cert, Key: c.TLS.Key, Now: opts.Now, Chance: rand.Reader, Log: opts.Log}
+	set := certificate.Options{Cert: c.TLS.Cert, Key: c.TLS.Key, Now: opts.Now, Rand: rand.Reader, Log: opts.Log}
 	if c.TLS.SelfSigned {
-		set.Dir, set.Names = certificate.Dir(opts.Vault.Dir()), certificate.LocalNames(c.PublicURL)
+		set.Dir, set.Names = certificate.SelfSignedDir(opts.Vault.Dir()), certificate.LocalNames(c.PublicURL)
 		if address, err := url.Parse(c.PublicURL); err == nil {
-			set.Must = address.Hostname()
+			set.RequiredName = address.Hostname()
 		}
 	}
 	live, err := certificate.Open(set)
@@ -105,8 +105,8 @@ func openCertificate(opts Options) (*certificate.Live, error) {
 // tlsConfig takes Go's defaults, which begin at TLS 1.2. HTTP/2 is not spoken: an
 // upload's pace, its end and its slot are those of a connection, which HTTP/2 shares
 // between requests, and an office gains nothing by it.
-func tlsConfig(live *certificate.Live) *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.Get, NextProtos: []string{"http/1.1"}}
+func tlsConfig(live *certificate.Reloader) *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.GetCertificate, NextProtos: []string{"http/1.1"}}
 }
 
 // listen opens a public address, and names its setting when it cannot.

@@ -55,7 +55,7 @@ func bareHost(host string) string {
 
 // isOwn reports a name in the certificate, or a name or an address of this machine.
 func (f *front) isOwn(host string) bool {
-	return f.live.Facts().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
+	return f.live.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
 		if ip, err := netip.ParseAddr(host); err == nil {
 			return name == ip.Unmap().String()
 		}

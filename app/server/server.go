@@ -40,9 +40,9 @@ type Options struct {
 
 // Answering says where a server answers, and with what.
 type Answering struct {
-	Address     string             // host and port
-	Redirect    string             // the same of tls.redirect_listen; "" without it
-	Certificate *certificate.Facts // nil: without TLS
+	Address     string            // host and port
+	Redirect    string            // the same of tls.redirect_listen; "" without it
+	Certificate *certificate.Info // nil: without TLS
 }
 
 // URL is the address as a person writes it.
@@ -194,7 +194,7 @@ func handler(opts Options, forwarded *api.Forwarded) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := ui.New(ui.Options{
-		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().Within(c.Links.TTL),
+		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
 		Address: api.Address(c.TrustedProxies), Origin: api.Origin(c.PublicURL, c.TrustedProxies), Event: api.EventShape(opts.Vault.Secrets),
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), Room: room.Count, BodyBytes: int64(c.Limits.RequestBodyMax()), Parts: c.Limits.Parts,

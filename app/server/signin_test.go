@@ -25,7 +25,7 @@ import (
 func TestSignInDuringAFlood(t *testing.T) {
 	const password = "a long walk to the courthouse"
 	set := vaulttest.Options(t)
-	set.Dir, set.Now, set.Passwords = shortDir(t), time.Now, secret.Cost{Memory: 256, Passes: 2, Lanes: 1}
+	set.Dir, set.Now, set.Passwords = shortDir(t), time.Now, secret.Argon2Params{Memory: 256, Passes: 2, Lanes: 1}
 	c := config.Default()
 	c.Data, c.Listen, c.TrustedProxies = set.Dir, "127.0.0.1:0", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	r := serveWith(t, server.Options{Config: c, Vault: vaulttest.Open(t, set), Build: api.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now})

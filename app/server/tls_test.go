@@ -33,17 +33,17 @@ import (
 func ownCertificate(t *testing.T, dir string, now func() time.Time) (path string, roots *x509.CertPool) {
 	t.Helper()
 	if _, err := certificate.Open(certificate.Options{
-		Dir: dir, Names: []string{"localhost", "127.0.0.1"}, Now: now, Chance: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Dir: dir, Names: []string{"localhost", "127.0.0.1"}, Now: now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, certificate.PairFile), trust(t, dir)
+	return filepath.Join(dir, certificate.CertAndKeyFile), trust(t, dir)
 }
 
 // trust reads the public half of a certificate that was made in dir.
 func trust(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
-	public, err := os.ReadFile(filepath.Join(dir, certificate.PublicFile))
+	public, err := os.ReadFile(filepath.Join(dir, certificate.CertFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestSelfSigned(t *testing.T) {
 	if r.answering.Certificate == nil || !r.answering.Certificate.SelfSigned || r.answering.URL() != "https://"+r.address {
 		t.Fatalf("%+v", r.answering)
 	}
-	tr := transport(t, trust(t, certificate.Dir(r.vault.Dir())))
+	tr := transport(t, trust(t, certificate.SelfSignedDir(r.vault.Dir())))
 	answer := get(t, tr, "https://"+r.address+"/healthz")
 	if answer.StatusCode != http.StatusOK || answer.ProtoMajor != 1 || answer.TLS.Version < tls.VersionTLS12 {
 		t.Errorf("%s %s", answer.Proto, answer.Status)
@@ -135,7 +135,7 @@ func TestOwnCertificate(t *testing.T) {
 	}
 	_, renewed := ownCertificate(t, dir, time.Now)
 	both := roots.Clone()
-	public, err := os.ReadFile(filepath.Join(dir, certificate.PublicFile))
+	public, err := os.ReadFile(filepath.Join(dir, certificate.CertFile))
 	if err != nil || !both.AppendCertsFromPEM(public) {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestFirstBytes(t *testing.T) {
 		}
 	})
 	t.Run("TLS, a byte at a time", func(t *testing.T) {
-		conn := tls.Client(dribble{r.dial(t)}, &tls.Config{RootCAs: trust(t, certificate.Dir(r.vault.Dir())), ServerName: "localhost"})
+		conn := tls.Client(dribble{r.dial(t)}, &tls.Config{RootCAs: trust(t, certificate.SelfSignedDir(r.vault.Dir())), ServerName: "localhost"})
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func TestStalledUnderTLS(t *testing.T) {
 		selfSigned(c)
 		c.Timeouts.Stall = 200 * time.Millisecond
 	})
-	conn := tls.Client(r.dial(t), &tls.Config{RootCAs: trust(t, certificate.Dir(r.vault.Dir())), ServerName: "localhost"})
+	conn := tls.Client(r.dial(t), &tls.Config{RootCAs: trust(t, certificate.SelfSignedDir(r.vault.Dir())), ServerName: "localhost"})
 	if _, err := fmt.Fprintf(conn, "POST /v1/orders HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{", r.key); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ type backupNow struct {
 
 // backupCheck is the verification under way, or what the last one found.
 type backupCheck struct {
-	vault.Progress[archive.Report]
+	vault.Progress[archive.VerifyReport]
 	Failed string
 }
 

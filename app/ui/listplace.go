@@ -36,7 +36,7 @@ func address(path string, values url.Values) string {
 
 // placed sets where in its list a query begins. A place that is none is the beginning.
 func (p *pages) placed(r *http.Request, values url.Values, q *vault.Query) {
-	place, ok := p.Vault.Secrets.Cursors().Open(scope(r, values), r.URL.Query().Get("at"))
+	place, ok := p.Vault.Secrets.Cursors().Decode(scope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(place) == 0 || place[0] != forward && place[0] != backward {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *pages) beside(r *http.Request, values url.Values, prev, next []byte) (b
 		if place == nil {
 			return ""
 		}
-		at := url.Values{"at": {p.Vault.Secrets.Cursors().Seal(scope(r, values), append([]byte{way}, place...))}}
+		at := url.Values{"at": {p.Vault.Secrets.Cursors().Encode(scope(r, values), append([]byte{way}, place...))}}
 		for name, v := range values {
 			at[name] = v
 		}

@@ -31,7 +31,7 @@ type Backups struct {
 	under  Progress[Backup] // the snapshot under way, or the last
 
 	running  sync.WaitGroup // added to before closed
-	verified job[archive.Report]
+	verified job[archive.VerifyReport]
 }
 
 // BackupSettings are the settings backup.* of config.example.yaml.
@@ -241,15 +241,15 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 	if err != nil {
 		return Backup{}, err
 	}
-	opts.Now, opts.Chance, opts.Free, opts.Reserve = b.v.now, b.v.chance, blobstore.DiskFree, b.v.set.DiskReserve
-	if opts.Expect, err = b.expected(to); err != nil {
+	opts.Now, opts.Rand, opts.FreeSpace, opts.Reserve = b.v.now, b.v.chance, blobstore.FreeSpace, b.v.set.DiskReserve
+	if opts.ExpectedID, err = b.expected(to); err != nil {
 		return Backup{}, err
 	}
 	a, err := archive.OpenOrCreate(to, opts)
 	if err != nil {
 		return Backup{}, err
 	}
-	s, err := a.Begin(ctx, (&pace{arrivals: &b.v.arrivals}).step)
+	s, err := a.NewSnapshot(ctx, (&pace{arrivals: &b.v.arrivals}).step)
 	if err != nil {
 		return Backup{}, err
 	}
@@ -260,10 +260,10 @@ func (b *Backups) create(ctx context.Context, to string, progress func(BackupPro
 
 // fill copies the database aside, and then every document that it names. The copy may be
 // in the archive's own tmp, unless the archive is encrypted: a copy is not.
-func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Session, progress func(BackupProgress)) (made Backup, err error) {
+func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter, progress func(BackupProgress)) (made Backup, err error) {
 	others := []string{os.TempDir()}
 	if !a.Encrypted() {
-		dir, err := a.Tmp()
+		dir, err := a.TmpDir()
 		if err != nil {
 			return made, err
 		}
@@ -291,7 +291,7 @@ func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Sessi
 	if err := b.documents(ctx, s, copied, progress); err != nil {
 		return made, err
 	}
-	info, written, err := s.Finish(ctx)
+	info, written, err := s.Commit(ctx)
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
 }
 
@@ -327,12 +327,12 @@ const mostTold = 5
 
 // documents adds them all. One that is damaged here does not keep the others from
 // being copied, but it keeps the snapshot from being finished.
-func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *store.Copy, progress func(BackupProgress)) error {
+func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copied *store.Copy, progress func(BackupProgress)) error {
 	var bad []string
 	err := copied.Digests(func(d [32]byte, files []model.File) error {
 		progress(BackupProgress(s.Progress()))
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.v.blobs.Open(d) })
-		if errors.Is(err, archive.ErrSource) && ctx.Err() == nil {
+		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			bad = append(bad, fmt.Sprint(files[0].ID))
 			b.v.log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
 			if err := b.v.inspectBytes(ctx, d, files[0]); err != nil && ctx.Err() == nil {
@@ -356,18 +356,18 @@ func (b *Backups) documents(ctx context.Context, s *archive.Session, copied *sto
 
 // ArchiveOptions are what opens an archive: the secret of the vault (nil where there
 // is none), the passphrase of the settings, and age identities.
-func ArchiveOptions(ring *secret.Ring, set BackupSettings, identities string) (archive.Options, error) {
+func ArchiveOptions(ring *secret.Keys, set BackupSettings, identities string) (archive.Options, error) {
 	phrase, err := set.passphrase()
 	if err != nil {
 		return archive.Options{}, err
 	}
 	opts := archive.Options{
-		For:  archive.Seal{Recipients: set.Recipients, Passphrase: phrase},
-		Keys: archive.Keys{Passphrase: phrase, Identities: identities},
+		Encryption: archive.Encryption{Recipients: set.Recipients, Passphrase: phrase},
+		Decryption: archive.Decryption{Passphrase: phrase, Identities: identities},
 	}
 	if ring != nil {
-		opts.Vault, opts.Heads = ring.Fingerprint(), ring.Subkey("backup-heads")
-		opts.Names, opts.Manifests = ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
+		opts.Vault, opts.HeaderKey = ring.Fingerprint(), ring.Subkey("backup-heads")
+		opts.BlobNameKey, opts.ManifestKey = ring.Subkey("backup-names"), ring.Subkey("backup-manifests")
 	}
 	return opts, nil
 }
@@ -416,14 +416,14 @@ var archiveKinds = []struct {
 	kind errs.Kind
 }{
 	{archive.ErrLocked, errs.Locked},
-	{archive.ErrFull, errs.InsufficientStorage},
-	{archive.ErrNone, errs.NotFound},
+	{archive.ErrDiskFull, errs.InsufficientStorage},
+	{archive.ErrNotFound, errs.NotFound},
 	{archive.ErrForeign, errs.Conflict},
-	{archive.ErrGone, errs.Conflict},
-	{archive.ErrKey, errs.Conflict},
+	{archive.ErrMissing, errs.Conflict},
+	{archive.ErrDecrypt, errs.Conflict},
 	{archive.ErrDamaged, errs.Conflict},
-	{archive.ErrNewer, errs.Conflict},
-	{archive.ErrSource, errs.Conflict},
+	{archive.ErrNewerVersion, errs.Conflict},
+	{archive.ErrSourceDamaged, errs.Conflict},
 }
 
 // sentenceOf is what is kept of a failure for people.

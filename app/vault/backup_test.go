@@ -362,7 +362,7 @@ func TestBackupPlan(t *testing.T) {
 	snapshots := func() int {
 		t.Helper()
 		a, err := archive.Open(to, archive.Options{Now: clock.Now})
-		if errors.Is(err, archive.ErrNone) {
+		if errors.Is(err, archive.ErrNotFound) {
 			return 0
 		}
 		names, again := a.Snapshots()
@@ -444,7 +444,7 @@ func TestBackupForRecipients(t *testing.T) {
 	}
 	opts := restoring(t, to)
 	_, err := vault.Restore(t.Context(), opts)
-	if !errors.Is(err, archive.ErrKey) {
+	if !errors.Is(err, archive.ErrDecrypt) {
 		t.Errorf("restored without a key: %v", err)
 	}
 	if _, err := os.Stat(opts.Vault.Dir); !os.IsNotExist(err) {
@@ -470,8 +470,8 @@ func TestPassphraseFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		opts, err := vault.ArchiveOptions(nil, set, "")
-		if (err != nil) != (want == "") || opts.For.Passphrase != want {
-			t.Errorf("%q: %q, %v", content, opts.For.Passphrase, err)
+		if (err != nil) != (want == "") || opts.Encryption.Passphrase != want {
+			t.Errorf("%q: %q, %v", content, opts.Encryption.Passphrase, err)
 		}
 	}
 }
@@ -517,6 +517,6 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 func TestBackupErrorKind(t *testing.T) {
 	t.Parallel()
 	for range 50 {
-		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrFull)), errs.InsufficientStorage)
+		kind(t, "full and cut", vault.BackupError(errors.Join(archive.ErrDamaged, archive.ErrDiskFull)), errs.InsufficientStorage)
 	}
 }

@@ -72,7 +72,7 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 func TestABackupLeavesRoomForUploads(t *testing.T) {
 	t.Parallel()
 	v, opts := opened(t, nil)
-	free, err := blobstore.DiskFree(opts.Dir)
+	free, err := blobstore.FreeSpace(opts.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot s
 	} else if snapshot != "" && !slices.Contains(names, snapshot) {
 		return errs.RecordNotFound("snapshot", snapshot)
 	}
-	return b.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (archive.Report, error) {
+	return b.verified.begin(actor, func(ctx context.Context, report func(done, total int64)) (archive.VerifyReport, error) {
 		found, err := a.Verify(ctx, snapshot, report)
 		return found, backupError(err)
 	})
@@ -109,4 +109,4 @@ func (b *Backups) BeginVerify(ctx context.Context, actor model.Actor, snapshot s
 
 // Verified is how far a verification that BeginVerify started has come, in bytes, and
 // what the last one found since the vault was opened.
-func (b *Backups) Verified() Progress[archive.Report] { return b.verified.progress() }
+func (b *Backups) Verified() Progress[archive.VerifyReport] { return b.verified.progress() }

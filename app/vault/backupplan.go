@@ -111,7 +111,7 @@ func writeNote(dir, name string, content []byte) error {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	return blobstore.System().SyncDir(dir)
+	return blobstore.OSFiles().SyncDir(dir)
 }
 
 // clockSlack is how far a clock is set back without anybody's noticing.

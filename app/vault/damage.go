@@ -177,10 +177,10 @@ func (v *Vault) foundIntact(digests ...blobstore.Digest) {
 // inspectBytes reads a document's bytes and notes what it finds. The error is about the
 // reading, and says nothing about the bytes.
 func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file model.File) error {
-	err := v.blobs.CheckPaced(ctx, digest, (&pace{arrivals: &v.arrivals}).step)
+	err := v.blobs.CheckThrottled(ctx, digest, (&pace{arrivals: &v.arrivals}).step)
 	if err == nil && file.Size >= 0 {
 		var size int64
-		if size, err = v.blobs.Has(digest); err == nil && size != file.Size {
+		if size, err = v.blobs.Size(digest); err == nil && size != file.Size {
 			err = fmt.Errorf("%w: its record says %d bytes, there are %d", blobstore.ErrDamaged, file.Size, size)
 		}
 	}

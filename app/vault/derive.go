@@ -63,9 +63,9 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 		name string
 		make func(context.Context, model.File, string, sandbox.Class) error
 	}{
-		{model.NoText, derived.Text, v.deriveText},
-		{model.NoPicture, derived.Thumbnail, v.deriveThumbnail},
-		{"", derived.Sizes, v.deriveSizes}, // without them there is no picture either
+		{model.NoText, derived.TextFile, v.deriveText},
+		{model.NoPicture, derived.ThumbnailFile, v.deriveThumbnail},
+		{"", derived.PageSizesFile, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derivedWhole(file.Digest, part.name) {
 			continue
@@ -85,7 +85,7 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 
 // derivedWhole reports that a part is there, and a text as it was written.
 func (v *Vault) derivedWhole(digest, name string) bool {
-	if name != derived.Text {
+	if name != derived.TextFile {
 		return v.derived.Has(digest, name)
 	}
 	return v.derived.CheckText(digest) == nil
@@ -102,7 +102,7 @@ func (v *Vault) textPages(file model.File, failure string) *int {
 		return nil
 	})
 	file.Failure = failure
-	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, derived.NoText) || file.Textless())
+	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, derived.NoTextFile) || file.Textless())
 	if err != nil && !none {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, c
 		return err
 	}
 	defer done()
-	err = v.putDerived(ctx, file.Digest, derived.Text, func(w io.Writer) error {
+	err = v.putDerived(ctx, file.Digest, derived.TextFile, func(w io.Writer) error {
 		text, err := derived.NewTextWriter(w)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, c
 	})
 	if errors.Is(err, extract.ErrUnsupported) {
 		// Else a text that is missing would be looked for again and again.
-		noted := v.putDerived(ctx, file.Digest, derived.NoText, func(w io.Writer) error {
+		noted := v.putDerived(ctx, file.Digest, derived.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
 			return err
 		})
@@ -183,7 +183,7 @@ func (v *Vault) deriveSizes(ctx context.Context, file model.File, owner string, 
 }
 
 func (v *Vault) deriveThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	return v.derivePicture(ctx, file, owner, class, derived.Thumbnail, 1, ThumbnailWidth)
+	return v.derivePicture(ctx, file, owner, class, derived.ThumbnailFile, 1, ThumbnailWidth)
 }
 
 func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
@@ -225,21 +225,21 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 	if err != nil || used {
 		return err
 	}
-	return errors.Join(errs.RecordNotFound("document", digest), v.derived.Drop(digest))
+	return errors.Join(errs.RecordNotFound("document", digest), v.derived.Remove(digest))
 }
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
 // caller closes. NotFound when there is no such file, or it has no picture.
-func (f *Files) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*derived.File, error) {
-	return f.picture(ctx, actor, id, derived.Thumbnail, 1, ThumbnailWidth)
+func (f *Files) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*derived.PreviewFile, error) {
+	return f.picture(ctx, actor, id, derived.ThumbnailFile, 1, ThumbnailWidth)
 }
 
 // Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
 // wide; it is made on the first need and kept. NotFound when there is no such file
 // or page, or it has no picture.
-func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*derived.File, error) {
+func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*derived.PreviewFile, error) {
 	width = min(max(width, 1), f.v.widest())
-	return f.picture(ctx, actor, id, derived.Page(page, width), page, width)
+	return f.picture(ctx, actor, id, derived.PageImageFile(page, width), page, width)
 }
 
 func (v *Vault) widest() int {
@@ -249,12 +249,12 @@ func (v *Vault) widest() int {
 	return extract.DefaultLimits().Width
 }
 
-func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*derived.File, error) {
+func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*derived.PreviewFile, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	picture, err := f.v.derived.Get(file.Digest, name)
+	picture, err := f.v.derived.Open(file.Digest, name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return picture, err
 	}
@@ -266,8 +266,8 @@ func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name 
 		return nil, err
 	}
 	// Opened first: the trimming may take this very one.
-	picture, err = f.v.derived.Get(file.Digest, name)
-	if err := f.v.derived.Trim(ctx); err != nil {
+	picture, err = f.v.derived.Open(file.Digest, name)
+	if err := f.v.derived.Evict(ctx); err != nil {
 		f.v.log.Warn("pictures of pages are not trimmed", "error", err)
 	}
 	return picture, err

@@ -112,7 +112,7 @@ func TestDiskFails(t *testing.T) {
 			t.Parallel()
 			var bad atomic.Bool
 			v, opts := opened(t, func(o *vault.Options) {
-				o.Disk = disk{blobstore.System(), func(step, _ string) error {
+				o.Disk = disk{blobstore.OSFiles(), func(step, _ string) error {
 					if bad.Load() && step == tt.step {
 						return tt.err
 					}
@@ -271,7 +271,7 @@ func TestADiskThatKeepsFailingIsNotReady(t *testing.T) {
 	t.Parallel()
 	var bad atomic.Bool
 	v, opts := opened(t, func(o *vault.Options) {
-		o.Disk = disk{blobstore.System(), func(step, _ string) error {
+		o.Disk = disk{blobstore.OSFiles(), func(step, _ string) error {
 			if bad.Load() && step == "rename" {
 				return &os.LinkError{Op: step, Err: syscall.EIO}
 			}

@@ -47,7 +47,7 @@ func Drill(ctx context.Context, scratch string, opts RestoreOptions) (d Drilled,
 		return d, nil
 	case ctx.Err() != nil:
 		return d, ctx.Err()
-	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict && !errors.Is(err, archive.ErrKey) && !errors.Is(err, archive.ErrForeign):
+	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict && !errors.Is(err, archive.ErrDecrypt) && !errors.Is(err, archive.ErrForeign):
 		d.Problem = sentenceOf(err)
 		return d, nil
 	}

@@ -47,7 +47,7 @@ func Own() []string { return append(append([]string{}, ownFolders...), ownFiles.
 func (v *Vault) PurgeTurn(ctx context.Context) error { return v.purger.turn(ctx) }
 
 // DropDerived removes what was made of a document.
-func (v *Vault) DropDerived(digest string) error { return v.derived.Drop(digest) }
+func (v *Vault) DropDerived(digest string) error { return v.derived.Remove(digest) }
 
 // WordIndex is the index as the indexer needs it.
 type WordIndex = search.Index

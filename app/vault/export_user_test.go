@@ -3,7 +3,7 @@ package vault
 import "context"
 
 // Runs is how often argon2 has run.
-func (v *Vault) Runs() uint64 { return v.Users.passwords.Runs() }
+func (v *Vault) Runs() uint64 { return v.Users.passwords.HashCount() }
 
 // Gathered writes what is gathered about users, as a passing of time would.
 func (v *Vault) Gathered(ctx context.Context) error { return v.Users.flush(ctx) }

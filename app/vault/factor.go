@@ -40,7 +40,7 @@ func (u *Users) BeginFactor(ctx context.Context, actor model.Actor, password str
 	if offer.Secret, offer.Address, err = secret.NewTOTP(u.v.chance, "deedkeep", user.Name); err != nil {
 		return offer, err
 	}
-	sealed, err := u.v.Secrets.Seal(u.v.chance, factorPurpose, record("user", user.ID), offer.Secret)
+	sealed, err := u.v.Secrets.Encrypt(u.v.chance, factorPurpose, record("user", user.ID), offer.Secret)
 	if err != nil {
 		return FactorOffer{}, err
 	}
@@ -67,12 +67,12 @@ func (u *Users) ConfirmFactor(ctx context.Context, actor model.Actor, code strin
 		if user.Begun == nil {
 			return errNotBegun
 		}
-		plain, err := u.v.Secrets.Unseal(factorPurpose, record("user", user.ID), user.Begun.Sealed)
+		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), user.Begun.Sealed)
 		if err != nil {
 			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
 		var ok bool
-		if step, ok = secret.CheckTOTP(plain, code, u.v.now(), 0); !ok {
+		if step, ok = secret.VerifyTOTP(plain, code, u.v.now(), 0); !ok {
 			return errs.InvalidField("code", "This code is wrong. Is the clock of the device right?")
 		}
 		return nil

@@ -50,7 +50,7 @@ func (v *Vault) indexing() search.Options {
 			if err := v.store.Present(); err != nil {
 				return 0, 0, err
 			}
-			free, err = blobstore.DiskFree(v.dir)
+			free, err = blobstore.FreeSpace(v.dir)
 			return free, v.set.DiskReserve, err
 		},
 		Yield: v.arrivals.waitAtMost,
@@ -61,7 +61,7 @@ func (v *Vault) indexing() search.Options {
 // keptText reads the text of a document as the indexer wants it.
 func (v *Vault) keptText(digest string, page func(number int, text string) error) error {
 	err := v.derived.ReadText(digest, page)
-	if errors.Is(err, fs.ErrNotExist) && v.derived.Has(digest, derived.NoText) {
+	if errors.Is(err, fs.ErrNotExist) && v.derived.Has(digest, derived.NoTextFile) {
 		return nil
 	}
 	return err

@@ -311,7 +311,7 @@ func (f *filing) file(v *Vault, t *store.Tx, at time.Time, actor model.Actor, pl
 // nobody knows what the disk holds and the vault takes no more writes.
 func (v *Vault) disk(err error) error {
 	switch {
-	case errors.Is(err, blobstore.ErrFull):
+	case errors.Is(err, blobstore.ErrDiskFull):
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full.", Err: err}
 	case errors.Is(err, blobstore.ErrSync):
 		v.store.Fail(err)

@@ -22,7 +22,7 @@ var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unaut
 // Authenticate gives the actor that a presented key speaks for, or Unauthenticated.
 // The record is read each time, so that a revoked key is refused at once.
 func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor, error) {
-	hash, ok := secret.ParseAPIKey(presented)
+	hash, ok := secret.HashAPIKey(presented)
 	if !ok {
 		return model.Actor{}, errUnauthenticated
 	}
@@ -64,11 +64,11 @@ func (k *Keys) mint(key *model.Key) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	hash, ok := secret.ParseAPIKey(text)
+	hash, ok := secret.HashAPIKey(text)
 	if !ok {
 		return "", errors.New("a new key does not parse")
 	}
-	key.Hash, key.Prefix = hex.EncodeToString(hash[:]), secret.Prefix(text)
+	key.Hash, key.Prefix = hex.EncodeToString(hash[:]), secret.APIKeyPrefix(text)
 	return text, nil
 }
 

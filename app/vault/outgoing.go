@@ -30,7 +30,7 @@ func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekClo
 
 // Outgoing is a large document that is verified while it is read.
 type Outgoing struct {
-	*blobstore.Unverified
+	*blobstore.VerifyingReader
 	bytes *os.File
 	v     *Vault
 	file  model.File
@@ -41,7 +41,7 @@ func (o *Outgoing) Close() error {
 	switch {
 	case o.Err() != nil:
 		o.v.foundDamaged(context.Background(), o.Digest(), o.file.ID, o.Err())
-	case o.Sound():
+	case o.Verified():
 		o.v.foundIntact(o.Digest())
 	default:
 		o.v.scrubber.ask(o.Digest())
@@ -70,7 +70,7 @@ func (f *Files) KnownDamage(list ...model.File) error {
 	return nil
 }
 
-func (v *Vault) openVerified(ctx context.Context, file model.File) (*os.File, *blobstore.Unverified, error) {
+func (v *Vault) openVerified(ctx context.Context, file model.File) (*os.File, *blobstore.VerifyingReader, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, nil, fmt.Errorf("file %d: %w", file.ID, err)

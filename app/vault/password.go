@@ -97,7 +97,7 @@ const weakPassword = "This password is too easy to guess. Choose four or more wo
 // judge gives what was refused before as an error, and else refuses a password that is
 // too easy to guess for a user of that name.
 func (u *Users) judge(refused errs.Fields, name, password string) error {
-	if len(refused) == 0 && secret.Weak(password, name, u.v.set.Users.Host) {
+	if len(refused) == 0 && secret.IsWeakPassword(password, name, u.v.set.Users.Host) {
 		refused.Add("password", weakPassword)
 	}
 	return refused.Err()

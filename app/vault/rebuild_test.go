@@ -63,7 +63,7 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			opts := texted(t, &fakeReader{}, 4)
-			texts, thumbnails := derivedFiles(t, opts, derived.Text), derivedFiles(t, opts, derived.Thumbnail)
+			texts, thumbnails := derivedFiles(t, opts, derived.TextFile), derivedFiles(t, opts, derived.ThumbnailFile)
 			sound, err := os.ReadFile(texts[0])
 			err = errors.Join(err, index(opts.Dir),
 				os.WriteFile(texts[0], vaulttest.OtherText(t, 1, "walrus"), 0o600),
@@ -142,7 +142,7 @@ func TestADamagedPreviewIsRebuilt(t *testing.T) {
 	}
 	sizes()
 	page()
-	for _, name := range []string{derived.Sizes, derived.Page(2, 850)} {
+	for _, name := range []string{derived.PageSizesFile, derived.PageImageFile(2, 850)} {
 		path := derivedFile(opts, file, name)
 		before, err := os.ReadFile(path)
 		if err == nil {

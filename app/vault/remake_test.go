@@ -131,7 +131,7 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 			}
 		},
 		"a text has another bit": func(t *testing.T, dir string) {
-			kept, err := filepath.Glob(filepath.Join(dir, "previews", "*", "*", derived.Text))
+			kept, err := filepath.Glob(filepath.Join(dir, "previews", "*", "*", derived.TextFile))
 			if err == nil {
 				err = errors.Join(flipByte(0.6)(kept[0]), os.RemoveAll(filepath.Join(dir, "search")))
 			}

@@ -124,7 +124,7 @@ func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error
 		if err != nil || gone < len(files) {
 			return err
 		}
-		if _, err := v.blobs.Has(d); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := v.blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
 				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup", files[0].ID, blobstore.Digest(d))})
 		}

@@ -65,7 +65,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (r Restored, err error) {
 	if err := a.Unlock(); err != nil {
 		return r, backupError(err)
 	}
-	release, err := a.LockReading()
+	release, err := a.LockForReading()
 	if err != nil {
 		return r, backupError(err)
 	}
@@ -193,7 +193,7 @@ func restored(dir string, restoring bool) error {
 
 // bring writes secret, documents and database, the database last.
 func (w *restorer) bring(ctx context.Context) error {
-	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blobstore.Options{FS: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
+	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"), blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
 	if err != nil {
 		return err
 	}
@@ -216,11 +216,11 @@ func (w *restorer) room(blobs *blobstore.Store) error {
 		if err != nil {
 			return err
 		}
-		if size, err := blobs.Has(d); err != nil || size != e.Size {
+		if size, err := blobs.Size(d); err != nil || size != e.Size {
 			need = saturating(need, uint64(e.Size))
 		}
 	}
-	free, err := blobstore.DiskFree(w.dir)
+	free, err := blobstore.FreeSpace(w.dir)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err e
 	defer func() { err = errors.Join(err, discard(batch)) }() // empty when all went well
 	var bytes, done int64
 	flush := func() error {
-		release, err := blobs.Keep(ctx, batch...)
+		release, err := blobs.Commit(ctx, batch...)
 		release()
 		batch, bytes = nil, 0
 		return err
@@ -293,7 +293,7 @@ func (w *restorer) there(ctx context.Context, blobs *blobstore.Store, e archive.
 	if err != nil {
 		return false, err
 	}
-	if size, err := blobs.Has(d); err != nil || size != e.Size {
+	if size, err := blobs.Size(d); err != nil || size != e.Size {
 		return false, ctx.Err()
 	}
 	return blobs.Check(ctx, d) == nil, ctx.Err()
@@ -326,7 +326,7 @@ func (w *restorer) database(ctx context.Context) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	return blobstore.System().SyncDir(w.dir)
+	return blobstore.OSFiles().SyncDir(w.dir)
 }
 
 func unpack(ctx context.Context, src io.Reader, path string) error {
@@ -380,7 +380,7 @@ func (w *restorer) open(ctx context.Context) (report Report, err error) {
 	if err := os.Remove(filepath.Join(w.dir, restoreNote)); err != nil {
 		return report, err
 	}
-	return report, blobstore.System().SyncDir(w.dir)
+	return report, blobstore.OSFiles().SyncDir(w.dir)
 }
 
 // forgetTimeline ends every session, since one that was ended after the backup would

@@ -284,7 +284,7 @@ func TestMakeBackupFixture(t *testing.T) {
 // older makes an archive of schema 1 out of one of schema 2.
 func older(t *testing.T, from, to string) {
 	t.Helper()
-	opts := archive.Options{Now: vaulttest.NewClock().Now, Chance: vaulttest.Chance()}
+	opts := archive.Options{Now: vaulttest.NewClock().Now, Rand: vaulttest.Chance()}
 	a, err := archive.Open(from, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func older(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := b.Begin(t.Context(), nil)
+	s, err := b.NewSnapshot(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func older(t *testing.T, from, to string) {
 			t.Fatal(err)
 		}
 	}
-	_, _, err = s.Finish(t.Context())
+	_, _, err = s.Commit(t.Context())
 	if err = errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	if err := a.Unlock(); err != nil {
 		return file, err
 	}
-	release, err := a.LockReading()
+	release, err := a.LockForReading()
 	if err != nil {
 		return file, err
 	}
@@ -108,5 +108,5 @@ func place(ctx context.Context, src interface{ Read([]byte) (int, error) }, path
 	if err := errors.Join(taken.Close(), os.Rename(f.Name(), path)); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))
 	}
-	return blobstore.System().SyncDir(filepath.Dir(path))
+	return blobstore.OSFiles().SyncDir(filepath.Dir(path))
 }

@@ -207,7 +207,7 @@ func (u *Users) askCode(ctx context.Context, draft SignInDraft, checked step, no
 		}
 		return refused
 	}
-	if !secret.IsTOTP(draft.Code) {
+	if !secret.IsTOTPCode(draft.Code) {
 		return nil
 	}
 	if wait := u.tries.take(now, byCode(checked.user.ID)); wait > 0 {
@@ -233,7 +233,7 @@ func (u *Users) begin(ctx context.Context, draft SignInDraft, checked model.User
 			err = errChanged
 		}
 		if err == nil {
-			ahead = user.Factor != nil && secret.StepAhead(u.v.now(), user.Factor.Step)
+			ahead = user.Factor != nil && secret.TOTPStepInFuture(u.v.now(), user.Factor.Step)
 			spent, err = u.spend(&user, draft.Code)
 		}
 		return err
@@ -287,16 +287,16 @@ func (u *Users) spend(user *model.User, code string) (kind string, err error) {
 		return "", nil
 	}
 	factor := *user.Factor // the record may be shared
-	if secret.IsTOTP(code) {
-		plain, err := u.v.Secrets.Unseal(factorPurpose, record("user", user.ID), factor.Sealed)
+	if secret.IsTOTPCode(code) {
+		plain, err := u.v.Secrets.Decrypt(factorPurpose, record("user", user.ID), factor.Sealed)
 		if err != nil {
 			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
 		now, last := u.v.now(), factor.Step
-		if secret.StepAhead(now, last) {
+		if secret.TOTPStepInFuture(now, last) {
 			last = 0 // and begin tells the log
 		}
-		step, ok := secret.CheckTOTP(plain, code, now, last)
+		step, ok := secret.VerifyTOTP(plain, code, now, last)
 		if !ok {
 			return "", errWrongCode
 		}

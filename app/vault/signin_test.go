@@ -335,7 +335,7 @@ func TestChangePassword(t *testing.T) {
 // A hash of another cost is made anew when its owner signs in, and goes on opening.
 func TestRehash(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.PasswordCost() })
+	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.DefaultArgon2Params() })
 	user := p.user(t, "kim", model.RoleAdmin)
 	// "a long walk to the courthouse" at m=64,t=1,p=1
 	user.Password = cheapHash
@@ -347,7 +347,7 @@ func TestRehash(t *testing.T) {
 	if err != nil || now.Password == cheapHash || !strings.Contains(now.Password, "m=19456,t=2,p=1") {
 		t.Errorf("%s, %v", now.Password, err)
 	}
-	if _, stale, err := secret.NewPasswords(nil, secret.PasswordCost(), secret.Queue{}).Verify(t.Context(), "", now.Password, goodPassword); stale || err != nil {
+	if _, stale, err := secret.NewPasswords(nil, secret.DefaultArgon2Params(), secret.QueueLimits{}).Verify(t.Context(), "", now.Password, goodPassword); stale || err != nil {
 		t.Errorf("%v %v", stale, err)
 	}
 }
@@ -357,7 +357,7 @@ func TestRehash(t *testing.T) {
 func TestEverythingIsBusy(t *testing.T) {
 	t.Parallel()
 	p := peopled(t, func(o *vault.Options) {
-		o.Passwords, o.Settings.Users.Queue = secret.PasswordCost(), secret.Queue{Length: 8}
+		o.Passwords, o.Settings.Users.Queue = secret.DefaultArgon2Params(), secret.QueueLimits{MaxLength: 8}
 	})
 	ctx, leave := context.WithCancel(t.Context())
 	var crowd sync.WaitGroup
@@ -396,7 +396,7 @@ func TestEverythingIsBusy(t *testing.T) {
 // turn and succeeds.
 func TestSignInAmongACrowd(t *testing.T) {
 	t.Parallel()
-	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.Cost{Memory: 1024, Passes: 2, Lanes: 1} })
+	p := peopled(t, func(o *vault.Options) { o.Passwords = secret.Argon2Params{Memory: 1024, Passes: 2, Lanes: 1} })
 	p.user(t, "owner", model.RoleAdmin)
 	var crowd sync.WaitGroup
 	before := p.Runs()

@@ -100,7 +100,7 @@ func (s *spare) grow(leave int64) (err error) {
 	if have > s.size {
 		return errors.Join(f.Truncate(s.size), f.Sync())
 	}
-	free, err := blobstore.DiskFree(s.path)
+	free, err := blobstore.FreeSpace(s.path)
 	if err != nil {
 		return fmt.Errorf("free space: %w", err)
 	}

@@ -34,7 +34,7 @@ func (v *Vault) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Denied = v.Ready(ctx)
-	s.DiskFree, err = blobstore.DiskFree(v.dir)
+	s.DiskFree, err = blobstore.FreeSpace(v.dir)
 	if s.Denied != nil {
 		err = nil // the data directory is gone, which Denied says
 	}

@@ -76,7 +76,7 @@ func (v *Vault) sweep(ctx context.Context) (result blobstore.SweepResult, err er
 		if err == nil && !used {
 			// Before the bytes: after a crash in between they are still an orphan, and
 			// nobody's text stays behind for good.
-			err = v.derived.Drop(d.String())
+			err = v.derived.Remove(d.String())
 			v.damages.drop(d)
 		}
 		return used, err

@@ -88,7 +88,7 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			v, opts := opened(t, func(o *vault.Options) {
-				o.Disk = disk{blobstore.System(), func(step, path string) error {
+				o.Disk = disk{blobstore.OSFiles(), func(step, path string) error {
 					if step == "rename" && strings.Contains(path, "blobs") && !strings.HasSuffix(path, "probe") {
 						cancel() // the sender goes away; the tray is another's
 					}

@@ -196,7 +196,7 @@ func TestReadOnlyRests(t *testing.T) {
 	f.replies(nil)
 }
 
-func body(t *testing.T, f *derived.File, err error) string {
+func body(t *testing.T, f *derived.PreviewFile, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Error(err)

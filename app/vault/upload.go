@@ -126,14 +126,14 @@ func (u *Uploads) load() error {
 	if u.partials != nil {
 		return nil
 	}
-	partials, left, err := u.v.blobs.Partials(filepath.Join(u.v.dir, "uploads"), u.v.now)
+	partials, left, err := u.v.blobs.OpenPartials(filepath.Join(u.v.dir, "uploads"), u.v.now)
 	if err != nil {
 		return u.v.disk(err)
 	}
 	u.all = map[string]*arriving{}
 	for _, x := range left {
 		one := &arriving{Partial: x}
-		if err := json.Unmarshal(x.Note, &one.uploadNote); err != nil {
+		if err := json.Unmarshal(x.OwnerData, &one.uploadNote); err != nil {
 			u.v.log.Warn("an upload that cannot go on is removed", "error", err)
 			if err := x.Remove(); err != nil {
 				return err
@@ -248,14 +248,14 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 			own = append(own, one)
 		}
 		// What stands still takes its chance when it goes on: roomReader looks again.
-		if one.busy || u.v.now().Sub(one.Touched()) < promiseUpload {
+		if one.busy || u.v.now().Sub(one.UpdatedAt()) < promiseUpload {
 			promised += one.Size - one.Offset()
 			if mine {
 				share += one.Size - one.Offset()
 			}
 		}
 	}
-	free, err := blobstore.DiskFree(u.v.dir)
+	free, err := blobstore.FreeSpace(u.v.dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
@@ -269,7 +269,7 @@ func (u *Uploads) makeRoom(note uploadNote) error {
 // the settings: it forgets the oldest that stood still long, and is Conflict where that
 // isn't enough. A document alone is always within them.
 func (u *Uploads) within(own []*arriving, size int64) error {
-	slices.SortFunc(own, func(a, b *arriving) int { return a.Touched().Compare(b.Touched()) })
+	slices.SortFunc(own, func(a, b *arriving) int { return a.UpdatedAt().Compare(b.UpdatedAt()) })
 	count, bytes := len(own), size
 	for _, one := range own {
 		bytes += one.Size
@@ -279,7 +279,7 @@ func (u *Uploads) within(own []*arriving, size int64) error {
 		if count < u.v.set.Uploads.perUser() && bytes <= u.v.set.Uploads.bytesPerUser() {
 			break
 		}
-		if !one.busy && u.v.now().Sub(one.Touched()) >= idleUpload {
+		if !one.busy && u.v.now().Sub(one.UpdatedAt()) >= idleUpload {
 			idle = append(idle, one)
 			count, bytes = count-1, bytes-one.Size
 		}
@@ -328,7 +328,7 @@ func (u *Uploads) forget(one *arriving) error {
 
 // told is what is told of one that has not ended.
 func (u *Uploads) told(id string, one *arriving) Upload {
-	return Upload{ID: id, Size: one.Size, Offset: one.Settled(), Arrived: one.Offset() == one.Size, Until: one.Touched().Add(u.v.set.Uploads.keep()), Metadata: one.Metadata}
+	return Upload{ID: id, Size: one.Size, Offset: one.FlushedOffset(), Arrived: one.Offset() == one.Size, Until: one.UpdatedAt().Add(u.v.set.Uploads.keep()), Metadata: one.Metadata}
 }
 
 // Get tells how far an upload is; one whose bytes are all there is filed first, where
@@ -360,7 +360,7 @@ func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upl
 		return up, err
 	}
 	one, free, err := u.find(actor, id)
-	if err == nil && !free && one.Offset() == one.Size && one.Settled() < one.Size {
+	if err == nil && !free && one.Offset() == one.Size && one.FlushedOffset() < one.Size {
 		err = errUploadBusy
 	}
 	return u.toldOr(id, one, err)
@@ -407,7 +407,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 		}
 		up, err := u.finish(ctx, actor, id, one)
 		switch kind := errs.KindOf(err); {
-		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.Settled() < one.Size:
+		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && one.FlushedOffset() < one.Size:
 			return u.told(id, one), err
 		case err != nil:
 			u.v.log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)

@@ -408,7 +408,7 @@ func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
 			busy.fail.Store(true)
 			opts := vaulttest.Options(t)
 			opts.Reader = busy
-			opts.Disk = disk{blobstore.System(), func(step, path string) error {
+			opts.Disk = disk{blobstore.OSFiles(), func(step, path string) error {
 				if step == "sync" && strings.HasSuffix(path, ".part") && left.Add(-1) >= 0 {
 					return syscall.EIO
 				}

@@ -64,7 +64,7 @@ const uploadFiling = 2 * time.Minute
 func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one *arriving) (Upload, error) {
 	up, found, err := u.ended(ctx, actor, id)
 	if err != nil {
-		return up, errors.Join(err, u.v.disk(one.Settle()))
+		return up, errors.Join(err, u.v.disk(one.Flush()))
 	}
 	if found {
 		return up, nil // an earlier try succeeded after all
@@ -88,7 +88,7 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, one 
 		err = u.refuse(filing, actor, one, "The folder is no longer there")
 	}
 	if err != nil {
-		return Upload{}, errors.Join(err, u.v.disk(one.Settle()))
+		return Upload{}, errors.Join(err, u.v.disk(one.Flush()))
 	}
 	up, _, err = u.ended(filing, actor, id)
 	return up, err

@@ -108,5 +108,5 @@ func (u *Uploads) expire() (err error) {
 
 // isOver reports whether an upload has stood still for too long.
 func (u *Uploads) isOver(one *arriving) bool {
-	return !u.v.now().Before(one.Touched().Add(u.v.set.Uploads.keep()))
+	return !u.v.now().Before(one.UpdatedAt().Add(u.v.set.Uploads.keep()))
 }

@@ -28,9 +28,9 @@ type Users struct {
 type UserRules struct {
 	Session             model.SessionLimits // 12 hours and 14 days where they are 0
 	RequireSecondFactor bool
-	KnownAddress        time.Duration // how long an address is known from which a user signed in; 0: not at all
-	Queue               secret.Queue  // of sign-ins whose password has to be checked
-	Host                string        // of public_url: the firm's name may be in it, which a password must not rest on
+	KnownAddress        time.Duration      // how long an address is known from which a user signed in; 0: not at all
+	Queue               secret.QueueLimits // of sign-ins whose password has to be checked
+	Host                string             // of public_url: the firm's name may be in it, which a password must not rest on
 }
 
 func (r UserRules) limits() model.SessionLimits {

@@ -108,7 +108,7 @@ type Options struct {
 	Reader    Reader
 	Now       func() time.Time
 	Chance    io.Reader
-	Passwords secret.Cost // of their hashes; zero: secret.PasswordCost
+	Passwords secret.Argon2Params // of their hashes; zero: secret.PasswordCost
 	Log       *slog.Logger
 	Disk      blobstore.Files // what changes the disk under the documents; nil: the operating system
 
@@ -129,7 +129,7 @@ type Vault struct {
 	Users     *Users
 	Sessions  *Sessions
 	Events    *Events
-	Secrets   *secret.Ring
+	Secrets   *secret.Keys
 
 	dir       string
 	set       Settings
@@ -139,7 +139,7 @@ type Vault struct {
 	store     *store.Store
 	blobs     *blobstore.Store
 	reader    Reader
-	derived   *derived.Store
+	derived   *derived.Previews
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
@@ -213,20 +213,20 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		return nil, err
 	}
 	// After the lock: opening the blobs empties tmp, which is another's while it serves.
-	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{FS: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
-		ReadOnly: fixed, Now: clock, Trust: opts.Settings.Scrub.VerifiedFor, First: opts.Settings.Scrub.VerifyFirst})
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
+		ReadOnly: fixed, Now: clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	previews := derived.OpenReadOnly(filepath.Join(dir, "previews"), opts.Now)
+	previews := derived.OpenPreviewsReadOnly(filepath.Join(dir, "previews"), opts.Now)
 	if !fixed {
-		if previews, err = derived.Open(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
+		if previews, err = derived.OpenPreviews(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}
 	v := &Vault{Secrets: ring, dir: dir, set: opts.Settings, now: clock, chance: opts.Chance, log: opts.Log,
 		store: db, blobs: blobs, reader: opts.Reader, derived: previews, stop: func() {}}
-	v.furnish(cmp.Or(opts.Passwords, secret.PasswordCost()))
+	v.furnish(cmp.Or(opts.Passwords, secret.DefaultArgon2Params()))
 	v.logReread()
 	return v, nil
 }
@@ -256,18 +256,18 @@ func Exists(dir string) bool {
 
 // openRing reads the secret, or makes it where there is no database yet: with one,
 // a lost secret must be put back, not replaced.
-func openRing(dir, database string, chance io.Reader) (*secret.Ring, error) {
+func openRing(dir, database string, chance io.Reader) (*secret.Keys, error) {
 	path := filepath.Join(dir, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(database); err == nil {
 			return nil, fmt.Errorf(`%s is missing, and every ID and link depends on it; "deedkeep restore latest --from DIR --data FOLDER" restores a backup into another folder: copy secret.key from there`, path)
 		}
 	}
-	ring, _, err := secret.Load(path, chance)
+	ring, _, err := secret.LoadKeys(path, chance)
 	return ring, err
 }
 
-func (v *Vault) furnish(passwords secret.Cost) {
+func (v *Vault) furnish(passwords secret.Argon2Params) {
 	v.usage, v.notes, v.counts = &usage{seen: map[uint64]use{}}, newNotes(v), newCounts()
 	v.gatherer = &gatherer{v: v}
 	v.processor = &processor{v: v, wake: make(chan struct{}, 1), turns: turns{lines: map[string][]uint64{}, hands: map[string]int{}}}
@@ -282,7 +282,7 @@ func (v *Vault) furnish(passwords secret.Cost) {
 	v.Uploads = newUploads(v)
 	v.Templates, v.Keys = &Templates{v}, &Keys{v}
 	v.jobs = newJobs()
-	v.Backups = &Backups{v: v, verified: job[archive.Report]{v: v}}
+	v.Backups = &Backups{v: v, verified: job[archive.VerifyReport]{v: v}}
 	v.Users = &Users{v: v, passwords: secret.NewPasswords(v.chance, passwords, v.set.Users.Queue), tries: &tries{seen: map[string][]time.Time{}},
 		refused: &refusals{v: v, seen: map[refusedFrom]int{}}, steps: steps{waiting: map[string]step{}}}
 	v.Sessions = &Sessions{v: v, seen: map[string]time.Time{}}
@@ -355,7 +355,7 @@ func (v *Vault) room() error {
 	if err := v.store.Present(); err != nil {
 		return err
 	}
-	free, err := blobstore.DiskFree(v.dir)
+	free, err := blobstore.FreeSpace(v.dir)
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}

@@ -89,7 +89,7 @@ func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (co
 		return nil, nil, err
 	}
 	name := what + "-" + token[:12] + ".db"
-	path, release := v.blobs.Claim(name)
+	path, release := v.blobs.ReserveTmp(name)
 	paths := []string{path}
 	for _, other := range others {
 		paths = append(paths, filepath.Join(other, "deedkeep-"+name))
@@ -127,7 +127,7 @@ func unwritable(err error) bool {
 // roomForCopy is Full where a copy of the database would take from the reserve of a
 // directory's disk: a backup is no reason to deny an upload.
 func (v *Vault) roomForCopy(dir string) error {
-	free, err := blobstore.DiskFree(dir)
+	free, err := blobstore.FreeSpace(dir)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (v *Vault) roomForCopy(dir string) error {
 
 func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find func(store.Finding), progress func(done, total int)) error {
 	// Before the records: what is swept or finished meanwhile is then no leftover.
-	leftovers, _, err := v.blobs.Leftovers()
+	leftovers, _, err := v.blobs.StaleTmp()
 	if err != nil {
 		return fmt.Errorf("read tmp: %w", err)
 	}
@@ -189,7 +189,7 @@ func (v *Vault) verifyBlob(ctx context.Context, d blobstore.Digest, files []mode
 	damage := v.blobs.Check(ctx, d)
 	var size int64
 	if damage == nil {
-		size, damage = v.blobs.Has(d)
+		size, damage = v.blobs.Size(d)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -241,9 +241,9 @@ func (v *Vault) purged(ctx context.Context, d blobstore.Digest) (gone bool, err 
 // because that disk has the documents too.
 func (v *Vault) verifyDerived(d blobstore.Digest, files []model.File, r *Report, find func(store.Finding)) {
 	health, err := v.derived.Check(d.String())
-	r.OtherVersion += health.Version
+	r.OtherVersion += health.OtherVersion
 	r.DamagedPreviews += health.Damaged
-	if health.Text {
+	if health.TextAffected {
 		r.rebuild = append(r.rebuild, d)
 	}
 	if err != nil && len(files) > 0 {

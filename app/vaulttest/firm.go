@@ -41,7 +41,7 @@ func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total in
 	if err := found(ctx, dir); err != nil {
 		return err
 	}
-	ring, _, err := secret.Load(filepath.Join(dir, "secret.key"), rand.Reader)
+	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (g *firm) documents(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		release, err := blobs.Keep(ctx, staged)
+		release, err := blobs.Commit(ctx, staged)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(what string, do
 	if err := found(ctx, dir); err != nil {
 		return err
 	}
-	ring, _, err := secret.Load(filepath.Join(dir, "secret.key"), rand.Reader)
+	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,11 @@ import (
 
 // letters keeps the documents with text, and their texts as processing would.
 func (g *mixing) letters(ctx context.Context, dir string, progress func(what string, done, total int)) error {
-	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{FS: hasty{blobstore.System()}})
+	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{Files: hasty{blobstore.OSFiles()}})
 	if err != nil {
 		return err
 	}
-	previews, err := derived.Open(filepath.Join(dir, "previews"), 1<<30, time.Now)
+	previews, err := derived.OpenPreviews(filepath.Join(dir, "previews"), 1<<30, time.Now)
 	if err != nil {
 		return err
 	}
@@ -31,13 +31,13 @@ func (g *mixing) letters(ctx context.Context, dir string, progress func(what str
 		if err != nil {
 			return err
 		}
-		release, err := blobs.Keep(ctx, staged)
+		release, err := blobs.Commit(ctx, staged)
 		if err != nil {
 			return err
 		}
 		release()
 		doc := letter{staged.Digest().String(), staged.Size()}
-		if err := previews.Put(doc.digest, derived.Text, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
+		if err := previews.Put(doc.digest, derived.TextFile, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
 			return err
 		}
 		if g.kept = append(g.kept, doc); len(g.kept)%firmBatch == 0 {

@@ -76,7 +76,7 @@ func Options(t testing.TB) vault.Options {
 	t.Helper()
 	return vault.Options{
 		Dir: t.TempDir(), Create: true, Settings: Settings(), Reader: Reader{}, Now: NewClock().Now, Chance: Chance(),
-		Passwords: secret.Cost{Memory: 8, Passes: 1, Lanes: 1}, Log: quiet(),
+		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: quiet(),
 	}
 }
 

@@ -100,24 +100,24 @@ import (
 // Kinds of errors, for errors.Is. Their text and what is wrapped around it is for
 // people.
 var (
-	// ErrNone: there is no archive in the directory.
-	ErrNone = errors.New("there is no backup here")
+	// ErrNotFound: there is no archive in the directory.
+	ErrNotFound = errors.New("there is no backup here")
 	// ErrForeign: the directory holds something else, or the archive of another vault.
 	ErrForeign = errors.New("it is not this vault's")
-	// ErrGone: the archive that is expected in the directory is not there.
-	ErrGone = errors.New("the backups that were there are not there")
+	// ErrMissing: the archive that is expected in the directory is not there.
+	ErrMissing = errors.New("the backups that were there are not there")
 	// ErrLocked: another process writes to the archive, or reads what is to be removed.
 	ErrLocked = errors.New("the backup is in use")
-	// ErrKey: what opens the archive was not given, or does not open it.
-	ErrKey = errors.New("it cannot be decrypted")
+	// ErrDecrypt: what opens the archive was not given, or does not open it.
+	ErrDecrypt = errors.New("it cannot be decrypted")
 	// ErrDamaged: bytes are missing, or are not those that were written.
 	ErrDamaged = errors.New("the backup is damaged")
-	// ErrFull: the disk of the archive has no room.
-	ErrFull = errors.New("the disk of the backup is full")
-	// ErrSource: a document is not what its digest says, before it was copied.
-	ErrSource = errors.New("the vault's own bytes are damaged")
-	// ErrNewer: a later version of this program wrote it.
-	ErrNewer = errors.New("it was written by a newer deedkeep: install that version or a later one")
+	// ErrDiskFull: the disk of the archive has no room.
+	ErrDiskFull = errors.New("the disk of the backup is full")
+	// ErrSourceDamaged: a document is not what its digest says, before it was copied.
+	ErrSourceDamaged = errors.New("the vault's own bytes are damaged")
+	// ErrNewerVersion: a later version of this program wrote it.
+	ErrNewerVersion = errors.New("it was written by a newer deedkeep: install that version or a later one")
 )
 
 // Digest is the SHA-256 of a document's content.
@@ -128,17 +128,17 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // Options of Open and Create.
 type Options struct {
-	Vault     string    // fingerprint of the secret of the vault that asks; "": of any
-	Names     [32]byte  // subkey that names encrypted blobs; only for writing
-	Manifests [32]byte  // subkey that opens manifests; zero where the secret is not at hand
-	Heads     [32]byte  // subkey that proves heads; looked at where Vault is given
-	Expect    string    // the ID of the archive that must be there; "": any, or a new one
-	For       Seal      // whom a new archive is encrypted for
-	Keys      Keys      // what opens key.age
-	Chance    io.Reader // for names
-	Now       func() time.Time
-	Free      func(path string) (uint64, error) // room on a disk, in bytes; nil: not looked at
-	Reserve   uint64                            // bytes that stay free
+	Vault       string     // fingerprint of the secret of the vault that asks; "": of any
+	BlobNameKey [32]byte   // subkey that names encrypted blobs; only for writing
+	ManifestKey [32]byte   // subkey that opens manifests; zero where the secret is not at hand
+	HeaderKey   [32]byte   // subkey that proves heads; looked at where Vault is given
+	ExpectedID  string     // the ID of the archive that must be there; "": any, or a new one
+	Encryption  Encryption // whom a new archive is encrypted for
+	Decryption  Decryption // what opens key.age
+	Rand        io.Reader  // for names
+	Now         func() time.Time
+	FreeSpace   func(path string) (uint64, error) // room on a disk, in bytes; nil: not looked at
+	Reserve     uint64                            // bytes that stay free
 }
 
 // Archive is an opened directory. It holds no files open and needs no closing.
@@ -149,12 +149,12 @@ type Archive struct {
 	opts Options
 }
 
-// Open opens the archive in dir: ErrNone where there is none, ErrForeign for another
-// vault's, ErrDamaged, ErrNewer. Nothing is written.
+// Open opens the archive in dir: ErrNotFound where there is none, ErrForeign for another
+// vault's, ErrDamaged, ErrNewerVersion. Nothing is written.
 func Open(dir string, opts Options) (*Archive, error) {
 	raw, err := readSmall(filepath.Join(dir, headName), headMost)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
@@ -167,7 +167,7 @@ func Open(dir string, opts Options) (*Archive, error) {
 		return nil, fmt.Errorf("%s: %w: it holds the backups of another vault (%s; this one is %s): choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
 	}
-	if opts.Vault != "" && !h.proven(opts.Heads) {
+	if opts.Vault != "" && !h.proven(opts.HeaderKey) {
 		return nil, fmt.Errorf("%s: %w: it is not what this vault wrote: somebody may have changed whom the backups are encrypted for. "+
 			"Nothing is written there: find out who can write in that directory, and choose another one for new backups", filepath.Join(dir, headName), ErrDamaged)
 	}
@@ -183,18 +183,18 @@ func Open(dir string, opts Options) (*Archive, error) {
 
 // OpenOrCreate is Open, and makes an archive in an absent or empty directory. An
 // archive there whose form or recipients are not those of opts.For is refused with
-// ErrForeign: nobody should believe that it is encrypted when it is not. ErrGone where
+// ErrForeign: nobody should believe that it is encrypted when it is not. ErrMissing where
 // another one, or none, is there than opts.Expect.
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
-	if err == nil && (opts.Expect == "" || opts.Expect == a.ID()) {
+	if err == nil && (opts.ExpectedID == "" || opts.ExpectedID == a.ID()) {
 		err = a.agrees()
 		return a, err
 	}
-	if opts.Expect != "" && (err == nil || errors.Is(err, ErrNone)) {
-		return nil, gone(dir, opts.Expect, a)
+	if opts.ExpectedID != "" && (err == nil || errors.Is(err, ErrNotFound)) {
+		return nil, gone(dir, opts.ExpectedID, a)
 	}
-	if !errors.Is(err, ErrNone) {
+	if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
 	if err := create(dir, opts); err != nil {
@@ -211,7 +211,7 @@ func gone(dir, id string, there *Archive) error {
 		instead = "another one (" + there.ID() + ") is there now"
 	}
 	return fmt.Errorf("%s: %w: archive %s was there, and %s: is the disk or share mounted? Nothing was written. "+
-		`To go on there all the same: deedkeep backup create --new --to DIR, or another directory in backup.to`, dir, ErrGone, id, instead)
+		`To go on there all the same: deedkeep backup create --new --to DIR, or another directory in backup.to`, dir, ErrMissing, id, instead)
 }
 
 // Dir is where the archive lies.

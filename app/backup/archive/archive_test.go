@@ -20,9 +20,9 @@ func forms(t testing.TB) map[string]Options {
 		t.Fatal(err)
 	}
 	h := newHouse()
-	passphrase, recipients := h.options(Seal{Passphrase: "correct horse battery"}), h.options(Seal{Recipients: []string{own.Recipient().String()}})
-	recipients.Keys = Keys{Identities: own.String()}
-	return map[string]Options{"plain": h.options(Seal{}), "passphrase": passphrase, "recipients": recipients}
+	passphrase, recipients := h.options(Encryption{Passphrase: "correct horse battery"}), h.options(Encryption{Recipients: []string{own.Recipient().String()}})
+	recipients.Decryption = Decryption{Identities: own.String()}
+	return map[string]Options{"plain": h.options(Encryption{}), "passphrase": passphrase, "recipients": recipients}
 }
 
 func TestThereAndBack(t *testing.T) {
@@ -54,7 +54,7 @@ func TestThereAndBack(t *testing.T) {
 				t.Error(err)
 			}
 			r := verifyAll(t, dir, opts)
-			if len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 5 || r.Orphans+r.Leftovers != 0 || r.Sealed {
+			if len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 5 || r.Orphans+r.Leftovers != 0 || r.NotDecrypted {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -106,8 +106,8 @@ func TestCanary(t *testing.T) {
 // A vault that knows public keys only goes on adding, lists, and checks every sum.
 func TestRecipientsOnly(t *testing.T) {
 	opts := forms(t)["recipients"]
-	keys := opts.Keys
-	opts.Keys = Keys{}
+	keys := opts.Decryption
+	opts.Decryption = Decryption{}
 	dir := filepath.Join(t.TempDir(), "backup")
 	h := newHouse("a deed", "another")
 	opts.Now = func() time.Time { return h.now }
@@ -120,10 +120,10 @@ func TestRecipientsOnly(t *testing.T) {
 	if info, err := openArchive(t, dir, opts).Info(Latest); err != nil || info.Blobs != 3 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if err := h.back(dir, opts, Latest); !errors.Is(err, ErrKey) {
+	if err := h.back(dir, opts, Latest); !errors.Is(err, ErrDecrypt) {
 		t.Errorf("read without a key: %v", err)
 	}
-	if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || !r.Sealed || r.Blobs != 3 {
+	if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || !r.NotDecrypted || r.Blobs != 3 {
 		t.Errorf("%+v", r)
 	}
 	p, err := openArchive(t, dir, opts).Prune(context.Background(), Retention{}, false, func(int64, int64) {})
@@ -132,15 +132,15 @@ func TestRecipientsOnly(t *testing.T) {
 	}
 	// Elsewhere, with nothing: that is no damage.
 	nothing := Options{Now: opts.Now}
-	if r, err := openArchive(t, dir, nothing).Verify(context.Background(), "", func(int64, int64) {}); !errors.Is(err, ErrKey) || len(r.Findings) != 0 {
+	if r, err := openArchive(t, dir, nothing).Verify(context.Background(), "", func(int64, int64) {}); !errors.Is(err, ErrDecrypt) || len(r.Findings) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// Elsewhere, with the identity and without the vault's secret.
-	elsewhere := Options{Keys: keys, Now: opts.Now}
+	elsewhere := Options{Decryption: keys, Now: opts.Now}
 	if err := h.back(dir, elsewhere, Latest); err != nil {
 		t.Error(err)
 	}
-	if _, err := openArchive(t, dir, Options{Now: opts.Now}).Info(Latest); !errors.Is(err, ErrKey) {
+	if _, err := openArchive(t, dir, Options{Now: opts.Now}).Info(Latest); !errors.Is(err, ErrDecrypt) {
 		t.Errorf("read with nothing: %v", err)
 	}
 }
@@ -152,9 +152,9 @@ func TestRefusals(t *testing.T) {
 	other := plainOpts
 	other.Vault = "fedcba9876543210"
 	changed := phrase
-	changed.For.Passphrase = "another passphrase"
+	changed.Encryption.Passphrase = "another passphrase"
 	full := plainOpts
-	full.Free, full.Reserve = func(string) (uint64, error) { return 1 << 20, nil }, 1<<20
+	full.FreeSpace, full.Reserve = func(string) (uint64, error) { return 1 << 20, nil }, 1<<20
 	taken := func(opts Options) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "backup")
@@ -184,10 +184,10 @@ func TestRefusals(t *testing.T) {
 		{"another vault's", taken(plainOpts), other, ErrForeign, "another vault"},
 		{"plain where encryption is set", taken(plainOpts), phrase, ErrForeign, "not encrypted"},
 		{"encrypted where none is set", taken(phrase), plainOpts, ErrForeign, "encrypted for passphrase"},
-		{"another passphrase in the settings", taken(phrase), changed, ErrKey, "passphrase in the settings"},
+		{"another passphrase in the settings", taken(phrase), changed, ErrDecrypt, "passphrase in the settings"},
 		{"somebody's files", with("taxes.xls"), plainOpts, ErrForeign, "taxes.xls"},
 		{"a head that is lost", with("blobs/ab/x"), plainOpts, ErrDamaged, headName},
-		{"no room", taken(plainOpts), full, ErrFull, "are free"},
+		{"no room", taken(plainOpts), full, ErrDiskFull, "are free"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 
 func TestNothingThere(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "absent")} {
-		if _, err := Open(dir, Options{}); !errors.Is(err, ErrNone) {
+		if _, err := Open(dir, Options{}); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestTwoWritersAndAClockThatWentBack(t *testing.T) {
 	h := newHouse("a deed")
 	opts.Now = func() time.Time { return h.now }
 	h.take(t, dir, opts)
-	s, err := openArchive(t, dir, opts).Begin(context.Background(), nil)
+	s, err := openArchive(t, dir, opts).NewSnapshot(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestAHeadThatWasChangedGetsNothing(t *testing.T) {
 		},
 		"a key of theirs": func(t *testing.T, dir string) {
 			rewrite(t, dir, func(h *head) {
-				own, key, err := newKey(Seal{Recipients: h.For, Passphrase: map[bool]string{true: "theirs"}[h.For[0] == forPassphrase], work: 4})
+				own, key, err := newKey(Encryption{Recipients: h.For, Passphrase: map[bool]string{true: "theirs"}[h.For[0] == forPassphrase], work: 4})
 				if err == nil {
 					err = os.WriteFile(filepath.Join(dir, keyName), key, 0o600)
 				}
@@ -75,7 +75,7 @@ func TestAHeadThatWasChangedGetsNothing(t *testing.T) {
 				before := tree(t, dir)
 				h.file("CANARY")
 				keyless := opts
-				keyless.Keys = Keys{}
+				keyless.Decryption = Decryption{}
 				if _, _, err := h.try(context.Background(), t, dir, keyless); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrForeign) {
 					t.Errorf("got %v", err)
 				}

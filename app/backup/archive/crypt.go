@@ -19,18 +19,18 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Seal says whom a new archive is encrypted for: recipients ("age1…"), or a
+// Encryption says whom a new archive is encrypted for: recipients ("age1…"), or a
 // passphrase, or, when both are empty, nobody: the plain form.
-type Seal struct {
+type Encryption struct {
 	Recipients []string
 	Passphrase string
 
 	work int // of the passphrase; 0: passphraseWork. Tests have no time for that.
 }
 
-// Keys are what may open an encrypted archive: age identities, as the text of a file
+// Decryption are what may open an encrypted archive: age identities, as the text of a file
 // that age-keygen writes, or the passphrase.
-type Keys struct {
+type Decryption struct {
 	Identities string
 	Passphrase string
 }
@@ -61,7 +61,7 @@ func recipientsOf(texts []string) (list []age.Recipient, err error) {
 }
 
 // names is what the head says of the seal.
-func (s Seal) names() []string {
+func (s Encryption) names() []string {
 	if s.Passphrase != "" {
 		return []string{forPassphrase}
 	}
@@ -69,7 +69,7 @@ func (s Seal) names() []string {
 }
 
 // newKey makes the archive's own identity: its public half, and key.age.
-func newKey(s Seal) (public string, key []byte, err error) {
+func newKey(s Encryption) (public string, key []byte, err error) {
 	own, err := age.GenerateX25519Identity()
 	if err != nil {
 		return "", nil, fmt.Errorf("make the backup's key: %w", err)
@@ -111,7 +111,7 @@ func (a *Archive) rawKey() ([]byte, error) {
 }
 
 // openKey reads the archive's own identity.
-func (a *Archive) openKey(keys Keys) (*age.X25519Identity, error) {
+func (a *Archive) openKey(keys Decryption) (*age.X25519Identity, error) {
 	identities, err := keys.identities()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (a *Archive) openKey(keys Keys) (*age.X25519Identity, error) {
 	}
 	r, err := age.Decrypt(bytes.NewReader(raw), identities...)
 	if noMatch := new(age.NoIdentityMatchError); errors.As(err, &noMatch) {
-		return nil, fmt.Errorf("%s: %w: %s", a.dir, ErrKey, a.whoOpens())
+		return nil, fmt.Errorf("%s: %w: %s", a.dir, ErrDecrypt, a.whoOpens())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", keyName, ErrDamaged, err)
@@ -148,22 +148,22 @@ func (a *Archive) whoOpens() string {
 	return "the identity is none of those that it was made for: " + strings.Join(a.head.For, ", ")
 }
 
-func (k Keys) identities() (list []age.Identity, err error) {
+func (k Decryption) identities() (list []age.Identity, err error) {
 	if k.Identities != "" {
 		if list, err = age.ParseIdentities(strings.NewReader(k.Identities)); err != nil {
-			return nil, fmt.Errorf("%w: the identity file: %w", ErrKey, err)
+			return nil, fmt.Errorf("%w: the identity file: %w", ErrDecrypt, err)
 		}
 	}
 	if k.Passphrase != "" {
 		phrase, err := age.NewScryptIdentity(k.Passphrase)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrKey, err)
+			return nil, fmt.Errorf("%w: %w", ErrDecrypt, err)
 		}
 		phrase.SetMaxWorkFactor(passphraseWorkMost)
 		list = append(list, phrase)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrKey)
+		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
 	}
 	return list, nil
 }
@@ -172,14 +172,14 @@ func (k Keys) identities() (list []age.Identity, err error) {
 func (a *Archive) NeedsPassphrase() bool { return slices.Contains(a.head.For, forPassphrase) }
 
 // Unlock opens what only the holder of the passphrase or of an identity can read:
-// documents and databases of an encrypted archive. ErrKey where the keys of the
+// documents and databases of an encrypted archive. ErrDecrypt where the keys of the
 // options do not. Of a plain one it is nil at once.
 func (a *Archive) Unlock() error {
 	s, encrypted := a.form.(*sealed)
 	if !encrypted || s.identity != nil {
 		return nil
 	}
-	own, err := a.openKey(a.opts.Keys)
+	own, err := a.openKey(a.opts.Decryption)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *sealed) open(r io.Reader, manifest bool) (io.Reader, error) {
 		with = append(with, stanzaKey(s.manifests))
 	}
 	if len(with) == 0 {
-		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrKey)
+		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
 	}
 	opened, err := age.Decrypt(r, with...)
 	noMatch := new(age.NoIdentityMatchError)
@@ -247,7 +247,7 @@ func (s *sealed) open(r io.Reader, manifest bool) (io.Reader, error) {
 	case s.identity != nil: // which is the archive's own
 		return nil, fmt.Errorf("%w: its head was changed, or it is of another backup", ErrDamaged)
 	}
-	return nil, fmt.Errorf("%w: it was written for another key", ErrKey)
+	return nil, fmt.Errorf("%w: it was written for another key", ErrDecrypt)
 }
 
 // An age file for one recipient: its head is of one length, then 16 bytes, then

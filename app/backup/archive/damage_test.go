@@ -187,7 +187,7 @@ func (h *house) judge(t *testing.T, dir string, opts Options) {
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNone) && !errors.Is(err, ErrNewer) {
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrNewerVersion) {
 			t.Errorf("it is no damage: %v", err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestDamageWithoutAKey(t *testing.T) {
 	h := newHouse("the first deed")
 	dir := filepath.Join(t.TempDir(), "b")
 	h.take(t, dir, opts)
-	opts.Keys = Keys{}
+	opts.Decryption = Decryption{}
 	for _, kind := range []string{"manifest", "database", "document"} {
 		path := only(t, dir, kinds[kind])
 		for at := range 40 {
@@ -233,7 +233,7 @@ func TestMixedUp(t *testing.T) {
 		h.take(t, mine, opts)
 		h.now = h.now.Add(time.Minute)
 		strange := opts
-		strange.Chance = bytes.NewReader(bytes.Repeat([]byte{9}, 100))
+		strange.Rand = bytes.NewReader(bytes.Repeat([]byte{9}, 100))
 		h.take(t, other, strange)
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			if kind == "key" && name == "plain" || kind == "document" && name == "plain" {
@@ -269,20 +269,20 @@ func TestWrongKeys(t *testing.T) {
 	for _, name := range []string{"passphrase", "recipients"} {
 		dir := filepath.Join(t.TempDir(), name)
 		h.take(t, dir, all[name])
-		for i, keys := range []Keys{{}, {Passphrase: "wrong"}, all["recipients"].Keys, all["passphrase"].Keys, {Identities: "words"}} {
-			if keys == all[name].Keys {
+		for i, keys := range []Decryption{{}, {Passphrase: "wrong"}, all["recipients"].Decryption, all["passphrase"].Decryption, {Identities: "words"}} {
+			if keys == all[name].Decryption {
 				continue
 			}
 			opts := all[name]
-			opts.Keys, opts.Manifests = keys, [32]byte{}
-			if err := h.back(dir, opts, Latest); !errors.Is(err, ErrKey) {
+			opts.Decryption, opts.ManifestKey = keys, [32]byte{}
+			if err := h.back(dir, opts, Latest); !errors.Is(err, ErrDecrypt) {
 				t.Errorf("%s, keys %d: %v", name, i, err)
 			}
 		}
 		// The subkey of another secret.
 		opts := all[name]
-		opts.Keys, opts.Manifests = Keys{}, [32]byte{77}
-		if _, err := openArchive(t, dir, opts).Info(Latest); !errors.Is(err, ErrKey) {
+		opts.Decryption, opts.ManifestKey = Decryption{}, [32]byte{77}
+		if _, err := openArchive(t, dir, opts).Info(Latest); !errors.Is(err, ErrDecrypt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

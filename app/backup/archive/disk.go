@@ -31,7 +31,7 @@ func wrote(err error) error {
 		return nil
 	}
 	if isFull(err) {
-		return fmt.Errorf("%w: %w", ErrFull, err)
+		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
 	return fmt.Errorf("write the backup: %w", err)
 }

@@ -32,7 +32,7 @@ func fixtureHouse() *house {
 }
 
 func fixtures(h *house) map[string]Options {
-	return map[string]Options{"plain-1": h.options(Seal{}), "passphrase-1": h.options(Seal{Passphrase: "correct horse battery"})}
+	return map[string]Options{"plain-1": h.options(Encryption{}), "passphrase-1": h.options(Encryption{Passphrase: "correct horse battery"})}
 }
 
 func TestMakeFixture(t *testing.T) {
@@ -77,7 +77,7 @@ func TestEveryPastFormatIsRead(t *testing.T) {
 func TestGolden(t *testing.T) {
 	h := fixtureHouse()
 	dir := filepath.Join(t.TempDir(), "b")
-	h.take(t, dir, h.options(Seal{}))
+	h.take(t, dir, h.options(Encryption{}))
 	got, want := tree(t, dir), tree(t, filepath.Join("testdata", "plain-1"))
 	delete(got, lockName)
 	delete(got, readingName)
@@ -207,8 +207,8 @@ func TestManifestRefuses(t *testing.T) {
 		want error
 	}{
 		{"good", manifestOf(t, info, one), nil},
-		{"newer", manifestOf(t, newer, one), ErrNewer},
-		{"newer with unknown fields", zipped(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewer},
+		{"newer", manifestOf(t, newer, one), ErrNewerVersion},
+		{"newer with unknown fields", zipped(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewerVersion},
 		{"nothing", nil, ErrDamaged},
 		{"no zstd", []byte("words\n"), ErrDamaged},
 		{"no lines", zipped(t, ""), ErrDamaged},
@@ -262,7 +262,7 @@ func FuzzHead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		h, err := decodeHead(raw)
 		if err != nil {
-			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
+			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewerVersion) {
 				t.Errorf("%v", err)
 			}
 			return
@@ -290,7 +290,7 @@ func FuzzManifest(f *testing.F) {
 			return nil
 		})
 		switch {
-		case err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer):
+		case err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewerVersion):
 			t.Errorf("%v", err)
 		case err == nil && count != info.Blobs:
 			t.Errorf("%d entries of %d", count, info.Blobs)
@@ -308,7 +308,7 @@ func FuzzLines(f *testing.F) {
 	f.Add(`{"manifest":1,"database":{}}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := readManifest(bytes.NewReader(zipped(t, text)), func(Entry) error { return nil })
-		if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
+		if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewerVersion) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -19,11 +19,11 @@ import (
 	"filippo.io/age"
 )
 
-// HeadName is the file by which a directory of backups is known.
-const HeadName = "deedkeep-backup"
+// HeaderFile is the file by which a directory of backups is known.
+const HeaderFile = "deedkeep-backup"
 
 const (
-	headName   = HeadName
+	headName   = HeaderFile
 	readmeName = "README.txt"
 	keyName    = "key.age"
 	blobsDir   = "blobs"
@@ -68,7 +68,7 @@ func decodeHead(raw []byte) (head, error) {
 	case len(raw) > headMost, !found, len(words) != 3, words[0] != headMagic:
 		return h, fmt.Errorf("%w: it is no head of a backup", ErrDamaged)
 	case words[1] != headVersion:
-		return h, ErrNewer
+		return h, ErrNewerVersion
 	case words[2] != fmt.Sprintf("%x", sha256.Sum256(body)):
 		return h, fmt.Errorf("%w: its checksum does not match", ErrDamaged)
 	}
@@ -123,7 +123,7 @@ func (h head) form(opts Options) (form, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: recipient: %w", ErrDamaged, err)
 	}
-	return &sealed{own: own, names: opts.Names, manifests: opts.Manifests}, nil
+	return &sealed{own: own, names: opts.BlobNameKey, manifests: opts.ManifestKey}, nil
 }
 
 // agrees holds an archive that is there against what a new one would be.
@@ -133,7 +133,7 @@ func (a *Archive) agrees() error {
 			return err
 		}
 	}
-	want := a.opts.For.names()
+	want := a.opts.Encryption.names()
 	if slices.Equal(a.head.For, want) {
 		return a.samePassphrase()
 	}
@@ -151,12 +151,12 @@ func describe(recipients []string) string {
 // samePassphrase makes sure that the passphrase in the settings is the one that will
 // open what is added now.
 func (a *Archive) samePassphrase() error {
-	if a.opts.For.Passphrase == "" {
+	if a.opts.Encryption.Passphrase == "" {
 		return nil
 	}
-	_, err := a.openKey(Keys{Passphrase: a.opts.For.Passphrase})
-	if errors.Is(err, ErrKey) {
-		return fmt.Errorf("%s: %w: the passphrase in the settings is not the one that it was made with; choose another directory for a new one", a.dir, ErrKey)
+	_, err := a.openKey(Decryption{Passphrase: a.opts.Encryption.Passphrase})
+	if errors.Is(err, ErrDecrypt) {
+		return fmt.Errorf("%s: %w: the passphrase in the settings is not the one that it was made with; choose another directory for a new one", a.dir, ErrDecrypt)
 	}
 	return err
 }
@@ -168,7 +168,7 @@ func create(dir string, opts Options) error {
 		return err
 	}
 	var id [16]byte
-	if _, err := io.ReadFull(opts.Chance, id[:]); err != nil {
+	if _, err := io.ReadFull(opts.Rand, id[:]); err != nil {
 		return fmt.Errorf("name the backup: %w", err)
 	}
 	h := head{Archive: hex.EncodeToString(id[:]), Vault: opts.Vault, CreatedAt: opts.Now().UTC().Truncate(time.Second), Form: formPlain}
@@ -177,8 +177,8 @@ func create(dir string, opts Options) error {
 			return fmt.Errorf("make the backup directory: %w", err)
 		}
 	}
-	if h.For = opts.For.names(); len(h.For) > 0 {
-		own, sealedKey, err := newKey(opts.For)
+	if h.For = opts.Encryption.names(); len(h.For) > 0 {
+		own, sealedKey, err := newKey(opts.Encryption)
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func create(dir string, opts Options) error {
 		}
 	}
 	var err error
-	if h.Proof, err = h.prove(opts.Heads); err != nil {
+	if h.Proof, err = h.prove(opts.HeaderKey); err != nil {
 		return err
 	}
 	raw, err := encodeHead(h)

@@ -46,11 +46,11 @@ func (h *house) digests() (list []Digest) {
 
 const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARYS 00000000"
 
-func (h *house) options(seal Seal) Options {
+func (h *house) options(seal Encryption) Options {
 	seal.work = 4
 	return Options{
-		Vault: "0123456789abcdef", Names: [32]byte{1}, Manifests: [32]byte{2}, Heads: [32]byte{4}, For: seal, Keys: Keys{Passphrase: seal.Passphrase},
-		Chance: rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
+		Vault: "0123456789abcdef", BlobNameKey: [32]byte{1}, ManifestKey: [32]byte{2}, HeaderKey: [32]byte{4}, Encryption: seal, Decryption: Decryption{Passphrase: seal.Passphrase},
+		Rand: rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
 	}
 }
 
@@ -70,7 +70,7 @@ func (h *house) try(ctx context.Context, t testing.TB, dir string, opts Options)
 	if err != nil {
 		return info, 0, err
 	}
-	s, err := a.Begin(ctx, nil)
+	s, err := a.NewSnapshot(ctx, nil)
 	if err != nil {
 		return info, 0, err
 	}
@@ -94,7 +94,7 @@ func (h *house) try(ctx context.Context, t testing.TB, dir string, opts Options)
 			return info, 0, err
 		}
 	}
-	return s.Finish(ctx)
+	return s.Commit(ctx)
 }
 
 func openArchive(t testing.TB, dir string, opts Options) *Archive {
@@ -151,7 +151,7 @@ func same(r io.ReadCloser, err error, want []byte) error {
 	return err
 }
 
-func verifyAll(t testing.TB, dir string, opts Options) Report {
+func verifyAll(t testing.TB, dir string, opts Options) VerifyReport {
 	t.Helper()
 	r, err := openArchive(t, dir, opts).Verify(context.Background(), "", func(int64, int64) {})
 	if err != nil {

@@ -43,7 +43,7 @@ func (a *Archive) lockWriting() (release func(), err error) {
 	}
 	// The file "reading" must belong to the one that writes, who locks it to remove. A
 	// reader may be root, whose file the server couldn't open.
-	switch done, err := a.LockReading(); {
+	switch done, err := a.LockForReading(); {
 	case err == nil:
 		done()
 	case !errors.Is(err, ErrLocked): // then it exists
@@ -53,9 +53,9 @@ func (a *Archive) lockWriting() (release func(), err error) {
 	return release, nil
 }
 
-// LockReading keeps those out who remove, until release. A directory that cannot be
+// LockForReading keeps those out who remove, until release. A directory that cannot be
 // written to, such as a disc, needs no lock.
-func (a *Archive) LockReading() (release func(), err error) {
+func (a *Archive) LockForReading() (release func(), err error) {
 	return a.lock(readingName, (*flock.Flock).TryRLock, unguarded)
 }
 

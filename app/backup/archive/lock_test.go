@@ -11,7 +11,7 @@ import (
 func TestTheWriterCreatesTheLockOfReaders(t *testing.T) {
 	h := newHouse("a deed")
 	dir := filepath.Join(t.TempDir(), "backup")
-	h.take(t, dir, h.options(Seal{}))
+	h.take(t, dir, h.options(Encryption{}))
 	if info, err := os.Stat(filepath.Join(dir, readingName)); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("got %v, %v, want the file %q after a backup", info, err, readingName)
 	}

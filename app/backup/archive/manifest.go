@@ -114,7 +114,7 @@ func (m *manifestWriter) close() error {
 
 // readManifest reads the lines of a manifest, whole, and calls each with every
 // entry; with a nil each it stops after the first line. What is wrong with the lines
-// wraps ErrDamaged or ErrNewer.
+// wraps ErrDamaged or ErrNewerVersion.
 func readManifest(r io.Reader, each func(Entry) error) (Info, error) {
 	var info Info
 	zip, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(windowMost), zstd.WithDecoderLowmem(true))
@@ -134,7 +134,7 @@ func readManifest(r io.Reader, each func(Entry) error) (Info, error) {
 		return info, damaged(err)
 	}
 	if version.Manifest > manifestVersion {
-		return info, ErrNewer
+		return info, ErrNewerVersion
 	}
 	if err := strictly(first, &info); err != nil {
 		return info, err
@@ -159,7 +159,7 @@ func (i Info) check() error {
 }
 
 func damaged(err error) error {
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewer) || errors.Is(err, ErrKey) {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewerVersion) || errors.Is(err, ErrDecrypt) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -127,13 +127,13 @@ func (a *Archive) find(name string) (snapshot, file string, err error) {
 		return "", "", err
 	}
 	if len(names) == 0 {
-		return "", "", fmt.Errorf("%s: %w: it holds no snapshot yet", a.dir, ErrNone)
+		return "", "", fmt.Errorf("%s: %w: it holds no snapshot yet", a.dir, ErrNotFound)
 	}
 	if name == Latest {
 		name = names[len(names)-1]
 	}
 	if !slices.Contains(names, name) {
-		return "", "", fmt.Errorf("%s: %w: there is no snapshot %.40q; the newest is %s", a.dir, ErrNone, name, names[len(names)-1])
+		return "", "", fmt.Errorf("%s: %w: there is no snapshot %.40q; the newest is %s", a.dir, ErrNotFound, name, names[len(names)-1])
 	}
 	manifests, _, err := a.snapshotFiles()
 	return name, manifests[name], err

@@ -25,9 +25,9 @@ type output struct {
 	done bool  // the seal is closed
 }
 
-// Tmp is the directory of what is being written, created where it is missing. What a
+// TmpDir is the directory of what is being written, created where it is missing. What a
 // crash leaves there, the next Session removes.
-func (a *Archive) Tmp() (string, error) {
+func (a *Archive) TmpDir() (string, error) {
 	dir := a.path(tmpDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", wrote(err)
@@ -36,7 +36,7 @@ func (a *Archive) Tmp() (string, error) {
 }
 
 func (a *Archive) newOutput(manifest bool) (*output, error) {
-	dir, err := a.Tmp()
+	dir, err := a.TmpDir()
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func pour(ctx context.Context, dst io.Writer, src io.Reader, pace func(context.C
 			return c, nil
 		}
 		if err != nil {
-			return c, fmt.Errorf("%w: %w", ErrSource, err)
+			return c, fmt.Errorf("%w: %w", ErrSourceDamaged, err)
 		}
 	}
 }

@@ -14,10 +14,10 @@ import (
 // Days are those of UTC, weeks begin on Monday (ISO 8601).
 type Retention struct{ Daily, Weekly, Monthly int }
 
-// Keep gives those of the snapshots that stay, of their names with the moments they
+// Retained gives those of the snapshots that stay, of their names with the moments they
 // were made; the newest is always among them. Names order them, moments group them:
 // after a clock was ahead for once, names follow it second by second, for months.
-func (r Retention) Keep(made map[string]time.Time) map[string]bool {
+func (r Retention) Retained(made map[string]time.Time) map[string]bool {
 	names := slices.Sorted(maps.Keys(made))
 	slices.Reverse(names)
 	keep := map[string]bool{}
@@ -47,8 +47,8 @@ func isoWeek(at time.Time) string {
 	return fmt.Sprintf("%d-%d", year, week)
 }
 
-// Pruned is what a Prune did, or, tried only, would do.
-type Pruned struct {
+// PruneResult is what a Prune did, or, tried only, would do.
+type PruneResult struct {
 	Kept, Removed []string // snapshots, oldest first
 	Blobs         int
 	Bytes         int64 // freed, of blobs
@@ -56,10 +56,10 @@ type Pruned struct {
 
 // Prune removes the snapshots that the retention does not keep, their manifests first,
 // and then the bytes that no snapshot names any more. Nothing is removed when a
-// manifest that stays cannot be read (ErrDamaged, ErrKey), or while somebody reads or
+// manifest that stays cannot be read (ErrDamaged, ErrDecrypt), or while somebody reads or
 // writes (ErrLocked). Cut off, it leaves what the next one removes. With try it only
 // says what it would do.
-func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress func(done, total int64)) (p Pruned, err error) {
+func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress func(done, total int64)) (p PruneResult, err error) {
 	writing, err := a.lockWriting()
 	if err != nil {
 		return p, err
@@ -74,7 +74,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 	if err != nil {
 		return p, err
 	}
-	keep := r.Keep(a.moments(names))
+	keep := r.Retained(a.moments(names))
 	used := map[string]bool{}
 	for _, name := range names {
 		if !keep[name] {
@@ -84,7 +84,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, try bool, progress fun
 		p.Kept = append(p.Kept, name)
 		_, err := a.Manifest(name, func(e Entry) error { used[e.File] = true; return ctx.Err() })
 		if err != nil {
-			return Pruned{}, fmt.Errorf("nothing was removed, since any document may be of a snapshot that cannot be read: %w", err)
+			return PruneResult{}, fmt.Errorf("nothing was removed, since any document may be of a snapshot that cannot be read: %w", err)
 		}
 	}
 	if !try {
@@ -127,7 +127,7 @@ func (a *Archive) removeSnapshots(names []string) error {
 	return a.clean()
 }
 
-func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bool, p *Pruned, progress func(done, total int64)) error {
+func (a *Archive) removeUnused(ctx context.Context, used map[string]bool, try bool, p *PruneResult, progress func(done, total int64)) error {
 	type unused struct {
 		file string
 		size int64

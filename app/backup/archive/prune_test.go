@@ -38,14 +38,14 @@ func TestKeep(t *testing.T) {
 					want = append(want, name)
 				}
 			}
-			if got := slices.Sorted(maps.Keys(row.r.Keep(made))); !slices.Equal(got, want) {
+			if got := slices.Sorted(maps.Keys(row.r.Retained(made))); !slices.Equal(got, want) {
 				t.Errorf("stay %v, want %v", got, want)
 			}
 		})
 	}
 }
 
-func prune(t *testing.T, dir string, opts Options, r Retention) (Pruned, error) {
+func prune(t *testing.T, dir string, opts Options, r Retention) (PruneResult, error) {
 	t.Helper()
 	return openArchive(t, dir, opts).Prune(context.Background(), r, false, func(int64, int64) {})
 }
@@ -103,7 +103,7 @@ func TestPruneRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	change(t, path, changes["a bit midway"])
-	release, err := openArchive(t, dir, opts).LockReading()
+	release, err := openArchive(t, dir, opts).LockForReading()
 	if err != nil {
 		t.Fatal(err)
 	}

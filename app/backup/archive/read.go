@@ -14,13 +14,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Info reads what a snapshot is of: the first line of its manifest alone. ErrNone
+// Info reads what a snapshot is of: the first line of its manifest alone. ErrNotFound
 // where there is no such snapshot.
 func (a *Archive) Info(name string) (Info, error) { return a.manifest(name, nil) }
 
 // Manifest reads and checks the whole manifest of a snapshot (a name or Latest) and
-// calls each with every entry, in ascending order of digest. ErrNone, ErrDamaged,
-// ErrKey, ErrNewer, or the error of each.
+// calls each with every entry, in ascending order of digest. ErrNotFound, ErrDamaged,
+// ErrDecrypt, ErrNewerVersion, or the error of each.
 func (a *Archive) Manifest(name string, each func(Entry) error) (Info, error) {
 	return a.manifest(name, each)
 }

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Session adds one snapshot. It holds the lock of writers; whoever begins it must
+// SnapshotWriter adds one snapshot. It holds the lock of writers; whoever begins it must
 // Close it. First every document is planned, then Start, then every document is added
 // in ascending order of digest, then Finish makes the snapshot visible.
-type Session struct {
+type SnapshotWriter struct {
 	a       *Archive
 	pace    func(context.Context)
 	release func()
@@ -35,10 +35,10 @@ type kept struct {
 	size int64
 }
 
-// Begin takes the lock of writers (ErrLocked), removes what an earlier one left when
+// NewSnapshot takes the lock of writers (ErrLocked), removes what an earlier one left when
 // it was cut off, and looks at what is there. pace, which may be nil, is called before
 // every piece of work and may take its time.
-func (a *Archive) Begin(ctx context.Context, pace func(context.Context)) (*Session, error) {
+func (a *Archive) NewSnapshot(ctx context.Context, pace func(context.Context)) (*SnapshotWriter, error) {
 	if a.opts.Vault == "" {
 		return nil, fmt.Errorf("%s: %w: it is not known whose vault adds to it", a.dir, ErrForeign)
 	}
@@ -49,7 +49,7 @@ func (a *Archive) Begin(ctx context.Context, pace func(context.Context)) (*Sessi
 	if pace == nil {
 		pace = func(context.Context) {}
 	}
-	s := &Session{a: a, pace: pace, release: release, have: map[[32]byte]kept{}}
+	s := &SnapshotWriter{a: a, pace: pace, release: release, have: map[[32]byte]kept{}}
 	s.queue = queue{a: a, pace: pace, shards: map[string]bool{}}
 	if err := errors.Join(a.clean(), s.look(ctx), s.name()); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -59,7 +59,7 @@ func (a *Archive) Begin(ctx context.Context, pace func(context.Context)) (*Sessi
 
 // name gives the snapshot its name: the moment, or, when the clock went back, the
 // second after the newest, so that names go on sorting by age.
-func (s *Session) name() error {
+func (s *SnapshotWriter) name() error {
 	names, err := s.a.Snapshots()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Session) name() error {
 }
 
 // look lists the blobs that are there.
-func (s *Session) look(ctx context.Context) error {
+func (s *SnapshotWriter) look(ctx context.Context) error {
 	return s.a.walkBlobs(ctx, func(b blobFile, size int64) error {
 		var key, sum [32]byte
 		if _, err := hex.Decode(key[:], []byte(b.name)); err != nil {
@@ -99,7 +99,7 @@ func nameKey(name string) (key [32]byte) {
 }
 
 // find gives the entry of a document that is there in its full length.
-func (s *Session) find(d Digest, size int64) (Entry, bool) {
+func (s *SnapshotWriter) find(d Digest, size int64) (Entry, bool) {
 	name, whole := s.a.form.name(d)
 	found, ok := s.have[nameKey(name)]
 	if !ok || found.size != s.a.form.stored(size) {
@@ -113,7 +113,7 @@ func (s *Session) find(d Digest, size int64) (Entry, bool) {
 }
 
 // Plan counts a document of the snapshot.
-func (s *Session) Plan(d Digest, size int64) {
+func (s *SnapshotWriter) Plan(d Digest, size int64) {
 	s.info.Blobs++
 	s.info.Bytes += size
 	s.info.Stored += s.a.form.stored(size)
@@ -131,9 +131,9 @@ const (
 )
 
 // Start writes the database at path, after it has made sure that there is room for
-// all that is planned (ErrFull), and begins the manifest. Of info it takes what only
+// all that is planned (ErrDiskFull), and begins the manifest. Of info it takes what only
 // the vault knows: the counts of records, Version, Schema and Secret.
-func (s *Session) Start(ctx context.Context, info Info, path string) error {
+func (s *SnapshotWriter) Start(ctx context.Context, info Info, path string) error {
 	own := s.info
 	s.info = info
 	s.info.Manifest, s.info.Archive, s.info.Vault, s.info.Snapshot, s.info.CreatedAt = own.Manifest, own.Archive, own.Vault, own.Snapshot, own.CreatedAt
@@ -153,21 +153,21 @@ func (s *Session) Start(ctx context.Context, info Info, path string) error {
 	return wrote(err)
 }
 
-func (s *Session) room(path string) error {
-	if s.a.opts.Free == nil {
+func (s *SnapshotWriter) room(path string) error {
+	if s.a.opts.FreeSpace == nil {
 		return nil
 	}
 	database, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	free, err := s.a.opts.Free(s.a.dir)
+	free, err := s.a.opts.FreeSpace(s.a.dir)
 	if err != nil {
 		return err
 	}
 	need := uint64(s.need) + uint64(database.Size()) + s.info.Blobs*roomForLines + s.fresh*blockWaste + s.a.opts.Reserve
 	if free < need {
-		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrFull, humanSize(need), humanSize(free))
+		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
 	}
 	return nil
 }
@@ -181,9 +181,9 @@ func humanSize(n uint64) string {
 }
 
 // Add takes a document into the snapshot; open gives its bytes where they are not in
-// the archive yet. ErrSource when they are not what the digest says: the snapshot can
+// the archive yet. ErrSourceDamaged when they are not what the digest says: the snapshot can
 // then not be finished, but others may be added, so that their bytes are there.
-func (s *Session) Add(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) error {
+func (s *SnapshotWriter) Add(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -197,10 +197,10 @@ func (s *Session) Add(ctx context.Context, d Digest, size int64, open func() (io
 	return wrote(s.lines.add(e))
 }
 
-func (s *Session) copy(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) (Entry, error) {
+func (s *SnapshotWriter) copy(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) (Entry, error) {
 	src, err := open()
 	if err != nil {
-		return Entry{}, fmt.Errorf("%w: %w", ErrSource, err)
+		return Entry{}, fmt.Errorf("%w: %w", ErrSourceDamaged, err)
 	}
 	defer src.Close() //nolint:errcheck // only read from
 	out, err := s.a.newOutput(false)
@@ -209,7 +209,7 @@ func (s *Session) copy(ctx context.Context, d Digest, size int64, open func() (i
 	}
 	content, err := out.fill(ctx, src, s.pace)
 	if err == nil && (content.digest != d || content.size != size) {
-		err = fmt.Errorf("%w: %d bytes with the digest %s are there, %d are on record", ErrSource, content.size, content.digest, size)
+		err = fmt.Errorf("%w: %d bytes with the digest %s are there, %d are on record", ErrSourceDamaged, content.size, content.digest, size)
 	}
 	if err != nil {
 		return Entry{}, errors.Join(err, out.drop())
@@ -226,7 +226,7 @@ func (s *Session) copy(ctx context.Context, d Digest, size int64, open func() (i
 	return e, s.queue.put(ctx, out, blobPath(file.file()))
 }
 
-func (s *Session) database(ctx context.Context, path string) error {
+func (s *SnapshotWriter) database(ctx context.Context, path string) error {
 	src, err := os.Open(path)
 	if err != nil {
 		return err
@@ -246,9 +246,9 @@ func (s *Session) database(ctx context.Context, path string) error {
 	return s.queue.put(ctx, out, []string{snapsDir, file})
 }
 
-// Finish makes the snapshot visible, once all that it names was synced, and says how
+// Commit makes the snapshot visible, once all that it names was synced, and says how
 // many bytes the session wrote.
-func (s *Session) Finish(ctx context.Context) (info Info, written int64, err error) {
+func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, err error) {
 	if s.lines.count != s.info.Blobs {
 		return Info{}, 0, fmt.Errorf("%d of %d documents were added", s.lines.count, s.info.Blobs)
 	}
@@ -276,7 +276,7 @@ func (s *Session) Finish(ctx context.Context) (info Info, written int64, err err
 
 // Close gives the lock back. Of a snapshot that was not finished, the documents that
 // were copied stay for the next one.
-func (s *Session) Close() error {
+func (s *SnapshotWriter) Close() error {
 	err := s.queue.leave()
 	if s.out != nil {
 		err = errors.Join(err, s.out.drop())
@@ -390,7 +390,7 @@ func (q *queue) leave() (err error) {
 }
 
 // Progress is how many bytes of documents were written, of how many.
-func (s *Session) Progress() (p struct{ Done, Total int64 }) {
+func (s *SnapshotWriter) Progress() (p struct{ Done, Total int64 }) {
 	p.Done, p.Total = s.copied, s.need
 	return p
 }

@@ -9,16 +9,16 @@ import (
 	"os"
 )
 
-// Report is what a Verify went through. Findings is damage; Orphans are files that no
+// VerifyReport is what a Verify went through. Findings is damage; Orphans are files that no
 // snapshot names, Leftovers what a writer that was cut off has left: neither is.
-type Report struct {
+type VerifyReport struct {
 	Snapshots, Blobs   int
 	Bytes              int64 // read, as they lie there
 	Orphans, Leftovers int
 	Findings           []Finding
-	// Sealed: the bytes were held against their sums; what is inside could not be
+	// NotDecrypted: the bytes were held against their sums; what is inside could not be
 	// looked at, because no passphrase or identity was given.
-	Sealed bool
+	NotDecrypted bool
 }
 
 // Finding is one damage: of what kind ("snapshot", "document", "database", "key"),
@@ -27,16 +27,16 @@ type Finding struct{ Kind, Subject, Problem string }
 
 // Verify reads every byte of one snapshot (a name or Latest), or of all when name is
 // "". The error is about the verification, never about what it found.
-func (a *Archive) Verify(ctx context.Context, name string, progress func(done, total int64)) (Report, error) {
+func (a *Archive) Verify(ctx context.Context, name string, progress func(done, total int64)) (VerifyReport, error) {
 	v := &verifier{a: a, ctx: ctx, progress: progress, named: map[string]bool{}, seen: map[string]bool{}}
-	release, err := a.LockReading()
+	release, err := a.LockForReading()
 	if err != nil {
 		return v.r, err
 	}
 	defer release()
 	if err := a.Unlock(); err != nil {
-		v.r.Sealed = true
-		if a.opts.Keys != (Keys{}) || !errors.Is(err, ErrKey) {
+		v.r.NotDecrypted = true
+		if a.opts.Decryption != (Decryption{}) || !errors.Is(err, ErrDecrypt) {
 			v.find("key", keyName, err)
 		}
 	}
@@ -73,7 +73,7 @@ type verifier struct {
 	a           *Archive
 	ctx         context.Context
 	progress    func(done, total int64)
-	r           Report
+	r           VerifyReport
 	plan        []func()
 	named, seen map[string]bool // files of blobs
 	done, total int64
@@ -107,7 +107,7 @@ func (v *verifier) manifests(names []string) (whole bool, err error) {
 			}
 			return v.ctx.Err()
 		})
-		if errors.Is(err, ErrKey) || v.ctx.Err() != nil {
+		if errors.Is(err, ErrDecrypt) || v.ctx.Err() != nil {
 			return false, err
 		}
 		if err != nil {
@@ -125,7 +125,7 @@ func (v *verifier) blob(snapshot string, e Entry) {
 	v.r.Blobs++
 	err := v.read(e.Stored, func() (io.ReadCloser, error) {
 		b, _ := v.a.parseBlobFile(e.File) // Manifest has looked at it
-		if v.r.Sealed {
+		if v.r.NotDecrypted {
 			return v.a.sealedReader(blobPath(e.File), b.sum, e.Stored)
 		}
 		return v.a.Blob(e)
@@ -138,7 +138,7 @@ func (v *verifier) blob(snapshot string, e Entry) {
 
 func (v *verifier) database(info Info) {
 	err := v.read(info.Database.Stored, func() (io.ReadCloser, error) {
-		if v.r.Sealed {
+		if v.r.NotDecrypted {
 			_, sum, _ := parseSnapFile(info.Database.File) // Manifest has looked at it
 			return v.a.sealedReader([]string{snapsDir, info.Database.File}, sum, info.Database.Stored)
 		}
