@@ -20,8 +20,8 @@ func (c control) checkup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := c.Vault.Checkup(r.Context())
-	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.Reread.Clean, Unchecked: found.Reread.Unsure}
-	if failed := cmp.Or(found.Reread.Failed, found.Reread.Lost); failed != nil {
+	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.Reread.Clean, Unchecked: found.Reread.SkipReason}
+	if failed := cmp.Or(found.Reread.WriteError, found.Reread.LostWrites); failed != nil {
 		out.DiskError = failed.Error()
 	}
 	if !found.NewestEvent.IsZero() {

@@ -48,7 +48,7 @@ func (c control) events(r *http.Request) (any, error) {
 }
 
 func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err error) {
-	q = vault.Query{Sort: vault.SortCreated, Down: true}
+	q = vault.Query{Sort: vault.SortCreated, Descending: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > mostEvents {
 		return 0, q, errs.InvalidField("limit", model.NotBetween("limit", 1, mostEvents))
 	}
@@ -65,9 +65,9 @@ func eventQuery(ids opaque, asked url.Values) (limit int, q vault.Query, err err
 				return 0, q, errs.InvalidField("record", model.NotSelectable("record"))
 			}
 		}
-		q.Where = append(q.Where, vault.Where{Column: filter.column, Value: value})
+		q.Filters = append(q.Filters, vault.Filter{Column: filter.column, Value: value})
 	}
-	for name, bound := range map[string]*time.Time{"from": &q.From, "to": &q.To} {
+	for name, bound := range map[string]*time.Time{"from": &q.CreatedFrom, "to": &q.CreatedTo} {
 		if text := asked.Get(name); text != "" {
 			var at apitypes.Time
 			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {

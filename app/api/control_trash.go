@@ -32,7 +32,7 @@ func (c control) trash(r *http.Request) (any, error) {
 		return nil, errs.InvalidField("limit", model.NotBetween("limit", 1, mostTrashed))
 	}
 	ids, out := newOpaque(c.Vault.Secrets), apitypes.TrashList{}
-	query := vault.Query{Sort: vault.SortCreated, Down: true}
+	query := vault.Query{Sort: vault.SortCreated, Descending: true}
 	for len(out.Data) < limit {
 		query.Limit = min(limit-len(out.Data), 500)
 		page, err := c.Vault.Trash.List(r.Context(), query)

@@ -28,7 +28,7 @@ func unsearched(f filter) filter {
 }
 
 func where(q *vault.Query, column vault.Column, value string) {
-	q.Where = append(q.Where, vault.Where{Column: column, Value: value})
+	q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 }
 
 // byText is equality of a text, without regard to case.
@@ -65,7 +65,7 @@ func byFolder(name string) filter {
 	number := byNumber(name, vault.ColumnFolder)
 	return filter{name: name, read: func(e *edge, text string, q *vault.Query) string {
 		if text == "null" {
-			where(q, vault.ColumnNowhere, "")
+			where(q, vault.ColumnUnassigned, "")
 			return ""
 		}
 		return number.read(e, text, q)
@@ -110,12 +110,12 @@ func byChoice(name string, column vault.Column, choices ...string) filter {
 
 // byCreation are both ends of a span of time of creation.
 func byCreation() []filter {
-	return bySpan("created", func(q *vault.Query) (from, to *time.Time) { return &q.From, &q.To })
+	return bySpan("created", func(q *vault.Query) (from, to *time.Time) { return &q.CreatedFrom, &q.CreatedTo })
 }
 
 // byUpdate are both ends of a span of time of the last change.
 func byUpdate() []filter {
-	list := bySpan("updated", func(q *vault.Query) (from, to *time.Time) { return &q.Since, &q.Until })
+	list := bySpan("updated", func(q *vault.Query) (from, to *time.Time) { return &q.UpdatedFrom, &q.UpdatedTo })
 	for i := range list {
 		list[i].unsearched = true
 	}
@@ -170,10 +170,10 @@ func instant(text string) (at time.Time, day, ok bool) {
 // scopeOf names a list, so that a cursor is of no other.
 func scopeOf(noun, sort string, q vault.Query) string {
 	parts := []string{"sort=" + sort}
-	for _, w := range q.Where {
+	for _, w := range q.Filters {
 		parts = append(parts, fmt.Sprintf("%s=%q", w.Column, model.Fold(w.Value)))
 	}
-	for name, at := range map[string]time.Time{"from": q.From, "to": q.To, "updated_from": q.Since, "updated_to": q.Until} {
+	for name, at := range map[string]time.Time{"from": q.CreatedFrom, "to": q.CreatedTo, "updated_from": q.UpdatedFrom, "updated_to": q.UpdatedTo} {
 		if !at.IsZero() {
 			parts = append(parts, name+"="+at.Format(time.RFC3339Nano))
 		}

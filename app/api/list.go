@@ -168,7 +168,7 @@ func (l listing) sort(text string, q *vault.Query, refused *errs.Fields) string 
 	name, down := strings.CutPrefix(text, "-")
 	for _, s := range l.sorts {
 		if s.name == name {
-			q.Sort, q.Down = s.by, down
+			q.Sort, q.Descending = s.by, down
 			return text
 		}
 	}
@@ -188,7 +188,7 @@ func (e *edge) place(text string, a *asked, refused *errs.Fields) {
 		refused.Add("cursor", model.NotSelectable("cursor"))
 		return
 	}
-	a.Position, a.Back = place[1:], place[0] == back
+	a.Position, a.Backward = place[1:], place[0] == back
 }
 
 // pageOf is a page of a list, with the way to those beside it.
@@ -215,9 +215,9 @@ const pageCost = 2
 // memory for it, so that those who wait hold little.
 func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
 	most := int(cmp.Or(e.Limits.Page, 4<<20))
-	q.Bytes = min(most, smallPage)
+	q.MaxBytes = min(most, smallPage)
 	page, err := read(c.Context(), q)
-	if err != nil || page.Bytes <= smallPage && (!page.Cut || q.Bytes == most) {
+	if err != nil || page.Bytes <= smallPage && (!page.Truncated || q.MaxBytes == most) {
 		return page, err
 	}
 	size := int64(max(most, page.Bytes))
@@ -225,7 +225,7 @@ func readPage[T any](e *edge, c *call, q vault.Query, read func(context.Context,
 	if err := c.reply.take(c.Context(), pageCost*size); err != nil {
 		return page, err
 	}
-	q.Bytes = most
+	q.MaxBytes = most
 	return read(c.Context(), q)
 }
 

@@ -78,10 +78,10 @@ func (h orderHandler) get(c *call) (answer, error) {
 var orderListing = listing{
 	noun:  "orders",
 	text:  taken,
-	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue}, {"order_number", vault.SortNumber}},
+	sorts: []sorting{{"created_at", vault.SortCreated}, {"updated_at", vault.SortUpdated}, {"due_date", vault.SortDue}, {"order_number", vault.SortOrderNumber}},
 	filters: slices.Concat([]filter{
 		byText("status", vault.ColumnStatus, model.MaxLine), byText("county", vault.ColumnCounty, model.MaxLine),
-		byText("state", vault.ColumnState, model.MaxLine), unsearched(byText("order_number", vault.ColumnNumber, model.MaxName)),
+		byText("state", vault.ColumnState, model.MaxLine), unsearched(byText("order_number", vault.ColumnOrderNumber, model.MaxName)),
 	}, byCreation(), byUpdate()),
 }
 

@@ -136,7 +136,7 @@ func (a asked) search(q vault.Query) vault.SearchQuery {
 	out := vault.Searching(a.text, q)
 	at, _ := binary.Uvarint(q.Position) // positions wrote it, or there is none
 	out.Offset = int(min(at, vault.MostSearched))
-	if q.Back {
+	if q.Backward {
 		out.Limit = min(out.Limit, out.Offset)
 		out.Offset -= out.Limit
 	}
@@ -163,7 +163,7 @@ func listed[T any](c *call, a asked, list func(context.Context, vault.Query) (va
 	}
 	return func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
 		found, err := search(ctx, c.actor, a.search(q))
-		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Cut: found.Cut}
+		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Cut}
 		page.Next, page.Prev = positions(found.From, found.Next)
 		return page, err
 	}

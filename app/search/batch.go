@@ -34,13 +34,13 @@ func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo u
 	seen := make(map[store.Change]bool, len(changes))
 	for len(changes) > 0 {
 		// A stretch of one noun, of records that were not yet in it.
-		noun, ids := changes[0].Noun, []uint64(nil)
+		noun, ids := changes[0].Type, []uint64(nil)
 		seqs := []uint64(nil)
-		for len(changes) > 0 && changes[0].Noun == noun && len(ids) < recordsAtOnce {
+		for len(changes) > 0 && changes[0].Type == noun && len(ids) < recordsAtOnce {
 			c := changes[0]
 			changes = changes[1:]
 			upTo = c.Seq
-			record := store.Change{Noun: c.Noun, ID: c.ID}
+			record := store.Change{Type: c.Type, ID: c.ID}
 			if !seen[record] {
 				seen[record] = true
 				ids, seqs = append(ids, c.ID), append(seqs, c.Seq)
@@ -66,7 +66,7 @@ func (b *indexBatch) follow(ctx context.Context, changes []store.Change) (upTo u
 // fill puts records into the batch, or takes those out of the index that are not to
 // be found any more, until it is full: it tells how many, one at least.
 func (b *indexBatch) fill(ctx context.Context, noun string, ids []uint64) (n int, err error) {
-	if noun == store.FilesOf {
+	if noun == store.FilesOfAbstract {
 		return len(ids), nil // which is owed
 	}
 	var list []indexed

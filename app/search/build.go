@@ -33,7 +33,7 @@ func (x *Indexer) walk(ctx context.Context, in *volume) error {
 	batch := x.newBatch(in)
 	for !batch.full() && batch.records < walkAtOnce {
 		var ids []uint64
-		err := x.store.View(ctx, func(t *store.Tx) error { ids = t.Numbered(place.Noun, place.From, recordsAtOnce); return nil })
+		err := x.store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(place.Noun, place.From, recordsAtOnce); return nil })
 		if err != nil {
 			return err
 		}

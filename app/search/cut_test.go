@@ -76,7 +76,7 @@ func TestAnIndexThatIsCutOffGoesOn(t *testing.T) {
 			h.order(fmt.Sprintf("26-1%d%d", life, n), "", elm("Troy", ""))
 		}
 		h.put(func(t *store.Tx) error {
-			o, err := t.AnyOrder(uint64(life/2 + 1))
+			o, err := t.OrderIncludingTrash(uint64(life/2 + 1))
 			if err != nil {
 				return err
 			}

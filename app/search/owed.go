@@ -26,7 +26,7 @@ const mostOwed = 4096
 func (m *indexMark) owe(changes []store.Change) {
 	m.Owed = slices.Clone(m.Owed) // the mark before has it too
 	for _, c := range changes {
-		if c.Noun != store.FilesOf || c.Seq > m.Change {
+		if c.Type != store.FilesOfAbstract || c.Seq > m.Change {
 			continue
 		}
 		m.Owed = slices.DeleteFunc(m.Owed, func(o indexOwed) bool { return o.Abstract == c.ID })
@@ -66,7 +66,7 @@ func (x *Indexer) repay(ctx context.Context, in *volume) error {
 func (x *Indexer) filesFrom(ctx context.Context, owed indexOwed) (ids []uint64, err error) {
 	var of model.Abstract
 	err = x.store.View(ctx, func(t *store.Tx) (err error) {
-		of, err = t.AnyAbstract(owed.Abstract)
+		of, err = t.AbstractIncludingTrash(owed.Abstract)
 		return err
 	})
 	switch {

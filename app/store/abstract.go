@@ -7,7 +7,7 @@ var abstracts = listing[model.Abstract]{
 	layout: layout{bucket: bucketAbstractIndex, tags: "ykst"},
 	sorts:  layout{bucket: bucketAbstractSorts, tags: "ykst", sorts: "fpau"},
 	texts: []text[model.Abstract]{
-		{sort: SortFile, form: model.Squeezed, of: (*model.Abstract).FileNumber},
+		{sort: SortFileNumber, form: model.Squeezed, of: (*model.Abstract).FileNumber},
 		{sort: SortParcel, form: model.Squeezed, of: (*model.Abstract).Parcel},
 		{sort: SortAddress, form: model.Plain, of: func(a *model.Abstract) string { return a.Street() }, whole: func(a *model.Abstract) []string { return a.Streets() }},
 	},
@@ -39,12 +39,12 @@ func (t *Tx) NewAbstractID() (uint64, error) { return abstracts.next(t) }
 // Abstract reads one; NotFound when absent or in the trash.
 func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.live(t, id) }
 
-// AnyAbstract reads one, in the trash or not; NotFound when absent.
-func (t *Tx) AnyAbstract(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
+// AbstractIncludingTrash reads one, in the trash or not; NotFound when absent.
+func (t *Tx) AbstractIncludingTrash(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
 
 // ListAbstracts gives a page of the abstracts, without those in the trash. It takes
 // ColumnStatus, ColumnTemplate, ColumnCounty and ColumnState, bounds of the last change,
-// and SortCreated, SortUpdated, SortFile, SortParcel and SortAddress.
+// and SortCreated, SortUpdated, SortFileNumber, SortParcel and SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[model.Abstract], error) { return abstracts.list(t, q) }
 
 // PutAbstract writes one, new or changed, and its places in the indexes.
@@ -59,7 +59,7 @@ func (t *Tx) PutAbstract(a model.Abstract) error {
 	}
 	if known && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
 		if len(a.Files) > 0 {
-			t.tell(nounID(FilesOf, a.ID)) // they are found by where their abstract lies
+			t.tell(nounID(FilesOfAbstract, a.ID)) // they are found by where their abstract lies
 		}
 	}
 	return nil

@@ -2,21 +2,21 @@ package store
 
 import "deedkeep/app/model"
 
-// AbstractsAmong gives those of some records that a query leaves, in the order of their
+// ListAbstractsByID gives those of some records that a query leaves, in the order of their
 // numbers here, and how many numbers it has gone through: fewer than all where the page
 // is full. Of the query only the filters, bounds of creation, Limit and Bytes count; the
 // page has no positions.
-func (t *Tx) AbstractsAmong(ids []uint64, q Query) (Page[model.Abstract], int, error) {
+func (t *Tx) ListAbstractsByID(ids []uint64, q Query) (Page[model.Abstract], int, error) {
 	return abstracts.among(t, ids, q)
 }
 
-// OrdersAmong is AbstractsAmong for orders.
-func (t *Tx) OrdersAmong(ids []uint64, q Query) (Page[model.Order], int, error) {
+// ListOrdersByID is ListAbstractsByID for orders.
+func (t *Tx) ListOrdersByID(ids []uint64, q Query) (Page[model.Order], int, error) {
 	return orders.among(t, ids, q)
 }
 
-// FilesAmong is AbstractsAmong for files.
-func (t *Tx) FilesAmong(ids []uint64, q Query) (Page[model.File], int, error) {
+// ListFilesByID is ListAbstractsByID for files.
+func (t *Tx) ListFilesByID(ids []uint64, q Query) (Page[model.File], int, error) {
 	return files.among(t, ids, q)
 }
 
@@ -41,6 +41,6 @@ func (l *listing[T]) among(t *Tx, ids []uint64, q Query) (page Page[T], gone int
 			page.Items = append(page.Items, v)
 		}
 	}
-	page.Bytes, page.Cut = p.bytes, p.cut
+	page.Bytes, page.Truncated = p.bytes, p.cut
 	return page, gone, nil
 }

@@ -27,8 +27,8 @@ func TestFailMakesReadOnly(t *testing.T) {
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("after: %v", err)
 	}
-	if s.Failed() != first || abstractsIn(t, s) != 1 || commits.Load() != 0 {
-		t.Errorf("failed %v, %d written, %d commits", s.Failed(), abstractsIn(t, s), commits.Load())
+	if s.Failure() != first || abstractsIn(t, s) != 1 || commits.Load() != 0 {
+		t.Errorf("failed %v, %d written, %d commits", s.Failure(), abstractsIn(t, s), commits.Load())
 	}
 }
 
@@ -66,8 +66,8 @@ func TestAFailedCommit(t *testing.T) {
 				t.Error("it is there all the same")
 			}
 			goesOn := row.kind == errs.InsufficientStorage
-			if err := s.Update(t.Context(), nil, putAbstract); (err == nil) != goesOn || (s.Failed() == nil) != goesOn {
-				t.Errorf("the next: %v, failed %v", err, s.Failed())
+			if err := s.Update(t.Context(), nil, putAbstract); (err == nil) != goesOn || (s.Failure() == nil) != goesOn {
+				t.Errorf("the next: %v, failed %v", err, s.Failure())
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestAFailureBetweenTwoRuns(t *testing.T) {
 func TestACommitThatPanicsHoldsNoLock(t *testing.T) {
 	s := openNew(t)
 	s.commitTx = func(*bolt.Tx) error { panic("page 7: bad") }
-	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || s.Failed() == nil {
+	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable || s.Failure() == nil {
 		t.Errorf("said %v", err)
 	}
 	if abstractsIn(t, s) != 0 {

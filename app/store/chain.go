@@ -7,32 +7,32 @@ import (
 	"deedkeep/app/model"
 )
 
-// Entry is one place of the log of events as it stands.
-type Entry struct {
+// LogEntry is one place of the log of events as it stands.
+type LogEntry struct {
 	Seq   uint64 // of the place; 0 where its key is none
 	Event model.Event
 	Err   error // of reading it; ErrDamaged is in its chain
 }
 
-// Log is a stretch of the log of events.
-type Log struct {
-	Entries []Entry
+// LogPage is a stretch of the log of events.
+type LogPage struct {
+	Entries []LogEntry
 	Next    []byte // where the stretch after this one begins; nil: there is none
-	Written uint64 // how many entries there ever were
+	Total   uint64 // how many entries there ever were
 }
 
-// LogFrom reads at most limit entries from a place on; NumberPlace and Log.Next say
+// ScanLog reads at most limit entries from a place on; LogPosition and Log.Next say
 // which. A nil place is the very beginning, where keys stand that are no number.
-func (t *Tx) LogFrom(place []byte, limit int) Log {
+func (t *Tx) ScanLog(place []byte, limit int) LogPage {
 	bucket := t.bucket(bucketEvents)
-	log := Log{Written: bucket.Sequence()}
+	log := LogPage{Total: bucket.Sequence()}
 	c := bucket.Cursor()
 	key, raw := c.First()
 	if place != nil {
 		key, raw = c.Seek(place)
 	}
 	for ; key != nil && len(log.Entries) < limit; key, raw = c.Next() {
-		var e Entry
+		var e LogEntry
 		if seq, ok := numberOf(key); ok {
 			e.Seq = seq
 			e.Err = decode(bucketEvents, key, raw, &e.Event)
@@ -47,8 +47,8 @@ func (t *Tx) LogFrom(place []byte, limit int) Log {
 	return log
 }
 
-// NumberPlace is the place of an entry of the log.
-func NumberPlace(seq uint64) []byte { return number(seq) }
+// LogPosition is the place of an entry of the log.
+func LogPosition(seq uint64) []byte { return number(seq) }
 
 // LastEvent is the newest entry of the log; the zero Event where there is none.
 func (t *Tx) LastEvent() (model.Event, error) { return t.lastEvent() }

@@ -19,13 +19,13 @@ func walkLog(t *testing.T, s *Store, limit int) (c model.Chain, flaws []model.Fl
 	c.Find = func(f model.Flaw) { flaws = append(flaws, f) }
 	var place []byte
 	for {
-		var log Log
-		view(t, s, func(tx *Tx) error { log = tx.LogFrom(place, limit); return nil })
+		var log LogPage
+		view(t, s, func(tx *Tx) error { log = tx.ScanLog(place, limit); return nil })
 		for _, e := range log.Entries {
 			c.Add(e.Seq, e.Event, e.Err)
 		}
 		if place = log.Next; place == nil {
-			c.End(log.Written)
+			c.End(log.Total)
 			return c, flaws
 		}
 	}
@@ -62,11 +62,11 @@ func TestLogFrom(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 4)
 	view(t, s, func(tx *Tx) error {
-		log := tx.LogFrom(NumberPlace(2), 2)
-		if len(log.Entries) != 2 || log.Entries[0].Seq != 2 || log.Entries[1].Event.Seq != 3 || log.Written != 5 || !bytes.Equal(log.Next, NumberPlace(4)) {
+		log := tx.ScanLog(LogPosition(2), 2)
+		if len(log.Entries) != 2 || log.Entries[0].Seq != 2 || log.Entries[1].Event.Seq != 3 || log.Total != 5 || !bytes.Equal(log.Next, LogPosition(4)) {
 			t.Errorf("%+v", log)
 		}
-		if log := tx.LogFrom(NumberPlace(6), 2); len(log.Entries) != 0 || log.Next != nil {
+		if log := tx.ScanLog(LogPosition(6), 2); len(log.Entries) != 0 || log.Next != nil {
 			t.Errorf("behind the end: %+v", log)
 		}
 		if last, err := tx.LastEvent(); err != nil || last.Seq != 5 {

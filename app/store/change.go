@@ -15,7 +15,7 @@ import (
 // written by the Put and Remove functions themselves, a record once a commit:
 //
 //	key    seq (8), from the sequence of the bucket, without gaps
-//	value  noun (1) as in the trash, or 4: FilesOf | id (7) | CRC-32C (4) of bucket 0x00 key and these
+//	value  noun (1) as in the trash, or 4: FilesOfAbstract | id (7) | CRC-32C (4) of bucket 0x00 key and these
 //
 // Whoever has followed trims it. A Rebuild empties it and leaves a gap behind, which
 // tells those who follow to begin anew.
@@ -23,14 +23,14 @@ import (
 // Change is one entry of the feed.
 type Change struct {
 	Seq  uint64
-	Noun string // "abstract", "order", "file" or FilesOf
+	Type string // "abstract", "order", "file" or FilesOfAbstract
 	ID   uint64
 }
 
-// FilesOf is the noun of a change that all files of an abstract have to be looked at for:
+// FilesOfAbstract is the noun of a change that all files of an abstract have to be looked at for:
 // where it lies, or what it is made by, is not what it was. It is one entry, however many
 // files there are, so that whoever follows may let other changes go first.
-const FilesOf = "files of"
+const FilesOfAbstract = "files of"
 
 // ErrGap is in the chain of the error of Changes where entries that were asked for
 // are gone or damaged: whoever follows has to begin anew.
@@ -59,9 +59,9 @@ func (t *Tx) tell(key uint64) {
 	t.changed = append(t.changed, key)
 }
 
-// TouchDigest tells the feed of at most limit files with these bytes, in the trash or
+// MarkDigestChanged tells the feed of at most limit files with these bytes, in the trash or
 // not: what was made of them is not what it was.
-func (t *Tx) TouchDigest(digest [32]byte, limit int) {
+func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && limit > 0; k, _ = c.Next() {
 		if id, ok := numberOf(k[len(digest):]); ok {
@@ -94,8 +94,8 @@ func (t *Tx) flushChanges() error {
 	return nil
 }
 
-// TouchFile tells the feed of a file, which may be gone.
-func (t *Tx) TouchFile(id uint64) { files.change(t, id) }
+// MarkFileChanged tells the feed of a file, which may be gone.
+func (t *Tx) MarkFileChanged(id uint64) { files.change(t, id) }
 
 func changeValue(key []byte, record uint64) []byte {
 	raw := binary.BigEndian.AppendUint64(make([]byte, 0, changeSize), record)
@@ -109,8 +109,8 @@ func changeOf(key, raw []byte) (c Change, ok bool) {
 		return c, false
 	}
 	record := binary.BigEndian.Uint64(raw)
-	c = Change{Seq: seq, Noun: nounOf(record), ID: record & (1<<nounShift - 1)}
-	return c, c.Noun != ""
+	c = Change{Seq: seq, Type: nounOf(record), ID: record & (1<<nounShift - 1)}
+	return c, c.Type != ""
 }
 
 // LastChange is the number of the newest change; 0 before the first. It never falls.

@@ -23,7 +23,7 @@ func told(t testing.TB, s *Store, from uint64, limit int) (list []string, err er
 			if c.Seq != max(from, 1)+uint64(i) {
 				t.Errorf("change %d stands at %d", c.Seq, max(from, 1)+uint64(i))
 			}
-			list = append(list, fmt.Sprint(c.Noun, " ", c.ID))
+			list = append(list, fmt.Sprint(c.Type, " ", c.ID))
 		}
 		err = e
 		return nil

@@ -16,10 +16,10 @@ import (
 // one, and what is wrong with it.
 type Finding struct{ Kind, Subject, Problem string }
 
-// Census is what a Check went through.
-type Census struct {
+// CheckSummary is what a Check went through.
+type CheckSummary struct {
 	Records, Files, Events int
-	Unsound                bool // the file itself is damaged: nothing must write to it
+	Corrupt                bool // the file itself is damaged: nothing must write to it
 }
 
 const mostFindings = 10_000
@@ -29,7 +29,7 @@ type checker struct {
 	ctx    context.Context
 	t      *Tx
 	report func(Finding)
-	census Census
+	census CheckSummary
 	told   int
 	counts map[Counter]uint64
 
@@ -43,20 +43,20 @@ type checker struct {
 // Check holds every record and index of the copy against its checksum and each
 // other, the event chain against its hashes, and the file's pages against bbolt's
 // own rules. The error is about the check, never about what it found.
-func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) {
+func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, tallies: map[tallied]uint64{}, entriesDue: map[string]int{}, fingerprint: c.fingerprint}
 	err := c.moment(ctx, func(t *Tx, file io.ReaderAt, length int64) error {
 		// First: nothing else may walk a file whose pages are broken.
 		sound, err := checkPages(file, length, func(subject, problem string) {
 			k.find("database", subject, "%s", problem)
 		})
-		k.census.Unsound, c.broken = !sound, !sound
+		k.census.Corrupt, c.broken = !sound, !sound
 		if err != nil || !sound {
 			return err
 		}
 		k.t = t
 		if walked := guarded(k.all); walked != nil && ctx.Err() == nil {
-			k.census.Unsound = true
+			k.census.Corrupt = true
 			k.find("database", "pages", "%s", problem(walked))
 			return errWalked
 		}
@@ -69,7 +69,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (Census, error) 
 		return k.census, err
 	}
 	err = c.structure(func(err error) {
-		k.census.Unsound = true
+		k.census.Corrupt = true
 		k.find("database", "pages", "%v", err)
 	})
 	return k.census, err
@@ -80,7 +80,7 @@ var errWalked = errors.New("the records could not be walked")
 
 // all walks everything that is in the file.
 func (k *checker) all() error {
-	if k.census.Unsound = k.missing(); k.census.Unsound {
+	if k.census.Corrupt = k.missing(); k.census.Corrupt {
 		return nil
 	}
 	k.meta()
@@ -239,10 +239,10 @@ func (k *checker) file(f model.File) {
 		k.counts[CountFiles]++
 		k.counts[CountBytes] += uint64(f.Size)
 		if f.TextPages != nil {
-			k.counts[CountTextKnown]++
+			k.counts[CountTextChecked]++
 		}
 		if textless(&f) {
-			k.counts[CountTextless]++
+			k.counts[CountWithoutText]++
 		}
 		if f.Failure != "" {
 			k.counts[CountFailed]++

@@ -153,7 +153,7 @@ func (k *checker) replays() {
 		if len(key) != replayKeySize {
 			return false
 		}
-		r, ok, err := k.t.Replay([32]byte(key[8:]))
+		r, ok, err := k.t.StoredResponse([32]byte(key[8:]))
 		return ok && err == nil && micros(r.At) == binary.BigEndian.Uint64(key)
 	})
 }

@@ -60,8 +60,8 @@ func (s *Store) leaveCleanMark() {
 	path := s.file.Name() + cleanMark
 	var err error
 	switch {
-	case s.Failed() != nil:
-		err = s.Failed()
+	case s.Failure() != nil:
+		err = s.Failure()
 	case s.begun || s.fresh || !s.found.Clean:
 		err = s.writeCleanMark(path)
 	}

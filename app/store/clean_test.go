@@ -69,13 +69,13 @@ func TestCleanEnd(t *testing.T) {
 				return s
 			}
 			s := session()
-			if !s.Reread().Clean || s.Reread().Took != 0 {
-				t.Errorf("a new file: got %+v", s.Reread())
+			if !s.CacheCheck().Clean || s.CacheCheck().Elapsed != 0 {
+				t.Errorf("a new file: got %+v", s.CacheCheck())
 			}
 			end(s)
 			s = session()
-			if !s.Reread().Clean || !marked(path) {
-				t.Errorf("after a clean end: got %+v, marked %v", s.Reread(), marked(path))
+			if !s.CacheCheck().Clean || !marked(path) {
+				t.Errorf("after a clean end: got %+v, marked %v", s.CacheCheck(), marked(path))
 			}
 			commit := s.commitTx
 			s.commitTx = func(tx *bolt.Tx) error {
@@ -86,15 +86,15 @@ func TestCleanEnd(t *testing.T) {
 			}
 			t.Run("session", func(t *testing.T) { row.session(t, s, path); s.commitTx = commit; end(s) })
 			s = session()
-			if got := s.Reread(); got.Clean != row.clean || got.Lost != nil || got.Failed != nil {
+			if got := s.CacheCheck(); got.Clean != row.clean || got.LostWrites != nil || got.WriteError != nil {
 				t.Errorf("the next start: got %+v, want clean %v", got, row.clean)
 			}
 			if err := write(s); err != nil {
 				t.Errorf("a write at the next start: %v", err)
 			}
 			end(s)
-			if s = session(); !s.Reread().Clean {
-				t.Errorf("the start after it: got %+v", s.Reread())
+			if s = session(); !s.CacheCheck().Clean {
+				t.Errorf("the start after it: got %+v", s.CacheCheck())
 			}
 			end(s)
 		})
@@ -151,7 +151,7 @@ func TestForeignCleanMark(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, two)
-	if s.Reread().Clean {
+	if s.CacheCheck().Clean {
 		t.Error("the mark of another file counts")
 	}
 }
@@ -161,7 +161,7 @@ func TestRereadTakesTheLock(t *testing.T) {
 	s := openNew(t)
 	update(t, s, putAbstract)
 	if other, err := Open(t.Context(), s.file.Name(), testOptions()); err == nil {
-		t.Errorf("two have it, the second with %+v", other.Reread())
+		t.Errorf("two have it, the second with %+v", other.CacheCheck())
 	}
 	if _, err := os.Stat(s.file.Name() + cleanMark); err == nil {
 		t.Error("there is a mark while it is in use")

@@ -12,18 +12,18 @@ type Column string
 
 // The columns. Which list has which is drawn in doc.go.
 const (
-	ColumnStatus     Column = "status"
-	ColumnTemplate   Column = "template_id"
-	ColumnCounty     Column = "county"
-	ColumnState      Column = "state"
-	ColumnNumber     Column = "order_number"
-	ColumnFolder     Column = "folder_id"
-	ColumnAbstract   Column = "abstract_id"
-	ColumnNowhere    Column = "nowhere" // in no folder and of no abstract, whatever the value asked for
-	ColumnProcessing Column = "is_processing"
-	ColumnActor      Column = "actor"
-	ColumnKind       Column = "kind" // of an event; in the trash, the noun
-	ColumnRecord     Column = "record"
+	ColumnStatus      Column = "status"
+	ColumnTemplate    Column = "template_id"
+	ColumnCounty      Column = "county"
+	ColumnState       Column = "state"
+	ColumnOrderNumber Column = "order_number"
+	ColumnFolder      Column = "folder_id"
+	ColumnAbstract    Column = "abstract_id"
+	ColumnUnassigned  Column = "nowhere" // in no folder and of no abstract, whatever the value asked for
+	ColumnProcessing  Column = "is_processing"
+	ColumnActor       Column = "actor"
+	ColumnKind        Column = "kind" // of an event; in the trash, the noun
+	ColumnRecord      Column = "record"
 )
 
 // value is what a record has in a column: folded text, or a number with the text

@@ -134,10 +134,10 @@ func (s *Store) attempt(batch []*member) error {
 	for _, m := range batch {
 		m.refused, m.failed, m.leans = nil, nil, false
 	}
-	if s.Failed() != nil {
+	if s.Failure() != nil {
 		return errReadOnly
 	}
-	if err := s.Present(); err != nil {
+	if err := s.CheckFile(); err != nil {
 		return err
 	}
 	s.turn.Lock()

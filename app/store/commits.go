@@ -7,13 +7,13 @@ var (
 	syncBounds   = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
 )
 
-// Commits are the commits that succeeded since the store was opened.
-type Commits struct {
+// CommitStats are the commits that succeeded since the store was opened.
+type CommitStats struct {
 	Changes stats.Read // how many changes shared each
 	Seconds stats.Read // how long each took to be written and synced
 }
 
-// Commits gives the counts of the moment; it waits for no transaction.
-func (s *Store) Commits() Commits {
-	return Commits{Changes: s.members.Read(), Seconds: s.syncs.Read()}
+// CommitStats gives the counts of the moment; it waits for no transaction.
+func (s *Store) CommitStats() CommitStats {
+	return CommitStats{Changes: s.members.Read(), Seconds: s.syncs.Read()}
 }

@@ -96,12 +96,12 @@ type named struct {
 	files  []model.File
 }
 
-// Digests calls fn for each document's bytes once, in order of digest, with the
+// EachDigest calls fn for each document's bytes once, in order of digest, with the
 // files that have them, until fn returns an error. A file whose record is damaged
 // is handed over with nothing but its number and a size of -1; Check reports it.
 // fn runs outside of the transactions, which are short.
 // After a Check that found the pages broken it is an error.
-func (c *Copy) Digests(fn func(digest [32]byte, files []model.File) error) error {
+func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) error {
 	if c.broken {
 		return errBrokenPages
 	}

@@ -2,13 +2,13 @@ package store
 
 import "strconv"
 
-// CountAbstracts gives how many live abstracts were made from a template, by walking
+// CountAbstractsOfTemplate gives how many live abstracts were made from a template, by walking
 // their index up to a limit; a limit of 100,000 costs some 20 ms.
-func (t *Tx) CountAbstracts(template uint64, limit int) (int, error) {
+func (t *Tx) CountAbstractsOfTemplate(template uint64, limit int) (int, error) {
 	if t.rebuilding() {
 		return 0, errRebuilding
 	}
-	j, possible, err := abstracts.judgeOf(t, Query{Where: []Where{{ColumnTemplate, strconv.FormatUint(template, 10)}}})
+	j, possible, err := abstracts.judgeOf(t, Query{Filters: []Filter{{ColumnTemplate, strconv.FormatUint(template, 10)}}})
 	if err != nil || !possible {
 		return 0, err
 	}

@@ -21,12 +21,12 @@ const (
 	CountBytes       Counter = "bytes"        // of the files, each counted as often as it is filed
 	CountTrashed     Counter = "trashed"      // entries of the trash
 	CountFileRecords Counter = "file_records" // files, in the trash too
-	CountTextKnown   Counter = "text_known"   // files whose pages with text were counted, without what is in the trash
-	CountTextless    Counter = "textless"     // those of them that have none
+	CountTextChecked Counter = "text_known"   // files whose pages with text were counted, without what is in the trash
+	CountWithoutText Counter = "textless"     // those of them that have none
 )
 
 func allCounters() []Counter {
-	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords, CountTextKnown, CountTextless}
+	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed, CountFileRecords, CountTextChecked, CountWithoutText}
 }
 
 func counterKeys() (keys [][]byte) {
@@ -63,30 +63,30 @@ func (t *Tx) CountBy(noun string, column Column, value string) uint64 {
 	return plus(n, t.tallies[c])
 }
 
-// Tally is how many live records have a value.
-type Tally struct {
+// ValueCount is how many live records have a value.
+type ValueCount struct {
 	Value string // folded; "" are those without one
 	Count uint64
 }
 
-// Tallies gives all values of a column that CountBy counts, in their order, with what
+// ValueCounts gives all values of a column that CountBy counts, in their order, with what
 // this transaction added.
-func (t *Tx) Tallies(noun string, column Column) (list []Tally) {
+func (t *Tx) ValueCounts(noun string, column Column) (list []ValueCount) {
 	prefix := tallied{noun: noun, column: column}.key()
 	c := t.bucket(bucketCounts).Cursor()
 	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
 		value := string(k[len(prefix):])
 		n, _ := numberOf(raw) // Check reports what is none
-		list = append(list, Tally{value, plus(n, t.tallies[tallied{noun, column, valueOf(value)}])})
+		list = append(list, ValueCount{value, plus(n, t.tallies[tallied{noun, column, valueOf(value)}])})
 	}
 	for added, n := range t.tallies {
-		known := slices.ContainsFunc(list, func(l Tally) bool { return l.Value == added.value.String() })
+		known := slices.ContainsFunc(list, func(l ValueCount) bool { return l.Value == added.value.String() })
 		if added.noun == noun && added.column == column && !known {
-			list = append(list, Tally{added.value.String(), plus(0, n)})
+			list = append(list, ValueCount{added.value.String(), plus(0, n)})
 		}
 	}
-	list = slices.DeleteFunc(list, func(l Tally) bool { return l.Count == 0 })
-	slices.SortFunc(list, func(a, b Tally) int { return strings.Compare(a.Value, b.Value) })
+	list = slices.DeleteFunc(list, func(l ValueCount) bool { return l.Count == 0 })
+	slices.SortFunc(list, func(a, b ValueCount) int { return strings.Compare(a.Value, b.Value) })
 	return list
 }
 

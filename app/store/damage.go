@@ -10,9 +10,9 @@ import (
 // errNoVault is in the chain of Open's error for a file that lacks what every vault has.
 var errNoVault = errors.New("this file is no vault")
 
-// Damage gives the sentence of an error that comes from a damaged database file, and
+// DescribeDamage gives the sentence of an error that comes from a damaged database file, and
 // false for every other error.
-func Damage(err error) (sentence string, damaged bool) {
+func DescribeDamage(err error) (sentence string, damaged bool) {
 	if caught, ok := errors.AsType[*panicError](err); ok {
 		return fmt.Sprint(caught.reason), true
 	}
@@ -29,7 +29,7 @@ func Damage(err error) (sentence string, damaged bool) {
 
 // problem is the sentence of an error for a finding: without the way to a panic.
 func problem(err error) string {
-	if sentence, damaged := Damage(err); damaged {
+	if sentence, damaged := DescribeDamage(err); damaged {
 		return sentence
 	}
 	return err.Error()

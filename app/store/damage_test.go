@@ -26,7 +26,7 @@ func TestDamage(t *testing.T) {
 		"anything else":        {errors.New("no"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sentence, damaged := Damage(row.err)
+			sentence, damaged := DescribeDamage(row.err)
 			if sentence != row.sentence || damaged != (row.sentence != "") {
 				t.Errorf("%q, %v", sentence, damaged)
 			}

@@ -60,15 +60,15 @@ func (t *Tx) followEvents(q Query) (page Page[model.Event], err error) {
 	if bytes.Equal(key, page.End) {
 		key, raw = c.Next()
 	}
-	for steps := cmp.Or(q.Steps, followSteps); key != nil; key, raw = c.Next() {
+	for steps := cmp.Or(q.MaxScanned, followSteps); key != nil; key, raw = c.Next() {
 		if steps--; steps < 0 {
 			page.Next = page.End
 			return page, t.ended()
 		}
 		var e model.Event
 		if decode(bucketEvents, key, raw, &e) == nil && possible && events.follows(&e, &j) {
-			page.Cut = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.Bytes, 0), defaultBytes)
-			if page.Cut || len(page.Items) >= max(q.Limit, 1) {
+			page.Truncated = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.MaxBytes, 0), defaultBytes)
+			if page.Truncated || len(page.Items) >= max(q.Limit, 1) {
 				page.Next = page.End
 				return page, t.ended()
 			}

@@ -79,8 +79,8 @@ func TestFailingMetaPages(t *testing.T) {
 				write(s)
 				end(s)
 				s = start()
-				if (s.Failed() != nil) != row.checks {
-					t.Fatalf("a start on a disk that fails: got %v", s.Failed())
+				if (s.Failure() != nil) != row.checks {
+					t.Fatalf("a start on a disk that fails: got %v", s.Failure())
 				}
 				write(s)
 				if err := lookAfterPowerCut(t, disk, acknowledged); err != nil {

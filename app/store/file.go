@@ -16,7 +16,7 @@ var files = listing[model.File]{
 	columns: []column[model.File]{
 		{name: ColumnAbstract, of: func(f *model.File) value { return value{number: f.AbstractID} }},
 		{name: ColumnFolder, of: func(f *model.File) value { return value{number: f.FolderID} }, tally: true},
-		{name: ColumnNowhere, of: func(f *model.File) value { return yes(f.FolderID == 0 && f.AbstractID == 0) }},
+		{name: ColumnUnassigned, of: func(f *model.File) value { return yes(f.FolderID == 0 && f.AbstractID == 0) }},
 		{name: ColumnProcessing, of: func(f *model.File) value { return yes(f.Processing) }},
 	},
 	card:    func(f *model.File) card { return card{created: micros(f.CreatedAt), id: f.ID} },
@@ -29,11 +29,11 @@ func (t *Tx) NewFileID() (uint64, error) { return files.next(t) }
 // File reads one; NotFound when absent or in the trash.
 func (t *Tx) File(id uint64) (model.File, error) { return files.live(t, id) }
 
-// AnyFile reads one, in the trash or not; NotFound when absent.
-func (t *Tx) AnyFile(id uint64) (model.File, error) { return files.get(t, id) }
+// FileIncludingTrash reads one, in the trash or not; NotFound when absent.
+func (t *Tx) FileIncludingTrash(id uint64) (model.File, error) { return files.get(t, id) }
 
 // ListFiles gives a page of the files, without those in the trash. It takes
-// ColumnFolder, ColumnAbstract, ColumnNowhere and ColumnProcessing, and SortCreated.
+// ColumnFolder, ColumnAbstract, ColumnUnassigned and ColumnProcessing, and SortCreated.
 func (t *Tx) ListFiles(q Query) (Page[model.File], error) { return files.list(t, q) }
 
 // PutFile writes one, new or changed. Its bytes never change: another digest or
@@ -102,8 +102,8 @@ func (t *Tx) countFile(old, f *model.File, was, is bool) error {
 	if is {
 		t.add(CountBytes, f.Size)
 	}
-	t.step(CountTextKnown, was && old.TextPages != nil, is && f.TextPages != nil)
-	t.step(CountTextless, was && textless(old), is && textless(f))
+	t.step(CountTextChecked, was && old.TextPages != nil, is && f.TextPages != nil)
+	t.step(CountWithoutText, was && textless(old), is && textless(f))
 	was, is = was && old.Failure != "", is && f.Failure != ""
 	t.step(CountFailed, was, is)
 	switch {
@@ -117,9 +117,9 @@ func (t *Tx) countFile(old, f *model.File, was, is bool) error {
 
 func textless(f *model.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
 
-// Failed reads at most limit files whose processing failed, from number from on,
+// FailedFiles reads at most limit files whose processing failed, from number from on,
 // without those whose record is damaged and those in the trash.
-func (t *Tx) Failed(from uint64, limit int) (list []model.File, err error) {
+func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
 	for k, _ := c.Seek(number(from)); k != nil && len(list) < limit; k, _ = c.Next() {
 		id, _ := numberOf(k)
@@ -136,9 +136,9 @@ func (t *Tx) Failed(from uint64, limit int) (list []model.File, err error) {
 	return list, nil
 }
 
-// FilesFrom reads at most limit files from number from on, those in the trash too;
+// ScanFiles reads at most limit files from number from on, those in the trash too;
 // the first damaged record among them is its error.
-func (t *Tx) FilesFrom(from uint64, limit int) (list []model.File, err error) {
+func (t *Tx) ScanFiles(from uint64, limit int) (list []model.File, err error) {
 	files.each(t, from, func(_ uint64, f model.File, e error) bool {
 		if e != nil {
 			err = e
@@ -156,11 +156,11 @@ func (t *Tx) DigestInUse(digest [32]byte) bool {
 	return bytes.HasPrefix(k, digest[:])
 }
 
-// digestLook bounds how many files of the same bytes FileOfDigest looks through.
+// digestLook bounds how many files of the same bytes FileByDigest looks through.
 const digestLook = 16
 
 // NextDigest gives the first digest behind one (nil: the first of all) and a file that
-// has these bytes, as FileOfDigest does. ok is false where there is none.
+// has these bytes, as FileByDigest does. ok is false where there is none.
 func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool) {
 	if after != nil {
 		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // no number of a file is that high
@@ -173,14 +173,14 @@ func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool
 	if k == nil {
 		return digest, file, false
 	}
-	file, ok = t.FileOfDigest([32]byte(k))
+	file, ok = t.FileByDigest([32]byte(k))
 	return [32]byte(k), file, ok
 }
 
-// FileOfDigest gives a file that has these bytes: one that is not in the trash, if one
+// FileByDigest gives a file that has these bytes: one that is not in the trash, if one
 // of the first few is not. Where no record of them can be read, or says so, it has
 // nothing but a number, and a size of -1. ok is false where there is none.
-func (t *Tx) FileOfDigest(digest [32]byte) (file model.File, ok bool) {
+func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	looked := 0
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && looked < digestLook; k, _ = c.Next() {
@@ -200,9 +200,9 @@ func (t *Tx) FileOfDigest(digest [32]byte) (file model.File, ok bool) {
 	return file, ok
 }
 
-// FileRecords counts the records of files that are there, damaged ones too, whatever
+// FileRecordCount counts the records of files that are there, damaged ones too, whatever
 // the counter says.
-func (t *Tx) FileRecords() (n uint64) {
+func (t *Tx) FileRecordCount() (n uint64) {
 	c := t.bucket(bucketFiles).Cursor()
 	for k, _ := c.First(); k != nil; k, _ = c.Next() {
 		n++

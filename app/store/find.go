@@ -19,34 +19,34 @@ const findSteps = 200
 // siftSteps is findSteps where filters may leave few of them.
 const siftSteps = 2_000
 
-// Known is a record that is called by a text: by all of it, or it begins so.
-type Known[T any] struct {
+// Match is a record that is called by a text: by all of it, or it begins so.
+type Match[T any] struct {
 	Record T
-	By     Sort // SortNumber, SortFile, SortParcel or SortAddress
+	By     Sort // SortOrderNumber, SortFileNumber, SortParcel or SortAddress
 	Exact  bool
 }
 
 // FindAbstracts gives at most limit live abstracts whose file number, parcel or address
 // is a text or begins with it, those that are it first, and whether there may be
 // more. A text without a letter or digit finds nothing.
-func (t *Tx) FindAbstracts(text string, limit int) (list []Known[model.Abstract], more bool, err error) {
+func (t *Tx) FindAbstracts(text string, limit int) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.known(t, text, Query{Limit: limit})
 }
 
-// CalledAbstracts is FindAbstracts among those that a query leaves, at most its Limit:
+// FindAbstractsWhere is FindAbstracts among those that a query leaves, at most its Limit:
 // of a query only the filters of ListAbstracts count.
-func (t *Tx) CalledAbstracts(text string, q Query) (list []Known[model.Abstract], more bool, err error) {
+func (t *Tx) FindAbstractsWhere(text string, q Query) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.known(t, text, q)
 }
 
 // FindOrders is FindAbstracts for order number, parcel and address of orders. An order
 // number is compared with its punctuation.
-func (t *Tx) FindOrders(text string, limit int) (list []Known[model.Order], more bool, err error) {
+func (t *Tx) FindOrders(text string, limit int) (list []Match[model.Order], more bool, err error) {
 	return orders.known(t, text, Query{Limit: limit})
 }
 
-// CalledOrders is CalledAbstracts for FindOrders, with the filters of ListOrders.
-func (t *Tx) CalledOrders(text string, q Query) (list []Known[model.Order], more bool, err error) {
+// FindOrdersWhere is FindAbstractsWhere for FindOrders, with the filters of ListOrders.
+func (t *Tx) FindOrdersWhere(text string, q Query) (list []Match[model.Order], more bool, err error) {
 	return orders.known(t, text, q)
 }
 
@@ -60,7 +60,7 @@ type called[T any] struct {
 	several bool // ways to write all of it
 }
 
-func (l *listing[T]) known(t *Tx, text string, q Query) (list []Known[T], more bool, err error) {
+func (l *listing[T]) known(t *Tx, text string, q Query) (list []Match[T], more bool, err error) {
 	if t.rebuilding() {
 		return nil, false, errRebuilding
 	}
@@ -69,7 +69,7 @@ func (l *listing[T]) known(t *Tx, text string, q Query) (list []Known[T], more b
 		return nil, false, err
 	}
 	g := gathering[T]{limit: q.Limit, steps: findSteps, judge: &j, seen: map[uint64]bool{}}
-	if len(q.Where) > 0 || j.due || j.open || !q.From.IsZero() || !q.To.IsZero() {
+	if len(q.Filters) > 0 || j.due || j.open || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
 		g.steps = siftSteps
 	}
 	for _, way := range l.ways(t, text) {
@@ -77,7 +77,7 @@ func (l *listing[T]) known(t *Tx, text string, q Query) (list []Known[T], more b
 			return nil, false, err
 		}
 	}
-	g.begins = slices.DeleteFunc(g.begins, func(k Known[T]) bool { return g.seen[l.card(&k.Record).id] })
+	g.begins = slices.DeleteFunc(g.begins, func(k Match[T]) bool { return g.seen[l.card(&k.Record).id] })
 	list = slices.Concat(g.exact, g.begins)
 	return list[:min(len(list), q.Limit)], g.more || len(list) > q.Limit, nil
 }
@@ -86,7 +86,7 @@ func (l *listing[T]) known(t *Tx, text string, q Query) (list []Known[T], more b
 type gathering[T any] struct {
 	limit, steps  int
 	judge         *judge
-	exact, begins []Known[T]
+	exact, begins []Match[T]
 	seen          map[uint64]bool // true: among the exact ones
 	more          bool
 }
@@ -121,9 +121,9 @@ func (g *gathering[T]) walk(t *Tx, l *listing[T], w *called[T]) error {
 		exact, known := g.seen[id]
 		switch {
 		case whole && !exact:
-			g.exact = append(g.exact, Known[T]{v, w.by, true})
+			g.exact = append(g.exact, Match[T]{v, w.by, true})
 		case !whole && !known:
-			g.begins = append(g.begins, Known[T]{v, w.by, false})
+			g.begins = append(g.begins, Match[T]{v, w.by, false})
 		}
 		g.seen[id] = exact || whole
 		if err := t.ended(); err != nil {
@@ -136,7 +136,7 @@ func (g *gathering[T]) walk(t *Tx, l *listing[T], w *called[T]) error {
 // ways are those that the text can be meant in.
 func (l *listing[T]) ways(t *Tx, text string) (ways []called[T]) {
 	if want := fold(text); want != "" && strings.IndexByte(l.tags, tagNumber) >= 0 {
-		ways = append(ways, called[T]{SortNumber, t.bucket(l.bucket), tagNumber, want, func(v *T) (bool, bool) {
+		ways = append(ways, called[T]{SortOrderNumber, t.bucket(l.bucket), tagNumber, want, func(v *T) (bool, bool) {
 			have := l.card(v).number
 			return strings.HasPrefix(have, want), have == want
 		}, false})

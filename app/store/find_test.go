@@ -128,16 +128,16 @@ func TestTallies(t *testing.T) {
 	})
 	update(t, s, func(tx *Tx) error {
 		err := errors.Join(put(tx, "late"), tx.RemoveOrder(3))
-		if got := fmt.Sprint(tx.Tallies("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
+		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
 			t.Errorf("within the commit: %s", got)
 		}
 		return err
 	})
 	view(t, s, func(tx *Tx) error {
-		if got := fmt.Sprint(tx.Tallies("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
+		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
 			t.Errorf("after it: %s", got)
 		}
-		if list := tx.Tallies("abstract", ColumnStatus); len(list) > 0 {
+		if list := tx.ValueCounts("abstract", ColumnStatus); len(list) > 0 {
 			t.Errorf("abstracts: %v", list)
 		}
 		return nil

@@ -38,7 +38,7 @@ func TestMakeFixture(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		revoked := testTime.Add(time.Hour)
 		gone := &model.Trashed{At: revoked, By: model.System()}
-		return errors.Join(tx.RemoveTask(2), tx.PutReplay([32]byte{7}, model.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
+		return errors.Join(tx.RemoveTask(2), tx.PutStoredResponse([32]byte{7}, model.Replay{Request: digest(7), Status: 201, Body: []byte("{}"), At: testTime}),
 			tx.PutOrder(model.Order{ID: 2, Number: "A-1", Status: "active", Version: 1, CreatedAt: testTime, Trashed: gone}),
 			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
 			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01", Custom: model.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
@@ -90,13 +90,13 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				if err != nil || string(abstract.Custom["vesting"]) != `"fee"` || abstract.City != "Troy" || abstract.Files[0] != 3 {
 					t.Errorf("abstract %+v, %v", abstract, err)
 				}
-				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Where: []Where{{ColumnStatus, "on_hold"}, {ColumnNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 1 {
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Filters: []Filter{{ColumnStatus, "on_hold"}, {ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 1 {
 					t.Errorf("orders by number and status: %+v, %v", page, err)
 				}
-				if page, err := tx.ListFiles(Query{Limit: 9, Where: []Where{{ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 3 {
+				if page, err := tx.ListFiles(Query{Limit: 9, Filters: []Filter{{ColumnAbstract, "3"}}}); err != nil || len(page.Items) != 1 || page.Items[0].ID != 3 {
 					t.Errorf("files of an abstract: %+v, %v", page, err)
 				}
-				if page, err := tx.ListEvents(Query{Limit: 9, Where: []Where{{ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
+				if page, err := tx.ListEvents(Query{Limit: 9, Filters: []Filter{{ColumnRecord, "file:2"}}}); err != nil || len(page.Items) != 1 {
 					t.Errorf("events of a file: %+v, %v", page, err)
 				}
 				if n := tx.CountBy("order", ColumnStatus, "ON_HOLD"); n != 1 {
@@ -111,7 +111,7 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 				if tx.Count(CountTasks) != 2 || tx.Count(CountBytes) != 60 || tx.Count(CountFiles) != 3 {
 					t.Errorf("counters %d %d %d", tx.Count(CountTasks), tx.Count(CountBytes), tx.Count(CountFiles))
 				}
-				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Open: true}); err != nil || len(page.Items) == 0 || page.Items[0].ID != 1 {
+				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, OpenOnly: true}); err != nil || len(page.Items) == 0 || page.Items[0].ID != 1 {
 					t.Errorf("open orders: %+v, %v", page, err)
 				}
 				told, err := tx.Changes(1, 99)
@@ -125,10 +125,10 @@ func TestEveryPastSchemaOpens(t *testing.T) {
 					knownBy(t, tx)
 				}
 				page, err := tx.ListTrash(Query{Limit: 9})
-				if err != nil || len(page.Items) != 1 || page.Items[0].Noun != "order" || page.Items[0].ID != 2 {
+				if err != nil || len(page.Items) != 1 || page.Items[0].Type != "order" || page.Items[0].ID != 2 {
 					t.Errorf("trash %+v, %v", page, err)
 				}
-				if kept, found, err := tx.Replay([32]byte{7}); err != nil || !found || string(kept.Body) != "{}" {
+				if kept, found, err := tx.StoredResponse([32]byte{7}); err != nil || !found || string(kept.Body) != "{}" {
 					t.Errorf("kept answer %+v, %v", kept, err)
 				}
 				return nil
@@ -153,7 +153,7 @@ func knownBy(t *testing.T, tx *Tx) {
 	if page, err := tx.ListAbstracts(Query{Limit: 9, Sort: SortAddress}); err != nil || len(page.Items) != 3 || page.Items[0].ID != 2 {
 		t.Errorf("by address: %+v, %v", page, err)
 	}
-	if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, Open: true}); err != nil || len(page.Items) != 1 {
+	if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue, OpenOnly: true}); err != nil || len(page.Items) != 1 {
 		t.Errorf("open orders: %+v, %v", page, err)
 	}
 }

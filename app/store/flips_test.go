@@ -95,7 +95,7 @@ func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, 
 	}
 	c.fingerprint = "fp"
 	_, err = c.Check(context.Background(), func(f Finding) { findings = append(findings, f) })
-	if digests := c.Digests(func([32]byte, []model.File) error { return nil }); digests != nil && len(findings) == 0 {
+	if digests := c.EachDigest(func([32]byte, []model.File) error { return nil }); digests != nil && len(findings) == 0 {
 		t.Errorf("digests: %v", digests)
 	}
 	return findings, errors.Join(err, c.Close())

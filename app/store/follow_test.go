@@ -41,7 +41,7 @@ func TestFollowEvents(t *testing.T) {
 			all = append(all, seq)
 		}
 	}
-	rare := []Where{{ColumnKind, "C.D"}}
+	rare := []Filter{{ColumnKind, "C.D"}}
 	for _, row := range []struct {
 		name string
 		q    Query
@@ -49,12 +49,12 @@ func TestFollowEvents(t *testing.T) {
 	}{
 		{"all", Query{Limit: 100}, all},
 		{"small pages", Query{Limit: 7}, all},
-		{"small pages of few bytes", Query{Limit: 100, Bytes: 1}, all},
-		{"few steps", Query{Limit: 100, Steps: 9}, all},
-		{"of a kind", Query{Limit: 2, Where: rare}, []uint64{21, 41, 61}},
-		{"of a kind, few steps", Query{Limit: 2, Where: rare, Steps: 5}, []uint64{21, 41, 61}},
-		{"of a time", Query{Limit: 2, From: at.Add(-3 * time.Second), To: at.Add(-time.Second)}, []uint64{3, 4, 5}},
-		{"of what cannot be", Query{Limit: 2, Where: []Where{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
+		{"small pages of few bytes", Query{Limit: 100, MaxBytes: 1}, all},
+		{"few steps", Query{Limit: 100, MaxScanned: 9}, all},
+		{"of a kind", Query{Limit: 2, Filters: rare}, []uint64{21, 41, 61}},
+		{"of a kind, few steps", Query{Limit: 2, Filters: rare, MaxScanned: 5}, []uint64{21, 41, 61}},
+		{"of a time", Query{Limit: 2, CreatedFrom: at.Add(-3 * time.Second), CreatedTo: at.Add(-time.Second)}, []uint64{3, 4, 5}},
+		{"of what cannot be", Query{Limit: 2, Filters: []Filter{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
 		{"from the middle", Query{Limit: 3, Position: number(59)}, []uint64{60, 61}},
 		{"from the end", Query{Limit: 3, Position: number(61)}, nil},
 		{"from beyond", Query{Limit: 3, Position: number(99)}, nil},

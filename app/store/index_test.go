@@ -169,17 +169,20 @@ func FuzzPosition(f *testing.F) {
 	})
 	fillAll(f, s)
 	var page Page[model.Order]
-	view(f, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(Query{Limit: 2, Sort: SortNumber}); return err })
+	view(f, s, func(tx *Tx) (err error) {
+		page, err = tx.ListOrders(Query{Limit: 2, Sort: SortOrderNumber})
+		return err
+	})
 	f.Add(page.Next, byte(1))
 	f.Add([]byte{}, byte(255))
 	f.Add(bytes.Repeat([]byte{255}, 17), byte(7))
 	f.Fuzz(func(t *testing.T, position []byte, flags byte) {
-		q := Query{Limit: 2, Position: position, Down: flags&1 > 0, Back: flags&2 > 0, Sort: []Sort{SortCreated, SortDue, SortNumber, SortDue}[flags>>2&3]}
+		q := Query{Limit: 2, Position: position, Descending: flags&1 > 0, Backward: flags&2 > 0, Sort: []Sort{SortCreated, SortDue, SortOrderNumber, SortDue}[flags>>2&3]}
 		if flags&16 > 0 {
-			q.Where = []Where{{ColumnStatus, "active"}}
+			q.Filters = []Filter{{ColumnStatus, "active"}}
 		}
 		if flags&32 > 0 {
-			q.Steps = 1
+			q.MaxScanned = 1
 		}
 		view(t, s, func(tx *Tx) error {
 			ids, err := orderLister.walk(tx, q)

@@ -20,42 +20,42 @@ type Sort string
 // The sorts. Which list has which is said at its function. The last three compare
 // the beginnings of texts (title.Squeezed, title.Plain); without a text: last.
 const (
-	SortCreated Sort = "created_at"
-	SortUpdated Sort = "updated_at"
-	SortDue     Sort = "due_date" // without a date: last
-	SortNumber  Sort = "order_number"
-	SortFile    Sort = "file_number"
-	SortParcel  Sort = "parcel"
-	SortAddress Sort = "address"
+	SortCreated     Sort = "created_at"
+	SortUpdated     Sort = "updated_at"
+	SortDue         Sort = "due_date" // without a date: last
+	SortOrderNumber Sort = "order_number"
+	SortFileNumber  Sort = "file_number"
+	SortParcel      Sort = "parcel"
+	SortAddress     Sort = "address"
 
 	// SortSequence is the sequence of the log, upward alone.
 	SortSequence Sort = "sequence"
 )
 
-// Where is one filter of a list: the column has the value, compared without case.
+// Filter is one filter of a list: the column has the value, compared without case.
 // A number is in decimal, ColumnProcessing "true" or "false"; an empty value asks
 // for records without one.
-type Where struct {
+type Filter struct {
 	Column Column
 	Value  string
 }
 
 // Query asks for a page of a list.
 type Query struct {
-	Sort     Sort // "": SortCreated
-	Down     bool // the other way round, all of it
-	Where    []Where
-	From, To time.Time // of creation, both inclusive, to the microsecond; zero is open
-	Since    time.Time // of the last change of abstracts and orders, like From
-	Until    time.Time // and To
-	DueFrom  string    // of orders: due no sooner than this YYYY-MM-DD, and no later than
-	DueTo    string    // this one; "" is open, with either those without a date are out
-	Open     bool      // of orders: those that somebody works on (title.OpenStatus)
-	Position []byte    // after which the page begins, in reading order; nil: at the start
-	Back     bool      // the page that ends before Position instead; nil: the last page
-	Limit    int       // records on the page; one at least
-	Bytes    int       // of the records on the page as they are stored, unless it is one; 0: 4 MB
-	Steps    int       // entries that may be looked at; 0: 10,000
+	Sort                   Sort // "": SortCreated
+	Descending             bool // the other way round, all of it
+	Filters                []Filter
+	CreatedFrom, CreatedTo time.Time // of creation, both inclusive, to the microsecond; zero is open
+	UpdatedFrom            time.Time // of the last change of abstracts and orders, like From
+	UpdatedTo              time.Time // and To
+	DueFrom                string    // of orders: due no sooner than this YYYY-MM-DD, and no later than
+	DueTo                  string    // this one; "" is open, with either those without a date are out
+	OpenOnly               bool      // of orders: those that somebody works on (title.OpenStatus)
+	Position               []byte    // after which the page begins, in reading order; nil: at the start
+	Backward               bool      // the page that ends before Position instead; nil: the last page
+	Limit                  int       // records on the page; one at least
+	MaxBytes               int       // of the records on the page as they are stored, unless it is one; 0: 4 MB
+	MaxScanned             int       // entries that may be looked at; 0: 10,000
 
 	few int // entries that are gathered and sorted at most; 0: gatherLimit
 }
@@ -72,7 +72,7 @@ type Page[T any] struct {
 	Next, Prev []byte
 	End        []byte // of a list in sequence: after what was looked at, so also where there is no next page yet
 	Bytes      int    // of its records as they are stored, an abstract's with those of its files
-	Cut        bool   // it is shorter than Limit, since more did not fit into Query.Bytes
+	Truncated  bool   // it is shorter than Limit, since more did not fit into Query.Bytes
 }
 
 const (
@@ -116,8 +116,8 @@ func (j *judge) accepts(created uint64, columns []byte) bool {
 // to them all.
 func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error) {
 	possible = true
-	j.from, j.to = bounds(q.From, q.To)
-	for _, w := range q.Where {
+	j.from, j.to = bounds(q.CreatedFrom, q.CreatedTo)
+	for _, w := range q.Filters {
 		i := slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == w.Column })
 		if i < 0 {
 			return j, false, fmt.Errorf("list of %ss: it has no column %q", l.noun, w.Column)
@@ -127,13 +127,13 @@ func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error)
 		j.asked[i], j.where[i], j.words[i] = true, v, t.word(v)
 		j.want[i] = j.words[i].short()
 	}
-	if j.updated = !q.Since.IsZero() || !q.Until.IsZero(); j.updated {
+	if j.updated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); j.updated {
 		if !l.timed() {
 			return j, false, fmt.Errorf("list of %ss: it has no times of changes", l.noun)
 		}
-		j.since, j.until = bounds(q.Since, q.Until)
+		j.since, j.until = bounds(q.UpdatedFrom, q.UpdatedTo)
 	}
-	if q.Open || q.DueFrom != "" || q.DueTo != "" {
+	if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 		if !l.due {
 			return j, false, fmt.Errorf("list of %ss: it has no due dates", l.noun)
 		}
@@ -164,11 +164,11 @@ func (l *listing[T]) judgeDue(t *Tx, q Query, j *judge) {
 	if q.DueTo != "" {
 		j.dueTo = min(days(q.DueTo), j.dueTo)
 	}
-	if j.open = q.Open; !j.open {
+	if j.open = q.OpenOnly; !j.open {
 		return
 	}
 	j.status = slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == ColumnStatus })
-	for _, s := range t.Tallies(l.noun, ColumnStatus) {
+	for _, s := range t.ValueCounts(l.noun, ColumnStatus) {
 		if model.OpenStatus(s.Value) {
 			j.opens = append(j.opens, t.word(valueOf(s.Value)).short())
 		}
@@ -176,10 +176,10 @@ func (l *listing[T]) judgeDue(t *Tx, q Query, j *judge) {
 }
 
 // wanted is the value that a filter asks for.
-func wanted(w Where) value {
+func wanted(w Filter) value {
 	v := valueOf(w.Value)
 	switch {
-	case w.Column == ColumnNowhere:
+	case w.Column == ColumnUnassigned:
 		return yes(true)
 	case w.Column == ColumnProcessing && v.text == "false":
 		return value{}
@@ -233,11 +233,11 @@ type pager[T any] struct {
 }
 
 func (p *pager[T]) page() (Page[T], error) {
-	steps := p.q.Steps
+	steps := p.q.MaxScanned
 	if steps <= 0 {
 		steps = defaultSteps
 	}
-	down := p.q.Down != p.q.Back
+	down := p.q.Descending != p.q.Backward
 	var items []T
 	var first, end []byte
 	more := false
@@ -264,11 +264,11 @@ func (p *pager[T]) page() (Page[T], error) {
 		beyond = last
 	}
 	before := p.behind(first, down)
-	if p.q.Back {
+	if p.q.Backward {
 		slices.Reverse(items)
 		beyond, before = before, beyond
 	}
-	return Page[T]{Items: items, Next: beyond, Prev: before, Bytes: p.bytes, Cut: p.cut}, p.err
+	return Page[T]{Items: items, Next: beyond, Prev: before, Bytes: p.bytes, Truncated: p.cut}, p.err
 }
 
 // full says whether the page has no room for one more, which it counts otherwise.
@@ -277,7 +277,7 @@ func (p *pager[T]) full(items int, id uint64, v *T) bool {
 		return true
 	}
 	weight := p.l.weight(p.t, id, v)
-	if p.cut = items > 0 && p.bytes+weight > cmp.Or(max(p.q.Bytes, 0), defaultBytes); !p.cut {
+	if p.cut = items > 0 && p.bytes+weight > cmp.Or(max(p.q.MaxBytes, 0), defaultBytes); !p.cut {
 		p.bytes += weight
 	}
 	return p.cut

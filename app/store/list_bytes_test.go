@@ -39,7 +39,7 @@ func TestPageOfBytes(t *testing.T) {
 	} {
 		for _, back := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%+v back %v", row, back), func(t *testing.T) {
-				q := Query{Limit: row.limit, Bytes: row.bytes, Back: back}
+				q := Query{Limit: row.limit, MaxBytes: row.bytes, Backward: back}
 				var seen []uint64
 				for first := true; first || q.Position != nil; first = false {
 					var page Page[model.Abstract]
@@ -59,8 +59,8 @@ func TestPageOfBytes(t *testing.T) {
 					} else {
 						seen = append(seen, ids...)
 					}
-					if page.Cut != (row.bytes > 0 && row.limit == 100 && q.Position != nil) {
-						t.Errorf("cut %v, position %x", page.Cut, q.Position)
+					if page.Truncated != (row.bytes > 0 && row.limit == 100 && q.Position != nil) {
+						t.Errorf("cut %v, position %x", page.Truncated, q.Position)
 					}
 				}
 				if want := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(seen, want) {

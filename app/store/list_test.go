@@ -50,7 +50,7 @@ func TestListsAgainstAModel(t *testing.T) {
 				w.holds(t, 8)
 			}
 			for _, q := range some(w, orderQueries, 12) {
-				q.Steps = 0
+				q.MaxScanned = 0
 				if orderLister.opposite(t, w, q); t.Failed() {
 					return
 				}
@@ -64,10 +64,10 @@ func TestListsAgainstAModel(t *testing.T) {
 func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 	for _, q := range []Query{
 		{Limit: 20},
-		{Limit: 20, Down: true, Sort: SortDue},
-		{Limit: 7, Sort: SortNumber, Where: []Where{{ColumnStatus, "active"}}},
-		{Limit: 7, Sort: SortNumber, Where: []Where{{ColumnStatus, "active"}}, few: -1, Steps: 30},
-		{Limit: 20, Back: true, Where: []Where{{ColumnState, "NY"}}},
+		{Limit: 20, Descending: true, Sort: SortDue},
+		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}},
+		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}, few: -1, MaxScanned: 30},
+		{Limit: 20, Backward: true, Filters: []Filter{{ColumnState, "NY"}}},
 	} {
 		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
 			s := openNew(t)
@@ -93,7 +93,7 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 				for _, o := range page.Items {
 					seen[o.ID]++
 				}
-				if q.Position = page.Next; q.Back {
+				if q.Position = page.Next; q.Backward {
 					q.Position = page.Prev
 				}
 				update(t, s, func(tx *Tx) (err error) {
@@ -146,7 +146,7 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 		return ids, page
 	}
 	for _, down := range []bool{false, true} {
-		q := Query{Limit: 3, Down: down}
+		q := Query{Limit: 3, Descending: down}
 		_, one := list(q)
 		q.Position = one.Next
 		_, two := list(q)
@@ -162,7 +162,7 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 		if ids != "" || three.Next != nil || three.Prev == nil {
 			t.Errorf("down %v: after the end: %q, %+v", down, ids, three)
 		}
-		q.Position, q.Back = three.Prev, true
+		q.Position, q.Backward = three.Prev, true
 		if ids, page := list(q); ids != ends || page.Prev != nil {
 			t.Errorf("down %v: back from the end: %q, %+v", down, ids, page)
 		}
@@ -171,7 +171,7 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 		if ids != "" || zero.Prev != nil || zero.Next == nil {
 			t.Errorf("down %v: before the beginning: %q, %+v", down, ids, zero)
 		}
-		q.Position, q.Back = zero.Next, false
+		q.Position, q.Backward = zero.Next, false
 		if ids, _ := list(q); ids != ends {
 			t.Errorf("down %v: on from before the beginning: %q", down, ids)
 		}
@@ -187,10 +187,13 @@ func TestAPageAroundWhatIsGone(t *testing.T) {
 func TestListsRefuse(t *testing.T) {
 	s := openNew(t)
 	for name, list := range map[string]func(*Tx) error{
-		"a column of another list": func(tx *Tx) error { _, err := tx.ListAbstracts(Query{Where: []Where{{ColumnNumber, "1"}}}); return err },
-		"a sort of another list":   func(tx *Tx) error { _, err := tx.ListFiles(Query{Sort: SortDue}); return err },
-		"a number in the trash":    func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: SortNumber}); return err },
-		"no sort":                  func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
+		"a column of another list": func(tx *Tx) error {
+			_, err := tx.ListAbstracts(Query{Filters: []Filter{{ColumnOrderNumber, "1"}}})
+			return err
+		},
+		"a sort of another list": func(tx *Tx) error { _, err := tx.ListFiles(Query{Sort: SortDue}); return err },
+		"a number in the trash":  func(tx *Tx) error { _, err := tx.ListTrash(Query{Sort: SortOrderNumber}); return err },
+		"no sort":                func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
 	} {
 		if err := s.View(context.Background(), list); err == nil || !strings.Contains(err.Error(), "list of") {
 			t.Errorf("%s: %v", name, err)
@@ -207,9 +210,9 @@ func TestAListPassesOverDamage(t *testing.T) {
 			tx.bucket(bucketOrderIndex).Put([]byte("cx"), nil))
 	})
 	view(t, s, func(tx *Tx) error {
-		for _, sort := range []Sort{SortCreated, SortNumber, SortDue} {
-			for _, where := range [][]Where{nil, {{ColumnStatus, "active"}}} {
-				page, err := tx.ListOrders(Query{Limit: 9, Sort: sort, Where: where})
+		for _, sort := range []Sort{SortCreated, SortOrderNumber, SortDue} {
+			for _, where := range [][]Filter{nil, {{ColumnStatus, "active"}}} {
+				page, err := tx.ListOrders(Query{Limit: 9, Sort: sort, Filters: where})
 				if err != nil || len(page.Items) != 1 || page.Items[0].ID != 2 {
 					t.Errorf("%s: %+v, %v", sort, page, err)
 				}

@@ -20,7 +20,7 @@ type lister[T any] struct {
 	id      func(T) uint64
 	created func(T) time.Time
 	updated func(T) time.Time
-	has     func(T, Where) bool
+	has     func(T, Filter) bool
 	due     func(T) string
 	number  func(T) string
 	open    func(T) bool
@@ -52,7 +52,7 @@ var abstractLister = lister[model.Abstract]{
 	id:      func(a model.Abstract) uint64 { return a.ID },
 	created: func(a model.Abstract) time.Time { return a.CreatedAt },
 	updated: func(a model.Abstract) time.Time { return a.UpdatedAt },
-	has: func(a model.Abstract, w Where) bool {
+	has: func(a model.Abstract, w Filter) bool {
 		template := fmt.Sprint(a.TemplateID)
 		if a.TemplateID == 0 {
 			template = ""
@@ -60,9 +60,9 @@ var abstractLister = lister[model.Abstract]{
 		return same(map[Column]string{ColumnCounty: a.County, ColumnState: a.State, ColumnStatus: a.Status, ColumnTemplate: template}, w)
 	},
 	texts: map[Sort]func(model.Abstract) string{
-		SortFile:    func(a model.Abstract) string { return model.Squeezed(a.FileNumber()) },
-		SortParcel:  func(a model.Abstract) string { return model.Squeezed(a.Parcel()) },
-		SortAddress: func(a model.Abstract) string { return model.Plain(a.Street()) },
+		SortFileNumber: func(a model.Abstract) string { return model.Squeezed(a.FileNumber()) },
+		SortParcel:     func(a model.Abstract) string { return model.Squeezed(a.Parcel()) },
+		SortAddress:    func(a model.Abstract) string { return model.Plain(a.Street()) },
 	},
 }
 
@@ -76,8 +76,8 @@ var orderLister = lister[model.Order]{
 	updated: func(o model.Order) time.Time { return o.UpdatedAt },
 	due:     func(o model.Order) string { return cmp.Or(o.DueDate, "9999") },
 	number:  func(o model.Order) string { return model.Fold(o.Number) },
-	has: func(o model.Order, w Where) bool {
-		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnNumber: o.Number}, w)
+	has: func(o model.Order, w Filter) bool {
+		return same(map[Column]string{ColumnCounty: o.County, ColumnState: o.State, ColumnStatus: o.Status, ColumnOrderNumber: o.Number}, w)
 	},
 	open: func(o model.Order) bool { return o.Open() },
 	texts: map[Sort]func(model.Order) string{
@@ -93,9 +93,9 @@ var fileLister = lister[model.File]{
 	},
 	id:      func(f model.File) uint64 { return f.ID },
 	created: func(f model.File) time.Time { return f.CreatedAt },
-	has: func(f model.File, w Where) bool {
+	has: func(f model.File, w Filter) bool {
 		switch w.Column {
-		case ColumnNowhere:
+		case ColumnUnassigned:
 			return f.FolderID == 0 && f.AbstractID == 0
 		case ColumnProcessing:
 			return fmt.Sprint(f.Processing) == w.Value
@@ -109,7 +109,7 @@ var eventLister = lister[model.Event]{
 	records: func(w *world) []model.Event { return slices.Clone(w.events) },
 	id:      func(e model.Event) uint64 { return e.Seq },
 	created: func(e model.Event) time.Time { return e.At },
-	has: func(e model.Event, w Where) bool {
+	has: func(e model.Event, w Filter) bool {
 		return same(map[Column]string{ColumnActor: e.Actor.Record(), ColumnKind: e.Kind, ColumnRecord: e.Record}, w)
 	},
 }
@@ -129,10 +129,10 @@ var trashLister = lister[TrashEntry]{
 		return list
 	},
 	id: func(e TrashEntry) uint64 {
-		return uint64(slices.Index([]string{"abstract", "order", "file"}, e.Noun))<<32 | e.ID
+		return uint64(slices.Index([]string{"abstract", "order", "file"}, e.Type))<<32 | e.ID
 	},
 	created: func(e TrashEntry) time.Time { return e.At },
-	has:     func(e TrashEntry, w Where) bool { return e.Noun == w.Value },
+	has:     func(e TrashEntry, w Filter) bool { return e.Type == w.Value },
 }
 
 func thrownAway(list []TrashEntry, noun string, id uint64, t *model.Trashed) []TrashEntry {
@@ -142,7 +142,7 @@ func thrownAway(list []TrashEntry, noun string, id uint64, t *model.Trashed) []T
 	return append(list, TrashEntry{noun, id, t.At})
 }
 
-func same(has map[Column]string, w Where) bool {
+func same(has map[Column]string, w Filter) bool {
 	return model.Fold(has[w.Column]) == model.Fold(w.Value)
 }
 
@@ -150,16 +150,16 @@ func same(has map[Column]string, w Where) bool {
 func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 	list := slices.DeleteFunc(l.records(w), func(v T) bool {
 		at := l.created(v).UnixMicro()
-		if !q.From.IsZero() && at < q.From.UnixMicro() || !q.To.IsZero() && at > q.To.UnixMicro() {
+		if !q.CreatedFrom.IsZero() && at < q.CreatedFrom.UnixMicro() || !q.CreatedTo.IsZero() && at > q.CreatedTo.UnixMicro() {
 			return true
 		}
-		if !q.Since.IsZero() && l.updated(v).Before(q.Since) || !q.Until.IsZero() && l.updated(v).After(q.Until) {
+		if !q.UpdatedFrom.IsZero() && l.updated(v).Before(q.UpdatedFrom) || !q.UpdatedTo.IsZero() && l.updated(v).After(q.UpdatedTo) {
 			return true
 		}
-		if q.Open && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") && (l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
+		if q.OpenOnly && !l.open(v) || (q.DueFrom != "" || q.DueTo != "") && (l.due(v) == "9999" || l.due(v) < q.DueFrom || q.DueTo != "" && l.due(v) > q.DueTo) {
 			return true
 		}
-		return slices.ContainsFunc(q.Where, func(w Where) bool { return !l.has(v, w) })
+		return slices.ContainsFunc(q.Filters, func(w Filter) bool { return !l.has(v, w) })
 	})
 	slices.SortFunc(list, func(a, b T) int {
 		by := 0
@@ -168,13 +168,13 @@ func (l lister[T]) want(w *world, q Query) (ids []uint64) {
 			by = cmp.Compare(l.due(a), l.due(b))
 		case SortUpdated:
 			by = cmp.Compare(l.updated(a).UnixMicro(), l.updated(b).UnixMicro())
-		case SortNumber:
+		case SortOrderNumber:
 			by = cmp.Compare(l.number(a), l.number(b))
-		case SortFile, SortParcel, SortAddress:
+		case SortFileNumber, SortParcel, SortAddress:
 			by = cmp.Compare(cut(l.texts[q.Sort](a)), cut(l.texts[q.Sort](b)))
 		}
 		by = cmp.Or(by, cmp.Compare(l.created(a).UnixMicro(), l.created(b).UnixMicro()), cmp.Compare(l.id(a), l.id(b)))
-		if q.Down {
+		if q.Descending {
 			return -by
 		}
 		return by
@@ -197,7 +197,7 @@ func (l lister[T]) walk(tx *Tx, q Query) (ids []uint64, err error) {
 			on = append(on, l.id(v))
 		}
 		next := page.Next
-		if q.Back {
+		if q.Backward {
 			ids, next = append(on, ids...), page.Prev
 		} else {
 			ids = append(ids, on...)
@@ -207,9 +207,9 @@ func (l lister[T]) walk(tx *Tx, q Query) (ids []uint64, err error) {
 			return nil, fmt.Errorf("%d on page %d", len(on), pages)
 		case next == nil:
 			return ids, nil
-		case len(on) < q.Limit && q.Steps == 0:
+		case len(on) < q.Limit && q.MaxScanned == 0:
 			return nil, errors.New("a short page that is not the last")
-		case len(on) == 0 && q.Steps == 0:
+		case len(on) == 0 && q.MaxScanned == 0:
 			return nil, errors.New("an empty page")
 		}
 		q.Position = next
@@ -222,7 +222,7 @@ func (l lister[T]) holds(t *testing.T, w *world, q Query) {
 	want := l.want(w, q)
 	view(t, w.s, func(tx *Tx) error {
 		for _, back := range []bool{false, true} {
-			q.Back = back
+			q.Backward = back
 			ids, err := l.walk(tx, q)
 			if err != nil || !slices.Equal(ids, want) {
 				t.Errorf("%+v: got %v, %v\nwant %v", q, ids, err, want)
@@ -244,7 +244,7 @@ func (l lister[T]) opposite(t *testing.T, w *world, q Query) {
 			}
 			if !first {
 				back := q
-				back.Back, back.Position = true, page.Prev
+				back.Backward, back.Position = true, page.Prev
 				if again, err := l.list(tx, back); err != nil || !reflect.DeepEqual(again, before) {
 					t.Errorf("%+v: back is %+v, %v\nwas %+v", q, again, err, before)
 				}
@@ -258,18 +258,18 @@ func (l lister[T]) opposite(t *testing.T, w *world, q Query) {
 }
 
 // queries are filters of every kind and some pairs, in every order and direction.
-func queries(sorts []Sort, filters ...[]Where) (list []Query) {
+func queries(sorts []Sort, filters ...[]Filter) (list []Query) {
 	filters = append(filters, nil)
 	for _, where := range filters {
 		for _, sort := range sorts {
 			for _, down := range []bool{false, true} {
-				q := Query{Sort: sort, Down: down, Where: where}
+				q := Query{Sort: sort, Descending: down, Filters: where}
 				list = append(list, q)
-				q.From = testTime.Add(-5 * time.Hour)
+				q.CreatedFrom = testTime.Add(-5 * time.Hour)
 				list = append(list, q)
-				q.To = testTime.Add(5 * time.Hour)
+				q.CreatedTo = testTime.Add(5 * time.Hour)
 				list = append(list, q)
-				q.From = time.Time{}
+				q.CreatedFrom = time.Time{}
 				list = append(list, q)
 			}
 		}
@@ -283,11 +283,11 @@ func dueQueries(list []Query) []Query {
 	for i, q := range list {
 		switch i % 8 {
 		case 0:
-			q.Open = true
+			q.OpenOnly = true
 		case 1:
 			q.DueFrom = "2026-06-14"
 		case 3:
-			q.DueTo, q.Open = "2026-06-14", true
+			q.DueTo, q.OpenOnly = "2026-06-14", true
 		case 4:
 			q.DueFrom, q.DueTo = "1969-12-31", "2026-06-15"
 		case 6:
@@ -305,11 +305,11 @@ func updatedQueries(list []Query) []Query {
 	for i, q := range list {
 		switch i % 30 {
 		case 0:
-			q.Since = testTime.Add(-5 * time.Hour)
+			q.UpdatedFrom = testTime.Add(-5 * time.Hour)
 		case 9:
-			q.Since, q.Until = testTime.Add(-9*time.Hour), testTime.Add(2*time.Hour)
+			q.UpdatedFrom, q.UpdatedTo = testTime.Add(-9*time.Hour), testTime.Add(2*time.Hour)
 		case 19:
-			q.Until = testTime.Add(3 * time.Hour)
+			q.UpdatedTo = testTime.Add(3 * time.Hour)
 		default:
 			continue
 		}
@@ -320,17 +320,17 @@ func updatedQueries(list []Query) []Query {
 
 var (
 	created         = []Sort{"", SortCreated}
-	abstractQueries = updatedQueries(queries(append(created, SortUpdated, SortFile, SortParcel, SortAddress), []Where{{ColumnCounty, "rensselaer"}}, []Where{{ColumnCounty, " doña ana "}}, []Where{{ColumnCounty, ""}}, []Where{{ColumnState, "NY"}},
-		[]Where{{ColumnStatus, "NEW"}}, []Where{{ColumnStatus, ""}}, []Where{{ColumnTemplate, "2"}}, []Where{{ColumnTemplate, "77"}}, []Where{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
-		[]Where{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "new"}, {ColumnStatus, "in search"}}))
-	orderQueries = updatedQueries(dueQueries(queries([]Sort{SortCreated, SortUpdated, SortDue, SortNumber, SortParcel, SortAddress}, []Where{{ColumnNumber, "a-1"}}, []Where{{ColumnNumber, "É 7"}}, []Where{{ColumnNumber, "12"}}, []Where{{ColumnNumber, "12:3"}},
-		[]Where{{ColumnNumber, "none"}}, []Where{{ColumnCounty, "Albany"}}, []Where{{ColumnStatus, "active"}}, []Where{{ColumnState, ""}}, []Where{{ColumnNumber, "a-1"}, {ColumnStatus, "active"}},
-		[]Where{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})))
-	fileQueries = queries(created, []Where{{ColumnNowhere, ""}}, []Where{{ColumnFolder, "2"}}, []Where{{ColumnProcessing, "true"}}, []Where{{ColumnProcessing, "false"}},
-		[]Where{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Where{{ColumnNowhere, "true"}, {ColumnProcessing, "true"}})
-	eventQueries = queries(created, []Where{{ColumnActor, "key:2"}}, []Where{{ColumnActor, "system"}}, []Where{{ColumnKind, "file.filed"}}, []Where{{ColumnRecord, "order:7"}}, []Where{{ColumnRecord, ""}},
-		[]Where{{ColumnRecord, "file:7"}, {ColumnActor, "key"}})
-	trashQueries = queries(created, []Where{{ColumnKind, "file"}}, []Where{{ColumnKind, "abstract"}}, []Where{{ColumnKind, "order"}})
+	abstractQueries = updatedQueries(queries(append(created, SortUpdated, SortFileNumber, SortParcel, SortAddress), []Filter{{ColumnCounty, "rensselaer"}}, []Filter{{ColumnCounty, " doña ana "}}, []Filter{{ColumnCounty, ""}}, []Filter{{ColumnState, "NY"}},
+		[]Filter{{ColumnStatus, "NEW"}}, []Filter{{ColumnStatus, ""}}, []Filter{{ColumnTemplate, "2"}}, []Filter{{ColumnTemplate, "77"}}, []Filter{{ColumnStatus, "new"}, {ColumnCounty, "Albany"}},
+		[]Filter{{ColumnStatus, "new"}, {ColumnState, "ny"}, {ColumnTemplate, "1"}, {ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "new"}, {ColumnStatus, "in search"}}))
+	orderQueries = updatedQueries(dueQueries(queries([]Sort{SortCreated, SortUpdated, SortDue, SortOrderNumber, SortParcel, SortAddress}, []Filter{{ColumnOrderNumber, "a-1"}}, []Filter{{ColumnOrderNumber, "É 7"}}, []Filter{{ColumnOrderNumber, "12"}}, []Filter{{ColumnOrderNumber, "12:3"}},
+		[]Filter{{ColumnOrderNumber, "none"}}, []Filter{{ColumnCounty, "Albany"}}, []Filter{{ColumnStatus, "active"}}, []Filter{{ColumnState, ""}}, []Filter{{ColumnOrderNumber, "a-1"}, {ColumnStatus, "active"}},
+		[]Filter{{ColumnStatus, "active"}, {ColumnState, "NM"}, {ColumnCounty, "Doña Ana"}})))
+	fileQueries = queries(created, []Filter{{ColumnUnassigned, ""}}, []Filter{{ColumnFolder, "2"}}, []Filter{{ColumnProcessing, "true"}}, []Filter{{ColumnProcessing, "false"}},
+		[]Filter{{ColumnFolder, "1"}, {ColumnProcessing, "false"}}, []Filter{{ColumnUnassigned, "true"}, {ColumnProcessing, "true"}})
+	eventQueries = queries(created, []Filter{{ColumnActor, "key:2"}}, []Filter{{ColumnActor, "system"}}, []Filter{{ColumnKind, "file.filed"}}, []Filter{{ColumnRecord, "order:7"}}, []Filter{{ColumnRecord, ""}},
+		[]Filter{{ColumnRecord, "file:7"}, {ColumnActor, "key"}})
+	trashQueries = queries(created, []Filter{{ColumnKind, "file"}}, []Filter{{ColumnKind, "abstract"}}, []Filter{{ColumnKind, "order"}})
 )
 
 // some takes a part of the queries by chance, or all.
@@ -338,7 +338,7 @@ func some(w *world, list []Query, part int) (chosen []Query) {
 	for _, q := range list {
 		if w.rng.IntN(part) == 0 {
 			q.Limit = pick(w.rng, 1, 3, 25, 1000)
-			q.Steps = pick(w.rng, 0, 0, 0, 1, 7, 40)
+			q.MaxScanned = pick(w.rng, 0, 0, 0, 1, 7, 40)
 			q.few = pick(w.rng, 0, -1, 5)
 			chosen = append(chosen, q)
 		}

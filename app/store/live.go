@@ -9,17 +9,17 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Live gives a Copy that is the store's file itself, for a disk that has no space for
+// LiveCopy gives a Copy that is the store's file itself, for a disk that has no space for
 // one. Check reads the records of one moment, in one transaction, while changes are
 // made: the file may grow by as much as they replace, and uses that again afterward. It
 // waits for a Rebuild in progress. Digests and View read what is there when they are
 // called. Path may be read where nothing changes the file (Fixed).
-func (s *Store) Live() *Copy {
+func (s *Store) LiveCopy() *Copy {
 	return &Copy{db: s.db, live: s, path: s.db.Path(), fingerprint: s.fingerprint, hash: s.hash}
 }
 
-// Fixed reports whether nothing changes the file while it is open (OpenReadOnly).
-func (s *Store) Fixed() bool { return errors.Is(s.Failed(), errReadOnlyDisk) }
+// ReadOnly reports whether nothing changes the file while it is open (OpenReadOnly).
+func (s *Store) ReadOnly() bool { return errors.Is(s.Failure(), errReadOnlyDisk) }
 
 // moment runs fn in a transaction, with the bytes of the file at the same moment.
 func (c *Copy) moment(ctx context.Context, fn func(t *Tx, file io.ReaderAt, length int64) error) error {

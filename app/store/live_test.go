@@ -13,7 +13,7 @@ import (
 func TestLiveWhileChangesAreCommitted(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 200)
-	c := s.Live()
+	c := s.LiveCopy()
 	commits := 0
 	err := c.moment(t.Context(), func(tx *Tx, file io.ReaderAt, length int64) error {
 		had := tx.Count(CountOrders)
@@ -40,7 +40,7 @@ func TestLiveWhileChangesAreCommitted(t *testing.T) {
 		t.Fatalf("%d commits, %v", commits, err)
 	}
 	report := func(f Finding) { t.Errorf("found %+v", f) }
-	if census, err := c.Check(t.Context(), report); err != nil || census.Files != 200 || census.Unsound {
+	if census, err := c.Check(t.Context(), report); err != nil || census.Files != 200 || census.Corrupt {
 		t.Errorf("got %+v, %v; want 200 files", census, err)
 	}
 	if err := c.Close(); err != nil {
@@ -71,7 +71,7 @@ func TestDigestsInParts(t *testing.T) {
 		return nil
 	})
 	got := map[string]int{}
-	err := s.Live().Digests(func(d [32]byte, files []model.File) error {
+	err := s.LiveCopy().EachDigest(func(d [32]byte, files []model.File) error {
 		if got[fmt.Sprintf("%x", d)] > 0 {
 			t.Errorf("%x came twice", d)
 		}

@@ -7,19 +7,19 @@ import (
 	"deedkeep/app/model"
 )
 
-// WalkAbstracts reads at most limit abstracts from number from on, those in the trash
+// ScanAbstracts reads at most limit abstracts from number from on, those in the trash
 // too; the first damaged record among them is its error.
-func (t *Tx) WalkAbstracts(from uint64, limit int) ([]model.Abstract, error) {
+func (t *Tx) ScanAbstracts(from uint64, limit int) ([]model.Abstract, error) {
 	return scan(t, abstracts.table, from, limit)
 }
 
-// WalkOrders is WalkAbstracts for orders.
-func (t *Tx) WalkOrders(from uint64, limit int) ([]model.Order, error) {
+// ScanOrders is ScanAbstracts for orders.
+func (t *Tx) ScanOrders(from uint64, limit int) ([]model.Order, error) {
 	return scan(t, orders.table, from, limit)
 }
 
-// WalkEvents reads at most limit entries of the log from number from on.
-func (t *Tx) WalkEvents(from uint64, limit int) ([]model.Event, error) {
+// ScanEvents reads at most limit entries of the log from number from on.
+func (t *Tx) ScanEvents(from uint64, limit int) ([]model.Event, error) {
 	return scan(t, events.table, from, limit)
 }
 
@@ -35,15 +35,15 @@ func scan[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err error
 	return list, err
 }
 
-// FolderNamed is the number of the folder of this name below a parent (0: the root),
+// FolderByName is the number of the folder of this name below a parent (0: the root),
 // compared without case; found is false where there is none.
-func (t *Tx) FolderNamed(parent uint64, name string) (id uint64, found bool) {
+func (t *Tx) FolderByName(parent uint64, name string) (id uint64, found bool) {
 	return numberOf(t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)))
 }
 
-// FileWithDigest gives the first live file of these bytes that fits; found is false
+// FindFileByDigest gives the first live file of these bytes that fits; found is false
 // where none does.
-func (t *Tx) FileWithDigest(digest [32]byte, fits func(model.File) bool) (file model.File, found bool, err error) {
+func (t *Tx) FindFileByDigest(digest [32]byte, fits func(model.File) bool) (file model.File, found bool, err error) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
 		id, ok := numberOf(k[len(digest):])
@@ -57,9 +57,9 @@ func (t *Tx) FileWithDigest(digest [32]byte, fits func(model.File) bool) (file m
 	return model.File{}, false, nil
 }
 
-// Numbered gives at most limit numbers of abstracts, orders or files from one on, of
+// ScanIDs gives at most limit numbers of abstracts, orders or files from one on, of
 // those in the trash and the damaged ones too. The noun is as in Change.
-func (t *Tx) Numbered(noun string, from uint64, limit int) (list []uint64) {
+func (t *Tx) ScanIDs(noun string, from uint64, limit int) (list []uint64) {
 	bucket := map[string][]byte{abstracts.noun: bucketAbstracts, orders.noun: bucketOrders, files.noun: bucketFiles}[noun]
 	c := t.bucket(bucket).Cursor()
 	for key, _ := c.Seek(number(from)); key != nil && len(list) < limit; key, _ = c.Next() {

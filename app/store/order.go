@@ -15,7 +15,7 @@ var orders = listing[model.Order]{
 		{sort: SortAddress, form: model.Plain, of: func(o *model.Order) string { return o.Street() }, whole: func(o *model.Order) []string { return o.Streets() }},
 	},
 	columns: []column[model.Order]{
-		{name: ColumnNumber, of: func(o *model.Order) value { return valueOf(o.Number) }},
+		{name: ColumnOrderNumber, of: func(o *model.Order) value { return valueOf(o.Number) }},
 		{name: ColumnCounty, of: func(o *model.Order) value { return valueOf(o.County) }},
 		{name: ColumnStatus, of: func(o *model.Order) value { return valueOf(o.Status) }, tally: true},
 		{name: ColumnState, of: func(o *model.Order) value { return valueOf(o.State) }},
@@ -32,19 +32,19 @@ func (t *Tx) NewOrderID() (uint64, error) { return orders.next(t) }
 // Order reads one; NotFound when absent or in the trash.
 func (t *Tx) Order(id uint64) (model.Order, error) { return orders.live(t, id) }
 
-// AnyOrder reads one, in the trash or not; NotFound when absent.
-func (t *Tx) AnyOrder(id uint64) (model.Order, error) { return orders.get(t, id) }
+// OrderIncludingTrash reads one, in the trash or not; NotFound when absent.
+func (t *Tx) OrderIncludingTrash(id uint64) (model.Order, error) { return orders.get(t, id) }
 
 // ListOrders gives a page of the orders, without those in the trash. It takes
-// ColumnStatus, ColumnCounty, ColumnState and ColumnNumber, Query.Open, bounds of the due
-// date and of the last change, and every sort but SortFile.
+// ColumnStatus, ColumnCounty, ColumnState and ColumnOrderNumber, Query.Open, bounds of the due
+// date and of the last change, and every sort but SortFileNumber.
 func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list(t, q) }
 
-// CountOpen counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
+// CountOpenOrders counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
 // and no later than another, "" being open, up to most.
-func (t *Tx) CountOpen(from, to string, most int) int {
+func (t *Tx) CountOpenOrders(from, to string, most int) int {
 	var j judge
-	orders.judgeDue(t, Query{DueFrom: from, DueTo: to, Open: true}, &j)
+	orders.judgeDue(t, Query{DueFrom: from, DueTo: to, OpenOnly: true}, &j)
 	g, _ := orders.dueGround(t, &j)
 	return count(g, most)
 }

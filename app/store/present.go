@@ -22,10 +22,10 @@ func identify(path string) (*identity, error) {
 	return &identity{path, info}, nil
 }
 
-// Present is nil while the database is where it was opened, and else Closing: its
+// CheckFile is nil while the database is where it was opened, and else Closing: its
 // directory was moved away, or its disk unmounted. The open file can still be written
 // to then, but what lies beside it can't be found. It ends when the same file is back.
-func (s *Store) Present() error {
+func (s *Store) CheckFile() error {
 	if s.place == nil {
 		return nil
 	}

@@ -237,12 +237,12 @@ func TestKeysDigestsAndTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []uint64
-	err = c.Digests(func(_ [32]byte, f []model.File) error { seen = append(seen, f[0].ID); return nil })
+	err = c.EachDigest(func(_ [32]byte, f []model.File) error { seen = append(seen, f[0].ID); return nil })
 	if err != nil || len(seen) != 3 {
 		t.Errorf("digests of files %v, %v", seen, err)
 	}
 	stop := errors.New("stop")
-	if err := c.Digests(func([32]byte, []model.File) error { return stop }); !errors.Is(err, stop) {
+	if err := c.EachDigest(func([32]byte, []model.File) error { return stop }); !errors.Is(err, stop) {
 		t.Error(err)
 	}
 	if err := c.Close(); err != nil {

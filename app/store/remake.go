@@ -133,7 +133,7 @@ func (r *rebuilder) replays() error {
 		if len(key) != replayKeySize {
 			return true
 		}
-		kept, known, err := t.Replay([32]byte(key[8:]))
+		kept, known, err := t.StoredResponse([32]byte(key[8:]))
 		return err == nil && (!known || micros(kept.At) != binary.BigEndian.Uint64(key))
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Replay reads the answer that is kept in a slot; found is false when there is none.
-func (t *Tx) Replay(slot [32]byte) (r model.Replay, found bool, err error) {
+// StoredResponse reads the answer that is kept in a slot; found is false when there is none.
+func (t *Tx) StoredResponse(slot [32]byte) (r model.Replay, found bool, err error) {
 	raw := t.bucket(bucketReplays).Get(slot[:])
 	if raw == nil {
 		return r, false, nil
@@ -30,9 +30,9 @@ func (t *Tx) Replay(slot [32]byte) (r model.Replay, found bool, err error) {
 	return r, true, nil
 }
 
-// PutReplay keeps an answer in a slot, in place of one that may be there.
-func (t *Tx) PutReplay(slot [32]byte, r model.Replay) error {
-	old, found, err := t.Replay(slot)
+// PutStoredResponse keeps an answer in a slot, in place of one that may be there.
+func (t *Tx) PutStoredResponse(slot [32]byte, r model.Replay) error {
+	old, found, err := t.StoredResponse(slot)
 	if err != nil {
 		return err
 	}
@@ -63,15 +63,15 @@ func (t *Tx) PutReplay(slot [32]byte, r model.Replay) error {
 	return nil
 }
 
-// ReplaysBefore reports whether PruneReplays would find one.
-func (t *Tx) ReplaysBefore(before time.Time) bool {
+// HasStoredResponsesBefore reports whether PruneStoredResponses would find one.
+func (t *Tx) HasStoredResponsesBefore(before time.Time) bool {
 	oldest, _ := t.bucket(bucketReplayTimes).Cursor().First()
 	return oldest != nil && bytes.Compare(oldest, binary.BigEndian.AppendUint64(nil, micros(before))) < 0
 }
 
-// PruneReplays removes at most limit answers that were kept before a time, the
+// PruneStoredResponses removes at most limit answers that were kept before a time, the
 // oldest first, and tells how many.
-func (t *Tx) PruneReplays(before time.Time, limit int) (n int, err error) {
+func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error) {
 	end := binary.BigEndian.AppendUint64(nil, micros(before))
 	var old [][]byte
 	c := t.bucket(bucketReplayTimes).Cursor()

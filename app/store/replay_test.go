@@ -18,15 +18,15 @@ func TestReplays(t *testing.T) {
 	slot := func(n byte) [32]byte { return [32]byte{9 - n, 31: n} }
 	update(t, s, func(tx *Tx) (err error) {
 		for n := range byte(5) {
-			err = errors.Join(err, tx.PutReplay(slot(n), kept(int(n))))
+			err = errors.Join(err, tx.PutStoredResponse(slot(n), kept(int(n))))
 		}
-		return errors.Join(err, tx.PutReplay(slot(1), kept(7))) // in place of another
+		return errors.Join(err, tx.PutStoredResponse(slot(1), kept(7))) // in place of another
 	})
 	left := func(want ...byte) {
 		t.Helper()
 		view(t, s, func(tx *Tx) error {
 			for n := range byte(9) {
-				r, found, err := tx.Replay(slot(n))
+				r, found, err := tx.StoredResponse(slot(n))
 				wanted := false
 				for _, w := range want {
 					wanted = wanted || w == n
@@ -45,7 +45,7 @@ func TestReplays(t *testing.T) {
 	prune := func(hours, limit, want int) {
 		t.Helper()
 		update(t, s, func(tx *Tx) error {
-			n, err := tx.PruneReplays(testTime.Add(time.Duration(hours)*time.Hour), limit)
+			n, err := tx.PruneStoredResponses(testTime.Add(time.Duration(hours)*time.Hour), limit)
 			if n != want {
 				t.Errorf("pruned %d, want %d", n, want)
 			}
@@ -69,12 +69,12 @@ func TestReplaysAreCompressed(t *testing.T) {
 	s := openNew(t)
 	long := model.Replay{Request: digest(1), Status: 201, Body: bytes.Repeat([]byte(`{"id":1,"filename":"deed.pdf"},`), 10_000), At: testTime}
 	slot := [32]byte{1}
-	update(t, s, func(tx *Tx) error { return tx.PutReplay(slot, long) })
+	update(t, s, func(tx *Tx) error { return tx.PutStoredResponse(slot, long) })
 	view(t, s, func(tx *Tx) error {
 		if n := len(tx.bucket(bucketReplays).Get(slot[:])); n > len(long.Body)/50 {
 			t.Errorf("%d bytes are kept of %d", n, len(long.Body))
 		}
-		r, found, err := tx.Replay(slot)
+		r, found, err := tx.StoredResponse(slot)
 		if !found || !reflect.DeepEqual(r, long) {
 			t.Errorf("%d bytes came back, %v", len(r.Body), found)
 		}
@@ -85,7 +85,7 @@ func TestReplaysAreCompressed(t *testing.T) {
 		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))
 	})
 	view(t, s, func(tx *Tx) error {
-		r, found, err := tx.Replay(slot)
+		r, found, err := tx.StoredResponse(slot)
 		if !found || !reflect.DeepEqual(r, long) {
 			t.Errorf("%d bytes came back of the old form, %v", len(r.Body), found)
 		}
@@ -97,13 +97,13 @@ func TestReplaysAreCompressed(t *testing.T) {
 		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))
 	})
 	view(t, s, func(tx *Tx) error {
-		if _, found, err := tx.Replay(slot); found || !errors.Is(err, ErrDamaged) {
+		if _, found, err := tx.StoredResponse(slot); found || !errors.Is(err, ErrDamaged) {
 			t.Errorf("%v, %v", found, err)
 		}
 		return nil
 	})
 	update(t, s, func(tx *Tx) error {
-		_, err := tx.PruneReplays(testTime.Add(time.Hour), 9)
+		_, err := tx.PruneStoredResponses(testTime.Add(time.Hour), 9)
 		return err
 	})
 }

@@ -27,13 +27,13 @@ import (
 // Where the check isn't possible, Open continues and Reread.Unsure says why: after a
 // disk error, a restart of the machine is what empties its memory there.
 
-// Reread is what Open found out about vault.db in memory and on the disk.
-type Reread struct {
-	Clean  bool          // the last session ended cleanly, or the file is new: nothing to do
-	Unsure string        // why memory could not be compared with the disk; "" when it was
-	Lost   error         // of writing out what the session before left in memory; it was dropped
-	Failed error         // of a synced write: the store takes no writes
-	Took   time.Duration // all of it
+// CacheCheck is what Open found out about vault.db in memory and on the disk.
+type CacheCheck struct {
+	Clean      bool          // the last session ended cleanly, or the file is new: nothing to do
+	SkipReason string        // why memory could not be compared with the disk; "" when it was
+	LostWrites error         // of writing out what the session before left in memory; it was dropped
+	WriteError error         // of a synced write: the store takes no writes
+	Elapsed    time.Duration // all of it
 }
 
 // extent is a part of a file.
@@ -60,14 +60,14 @@ const compareAtOnce = 1 << 20
 
 // reread makes sure that memory and disk have the same vault.db. It returns an error
 // when they don't, or when the disk can't be read.
-func reread(file pageCache, name string) (r Reread, err error) {
+func reread(file pageCache, name string) (r CacheCheck, err error) {
 	begun := time.Now()
-	defer func() { r.Took = time.Since(begun) }()
+	defer func() { r.Elapsed = time.Since(begun) }()
 	// What can't be written is dropped with the rest. It was never acknowledged.
-	r.Lost = file.Sync()
+	r.LostWrites = file.Sync()
 	stayed, err := file.Drop()
 	if errors.Is(err, errNoWay) {
-		r.Unsure = err.Error()
+		r.SkipReason = err.Error()
 		return r, nil
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func reread(file pageCache, name string) (r Reread, err error) {
 	for _, s := range stayed {
 		err := compare(file, s, name)
 		if errors.Is(err, errNoWay) {
-			r.Unsure = err.Error()
+			r.SkipReason = err.Error()
 			break
 		}
 		if err != nil {
@@ -92,7 +92,7 @@ func reread(file pageCache, name string) (r Reread, err error) {
 		}
 	}
 	if len(sound) > 0 {
-		r.Failed = tryWrite(file, olderMeta(sound), newest.size)
+		r.WriteError = tryWrite(file, olderMeta(sound), newest.size)
 	}
 	return r, nil
 }
@@ -163,7 +163,7 @@ type opening struct {
 	fresh bool // made a moment ago, and synced
 	wait  time.Duration
 	file  *os.File
-	found Reread
+	found CacheCheck
 }
 
 func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error) {
@@ -178,17 +178,17 @@ func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error
 	return file, nil
 }
 
-func (o *opening) check(file *os.File) (Reread, error) {
+func (o *opening) check(file *os.File) (CacheCheck, error) {
 	// Before anything is judged: another process may be writing.
 	if err := lock(file, o.wait); err != nil {
-		return Reread{}, err
+		return CacheCheck{}, err
 	}
 	if o.fresh || endedCleanly(file) {
-		return Reread{Clean: true}, nil
+		return CacheCheck{Clean: true}, nil
 	}
 	cache, err := newPageCache(file)
 	if err != nil {
-		return Reread{}, err
+		return CacheCheck{}, err
 	}
 	r, err := reread(cache, file.Name())
 	return r, errors.Join(err, cache.Close())

@@ -149,7 +149,7 @@ func TestReread(t *testing.T) {
 			if !slices.Equal(row.file.log, row.log) {
 				t.Errorf("it did %q, want %q", row.file.log, row.log)
 			}
-			if (got.Unsure != "") != row.unsure || !errors.Is(got.Lost, row.lost) || !errors.Is(got.Failed, row.failed) || got.Clean {
+			if (got.SkipReason != "") != row.unsure || !errors.Is(got.LostWrites, row.lost) || !errors.Is(got.WriteError, row.failed) || got.Clean {
 				t.Errorf("got %+v, want unsure %v, lost %v, failed %v", got, row.unsure, row.lost, row.failed)
 			}
 			if err == nil && !row.unsure && !bytes.Equal(row.file.memory, row.file.disk) {

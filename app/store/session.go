@@ -56,9 +56,9 @@ func (t *Tx) RemoveSession(s model.Session) error {
 	return nil
 }
 
-// SessionsOf reads the sessions of a user, in no order that means something. A
+// SessionsOfUser reads the sessions of a user, in no order that means something. A
 // damaged one is passed over: it opens nothing.
-func (t *Tx) SessionsOf(user uint64) (list []model.Session) {
+func (t *Tx) SessionsOfUser(user uint64) (list []model.Session) {
 	prefix := number(user)
 	c := t.bucket(bucketSessionUsers).Cursor()
 	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {

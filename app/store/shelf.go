@@ -14,9 +14,9 @@ type shelves struct {
 	turns map[uint64]uint64
 }
 
-// FolderTurn gives the number of such changes that were committed to a folder. Read
+// FolderVersion gives the number of such changes that were committed to a folder. Read
 // before a View, it is not newer than what the View sees.
-func (s *Store) FolderTurn(folder uint64) uint64 {
+func (s *Store) FolderVersion(folder uint64) uint64 {
 	s.memos.shelves.mu.Lock()
 	defer s.memos.shelves.mu.Unlock()
 	return s.memos.shelves.turns[folder]

@@ -114,7 +114,7 @@ func (l *listing[T]) home(t *Tx, q Query, j *judge) (g ground, tag byte, err err
 	case q.Sort == SortDue && l.due:
 		g, _ = l.dueGround(t, j)
 		return g, tagDue, nil
-	case q.Sort == SortNumber && strings.IndexByte(l.tags, tagNumber) >= 0:
+	case q.Sort == SortOrderNumber && strings.IndexByte(l.tags, tagNumber) >= 0:
 		lead := []byte{tagNumber}
 		g = ground{bucket: main, lead: lead, low: lead, high: after(lead)}
 		if number := strings.IndexByte(l.tags, tagNumber); j.asked[number] {

@@ -39,7 +39,7 @@ type Store struct {
 
 	file  *os.File // bbolt's own
 	fresh bool     // made by this Open
-	found Reread
+	found CacheCheck
 	begun bool // the mark of a clean end was removed; under turn, as is
 	ended bool // Close has left a new one, or not
 
@@ -74,7 +74,7 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, file: from.file, fresh: fresh, found: from.found, failed: from.found.Failed, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
+	s := &Store{db: db, file: from.file, fresh: fresh, found: from.found, failed: from.found.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
 	if s.place, err = identify(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -128,11 +128,11 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
-// Reread gives what Open found out about the file in memory and on the disk.
-func (s *Store) Reread() Reread { return s.found }
+// CacheCheck gives what Open found out about the file in memory and on the disk.
+func (s *Store) CacheCheck() CacheCheck { return s.found }
 
-// Failed gives the disk's error after which the store went read-only, or nil.
-func (s *Store) Failed() error {
+// Failure gives the disk's error after which the store went read-only, or nil.
+func (s *Store) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed

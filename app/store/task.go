@@ -78,17 +78,17 @@ func (t *Tx) readQueue() {
 	})
 }
 
-// Queued reports whether a task waits for a file.
-func (t *Tx) Queued(file uint64) bool {
+// HasTask reports whether a task waits for a file.
+func (t *Tx) HasTask(file uint64) bool {
 	t.readQueue()
 	return len(t.queued[file]) > 0
 }
 
-// Unqueued gives at most limit files from number from on that wait for their
+// FilesWithoutTask gives at most limit files from number from on that wait for their
 // processing without a task, those in the trash too, without damaged ones.
-func (t *Tx) Unqueued(from uint64, limit int) (list []uint64) {
+func (t *Tx) FilesWithoutTask(from uint64, limit int) (list []uint64) {
 	files.each(t, from, func(id uint64, f model.File, err error) bool {
-		if err == nil && f.Processing && !t.Queued(id) {
+		if err == nil && f.Processing && !t.HasTask(id) {
 			list = append(list, id)
 		}
 		return len(list) < limit
@@ -96,11 +96,11 @@ func (t *Tx) Unqueued(from uint64, limit int) (list []uint64) {
 	return list
 }
 
-// RemoveStrayTasks takes at most limit tasks out of the queue that lead nowhere, and
+// RemoveOrphanTasks takes at most limit tasks out of the queue that lead nowhere, and
 // tells how many: those of files that are missing, and, as what they said stands in
 // the record of the file too, those that are damaged. It must follow a Rebuild, which
 // counts no damaged ones.
-func (t *Tx) RemoveStrayTasks(limit int) (count int, err error) {
+func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	var stray [][]byte
 	c := t.bucket(bucketTasks).Cursor()
 	for key, raw := c.First(); key != nil && len(stray) < limit; key, raw = c.Next() {

@@ -9,7 +9,7 @@ import (
 
 // TrashEntry is a record in the trash, and since when, to the microsecond.
 type TrashEntry struct {
-	Noun string // "abstract", "order" or "file"
+	Type string // "abstract", "order" or "file"
 	ID   uint64
 	At   time.Time
 }
@@ -19,18 +19,18 @@ type TrashEntry struct {
 var trash = listing[TrashEntry]{
 	table:   table[TrashEntry]{noun: "trash entry"},
 	layout:  layout{bucket: bucketTrash, tags: "w"},
-	columns: []column[TrashEntry]{{name: ColumnKind, of: func(e *TrashEntry) value { return value{text: e.Noun} }}},
-	card:    func(e *TrashEntry) card { return card{created: micros(e.At), id: nounID(e.Noun, e.ID)} },
+	columns: []column[TrashEntry]{{name: ColumnKind, of: func(e *TrashEntry) value { return value{text: e.Type} }}},
+	card:    func(e *TrashEntry) card { return card{created: micros(e.At), id: nounID(e.Type, e.ID)} },
 	fetch: func(_ *Tx, id, created uint64) (TrashEntry, bool, error) {
 		noun := nounOf(id)
-		return TrashEntry{noun, id & (1<<nounShift - 1), timeOf(created)}, noun != "" && noun != FilesOf, nil
+		return TrashEntry{noun, id & (1<<nounShift - 1), timeOf(created)}, noun != "" && noun != FilesOfAbstract, nil
 	},
 	weigh: weighTrash,
 }
 
 // weighTrash counts the record, whose heading is shown.
 func weighTrash(t *Tx, e *TrashEntry) int {
-	switch e.Noun {
+	switch e.Type {
 	case "abstract":
 		return abstracts.stored(t, e.ID)
 	case "order":
@@ -43,7 +43,7 @@ func weighTrash(t *Tx, e *TrashEntry) int {
 // is of the feed of changes alone.
 const nounShift = 56
 
-var trashNouns = []string{"", "abstract", "order", "file", FilesOf}
+var trashNouns = []string{"", "abstract", "order", "file", FilesOfAbstract}
 
 func nounID(noun string, id uint64) uint64 {
 	for i, known := range trashNouns {
@@ -75,9 +75,9 @@ func (t *Tx) TrashedBefore(at time.Time, behind TrashEntry, limit int) (list []T
 	}
 	end := binary.BigEndian.AppendUint64([]byte{tagCreated}, micros(at))
 	from := []byte{tagCreated}
-	if behind.Noun != "" {
+	if behind.Type != "" {
 		from = binary.BigEndian.AppendUint64(from, micros(behind.At))
-		from = append(binary.BigEndian.AppendUint64(from, nounID(behind.Noun, behind.ID)), 0)
+		from = append(binary.BigEndian.AppendUint64(from, nounID(behind.Type, behind.ID)), 0)
 	}
 	c := t.bucket(bucketTrash).Cursor()
 	for k, _ := c.Seek(from); k != nil && string(k) < string(end) && len(list) < limit; k, _ = c.Next() {

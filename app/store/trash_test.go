@@ -35,9 +35,9 @@ func TestTrash(t *testing.T) {
 				t.Errorf("of what is in the trash: %v", err)
 			}
 		}
-		_, abstract = tx.AnyAbstract(1)
-		_, order = tx.AnyOrder(2)
-		_, file = tx.AnyFile(1)
+		_, abstract = tx.AbstractIncludingTrash(1)
+		_, order = tx.OrderIncludingTrash(2)
+		_, file = tx.FileIncludingTrash(1)
 		if err := errors.Join(abstract, order, file); err != nil {
 			t.Error(err)
 		}

@@ -82,7 +82,7 @@ func TestSessions(t *testing.T) {
 		if _, found, err := tx.Session(hash[:31]); err != nil || found {
 			t.Errorf("%v %v", found, err)
 		}
-		if one, none := tx.SessionsOf(1), tx.SessionsOf(2); len(one) != 2 || len(none) != 0 {
+		if one, none := tx.SessionsOfUser(1), tx.SessionsOfUser(2); len(one) != 2 || len(none) != 0 {
 			t.Errorf("%v %v", one, none)
 		}
 		return nil
@@ -94,7 +94,7 @@ func TestSessions(t *testing.T) {
 	}
 	update(t, s, func(tx *Tx) error { return tx.RemoveSession(model.Session{Hash: digest(2), UserID: 1}) })
 	view(t, s, func(tx *Tx) error {
-		if list := tx.SessionsOf(1); len(list) != 1 || list[0].Hash != digest(1) {
+		if list := tx.SessionsOfUser(1); len(list) != 1 || list[0].Hash != digest(1) {
 			t.Errorf("%v", list)
 		}
 		n := 0
@@ -165,7 +165,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 				t.Errorf("%v", check(t, s))
 			}
 			view(t, s, func(tx *Tx) error {
-				tx.SessionsOf(1)
+				tx.SessionsOfUser(1)
 				tx.EachSession(func(model.Session) bool { return true })
 				return nil
 			})

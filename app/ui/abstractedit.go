@@ -24,7 +24,7 @@ func (p *pages) changeAbstract(w http.ResponseWriter, r *http.Request, who visit
 			group: sheet.Group,
 			log: func(ctx context.Context) ([]model.Event, error) {
 				own := "abstract:" + strconv.FormatUint(filed.Abstract.ID, 10)
-				log, err := p.Vault.Events.List(ctx, vault.Query{Where: []vault.Where{{Column: vault.ColumnRecord, Value: own}}, Down: true, Limit: logLook})
+				log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: own}}, Descending: true, Limit: logLook})
 				return log.Items, err
 			},
 			again: func(status int, g fieldGroup) error { return p.editAgain(w, r, who, status, sheet, g) },

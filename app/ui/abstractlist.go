@@ -27,7 +27,7 @@ type abstractRow struct {
 
 // abstractSorts are the columns of the table.
 var abstractSorts = []listSort{
-	{"File number", "", "file", vault.SortFile},
+	{"File number", "", "file", vault.SortFileNumber},
 	{"Address", "", "address", vault.SortAddress},
 	{"County, state", "", "", ""},
 	{"Parcel", "", "parcel", vault.SortParcel},
@@ -120,11 +120,11 @@ func (p *pages) abstractsWith(r *http.Request, who visitor, q vault.SearchQuery)
 func (l *abstractList) filter(q *vault.Query, zone *time.Location) {
 	l.where(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
-		q.Where = append(q.Where, vault.Where{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
+		q.Filters = append(q.Filters, vault.Filter{Column: vault.ColumnTemplate, Value: strconv.FormatUint(id, 10)})
 	} else {
 		l.Asked.Del("template")
 	}
-	q.From, q.To = askedDays(l.Asked, l.Problems, zone)
+	q.CreatedFrom, q.CreatedTo = askedDays(l.Asked, l.Problems, zone)
 	l.sort(q)
 }
 

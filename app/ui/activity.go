@@ -58,7 +58,7 @@ func (p *pages) activity(w http.ResponseWriter, r *http.Request, who visitor) er
 		shown.Asked[name] = asked.Get(name)
 	}
 	shown.CSV = address("/admin/activity.csv", asked)
-	q.Down, q.Limit = true, onActivity
+	q.Descending, q.Limit = true, onActivity
 	p.placed(r, asked, &q)
 	list, err := onward(r.Context(), q, p.Vault.Events.List)
 	if err != nil {
@@ -91,7 +91,7 @@ func (a *activityPage) about(records []aboutRecord, asked url.Values) {
 func (p *pages) eventQuery(ctx context.Context, who visitor, asked url.Values, problems map[string]string) (q vault.Query, records []aboutRecord, err error) {
 	q = vault.Query{Sort: vault.SortCreated}
 	where := func(column vault.Column, value string) {
-		q.Where = append(q.Where, vault.Where{Column: column, Value: value})
+		q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 	}
 	if v := asked.Get("who"); v != "" {
 		where(vault.ColumnActor, v)
@@ -112,7 +112,7 @@ func (p *pages) eventQuery(ctx context.Context, who visitor, asked url.Values, p
 			problems["record"] = "Several records match. Choose one of them below."
 		}
 	}
-	q.From, q.To = askedDays(asked, problems, p.Zone)
+	q.CreatedFrom, q.CreatedTo = askedDays(asked, problems, p.Zone)
 	return q, records, nil
 }
 

@@ -29,8 +29,8 @@ func (p *pages) activityCSV(w http.ResponseWriter, r *http.Request, who visitor)
 		return &formError{http.StatusUnprocessableEntity, "This cannot be exported so", problem}
 	}
 	now := p.now()
-	if q.To.IsZero() || q.To.After(now) {
-		q.To = now // it has an end, however much is going on
+	if q.CreatedTo.IsZero() || q.CreatedTo.After(now) {
+		q.CreatedTo = now // it has an end, however much is going on
 	}
 	q.Limit = 500
 	list, err := p.Vault.Events.List(r.Context(), q)

@@ -52,7 +52,7 @@ func newListing(r *http.Request, sorts []listSort, initial string, names ...stri
 func (l *listing) where(q *vault.Query, columns ...vault.Column) {
 	for _, column := range columns {
 		if v := strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get(string(column)), "")); v != "" {
-			q.Where = append(q.Where, vault.Where{Column: column, Value: v})
+			q.Filters = append(q.Filters, vault.Filter{Column: column, Value: v})
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (l *listing) sortBy(q *vault.Query, asked string) bool {
 	name, down := strings.CutPrefix(asked, "-")
 	at := slices.IndexFunc(l.sorts, func(s listSort) bool { return s.by != "" && s.name == name })
 	if at >= 0 {
-		q.Sort, q.Down = l.sorts[at].by, down
+		q.Sort, q.Descending = l.sorts[at].by, down
 	}
 	return at >= 0
 }

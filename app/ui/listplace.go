@@ -40,7 +40,7 @@ func (p *pages) placed(r *http.Request, values url.Values, q *vault.Query) {
 	if !ok || len(place) == 0 || place[0] != forward && place[0] != backward {
 		return
 	}
-	q.Position, q.Back = place[1:], place[0] == backward
+	q.Position, q.Backward = place[1:], place[0] == backward
 }
 
 // beside gives the addresses of the pages before and after, "" where there is none.
@@ -68,7 +68,7 @@ func onward[T any](ctx context.Context, q vault.Query, read func(context.Context
 	for range mostLooks {
 		page, err = read(ctx, q)
 		further := page.Next
-		if q.Back {
+		if q.Backward {
 			further = page.Prev
 		}
 		if err != nil || len(page.Items) > 0 || further == nil {

@@ -245,7 +245,7 @@ func (p *pages) orderRecent(ctx context.Context, s *orderSheet) error {
 }
 
 func (p *pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vault.Page[model.Event], error) {
-	q.Where, q.Down = []vault.Where{{Column: vault.ColumnRecord, Value: "order:" + strconv.FormatUint(id, 10)}}, true
+	q.Filters, q.Descending = []vault.Filter{{Column: vault.ColumnRecord, Value: "order:" + strconv.FormatUint(id, 10)}}, true
 	return p.Vault.Events.List(ctx, q)
 }
 

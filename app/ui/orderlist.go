@@ -31,7 +31,7 @@ const (
 
 // orderSorts are the columns of the table.
 var orderSorts = []listSort{
-	{"Order", "", "order_number", vault.SortNumber},
+	{"Order", "", "order_number", vault.SortOrderNumber},
 	{"Address", "", "address", vault.SortAddress},
 	{"County, state", "", "", ""},
 	{"Parcel", "aside", "parcel", vault.SortParcel},
@@ -77,7 +77,7 @@ func (p *pages) ordersAsked(r *http.Request, who visitor, list *orderList) (err 
 		list.Rows, err = textual(&list.listing, text, func() ([]model.Order, bool, error) {
 			return p.Vault.Orders.Called(r.Context(), text, q)
 		}, func() ([]model.Order, bool, error) {
-			if q.Open || q.DueFrom != "" || q.DueTo != "" {
+			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // of these a search by words knows nothing
 			}
 			found, err := p.Vault.Orders.Search(r.Context(), who.Actor, vault.Searching(text, q))
@@ -103,9 +103,9 @@ func (l *orderList) filter(q *vault.Query, today string) {
 	}
 	switch l.Asked.Get("show") {
 	case showOpen:
-		q.Open, l.initial = true, "due_date"
+		q.OpenOnly, l.initial = true, "due_date"
 	case showOverdue:
-		q.Open, l.initial = true, "due_date"
+		q.OpenOnly, l.initial = true, "due_date"
 		if yesterday := dayBefore(today); q.DueTo == "" || q.DueTo > yesterday {
 			q.DueTo = yesterday
 		}

@@ -21,7 +21,7 @@ func statusClash(r *http.Request, is string) bool {
 // statusBy says what a status was made meanwhile, by whom and when.
 func (p *pages) statusBy(ctx context.Context, record, is string) (string, error) {
 	said := "The status is “" + humane(is) + "” meanwhile"
-	log, err := p.Vault.Events.List(ctx, vault.Query{Where: []vault.Where{{Column: vault.ColumnRecord, Value: record}}, Down: true, Limit: 20})
+	log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: record}}, Descending: true, Limit: 20})
 	if err != nil {
 		return "", err
 	}

@@ -58,7 +58,7 @@ func (p *pages) trashList(w http.ResponseWriter, r *http.Request, who visitor) e
 
 func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, status int, problems []string) error {
 	asked := kept(r, "noun")
-	q := vault.Query{Down: true, Limit: onTrash}
+	q := vault.Query{Descending: true, Limit: onTrash}
 	retention := p.Vault.Trash.Retention()
 	shown := trashPage{Keep: spanWords(p.Vault.Trash.Keep()), Templates: len(retention.Templates) > 0, Problems: problems}
 	if retention.Keep > p.Vault.Trash.Keep() {
@@ -70,7 +70,7 @@ func (p *pages) showTrash(w http.ResponseWriter, r *http.Request, who visitor, s
 		if l.noun != "" {
 			path += "?noun=" + l.noun
 			if chosen {
-				q.Where = []vault.Where{{Column: vault.ColumnKind, Value: l.noun}}
+				q.Filters = []vault.Filter{{Column: vault.ColumnKind, Value: l.noun}}
 			}
 		}
 		shown.Nouns = append(shown.Nouns, trashNoun{l.noun, l.many, path, chosen})

@@ -29,7 +29,7 @@ var abstractNoun = noun[Filed]{
 		return filed(t, id, (*store.Tx).Abstract, (*store.Tx).File)
 	},
 	any: func(t *store.Tx, id uint64) (Filed, error) {
-		return filed(t, id, (*store.Tx).AnyAbstract, (*store.Tx).AnyFile)
+		return filed(t, id, (*store.Tx).AbstractIncludingTrash, (*store.Tx).FileIncludingTrash)
 	},
 	version:  func(f Filed) uint64 { return f.Abstract.Version },
 	trashed:  func(f Filed) *model.Trashed { return f.Abstract.Trashed },

@@ -89,7 +89,7 @@ func (g *remembering) history(ctx context.Context, own string, documents []uint6
 
 // gather takes the newest events of a record that are older than what was asked for.
 func (g *remembering) gather(of string) error {
-	q := store.Query{Where: []store.Where{{Column: store.ColumnRecord, Value: of}}, Down: true, Limit: g.limit + 1}
+	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: of}}, Descending: true, Limit: g.limit + 1}
 	for found := 0; found <= g.limit; {
 		page, err := g.ListEvents(q)
 		if err != nil {
@@ -119,7 +119,7 @@ func (g *remembering) names(events []model.Event) map[string]string {
 		if _, err := fmt.Sscanf(e.Record, "file:%d", &id); err != nil {
 			continue
 		}
-		if file, err := g.AnyFile(id); err == nil { // one that is gone has no name any more
+		if file, err := g.FileIncludingTrash(id); err == nil { // one that is gone has no name any more
 			names[e.Record] = file.Filename
 		}
 	}
@@ -132,7 +132,7 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 	who = make(map[uint64]model.Actor, len(documents))
 	err = f.v.store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
-			page, err := t.ListEvents(store.Query{Where: []store.Where{{Column: store.ColumnRecord, Value: record("file", id)}}, Limit: 1})
+			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record("file", id)}}, Limit: 1})
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (f *Files) Filers(ctx context.Context, documents []uint64) (who map[uint64]
 // there may be more. Of the query only its filters count.
 func (a *Abstracts) Called(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
 	err = a.v.store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.CalledAbstracts(text, q)
+		found, beyond, err := t.FindAbstractsWhere(text, q)
 		list, more = make([]model.Abstract, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)

@@ -45,15 +45,15 @@ func TestAbstractsCalled(t *testing.T) {
 	if _, err := v.Abstracts.Patch(t.Context(), clerk, 3, model.AbstractPatch{Status: model.Send(model.Given("In Exam"))}, vault.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	q := vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
+	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
 	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
 		t.Errorf("called, with a status: %v, %v, %v", fileNumbers(found), more, err)
 	}
-	q.To = found[0].CreatedAt.Add(-time.Hour)
+	q.CreatedTo = found[0].CreatedAt.Add(-time.Hour)
 	if found, more, err = v.Abstracts.Called(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
 		t.Errorf("called, made before: %v, %v, %v", fileNumbers(found), more, err)
 	}
-	if _, _, err = v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 1, Open: true}); err == nil {
+	if _, _, err = v.Abstracts.Called(t.Context(), "9 elm", vault.Query{Limit: 1, OpenOnly: true}); err == nil {
 		t.Error("abstracts have no due dates to filter by")
 	}
 }
@@ -125,7 +125,7 @@ func TestAbstractHistory(t *testing.T) {
 	if err != nil || len(who) != 1 || who[filed.Files[0].ID].Name != clerk.Name {
 		t.Errorf("filers %v, %v", who, err)
 	}
-	page, err := v.Abstracts.Rows(t.Context(), vault.Query{Limit: 1, Down: true})
+	page, err := v.Abstracts.Rows(t.Context(), vault.Query{Limit: 1, Descending: true})
 	if err != nil || len(page.Items) != 1 || page.Items[0].FileNumber() != "2" || len(page.Items[0].Files) != 1 {
 		t.Errorf("rows %+v, %v", page.Items, err)
 	}

@@ -19,7 +19,7 @@ func (a *Abstracts) SameFile(ctx context.Context, of model.Abstract) (list []mod
 		list, more = nil, false
 		found, beyond, err := t.FindAbstracts(number, MostFound+1)
 		for _, f := range found {
-			if f.Exact && f.By == store.SortFile && f.Record.ID != of.ID {
+			if f.Exact && f.By == store.SortFileNumber && f.Record.ID != of.ID {
 				list = append(list, f.Record)
 			}
 		}

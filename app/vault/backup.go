@@ -278,7 +278,7 @@ func (b *Backups) fill(ctx context.Context, a *archive.Archive, s *archive.Snaps
 	if err != nil {
 		return made, err
 	}
-	err = copied.Digests(func(d [32]byte, files []model.File) error {
+	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		s.Plan(d, files[0].Size)
 		return ctx.Err()
 	})
@@ -329,7 +329,7 @@ const mostTold = 5
 // being copied, but it keeps the snapshot from being finished.
 func (b *Backups) documents(ctx context.Context, s *archive.SnapshotWriter, copied *store.Copy, progress func(BackupProgress)) error {
 	var bad []string
-	err := copied.Digests(func(d [32]byte, files []model.File) error {
+	err := copied.EachDigest(func(d [32]byte, files []model.File) error {
 		progress(BackupProgress(s.Progress()))
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.v.blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {

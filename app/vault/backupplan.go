@@ -83,7 +83,7 @@ func (b *Backups) note(change func(*BackupState)) {
 	defer b.mu.Unlock()
 	s, err := b.state()
 	if err == nil {
-		err = b.v.store.Present()
+		err = b.v.store.CheckFile()
 	}
 	if err == nil {
 		change(&s)

@@ -126,7 +126,7 @@ func isDamage(err error) bool {
 // foundDamaged notes that a document's bytes are damaged: once for each, until they are
 // found intact.
 func (v *Vault) foundDamaged(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
-	if v.store.Present() != nil {
+	if v.store.CheckFile() != nil {
 		return // the data directory is gone, and so is every document
 	}
 	problem := cause.Error()
@@ -203,13 +203,13 @@ func (v *Vault) inspectBytes(ctx context.Context, digest blobstore.Digest, file 
 // stillHas calls fn with a document that has these bytes; where there is none any more,
 // no one misses them.
 func (v *Vault) stillHas(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
-	if err := v.store.Present(); err != nil {
+	if err := v.store.CheckFile(); err != nil {
 		return err
 	}
 	var file model.File
 	var used bool
 	err := v.store.View(ctx, func(t *store.Tx) error {
-		file, used = t.FileOfDigest(digest)
+		file, used = t.FileByDigest(digest)
 		return nil
 	})
 	switch {

@@ -165,7 +165,7 @@ func (v *Vault) textMade(ctx context.Context, file model.File) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err == nil && !file.Processing { // whose end tells of it
 		err = v.store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
-			t.TouchDigest(digest, twinsTouched)
+			t.MarkDigestChanged(digest, twinsTouched)
 			return nil
 		})
 	}
@@ -207,7 +207,7 @@ func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string
 // putDerived keeps what was made of a document, unless its last record was purged
 // meanwhile: the sweep may have been here already.
 func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(io.Writer) error) error {
-	if err := v.store.Present(); err != nil {
+	if err := v.store.CheckFile(); err != nil {
 		return err // before its folder is created elsewhere
 	}
 	if err := v.derived.Put(digest, name, write); err != nil {

@@ -99,8 +99,8 @@ func (v *Vault) Desk(ctx context.Context, today string) (Desk, error) {
 }
 
 func work(t *store.Tx, from, to string) (w Work, err error) {
-	page, err := t.ListOrders(store.Query{Sort: store.SortDue, Open: true, DueFrom: from, DueTo: to, Limit: onDesk})
-	w.Orders, w.Count = page.Items, t.CountOpen(from, to, MostCounted+1)
+	page, err := t.ListOrders(store.Query{Sort: store.SortDue, OpenOnly: true, DueFrom: from, DueTo: to, Limit: onDesk})
+	w.Orders, w.Count = page.Items, t.CountOpenOrders(from, to, MostCounted+1)
 	if w.More = w.Count > MostCounted; w.More {
 		w.Count = MostCounted
 	}
@@ -111,7 +111,7 @@ func work(t *store.Tx, from, to string) (w Work, err error) {
 // besides.
 func orderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
-	list := counted(t.Tallies(orderNoun.name, store.ColumnStatus), names)
+	list := counted(t.ValueCounts(orderNoun.name, store.ColumnStatus), names)
 	for i := range list {
 		list[i].Open = model.OpenStatus(list[i].Status)
 	}
@@ -144,7 +144,7 @@ func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 			}
 		}
 	}
-	list := counted(t.Tallies(abstractNoun.name, store.ColumnStatus), names)
+	list := counted(t.ValueCounts(abstractNoun.name, store.ColumnStatus), names)
 	for i := range list[len(names):] {
 		c := &list[len(names)+i]
 		c.Status = cmp.Or(retired[c.Status], c.Status)
@@ -153,11 +153,11 @@ func abstractStatuses(t *store.Tx) ([]StatusCount, error) {
 }
 
 // counted puts the names before what nobody named, which goes in alphabetical order.
-func counted(tallies []store.Tally, names []string) (list []StatusCount) {
+func counted(tallies []store.ValueCount, names []string) (list []StatusCount) {
 	for _, name := range names {
 		c := StatusCount{Status: name}
 		fold := model.Fold(name)
-		if i := slices.IndexFunc(tallies, func(t store.Tally) bool { return t.Value == fold }); i >= 0 {
+		if i := slices.IndexFunc(tallies, func(t store.ValueCount) bool { return t.Value == fold }); i >= 0 {
 			c.Count = tallies[i].Count
 			tallies = slices.Delete(tallies, i, i+1)
 		}
@@ -179,12 +179,12 @@ func (v *Vault) Latest(ctx context.Context) (list []Document, err error) {
 }
 
 func (v *Vault) latest(t *store.Tx) ([]Document, error) {
-	page, err := t.ListFiles(store.Query{Down: true, Limit: onDesk})
+	page, err := t.ListFiles(store.Query{Descending: true, Limit: onDesk})
 	return v.placed(t, page.Items), err
 }
 
 func (v *Vault) failed(t *store.Tx) ([]Document, error) {
-	files, err := t.Failed(1, failedLooked)
+	files, err := t.FailedFiles(1, failedLooked)
 	// What nobody can mend is told for a week; after that only where it lies.
 	since := v.now().Add(-weekOld)
 	files = slices.DeleteFunc(files, func(f model.File) bool { return !f.MayPass() && f.CreatedAt.Before(since) })

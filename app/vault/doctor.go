@@ -12,7 +12,7 @@ type Checkup struct {
 	NewestEvent time.Time // zero: there is none
 	MonthBytes  uint64    // that came in the last thirty days
 	CutAt       time.Time // since when it is known that a server was killed, or the power failed; zero: never
-	Reread      store.Reread
+	Reread      store.CacheCheck
 }
 
 const (
@@ -24,9 +24,9 @@ const (
 
 // Checkup reads a little of the newest records, in short transactions.
 func (v *Vault) Checkup(ctx context.Context) (Checkup, error) {
-	c := Checkup{CutAt: v.cutAt(), Reread: v.store.Reread()}
+	c := Checkup{CutAt: v.cutAt(), Reread: v.store.CacheCheck()}
 	err := v.store.View(ctx, func(t *store.Tx) error {
-		page, err := t.ListEvents(store.Query{Down: true, Limit: 1})
+		page, err := t.ListEvents(store.Query{Descending: true, Limit: 1})
 		if err == nil && len(page.Items) == 1 {
 			c.NewestEvent = page.Items[0].At
 		}
@@ -41,7 +41,7 @@ func (v *Vault) Checkup(ctx context.Context) (Checkup, error) {
 
 func (v *Vault) monthBytes(ctx context.Context) (sum uint64, err error) {
 	now := v.now()
-	q := store.Query{Down: true, From: now.Add(-month), Limit: checkupPage}
+	q := store.Query{Descending: true, CreatedFrom: now.Add(-month), Limit: checkupPage}
 	oldest := now
 	for range checkupPages {
 		err := v.store.View(ctx, func(t *store.Tx) error {

@@ -70,9 +70,9 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, err
 		return err
 	}
 	var until uint64
-	return e.stretches(ctx, store.NumberPlace(from), func(log store.Log) error {
+	return e.stretches(ctx, store.LogPosition(from), func(log store.LogPage) error {
 		if until == 0 {
-			until = log.Written
+			until = log.Total
 		}
 		for _, entry := range log.Entries {
 			if entry.Seq > until {
@@ -90,11 +90,11 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, err
 }
 
 // stretches reads the log in short Views and hands each to fn outside of them.
-func (e *Events) stretches(ctx context.Context, place []byte, fn func(store.Log) error) error {
+func (e *Events) stretches(ctx context.Context, place []byte, fn func(store.LogPage) error) error {
 	for {
-		var log store.Log
+		var log store.LogPage
 		err := e.v.store.View(ctx, func(t *store.Tx) error {
-			log = t.LogFrom(place, logStretch)
+			log = t.ScanLog(place, logStretch)
 			return nil
 		})
 		if err != nil {
@@ -137,15 +137,15 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 	}
 	chain := model.Chain{Find: func(f model.Flaw) { find(store.Finding{Kind: f.Kind, Subject: f.Subject(), Problem: f.Problem}) }}
 	var written uint64
-	err := e.stretches(ctx, nil, func(log store.Log) error {
+	err := e.stretches(ctx, nil, func(log store.LogPage) error {
 		for _, entry := range log.Entries {
 			chain.Add(entry.Seq, entry.Event, entry.Err)
 		}
-		written = log.Written
+		written = log.Total
 		progress(chain.Entries, written)
 		return ctx.Err()
 	})
-	if _, damaged := store.Damage(err); damaged || errors.Is(err, store.ErrDamaged) {
+	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, store.ErrDamaged) {
 		find(store.Finding{Kind: "database", Subject: "events", Problem: problem(err)})
 		err = nil
 	} else if err == nil {

@@ -324,11 +324,11 @@ func TestEventsList(t *testing.T) {
 	v, _ := opened(t, nil)
 	upload(t, v, pdf("a.pdf", "a"), pdf("b.pdf", "b"))
 	v.Events.Note(model.Actor{Kind: model.ByLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
-	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Down: true, Limit: 10})
+	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Descending: true, Limit: 10})
 	if err != nil || len(page.Items) != 4 || page.Items[0].Kind != "file.opened" {
 		t.Errorf("%+v, %v", page.Items, err)
 	}
-	page, err = v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Limit: 10, Where: []store.Where{{Column: store.ColumnRecord, Value: "file:2"}}})
+	page, err = v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Limit: 10, Filters: []store.Filter{{Column: store.ColumnRecord, Value: "file:2"}}})
 	if err != nil || len(page.Items) != 2 || page.Items[1].Kind != "file.opened" {
 		t.Errorf("%+v, %v", page.Items, err)
 	}

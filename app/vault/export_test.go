@@ -28,7 +28,7 @@ func (v *Vault) Enforce(required bool) { v.set.Rules.EnforceRequired = required 
 // Kept reads a slot, however old its answer is.
 func (v *Vault) Kept(slot [32]byte) (r model.Replay, found bool, err error) {
 	err = v.store.View(context.Background(), func(t *store.Tx) (err error) {
-		r, found, err = t.Replay(slot)
+		r, found, err = t.StoredResponse(slot)
 		return err
 	})
 	return r, found, err

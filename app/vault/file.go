@@ -19,7 +19,7 @@ type Files struct{ v *Vault }
 var fileNoun = noun[model.File]{
 	name:     "file",
 	live:     (*store.Tx).File,
-	any:      (*store.Tx).AnyFile,
+	any:      (*store.Tx).FileIncludingTrash,
 	version:  func(f model.File) uint64 { return f.Version },
 	trashed:  func(f model.File) *model.Trashed { return f.Trashed },
 	changes:  model.File.Changes,
@@ -150,7 +150,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, keep 
 		if in.AbstractID == 0 {
 			return nil
 		}
-		abstract, err := t.AnyAbstract(in.AbstractID)
+		abstract, err := t.AbstractIncludingTrash(in.AbstractID)
 		switch {
 		case errs.KindOf(err) == errs.NotFound:
 			return nil

@@ -95,7 +95,7 @@ func (f *Found) add(noun string, more bool, hits []Hit, text string) {
 	f.Groups = append(f.Groups, HitGroup{noun, hits, more})
 }
 
-func hits[T any](known []store.Known[T], hit func(*T, store.Sort) Hit) (list []Hit) {
+func hits[T any](known []store.Match[T], hit func(*T, store.Sort) Hit) (list []Hit) {
 	for i := range known {
 		h := hit(&known[i].Record, known[i].By)
 		h.By, h.Exact = string(known[i].By), known[i].Exact
@@ -107,7 +107,7 @@ func hits[T any](known []store.Known[T], hit func(*T, store.Sort) Hit) (list []H
 func orderHit(o *model.Order, by store.Sort) Hit {
 	h := Hit{Noun: orderNoun.name, ID: o.ID, Heading: o.Number, Under: o.Under(), Status: o.Status, DueDate: o.DueDate, CreatedAt: o.CreatedAt}
 	switch by {
-	case store.SortNumber:
+	case store.SortOrderNumber:
 		h.Value = o.Number
 	case store.SortParcel:
 		h.Value = o.Parcel()
@@ -120,7 +120,7 @@ func orderHit(o *model.Order, by store.Sort) Hit {
 func (v *Vault) abstractHit(a *model.Abstract, by store.Sort) Hit {
 	h := Hit{Noun: abstractNoun.name, ID: a.ID, Heading: v.Heading(*a, model.Template{}), Under: a.Under(), Status: a.Status, Documents: len(a.Files), CreatedAt: a.CreatedAt}
 	switch by {
-	case store.SortFile:
+	case store.SortFileNumber:
 		h.Value = a.FileNumber()
 	case store.SortParcel:
 		h.Value = a.Parcel()
@@ -134,7 +134,7 @@ func (v *Vault) abstractHit(a *model.Abstract, by store.Sort) Hit {
 func marked(value, text string, by store.Sort) int {
 	form := model.Squeezed
 	switch by {
-	case store.SortNumber:
+	case store.SortOrderNumber:
 		form = model.Fold
 	case store.SortAddress:
 		form = model.Plain
@@ -166,8 +166,8 @@ func (a *Abstracts) Related(ctx context.Context, abstract model.Abstract) (Found
 
 func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel string, at model.Property) (Found, error) {
 	var f Found
-	var orders []store.Known[model.Order]
-	var abstracts []store.Known[model.Abstract]
+	var orders []store.Match[model.Order]
+	var abstracts []store.Match[model.Abstract]
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		for _, way := range []struct {
 			by   store.Sort
@@ -195,7 +195,7 @@ func (v *Vault) related(ctx context.Context, noun string, id uint64, parcel stri
 }
 
 // alike adds those that are exactly what was asked for, in no other county.
-func alike[T any](list, found []store.Known[T], by store.Sort, at model.Property, of func(*T) (uint64, model.Property)) []store.Known[T] {
+func alike[T any](list, found []store.Match[T], by store.Sort, at model.Property, of func(*T) (uint64, model.Property)) []store.Match[T] {
 	seen := map[uint64]bool{}
 	for i := range list {
 		id, _ := of(&list[i].Record)
@@ -225,7 +225,7 @@ func (f Found) Of(noun string) []Hit {
 // SameNumber gives other live orders with the order's number, at most MostFound, and
 // whether there are more: corrections and updates reuse numbers (API.md, "Orders").
 func (o *Orders) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
-	page, err := o.List(ctx, Query{Where: []store.Where{{Column: store.ColumnNumber, Value: order.Number}}, Limit: MostFound + 1})
+	page, err := o.List(ctx, Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: MostFound + 1})
 	for _, other := range page.Items {
 		if other.ID != order.ID {
 			list = append(list, other)
@@ -239,7 +239,7 @@ func (o *Orders) SameNumber(ctx context.Context, order model.Order) (list []mode
 // there may be more. Of the query only its filters count.
 func (o *Orders) Called(ctx context.Context, text string, q Query) (list []model.Order, more bool, err error) {
 	err = o.v.store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.CalledOrders(text, q)
+		found, beyond, err := t.FindOrdersWhere(text, q)
 		list, more = make([]model.Order, 0, len(found)), beyond
 		for _, f := range found {
 			list = append(list, f.Record)

@@ -125,7 +125,7 @@ func follow(t *store.Tx, from uint64, names []string) (last uint64, missing []mo
 			return last, nil, err
 		}
 		if len(missing) == 0 {
-			if id, found := t.FolderNamed(last, wanted.Name); found {
+			if id, found := t.FolderByName(last, wanted.Name); found {
 				last = id
 				continue
 			}

@@ -46,7 +46,7 @@ func (v *Vault) goesOn(ctx context.Context, what string, err error) bool {
 	if err != nil && !takesNoWrites(err) && ctx.Err() == nil {
 		v.log.Error(what, "error", err)
 	}
-	return v.store.Failed() == nil
+	return v.store.Failure() == nil
 }
 
 // takesNoWrites is the error of a vault that is full or read-only, for now or until a

@@ -30,7 +30,7 @@ func (v *Vault) generation(ctx context.Context) (own bool, err error) {
 	if err != nil || !own {
 		return false, err
 	}
-	if err := v.store.Present(); err != nil {
+	if err := v.store.CheckFile(); err != nil {
 		return false, err
 	}
 	next, err := secret.NewToken(v.chance)

@@ -60,7 +60,7 @@ func (p Place) there(t *store.Tx, digest string) (model.File, bool, error) {
 	if err != nil {
 		return model.File{}, false, errs.InvalidField("sha256", "The sha256 field must be 64 hexadecimal digits.")
 	}
-	return t.FileWithDigest(sum, p.fits)
+	return t.FindFileByDigest(sum, p.fits)
 }
 
 // Imported is what became of one document.
@@ -139,7 +139,7 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 		}
 		id, found := uint64(0), false
 		if missing == 0 {
-			id, found = t.FolderNamed(parent, wanted.Name)
+			id, found = t.FolderByName(parent, wanted.Name)
 		}
 		if !found {
 			if !fitsDepth(t, parent, missing+1) {

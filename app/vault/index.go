@@ -47,7 +47,7 @@ func (v *Vault) indexing() search.Options {
 		Text: v.keptText, Lacks: v.remaker.poke,
 		Room: func() (free, reserve uint64, err error) {
 			// Before a folder is created where the data directory no longer is.
-			if err := v.store.Present(); err != nil {
+			if err := v.store.CheckFile(); err != nil {
 				return 0, 0, err
 			}
 			free, err = blobstore.FreeSpace(v.dir)

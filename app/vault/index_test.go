@@ -495,7 +495,7 @@ func TestANewIndexIsAnEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	indexes(t, v)
-	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Where: []vault.Where{{Column: store.ColumnKind, Value: "search.reindexed"}}})
+	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Filters: []vault.Filter{{Column: store.ColumnKind, Value: "search.reindexed"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != clerk.Name {
 		t.Errorf("the log says %+v, %v", page.Items, err)
 	}

@@ -39,7 +39,7 @@ type losses struct {
 
 func abstractLosses(list []model.Loss) *losses {
 	return &losses{noun: "abstract", list: list, count: make([]uint64, len(list)), walk: func(t *store.Tx, from uint64, limit int) (held []holding, err error) {
-		records, err := t.WalkAbstracts(from, limit)
+		records, err := t.ScanAbstracts(from, limit)
 		for _, r := range records {
 			held = append(held, holding{r.ID, r.TemplateID, r.Custom, r.Status})
 		}
@@ -49,7 +49,7 @@ func abstractLosses(list []model.Loss) *losses {
 
 func orderLosses(list []model.Loss) *losses {
 	return &losses{noun: "order", list: list, count: make([]uint64, len(list)), walk: func(t *store.Tx, from uint64, limit int) (held []holding, err error) {
-		records, err := t.WalkOrders(from, limit)
+		records, err := t.ScanOrders(from, limit)
 		for _, r := range records {
 			held = append(held, holding{r.ID, 0, r.Custom, r.Status})
 		}
@@ -111,7 +111,7 @@ func (l *losses) settle(t *store.Tx) error {
 
 // catchUp judges the records that the next events name.
 func (l *losses) catchUp(t *store.Tx) (more bool, err error) {
-	events, err := t.WalkEvents(l.event+1, lossRest)
+	events, err := t.ScanEvents(l.event+1, lossRest)
 	if err != nil {
 		return false, err
 	}

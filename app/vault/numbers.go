@@ -27,7 +27,7 @@ type Numbers struct {
 	SignIns       map[string]uint64 // by SignInOutcomes
 	Verified      time.Time         // when a verification of backups that BeginVerify began ended; zero: none
 	VerifiedGood  bool              // it found nothing
-	Commits       store.Commits
+	Commits       store.CommitStats
 	Search        SearchState
 	Searches      map[string]uint64 // by SearchOutcomes
 	SearchSeconds stats.Read        // of those that were answered
@@ -174,7 +174,7 @@ func (v *Vault) Numbers(ctx context.Context) (n Numbers, err error) {
 		}
 		return err
 	})
-	n.DatabaseBytes, n.Commits = v.store.Size(), v.store.Commits()
+	n.DatabaseBytes, n.Commits = v.store.Size(), v.store.CommitStats()
 	n.Filed, n.FiledBytes, n.Refused = v.counts.filed.Load(), v.counts.filedBytes.Load(), v.counts.refused.Load()
 	n.Processed, n.SignIns = v.counts.processed.read(), v.counts.signIns.read()
 	n.Searches, n.SearchSeconds = v.counts.searches.read(), v.counts.searchSeconds.Read()

@@ -15,7 +15,7 @@ type Orders struct{ v *Vault }
 var orderNoun = noun[model.Order]{
 	name:    "order",
 	live:    (*store.Tx).Order,
-	any:     (*store.Tx).AnyOrder,
+	any:     (*store.Tx).OrderIncludingTrash,
 	version: func(o model.Order) uint64 { return o.Version },
 	trashed: func(o model.Order) *model.Trashed { return o.Trashed },
 	changes: model.Order.Changes,

@@ -55,7 +55,7 @@ func logged(t *testing.T, v *vault.Vault, limit int) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]
 	err := v.Store().View(t.Context(), func(tx *store.Tx) (err error) {
-		page, err = tx.ListEvents(store.Query{Down: true, Limit: limit})
+		page, err = tx.ListEvents(store.Query{Descending: true, Limit: limit})
 		return err
 	})
 	if err != nil {
@@ -219,7 +219,7 @@ func TestFilePatch(t *testing.T) {
 		_, err := v.Files.Patch(t.Context(), clerk, row.file, row.patch, vault.Match{})
 		kind(t, row.name, err, errs.Invalid)
 	}
-	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Where: []store.Where{{Column: store.ColumnFolder, Value: "1"}}})
+	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Filters: []store.Filter{{Column: store.ColumnFolder, Value: "1"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != plain.ID {
 		t.Errorf("%+v, %v", page, err)
 	}

@@ -164,7 +164,7 @@ func (p *processor) task(ctx context.Context, seq uint64) (task model.Task, file
 			task.Seq = 0
 			return err
 		}
-		file, err = t.AnyFile(task.FileID)
+		file, err = t.FileIncludingTrash(task.FileID)
 		return err
 	})
 	return task, file, err
@@ -176,7 +176,7 @@ func (p *processor) postpone(t *store.Tx, task model.Task) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
 	}
-	if _, err := t.AnyFile(task.FileID); errs.KindOf(err) == errs.NotFound {
+	if _, err := t.FileIncludingTrash(task.FileID); errs.KindOf(err) == errs.NotFound {
 		return nil
 	}
 	task.Attempts++
@@ -187,7 +187,7 @@ func (p *processor) postpone(t *store.Tx, task model.Task) error {
 // finish marks a file as processed and takes its task out of the queue, together.
 // A file whose record is damaged can not be marked, now or later.
 func (p *processor) finish(t *store.Tx, task model.Task, failure string, text *int) error {
-	file, err := t.AnyFile(task.FileID)
+	file, err := t.FileIncludingTrash(task.FileID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 	case err != nil:

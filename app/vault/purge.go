@@ -124,7 +124,7 @@ func (p *purging) run(ctx context.Context) (gone purged, err error) {
 			stuck, list = errors.Join(stuck, damaged), left
 			p.v.arrivals.wait(ctx)
 		}
-		if last.Noun == "" {
+		if last.Type == "" {
 			return gone, stuck
 		}
 		behind = last
@@ -173,7 +173,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 			item, err := p.again(t, e)
 			switch {
 			case errors.Is(err, store.ErrDamaged):
-				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", e.Noun, e.ID, err))
+				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", e.Type, e.ID, err))
 			case err != nil:
 				return err
 			case item.Noun != "":
@@ -215,7 +215,7 @@ func (p *purging) commit(ctx context.Context, list []store.TrashEntry) (done pur
 // again reads an entry in the transaction that would purge it; without a noun when it was
 // restored since, or may no longer go.
 func (p *purging) again(t *store.Tx, e store.TrashEntry) (Trashed, error) {
-	item, err := p.v.inTrash(t, e.Noun, e.ID)
+	item, err := p.v.inTrash(t, e.Type, e.ID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound:
 		return Trashed{}, nil
@@ -236,7 +236,7 @@ func (p *purging) purge(t *store.Tx, item Trashed) (done purged, err error) {
 			return done, err
 		}
 	case fileNoun.name:
-		file, err := t.AnyFile(item.ID)
+		file, err := t.FileIncludingTrash(item.ID)
 		if err != nil {
 			return done, err
 		}
@@ -298,12 +298,12 @@ func (v *Vault) pruneReplays(ctx context.Context) error {
 		var pruned int
 		before := v.now().Add(time.Microsecond - v.set.ReplayKeep)
 		err := v.store.Update(ctx, func(t *store.Tx) error {
-			if !t.ReplaysBefore(before) {
+			if !t.HasStoredResponsesBefore(before) {
 				return errSame
 			}
 			return nil
 		}, func(t *store.Tx) (err error) {
-			pruned, err = t.PruneReplays(before, pruneAtOnce)
+			pruned, err = t.PruneStoredResponses(before, pruneAtOnce)
 			return err
 		})
 		if errors.Is(err, errSame) {

@@ -44,7 +44,7 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, noun string, id ui
 	if err != nil {
 		return Purged{}, err
 	}
-	done, _, stuck, err := p.commit(ctx, []store.TrashEntry{{Noun: noun, ID: id, At: item.At}})
+	done, _, stuck, err := p.commit(ctx, []store.TrashEntry{{Type: noun, ID: id, At: item.At}})
 	switch err = errors.Join(stuck, err); {
 	case err != nil:
 		return Purged{}, err
@@ -84,7 +84,7 @@ func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	for behind := (store.TrashEntry{}); ; {
 		list, last, stay, err := p.look(ctx, behind)
 		due, kept = due+len(list), kept+stay
-		if err != nil || last.Noun == "" {
+		if err != nil || last.Type == "" {
 			return due, kept, err
 		}
 		behind = last

@@ -194,7 +194,7 @@ func (p *player) end(dir string) {
 	done(p.T, p.v.Sweep(p.Context()))
 	named := map[string]bool{}
 	var files []model.File
-	done(p.T, p.v.Store().View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.FilesFrom(1, 10_000); return err }))
+	done(p.T, p.v.Store().View(p.Context(), func(tx *store.Tx) (err error) { files, err = tx.ScanFiles(1, 10_000); return err }))
 	for _, f := range files {
 		if _, err := blobstore.ParseDigest(f.Digest); err != nil {
 			p.Error(err)

@@ -256,8 +256,8 @@ func (f *Files) TextPages(ctx context.Context, actor model.Actor, id uint64) (n 
 // that is all of them: documents that were uploaded before this was counted are not known.
 func (v *Vault) Unsearchable(ctx context.Context) (n uint64, all bool, err error) {
 	err = v.store.View(ctx, func(t *store.Tx) error {
-		n = t.Count(store.CountTextless)
-		all = t.Count(store.CountTextKnown)+t.Count(store.CountTasks) >= t.Count(store.CountFiles)
+		n = t.Count(store.CountWithoutText)
+		all = t.Count(store.CountTextChecked)+t.Count(store.CountTasks) >= t.Count(store.CountFiles)
 		return nil
 	})
 	return n, all, err

@@ -42,16 +42,16 @@ func (v *Vault) name(t *store.Tx, noun string, id uint64) (name RecordName, ok b
 	switch noun {
 	case abstractNoun.name:
 		var a model.Abstract
-		if a, err = t.AnyAbstract(id); err == nil {
+		if a, err = t.AbstractIncludingTrash(id); err == nil {
 			name.Text, in = v.heading(t, a), a.Trashed
 		}
 	case orderNoun.name:
 		var o model.Order
-		o, err = t.AnyOrder(id)
+		o, err = t.OrderIncludingTrash(id)
 		name.Text, in = o.Number, o.Trashed
 	case "file":
 		var f model.File
-		f, err = t.AnyFile(id)
+		f, err = t.FileIncludingTrash(id)
 		name.Text, in = f.Filename, f.Trashed
 	case "folder":
 		var f model.Folder

@@ -131,12 +131,12 @@ func (r *remaker) queue(t *store.Tx, id uint64) error {
 	file, err := t.File(id)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		t.TouchFile(id)
+		t.MarkFileChanged(id)
 		return nil
 	case err != nil:
 		return err
 	case file.Processing, file.Textless():
-		t.TouchFile(id)
+		t.MarkFileChanged(id)
 		return nil
 	}
 	file.Processing, file.Failure = true, ""

@@ -32,12 +32,12 @@ const repairAtOnce = 256 // tasks of one commit
 // file of the database is damaged, or where an index is all that is left of a
 // document: the findings say so then. Closing on a vault that takes no writes.
 func (v *Vault) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r Repaired, err error) {
-	if err := v.store.Failed(); err != nil {
+	if err := v.store.Failure(); err != nil {
 		return r, readOnly(err)
 	}
 	var against []store.Finding
 	err = v.inspect(ctx, actor, nil)
-	if _, damaged := store.Damage(err); err == nil || damaged {
+	if _, damaged := store.DescribeDamage(err); err == nil || damaged {
 		r.Before, against, err = v.repairable(ctx)
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func (v *Vault) Repair(ctx context.Context, actor model.Actor, progress func(don
 func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Finding, err error) {
 	unsound := store.Finding{Kind: "database", Subject: "repair", Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
 	copied, done, err := v.snapshot(ctx, "repair")
-	if _, damaged := store.Damage(err); damaged {
+	if _, damaged := store.DescribeDamage(err); damaged {
 		return 1, []store.Finding{unsound}, nil
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Find
 	switch {
 	case err != nil:
 		return 0, nil, err
-	case census.Unsound:
+	case census.Corrupt:
 		return wrong, []store.Finding{unsound}, nil
 	}
 	if against, err = v.lostRecords(copied); err != nil || len(against) > 0 {
@@ -85,7 +85,7 @@ func (v *Vault) repairable(ctx context.Context) (wrong int, against []store.Find
 func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
 	var there, counted uint64
 	err := copied.View(func(t *store.Tx) error {
-		there, counted = t.FileRecords(), t.Count(store.CountFileRecords)
+		there, counted = t.FileRecordCount(), t.Count(store.CountFileRecords)
 		return nil
 	})
 	if err != nil || there >= counted {
@@ -111,11 +111,11 @@ func (v *Vault) lostWithoutTrace(ctx context.Context, copied *store.Copy) ([]sto
 // nothing but the index of digests tells of them. Made anew, it would hand them over
 // to the sweep.
 func (v *Vault) lostRecords(copied *store.Copy) (lost []store.Finding, err error) {
-	err = copied.Digests(func(d [32]byte, files []model.File) error {
+	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		gone := 0
 		err := copied.View(func(t *store.Tx) error {
 			for _, file := range files {
-				if _, err := t.AnyFile(file.ID); errs.KindOf(err) == errs.NotFound {
+				if _, err := t.FileIncludingTrash(file.ID); errs.KindOf(err) == errs.NotFound {
 					gone++
 				}
 			}
@@ -161,7 +161,7 @@ func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired)
 	defer v.processor.poke()
 	for done := repairAtOnce; done == repairAtOnce; r.Dropped += done {
 		err := v.administer(ctx, actor, nil, func(t *store.Tx) (err error) {
-			done, err = t.RemoveStrayTasks(repairAtOnce)
+			done, err = t.RemoveOrphanTasks(repairAtOnce)
 			return err
 		})
 		if err != nil {
@@ -171,7 +171,7 @@ func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired)
 	for from := uint64(1); ; {
 		var waiting []uint64
 		err := v.store.View(ctx, func(t *store.Tx) error {
-			waiting = t.Unqueued(from, repairAtOnce)
+			waiting = t.FilesWithoutTask(from, repairAtOnce)
 			return nil
 		})
 		if err != nil || len(waiting) == 0 {
@@ -192,9 +192,9 @@ func (v *Vault) repairQueue(ctx context.Context, actor model.Actor, r *Repaired)
 // requeue looks once more: a file may have been processed or purged meanwhile.
 func (v *Vault) requeue(t *store.Tx, actor model.Actor, files []uint64) (added int, err error) {
 	for _, id := range files {
-		file, err := t.AnyFile(id)
+		file, err := t.FileIncludingTrash(id)
 		switch {
-		case passes(err), err == nil && (!file.Processing || t.Queued(id)):
+		case passes(err), err == nil && (!file.Processing || t.HasTask(id)):
 			continue
 		case err != nil:
 			return 0, err

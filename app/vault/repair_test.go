@@ -82,7 +82,7 @@ func TestRepairMendsWhatFollowsFromRecords(t *testing.T) {
 			if n := len(under(t, opts.Dir, "blobs")); n != 3 {
 				t.Errorf("%d documents", n)
 			}
-			events, err := v.Events.List(t.Context(), vault.Query{Down: true, Limit: 1})
+			events, err := v.Events.List(t.Context(), vault.Query{Descending: true, Limit: 1})
 			if err != nil || len(events.Items) != 1 || events.Items[0].Kind != "vault.repaired" || events.Items[0].Actor.Name != clerk.Name {
 				t.Errorf("%+v, %v", events.Items, err)
 			}

@@ -49,7 +49,7 @@ func (k Keep[T]) put(t *store.Tx, at time.Time, made T) error {
 	if err != nil {
 		return err
 	}
-	return t.PutReplay(k.Slot, model.Replay{Request: k.Request, Status: status, Header: header, Body: body, At: at})
+	return t.PutStoredResponse(k.Slot, model.Replay{Request: k.Request, Status: status, Header: header, Body: body, At: at})
 }
 
 // Replay gives the answer that is kept in a slot; found is false when there is none,
@@ -63,7 +63,7 @@ func (v *Vault) Replay(ctx context.Context, slot [32]byte) (r model.Replay, foun
 }
 
 func (v *Vault) replay(t *store.Tx, slot [32]byte) (model.Replay, bool, error) {
-	r, found, err := t.Replay(slot)
+	r, found, err := t.StoredResponse(slot)
 	if err != nil || !found || !v.now().Before(r.At.Add(v.set.ReplayKeep)) {
 		return model.Replay{}, false, err
 	}

@@ -394,7 +394,7 @@ func forgetTimeline(t *store.Tx) error {
 			return err
 		}
 	}
-	_, err := t.PruneReplays(time.Unix(1<<40, 0), math.MaxInt)
+	_, err := t.PruneStoredResponses(time.Unix(1<<40, 0), math.MaxInt)
 	return err
 }
 

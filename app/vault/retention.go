@@ -62,7 +62,7 @@ func (v *Vault) abstractRetained(t *store.Tx, a model.Abstract) (time.Time, erro
 	for _, id := range a.Files {
 		newest = max(newest, id) // numbers are given in the order of uploads
 	}
-	f, err := t.AnyFile(newest)
+	f, err := t.FileIncludingTrash(newest)
 	if errs.KindOf(err) == errs.NotFound {
 		err = lostFile(newest)
 	}
@@ -76,7 +76,7 @@ func (v *Vault) abstractRetained(t *store.Tx, a model.Abstract) (time.Time, erro
 func (v *Vault) fileRetained(t *store.Tx, f model.File) (time.Time, error) {
 	id := f.AbstractID
 	if f.Trashed != nil && f.Trashed.With != "" {
-		a, err := t.AnyAbstract(id)
+		a, err := t.AbstractIncludingTrash(id)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -87,7 +87,7 @@ func (v *Vault) fileRetained(t *store.Tx, f model.File) (time.Time, error) {
 	}
 	keep := v.set.Retention.longest()
 	if id != 0 {
-		switch a, err := t.AnyAbstract(id); {
+		switch a, err := t.AbstractIncludingTrash(id); {
 		case err == nil:
 			keep = v.set.Retention.of(a.TemplateID)
 		case errs.KindOf(err) != errs.NotFound && !errors.Is(err, store.ErrDamaged):

@@ -14,7 +14,7 @@ const retryAtOnce = 256 // files of one commit
 // Failed gives at most limit files whose processing failed, from number from on.
 func (f *Files) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.Failed(from, limit)
+		list, err = t.FailedFiles(from, limit)
 		return err
 	})
 	return list, err
@@ -58,7 +58,7 @@ func (f *Files) retry(t *store.Tx, actor model.Actor, id, from uint64) (done int
 	if id != 0 {
 		limit = 1
 	}
-	list, err := t.Failed(from, limit)
+	list, err := t.FailedFiles(from, limit)
 	if err != nil {
 		return 0, from, err
 	}

@@ -119,7 +119,7 @@ func (s *scrubber) load() {
 
 // save writes the note. One that cannot be written stops nothing.
 func (s *scrubber) save() {
-	if s.v.store.Present() != nil {
+	if s.v.store.CheckFile() != nil {
 		return // nothing is created in the place of a data directory that is gone
 	}
 	s.writing.Lock()

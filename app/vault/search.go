@@ -181,8 +181,8 @@ func SearchText(text string) (sentence string) {
 
 // Searching is a list as a search for a text is asked for, from its first page on.
 func Searching(text string, q Query) SearchQuery {
-	out := SearchQuery{Text: text, Since: q.From, Until: q.To, Limit: q.Limit, Bytes: q.Bytes}
-	for _, w := range q.Where {
+	out := SearchQuery{Text: text, Since: q.CreatedFrom, Until: q.CreatedTo, Limit: q.Limit, Bytes: q.MaxBytes}
+	for _, w := range q.Filters {
 		switch w.Column {
 		case ColumnKind:
 			out.Kind = w.Value

@@ -25,7 +25,7 @@ func (a *Abstracts) Search(ctx context.Context, actor model.Actor, q SearchQuery
 	q.Kind = abstractNoun.name
 	asked := q
 	return matches(ctx, a.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (page Page[Filed], gone int, err error) {
-		found, gone, err := t.AbstractsAmong(ids, q)
+		found, gone, err := t.ListAbstractsByID(ids, q)
 		if err != nil {
 			return page, gone, err
 		}
@@ -40,7 +40,7 @@ func (o *Orders) Search(ctx context.Context, actor model.Actor, q SearchQuery) (
 	q.Kind = orderNoun.name
 	asked := q
 	return matches(ctx, o.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.Order], int, error) {
-		page, gone, err := t.OrdersAmong(ids, q)
+		page, gone, err := t.ListOrdersByID(ids, q)
 		page.Items = slices.DeleteFunc(page.Items, func(o model.Order) bool { return !asked.at(o.Property) })
 		return page, gone, err
 	})
@@ -50,8 +50,8 @@ func (o *Orders) Search(ctx context.Context, actor model.Actor, q SearchQuery) (
 func (f *Files) Search(ctx context.Context, actor model.Actor, q SearchQuery) (Matches[model.File], error) {
 	q.Kind = fileNoun.name
 	return matches(ctx, f.v, actor, q, func(t *store.Tx, ids []uint64, q Query) (Page[model.File], int, error) {
-		q.Where = nil // they have none of these themselves, but through their abstracts
-		return t.FilesAmong(ids, q)
+		q.Filters = nil // they have none of these themselves, but through their abstracts
+		return t.ListFilesByID(ids, q)
 	})
 }
 
@@ -63,7 +63,7 @@ func matches[T any](ctx context.Context, v *Vault, actor model.Actor, q SearchQu
 		}
 		return v.store.View(ctx, func(t *store.Tx) error {
 			page, gone, err := read(t, ids, f.query.listed())
-			m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Cut}
+			m = Matches[T]{Items: page.Items, From: f.query.Offset, Bytes: page.Bytes, Cut: page.Truncated}
 			if gone < len(ids) || f.more() {
 				m.Next = f.query.Offset + gone
 			}
@@ -76,19 +76,19 @@ func matches[T any](ctx context.Context, v *Vault, actor model.Actor, q SearchQu
 // listed is the query with which live records are judged once more, but for their place:
 // lists compare that letter by letter.
 func (q *SearchQuery) listed() Query {
-	out := Query{From: q.Since, To: q.Until, Limit: q.Limit, Bytes: q.Bytes}
+	out := Query{CreatedFrom: q.Since, CreatedTo: q.Until, Limit: q.Limit, MaxBytes: q.Bytes}
 	if q.Status != "" {
-		out.Where = append(out.Where, Where{Column: ColumnStatus, Value: q.Status})
+		out.Filters = append(out.Filters, Filter{Column: ColumnStatus, Value: q.Status})
 	}
 	if q.Template != 0 {
-		out.Where = append(out.Where, Where{Column: ColumnTemplate, Value: strconv.FormatUint(q.Template, 10)})
+		out.Filters = append(out.Filters, Filter{Column: ColumnTemplate, Value: strconv.FormatUint(q.Template, 10)})
 	}
 	return out
 }
 
 // withDocuments reads the documents of abstracts.
 func withDocuments(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[Filed], err error) {
-	page.Next, page.Prev, page.Bytes, page.Cut = found.Next, found.Prev, found.Bytes, found.Cut
+	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
 	for _, abstract := range found.Items {
 		if err := ctx.Err(); err != nil {
 			return page, err

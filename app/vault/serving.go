@@ -67,7 +67,7 @@ func (v *Vault) noteStop() {
 func (v *Vault) writeServing(s serving) {
 	text, err := json.Marshal(s)
 	if err == nil {
-		err = v.store.Present()
+		err = v.store.CheckFile()
 	}
 	if err == nil {
 		err = writeNote(v.dir, servingFile, text)

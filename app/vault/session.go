@@ -133,7 +133,7 @@ func (s *Sessions) List(ctx context.Context, actor model.Actor) (list []model.Se
 
 // of are the live sessions of a user, the one that was seen last first.
 func (s *Sessions) of(t *store.Tx, user uint64) []model.Session {
-	all := t.SessionsOf(user)
+	all := t.SessionsOfUser(user)
 	list := make([]model.Session, 0, len(all))
 	for _, session := range all {
 		if session.LastSeenAt = s.last(session); session.Live(s.v.now(), s.v.set.Users.limits()) {
@@ -199,7 +199,7 @@ func (s *Sessions) endSome(ctx context.Context, actor model.Actor, which func(mo
 		if _, err := s.v.self(t, actor); err != nil {
 			return err
 		}
-		ending = slices.DeleteFunc(t.SessionsOf(actor.ID), func(session model.Session) bool { return !which(session) })
+		ending = slices.DeleteFunc(t.SessionsOfUser(actor.ID), func(session model.Session) bool { return !which(session) })
 		if must && len(ending) == 0 {
 			return errs.RecordNotFound("session of user", actor.ID)
 		}
@@ -225,7 +225,7 @@ func (s *Sessions) end(t *store.Tx, actor model.Actor, list []model.Session, why
 
 // endAll removes the sessions of a user but one, as a part of another change.
 func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err error) {
-	for _, session := range t.SessionsOf(user) {
+	for _, session := range t.SessionsOfUser(user) {
 		if session.Hash == but {
 			continue
 		}
@@ -241,7 +241,7 @@ func (s *Sessions) endAll(t *store.Tx, user uint64, but string) (count int, err 
 func (s *Sessions) start(t *store.Tx, fresh model.Session) error {
 	live := s.of(t, fresh.UserID)
 	live = live[:min(len(live), mostSessions-1)]
-	for _, session := range t.SessionsOf(fresh.UserID) {
+	for _, session := range t.SessionsOfUser(fresh.UserID) {
 		kept := slices.ContainsFunc(live, func(l model.Session) bool { return l.Hash == session.Hash })
 		if kept {
 			continue

@@ -112,11 +112,11 @@ func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down 
 }
 
 func inFolder(t *store.Tx, id uint64) ([]model.File, error) {
-	where := store.Where{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
+	where := store.Filter{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
 	if id == 0 {
-		where = store.Where{Column: store.ColumnNowhere}
+		where = store.Filter{Column: store.ColumnUnassigned}
 	}
-	page, err := t.ListFiles(store.Query{Where: []store.Where{where}, Limit: mostInFolder, Bytes: 1 << 30, Steps: 1 << 30})
+	page, err := t.ListFiles(store.Query{Filters: []store.Filter{where}, Limit: mostInFolder, MaxBytes: 1 << 30, MaxScanned: 1 << 30})
 	return page.Items, err
 }
 
@@ -197,7 +197,7 @@ func (f *Folders) Around(ctx context.Context, file model.File) (a Around, err er
 // order gives the numbers of the documents of a folder, sorted; nobody may change it.
 func (f *Folders) order(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
 	key := orderOf{id, by}
-	turn := f.v.store.FolderTurn(id)
+	turn := f.v.store.FolderVersion(id)
 	if order, ok := f.v.orders.get(key, turn); ok {
 		return order, nil
 	}

@@ -23,7 +23,7 @@ type Status struct {
 
 // Status reads the counters, which are kept with the records.
 func (v *Vault) Status(ctx context.Context) (Status, error) {
-	s := Status{DiskReserve: v.set.DiskReserve, ReadOnly: v.store.Failed() != nil, Damaged: uint64(v.damages.count()), Scrub: v.Scrub()}
+	s := Status{DiskReserve: v.set.DiskReserve, ReadOnly: v.store.Failure() != nil, Damaged: uint64(v.damages.count()), Scrub: v.Scrub()}
 	err := v.store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)

@@ -93,8 +93,8 @@ func (v *Vault) sweep(ctx context.Context) (result blobstore.SweepResult, err er
 func (v *Vault) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
 	// Each time: a commit may fail while the sweep is on its way, and its pins
 	// are given back only after the store has said so.
-	if v.store.Failed() != nil {
-		return false, readOnly(v.store.Failed())
+	if v.store.Failure() != nil {
+		return false, readOnly(v.store.Failure())
 	}
 	if v.Backups.holds() {
 		return true, nil
@@ -133,7 +133,7 @@ func (v *Vault) spareNamed(ctx context.Context, found map[blobstore.Digest]bool)
 		var files []model.File
 		err := v.store.View(ctx, func(t *store.Tx) (err error) {
 			least = min(least, t.Count(store.CountFileRecords))
-			files, err = t.FilesFrom(from, filesAtOnce)
+			files, err = t.ScanFiles(from, filesAtOnce)
 			return err
 		})
 		if err != nil {

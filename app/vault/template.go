@@ -50,7 +50,7 @@ const MostAbstracts = 100_000
 // counted; MostAbstracts stands for more.
 func (s *Templates) Abstracts(ctx context.Context, id uint64) (n int, err error) {
 	err = s.v.store.View(ctx, func(t *store.Tx) (err error) {
-		n, err = t.CountAbstracts(id, MostAbstracts)
+		n, err = t.CountAbstractsOfTemplate(id, MostAbstracts)
 		return err
 	})
 	return n, err

@@ -40,7 +40,7 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 		if err != nil {
 			return err
 		}
-		page = Page[Trashed]{Next: entries.Next, Prev: entries.Prev, Bytes: entries.Bytes, Cut: entries.Cut, Items: make([]Trashed, 0, len(entries.Items))}
+		page = Page[Trashed]{Next: entries.Next, Prev: entries.Prev, Bytes: entries.Bytes, Truncated: entries.Truncated, Items: make([]Trashed, 0, len(entries.Items))}
 		for _, e := range entries.Items {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -59,13 +59,13 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 // trashed reads the record of an entry. When it is damaged, the item has what the entry
 // says.
 func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
-	item = Trashed{Noun: e.Noun, ID: e.ID, At: e.At, Until: e.At.Add(v.set.TrashKeep)}
+	item = Trashed{Noun: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.set.TrashKeep)}
 	var in *model.Trashed
-	switch e.Noun {
+	switch e.Type {
 	case abstractNoun.name:
 		in, err = v.trashedAbstract(t, &item)
 	case orderNoun.name:
-		o, failed := t.AnyOrder(e.ID)
+		o, failed := t.OrderIncludingTrash(e.ID)
 		item.Heading, in, err = o.Number, o.Trashed, failed
 	default:
 		in, err = v.trashedFile(t, &item)
@@ -77,7 +77,7 @@ func (v *Vault) trashed(t *store.Tx, e store.TrashEntry) (item Trashed, err erro
 }
 
 func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed, error) {
-	a, err := t.AnyAbstract(item.ID)
+	a, err := t.AbstractIncludingTrash(item.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (v *Vault) trashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed, err
 }
 
 func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) {
-	f, err := t.AnyFile(item.ID)
+	f, err := t.FileIncludingTrash(item.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (v *Vault) trashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) 
 		return f.Trashed, err
 	}
 	item.Abstract = &TrashedFrom{ID: f.AbstractID}
-	a, err := t.AnyAbstract(f.AbstractID)
+	a, err := t.AbstractIncludingTrash(f.AbstractID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
 		return f.Trashed, nil // it is named without its heading
@@ -115,7 +115,7 @@ func (s *Trash) Retention() Retention { return s.v.set.Retention }
 // Trashed reads a document that is in the trash; NotFound when there is none there.
 func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {
 	err = f.v.store.View(ctx, func(t *store.Tx) (err error) {
-		file, err = t.AnyFile(id)
+		file, err = t.FileIncludingTrash(id)
 		if err == nil && file.Trashed == nil {
 			err = errs.RecordNotFound("file in the trash", id)
 		}

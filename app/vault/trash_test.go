@@ -209,7 +209,7 @@ func TestLists(t *testing.T) {
 	if !slices.Equal(have, []uint64{1, 2, 4, 5}) {
 		t.Errorf("listed %v", have)
 	}
-	files, err := v.Files.List(t.Context(), vault.Query{Limit: 100, Where: []store.Where{{Column: store.ColumnAbstract, Value: "3"}}})
+	files, err := v.Files.List(t.Context(), vault.Query{Limit: 100, Filters: []store.Filter{{Column: store.ColumnAbstract, Value: "3"}}})
 	if err != nil || len(files.Items) != 0 {
 		t.Errorf("documents of an abstract in the trash: %v, %v", files.Items, err)
 	}
@@ -269,7 +269,7 @@ func TestOrderTrashAndBack(t *testing.T) {
 	_, err = v.Orders.Get(t.Context(), 1)
 	kind(t, "in the trash", err, errs.NotFound)
 	wantTrash(t, v, "order 1 A-1")
-	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Where: []store.Where{{Column: store.ColumnKind, Value: "order"}}})
+	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnKind, Value: "order"}}})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatal(page, err)
 	}

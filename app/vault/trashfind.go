@@ -30,13 +30,13 @@ func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
 	var err error
 	switch noun {
 	case abstractNoun.name:
-		a, failed := t.AnyAbstract(id)
+		a, failed := t.AbstractIncludingTrash(id)
 		in, err = a.Trashed, failed
 	case orderNoun.name:
-		o, failed := t.AnyOrder(id)
+		o, failed := t.OrderIncludingTrash(id)
 		in, err = o.Trashed, failed
 	case fileNoun.name:
-		f, failed := t.AnyFile(id)
+		f, failed := t.FileIncludingTrash(id)
 		in, err = f.Trashed, failed
 	}
 	if err != nil {
@@ -45,7 +45,7 @@ func (v *Vault) inTrash(t *store.Tx, noun string, id uint64) (Trashed, error) {
 	if in == nil || in.With != "" {
 		return Trashed{}, absentThere(noun, id)
 	}
-	return v.trashed(t, store.TrashEntry{Noun: noun, ID: id, At: in.At})
+	return v.trashed(t, store.TrashEntry{Type: noun, ID: id, At: in.At})
 }
 
 func absentThere(noun string, id uint64) error {

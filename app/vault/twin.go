@@ -28,7 +28,7 @@ func (f *Files) Twins(ctx context.Context, file model.File, most int) (twins []T
 	}
 	err = f.v.store.View(ctx, func(t *store.Tx) error {
 		near, far, looked := []model.File{}, []model.File{}, 0
-		_, _, err := t.FileWithDigest(digest, func(other model.File) bool {
+		_, _, err := t.FindFileByDigest(digest, func(other model.File) bool {
 			looked++
 			switch {
 			case other.ID == file.ID:

@@ -72,7 +72,7 @@ func TestUploadKeepsItsFolders(t *testing.T) {
 	if err != nil || twp.Name != "Twp A" || twp.ParentID != third.Filed.FolderID {
 		t.Errorf("got %+v, %v", twp, err)
 	}
-	log, err := v.Events.List(t.Context(), vault.Query{Where: []vault.Where{{Column: vault.ColumnKind, Value: "folder.created"}}, Limit: 10})
+	log, err := v.Events.List(t.Context(), vault.Query{Filters: []vault.Filter{{Column: vault.ColumnKind, Value: "folder.created"}}, Limit: 10})
 	if err != nil || len(log.Items) != 3 {
 		t.Errorf("the log has %d folders, %v, want one entry each of 3", len(log.Items), err)
 	}

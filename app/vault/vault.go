@@ -204,7 +204,7 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 		openStore = store.OpenReadOnly
 	}
 	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: ring.Fingerprint(), Workspace: model.NewWorkspace()})
-	if sentence, damaged := store.Damage(err); damaged {
+	if sentence, damaged := store.DescribeDamage(err); damaged {
 		return nil, &errs.Error{
 			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
 		}
@@ -233,18 +233,18 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 
 // logReread logs what the store found out about vault.db in memory and on the disk.
 func (v *Vault) logReread() {
-	r := v.store.Reread()
-	if r.Lost != nil {
-		v.log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged", "error", r.Lost)
+	r := v.store.CacheCheck()
+	if r.LostWrites != nil {
+		v.log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged", "error", r.LostWrites)
 	}
-	if r.Failed != nil {
-		v.log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one", "error", r.Failed)
+	if r.WriteError != nil {
+		v.log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one", "error", r.WriteError)
 	}
 	switch {
-	case r.Unsure != "":
-		v.log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first", "reason", r.Unsure)
+	case r.SkipReason != "":
+		v.log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first", "reason", r.SkipReason)
 	case !r.Clean:
-		v.log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Took)
+		v.log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Elapsed)
 	}
 }
 
@@ -330,10 +330,10 @@ func (v *Vault) Dir() string { return v.dir }
 
 // Ready is nil when the vault takes writes; else why it does not.
 func (v *Vault) Ready(ctx context.Context) error {
-	if err := v.store.Failed(); err != nil {
+	if err := v.store.Failure(); err != nil {
 		return readOnly(err)
 	}
-	if err := v.store.Present(); err != nil {
+	if err := v.store.CheckFile(); err != nil {
 		return err
 	}
 	if err := v.store.View(ctx, func(*store.Tx) error { return nil }); err != nil {
@@ -349,10 +349,10 @@ func readOnly(err error) error {
 
 // room is Full when the disk has less than the reserve.
 func (v *Vault) room() error {
-	if v.store.Fixed() {
-		return v.store.Failed()
+	if v.store.ReadOnly() {
+		return v.store.Failure()
 	}
-	if err := v.store.Present(); err != nil {
+	if err := v.store.CheckFile(); err != nil {
 		return err
 	}
 	free, err := blobstore.FreeSpace(v.dir)

@@ -46,7 +46,7 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 	var r Report
 	find := func(f store.Finding) { r.Findings = append(r.Findings, f) }
 	copied, done, err := v.snapshot(ctx, "verify")
-	if sentence, damaged := store.Damage(err); damaged {
+	if sentence, damaged := store.DescribeDamage(err); damaged {
 		find(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
 		return r, nil
 	}
@@ -70,7 +70,7 @@ func (v *Vault) Verify(ctx context.Context, progress func(done, total int)) (Rep
 func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, done func() error, err error) {
 	copied, done, err = v.copyInto(ctx, what, os.TempDir())
 	if unwritable(err) {
-		copied = v.store.Live()
+		copied = v.store.LiveCopy()
 		return copied, copied.Close, nil
 	}
 	return copied, done, err
@@ -80,8 +80,8 @@ func (v *Vault) snapshot(ctx context.Context, what string) (copied *store.Copy, 
 // for it above the reserve and takes writes; else Full. done removes the copy. There is
 // no need for one where nothing changes the database.
 func (v *Vault) copyInto(ctx context.Context, what string, others ...string) (copied *store.Copy, done func() error, err error) {
-	if v.store.Fixed() {
-		copied = v.store.Live()
+	if v.store.ReadOnly() {
+		copied = v.store.LiveCopy()
 		return copied, copied.Close, nil
 	}
 	token, err := secret.NewToken(v.chance)
@@ -151,7 +151,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 		return err
 	}
 	known := map[blobstore.Digest]bool{}
-	err = copied.Digests(func(d [32]byte, _ []model.File) error { known[d] = true; return nil })
+	err = copied.EachDigest(func(d [32]byte, _ []model.File) error { known[d] = true; return nil })
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -159,7 +159,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 		find(store.Finding{Kind: "database", Subject: "file_digests", Problem: problem(err)})
 		return nil // nobody knows then which bytes are named
 	}
-	err = copied.Digests(func(d [32]byte, files []model.File) error {
+	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		r.Blobs++
 		progress(r.Blobs, max(r.Blobs, len(known))) // documents may come in between
 		return v.verifyBlob(ctx, d, files, r, find)
@@ -168,7 +168,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 		return err
 	}
 	err = v.countOrphans(ctx, known, r)
-	if _, damaged := store.Damage(err); damaged || errors.Is(err, fs.ErrNotExist) {
+	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
 		find(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + problem(err)})
 		return nil
 	}
@@ -177,7 +177,7 @@ func (v *Vault) verify(ctx context.Context, copied *store.Copy, r *Report, find 
 
 // problem is the sentence of an error for a finding.
 func problem(err error) string {
-	if sentence, damaged := store.Damage(err); damaged {
+	if sentence, damaged := store.DescribeDamage(err); damaged {
 		return sentence
 	}
 	return err.Error()
@@ -258,7 +258,7 @@ func (v *Vault) rebuildTexts(ctx context.Context, list []blobstore.Digest) error
 	for some := range slices.Chunk(list, remakeAtOnce) {
 		err := v.store.Update(ctx, nil, func(t *store.Tx) error {
 			for _, d := range some {
-				t.TouchDigest(d, twinsTouched)
+				t.MarkDigestChanged(d, twinsTouched)
 			}
 			return nil
 		})
