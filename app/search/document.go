@@ -93,7 +93,7 @@ func (r *indexed) file(t *store.Tx) error {
 }
 
 func (r *indexed) place(p model.Property, template uint64, created time.Time) {
-	r.County, r.State, r.Template, r.Day = p.County, p.State, template, Day(created)
+	r.County, r.State, r.Template, r.CreatedDay = p.County, p.State, template, Day(created)
 }
 
 func (r *indexed) known(k model.Known) { r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Others }

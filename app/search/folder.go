@@ -95,7 +95,7 @@ func (x *Indexer) inForce(list []uint64, current uint64) (number uint64, damaged
 		return current, nil
 	}
 	for _, n := range slices.Backward(list) {
-		_, raw, err := query.Look(x.folder(n))
+		_, raw, err := query.Inspect(x.folder(n))
 		if mark, ok := readMark(raw); err != nil || !ok || mark.Place != nil {
 			continue
 		}

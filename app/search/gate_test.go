@@ -20,10 +20,10 @@ type held struct {
 	goOn   chan struct{} // one for each
 }
 
-func (h held) Search(_ context.Context, q query.Query) (query.Answer, error) {
+func (h held) Search(_ context.Context, q query.Query) (query.Result, error) {
 	h.inside <- q.Text
 	<-h.goOn
-	return query.Answer{}, nil
+	return query.Result{}, nil
 }
 
 // A few searches are in the index at once, and nobody has more than half of the places;

@@ -264,10 +264,10 @@ func (m meddled) Apply(ctx context.Context, b search.Batch, mark []byte) error {
 	return m.Index.Apply(ctx, b, mark)
 }
 
-func (m meddled) Search(ctx context.Context, q query.Query) (query.Answer, error) {
+func (m meddled) Search(ctx context.Context, q query.Query) (query.Result, error) {
 	if m.search != nil {
 		if err := m.search(); err != nil {
-			return query.Answer{}, err
+			return query.Result{}, err
 		}
 	}
 	return m.Index.Search(ctx, q)

@@ -8,10 +8,10 @@ import (
 
 // Index is the index of words (app/search/query) as the indexer needs it.
 type Index interface {
-	Search(ctx context.Context, q query.Query) (query.Answer, error)
+	Search(ctx context.Context, q query.Query) (query.Result, error)
 	Batch() Batch
 	Apply(ctx context.Context, b Batch, mark []byte) error
-	Mark() []byte
+	Checkpoint() []byte
 	Size() (documents uint64, bytes int64, segments int)
 	Check(ctx context.Context) error
 	Close() error
@@ -37,7 +37,7 @@ func Words(dir string, o query.Options) (Index, error) {
 }
 
 // Batch begins one.
-func (w words) Batch() Batch { return w.Index.Batch() }
+func (w words) Batch() Batch { return w.Index.NewBatch() }
 
 // Apply puts one in.
 func (w words) Apply(ctx context.Context, b Batch, mark []byte) error {

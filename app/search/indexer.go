@@ -120,7 +120,7 @@ func New(o Options) *Indexer {
 		open = Words
 	}
 	set := o.Search
-	set.Log, set.Room = o.Log, x.roomToMerge
+	set.Log, set.AllowMerge = o.Log, x.roomToMerge
 	x.open = func(dir string) (Index, error) { return open(dir, set) }
 	return x
 }
@@ -178,17 +178,17 @@ func (x *Indexer) Enter(ctx context.Context, asker string) (leave func(), err er
 
 // Search asks the index, for who has entered. Closing while there is no whole index; else
 // the errors of search.Index. Damage that it meets begins the making of a new one.
-func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Answer, error) {
+func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, error) {
 	in := x.take()
 	if in == nil {
-		return query.Answer{}, x.missing()
+		return query.Result{}, x.missing()
 	}
 	defer in.users.Done()
 	answer, err := in.Search(ctx, q)
 	if broken(err) || in.unreadable(err) {
 		in.broken.Store(true)
 		x.Poke()
-		return query.Answer{}, &errs.Error{Kind: errs.Unavailable, Message: errNoIndex.Message, Err: err}
+		return query.Result{}, &errs.Error{Kind: errs.Unavailable, Message: errNoIndex.Message, Err: err}
 	}
 	return answer, err
 }

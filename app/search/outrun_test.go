@@ -113,7 +113,7 @@ func TestWhoAsksAgainIsNotToldOfBefore(t *testing.T) {
 			return in
 		}
 		return meddled{Index: in, apply: func() error {
-			if len(in.Mark()) == 0 {
+			if len(in.Checkpoint()) == 0 {
 				return nil
 			}
 			under <- struct{}{}

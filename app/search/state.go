@@ -97,7 +97,7 @@ func (x *Indexer) look(last uint64, s *State) {
 	if current == 0 {
 		return
 	}
-	size, raw, err := query.Look(x.folder(current))
+	size, raw, err := query.Inspect(x.folder(current))
 	if errors.Is(err, query.ErrOtherFormat) {
 		return // a server makes it anew
 	}

@@ -59,7 +59,7 @@ func TestTheFeedOfAFailingIndexHasABound(t *testing.T) {
 	h := open(t, nil)
 	h.meddle(func(n int64, in search.Index) search.Index {
 		return meddled{Index: in, apply: func() error {
-			if n == 1 && len(in.Mark()) > 0 {
+			if n == 1 && len(in.Checkpoint()) > 0 {
 				return errDisk
 			}
 			return nil

@@ -49,12 +49,12 @@ func (x *Indexer) opened(ctx context.Context, number uint64) (*volume, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark, ok := readMark(words.Mark())
+	mark, ok := readMark(words.Checkpoint())
 	if ok {
 		err = x.store.View(ctx, func(t *store.Tx) (err error) { ok, err = mark.of(t, x.foreign); return err })
 	}
 	if !ok || err != nil {
-		if err == nil && len(words.Mark()) > 0 {
+		if err == nil && len(words.Checkpoint()) > 0 {
 			x.log.Warn("the search index is not of this database; it is made anew", "folder", x.folder(number))
 		}
 		return nil, errors.Join(err, words.Close())

@@ -24,14 +24,14 @@ type found struct {
 	Rows    []foundRow
 	More    bool // there are more behind these
 	Counts  map[string]int
-	Counted bool          // Counts are known,
-	About   bool          // but for what the index does not have yet
-	Late    string        // what is not found yet; "" where nothing is to be said
-	Fuzzy   bool          // some of Rows are there with a typing error allowed for
-	Loose   string        // what some of Rows are there without, in a sentence; "" for nothing
-	from    string        // the list that documents lead back to; "" for none
-	strict  *query.Marker // marks nothing with a typing error
-	marker  *query.Marker
+	Counted bool               // Counts are known,
+	About   bool               // but for what the index does not have yet
+	Late    string             // what is not found yet; "" where nothing is to be said
+	Fuzzy   bool               // some of Rows are there with a typing error allowed for
+	Loose   string             // what some of Rows are there without, in a sentence; "" for nothing
+	from    string             // the list that documents lead back to; "" for none
+	strict  *query.Highlighter // marks nothing with a typing error
+	marker  *query.Highlighter
 	Partial string // why only numbers and addresses were looked at; "" where all was
 	Making  bool   // for there is no whole index yet: to ask again will help
 }
@@ -74,7 +74,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	if f.Short = tooLittle(f.Text); f.Short {
 		return f, nil
 	}
-	f.strict = query.NewMarker(q.Text)
+	f.strict = query.NewHighlighter(q.Text)
 	f.marker = f.strict
 	state := p.searchIndex(ctx) // as it was when it answered, or worse
 	answer, err := p.Search.Search(ctx, who.Actor, q)
@@ -98,7 +98,7 @@ func (p *pages) found(ctx context.Context, who visitor, q vault.SearchQuery, fro
 	f.More, f.Counts, f.Counted = answer.More, answer.Counts, true
 	f.About, f.Late = !state.Complete(), state.Late()
 	if answer.Fuzzy {
-		f.marker = f.strict.Tolerant()
+		f.marker = f.strict.Fuzzy()
 	}
 	for _, hit := range answer.Hits {
 		f.add(p, hit)
@@ -128,7 +128,7 @@ func (p *pages) byNumber(ctx context.Context, q vault.SearchQuery, f *found) err
 
 func (f *found) add(p *pages, hit vault.SearchHit) {
 	row := foundRow{SearchHit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
-	row.Name, row.Below = f.marker.Mark(hit.Heading), f.marker.Mark(hit.Under)
+	row.Name, row.Below = f.marker.Highlight(hit.Heading), f.marker.Highlight(hit.Under)
 	if hit.Page > 0 || !said(hit.Snippet, row.Name, row.Below) {
 		row.Snippet = broken(hit, telling(hit))
 	}

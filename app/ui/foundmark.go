@@ -81,7 +81,7 @@ func (f *found) erring(row foundRow) bool {
 		for _, piece := range line {
 			whole.WriteString(piece.Text)
 		}
-		loose, strict := marked(line), marked(f.strict.Mark(whole.String()))
+		loose, strict := marked(line), marked(f.strict.Highlight(whole.String()))
 		if len(loose) > len(strict) {
 			return true
 		}

@@ -67,10 +67,10 @@ func (v *Vault) WrapWords(wrap func(search.Index) search.Index) {
 }
 
 // AskWords asks the index itself.
-func (v *Vault) AskWords(ctx context.Context, q query.Query) (query.Answer, error) {
+func (v *Vault) AskWords(ctx context.Context, q query.Query) (query.Result, error) {
 	leave, err := v.index.Enter(ctx, "test")
 	if err != nil {
-		return query.Answer{}, err
+		return query.Result{}, err
 	}
 	defer leave()
 	return v.index.Search(ctx, q)

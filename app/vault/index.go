@@ -42,7 +42,7 @@ func (v *Vault) indexing() search.Options {
 	return search.Options{
 		Dir:       filepath.Join(v.dir, searchFolder),
 		Store:     v.store,
-		Search:    query.Options{Cache: set.CacheSize, Deadline: set.deadline(), MostWords: set.MostWords, MostDepth: MostSearched},
+		Search:    query.Options{Cache: set.CacheSize, Deadline: set.deadline(), MaxWords: set.MostWords, MaxDepth: MostSearched},
 		BatchSize: set.BatchSize, AtOnce: set.AtOnce,
 		Text: v.keptText, Lacks: v.remaker.poke,
 		Room: func() (free, reserve uint64, err error) {

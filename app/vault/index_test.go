@@ -507,10 +507,10 @@ type held struct {
 	inside, goOn chan struct{} // one for each that comes in; closed
 }
 
-func (h held) Search(context.Context, query.Query) (query.Answer, error) {
+func (h held) Search(context.Context, query.Query) (query.Result, error) {
 	h.inside <- struct{}{}
 	<-h.goOn
-	return query.Answer{}, nil
+	return query.Result{}, nil
 }
 
 // A key, a user and an address have each their own share of the searches at once.

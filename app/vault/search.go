@@ -88,7 +88,7 @@ func (v *Vault) Search(ctx context.Context, actor model.Actor, q SearchQuery) (p
 		if err := v.store.View(ctx, func(t *store.Tx) (err error) { seen, err = v.see(t, f); return err }); err != nil {
 			return err
 		}
-		page = SearchPage{Hits: v.snippets(within, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Loose}
+		page = SearchPage{Hits: v.snippets(within, f.marker(), seen), More: f.more(), Counts: f.counts(), Fuzzy: f.answer.Fuzzy, Loose: f.answer.Relaxed}
 		return nil
 	})
 	return page, err
@@ -97,7 +97,7 @@ func (v *Vault) Search(ctx context.Context, actor model.Actor, q SearchQuery) (p
 // searched is what the index answered, and what it was asked.
 type searched struct {
 	query  SearchQuery
-	answer query.Answer
+	answer query.Result
 }
 
 // asking asks the index, when it is the actor's turn, and keeps his place while use makes
@@ -138,10 +138,10 @@ func (f searched) more() bool {
 }
 
 // marker marks what was found.
-func (f searched) marker() *query.Marker {
-	m := query.NewMarker(f.query.Text)
+func (f searched) marker() *query.Highlighter {
+	m := query.NewHighlighter(f.query.Text)
 	if f.answer.Fuzzy {
-		m = m.Tolerant()
+		m = m.Fuzzy()
 	}
 	return m
 }
@@ -228,7 +228,7 @@ func (q *SearchQuery) never() bool {
 func (q *SearchQuery) asked() query.Query {
 	out := query.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
 		Offset: q.Offset, Limit: q.Limit}
-	if out.Dated = !q.Since.IsZero() || !q.Until.IsZero(); out.Dated {
+	if out.HasDateRange = !q.Since.IsZero() || !q.Until.IsZero(); out.HasDateRange {
 		out.From, out.To = -1<<30, 1<<30
 		if !q.Since.IsZero() {
 			out.From = search.Day(q.Since)

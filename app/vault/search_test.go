@@ -33,15 +33,15 @@ type fakeIndex struct {
 	late   bool // it answers when the time is over
 }
 
-func (f *fakeIndex) Search(ctx context.Context, q query.Query) (query.Answer, error) {
+func (f *fakeIndex) Search(ctx context.Context, q query.Query) (query.Result, error) {
 	f.asked = q
 	if f.late {
 		<-ctx.Done()
 	}
 	if f.err != nil {
-		return query.Answer{}, f.err
+		return query.Result{}, f.err
 	}
-	a := query.Answer{Counts: map[query.Kind]int{}, Fuzzy: f.fuzzy, Loose: f.loose}
+	a := query.Result{Counts: map[query.Kind]int{}, Fuzzy: f.fuzzy, Relaxed: f.loose}
 	of := []query.Hit{}
 	for _, h := range f.hits {
 		a.Counts[h.Kind]++
@@ -220,9 +220,9 @@ func TestSearchAsks(t *testing.T) {
 		"all": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: noon, Until: old, Offset: 5, Limit: 7},
 			query.Query{}, false}, // nothing lies between
 		"filters": {vault.SearchQuery{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", Since: old, Until: noon, Offset: 5, Limit: 7},
-			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", Dated: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
-		"times":                {vault.SearchQuery{Text: "elm", Since: noon}, query.Query{Text: "elm", Dated: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
-		"until":                {vault.SearchQuery{Text: "elm", Until: noon}, query.Query{Text: "elm", Dated: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
+		"times":                {vault.SearchQuery{Text: "elm", Since: noon}, query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+		"until":                {vault.SearchQuery{Text: "elm", Until: noon}, query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
 		"deep":                 {vault.SearchQuery{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
 		"too deep":             {vault.SearchQuery{Text: "elm", Offset: 1000}, query.Query{}, false},
 		"large":                {vault.SearchQuery{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},

@@ -131,7 +131,7 @@ func (n *names) orderFields() []model.Field {
 // match is a field that has some of what a query looks for.
 type match struct {
 	at, worth int
-	holds     query.Words // the words of the query that it has
+	holds     query.WordSet // the words of the query that it has
 	pieces    []SnippetPiece
 }
 
@@ -139,11 +139,11 @@ type match struct {
 // most words of the query first, in the order of the record, and none that has only some
 // of the words of another. Of more than mostShown the best are taken. worth is that of
 // the best; nil and 0 where none matches.
-func snippetOfFields(ctx context.Context, mark *query.Marker, list []worded) (shown []SnippetPiece, worth int) {
+func snippetOfFields(ctx context.Context, mark *query.Highlighter, list []worded) (shown []SnippetPiece, worth int) {
 	var all, found []match
 	for at, field := range list {
 		if pieces, worth := mark.Snippet(ctx, field.value); worth > 0 {
-			all = append(all, match{at, worth, mark.Held(ctx, field.value), cutOut(field.value, pieces)})
+			all = append(all, match{at, worth, mark.MatchedWords(ctx, field.value), cutOut(field.value, pieces)})
 		}
 	}
 	for _, m := range all {
@@ -172,7 +172,7 @@ func snippetOfFields(ctx context.Context, mark *query.Marker, list []worded) (sh
 }
 
 // less reports whether one text has only some of the words that another has.
-func less(one, other query.Words) bool { return one&other == one && one != other }
+func less(one, other query.WordSet) bool { return one&other == one && one != other }
 
 // more orders texts by how many of the words they have, most first.
-func more(one, other query.Words) int { return cmp.Compare(other.Count(), one.Count()) }
+func more(one, other query.WordSet) int { return cmp.Compare(other.Count(), one.Count()) }

@@ -19,9 +19,9 @@ type seen struct {
 // matching says how the record holds a text that the index found it by.
 func (s seen) matching(hit query.Hit, text string) Matching {
 	switch {
-	case hit.Whole && query.Called(text, s.known().Numbers):
+	case hit.MayMatchNumber && query.MatchesNumber(text, s.known().Numbers):
 		return MatchExact
-	case hit.Guess:
+	case hit.Approximate:
 		return MatchSimilar
 	}
 	return MatchWords

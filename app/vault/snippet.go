@@ -17,7 +17,7 @@ const (
 
 // snippets adds to each hit where the text was found, as far as that can be told before
 // the search's deadline: a hit without its snippet is a hit all the same.
-func (v *Vault) snippets(ctx context.Context, mark *query.Marker, list []seen) []SearchHit {
+func (v *Vault) snippets(ctx context.Context, mark *query.Highlighter, list []seen) []SearchHit {
 	hits := make([]SearchHit, len(list))
 	for i, s := range list {
 		hits[i] = s.SearchHit
@@ -35,7 +35,7 @@ func (v *Vault) snippets(ctx context.Context, mark *query.Marker, list []seen) [
 
 // snippetOfText looks through the kept text for the page that shows most, the first of
 // those that show as much, and for no less than the name of the document does.
-func (v *Vault) snippetOfText(ctx context.Context, mark *query.Marker, name int, hit *SearchHit) {
+func (v *Vault) snippetOfText(ctx context.Context, mark *query.Highlighter, name int, hit *SearchHit) {
 	left, best := snippetBytes, max(name-1, 0)
 	err := v.derived.ReadText(hit.File.Digest, func(page int, text string) error {
 		pieces, worth := mark.Snippet(ctx, strings.ToValidUTF8(text[:min(len(text), left)], ""))

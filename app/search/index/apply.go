@@ -19,15 +19,15 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	if b.err != nil {
 		return fmt.Errorf("apply batch: %w", b.err)
 	}
-	if x.Stats().Segments > crowded {
+	if x.Stats().Segments > backlogLimit {
 		if err := x.merger.wait(ctx); err != nil {
 			return fmt.Errorf("apply batch: %w", err)
 		}
 	}
-	x.writing.Lock()
-	defer x.writing.Unlock()
+	x.writeMu.Lock()
+	defer x.writeMu.Unlock()
 	x.mu.Lock()
-	now, failed := x.current, x.failed
+	now, failed := x.current, x.mergeErr
 	x.mu.Unlock()
 	if now == nil {
 		return ErrClosed
@@ -39,17 +39,17 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	if err != nil {
 		return fmt.Errorf("apply batch: %w", err)
 	}
-	x.merger.poke()
+	x.merger.notify()
 	return nil
 }
 
 func (x *Index) apply(ctx context.Context, now *snapshot, b *Batch, mark []byte) error {
-	views, err := without(ctx, now.views, slices.Sorted(maps.Keys(b.touched)))
+	views, err := withTombstones(ctx, now.views, slices.Sorted(maps.Keys(b.touched)))
 	if err != nil {
 		return err
 	}
 	var fresh *openSegment
-	if living := b.living(); living > 0 {
+	if living := b.liveDocs(); living > 0 {
 		if fresh, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
 			return err
 		}
@@ -59,14 +59,14 @@ func (x *Index) apply(ctx context.Context, now *snapshot, b *Batch, mark []byte)
 	if fresh != nil {
 		// From here on the state alone uses it; where there is none, its file goes, unless
 		// the manifest may name it.
-		fresh.drop.Store(err != nil && !inDoubt)
+		fresh.removeFile.Store(err != nil && !inDoubt)
 		err = errors.Join(err, fresh.release())
 	}
 	return err
 }
 
-// without returns the views with the documents of the keys gone.
-func without(ctx context.Context, views []view, keys []uint64) ([]view, error) {
+// withTombstones returns the views with the documents of the keys gone.
+func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 	views = slices.Clone(views)
 	for i := len(views) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
@@ -76,16 +76,16 @@ func without(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 		var more []uint32
 		from := uint32(0)
 		for _, key := range keys {
-			doc, found, next, err := v.segment.DocumentOf(key, from)
+			doc, found, next, err := v.segment.FindKey(key, from)
 			if err != nil {
 				return nil, err
 			}
-			if from = next; found && !v.gone.Has(doc) {
+			if from = next; found && !v.tombstones.Has(doc) {
 				more = append(more, doc)
 			}
 		}
 		if len(more) > 0 {
-			v.gone = v.gone.With(v.segment.Docs, more)
+			v.tombstones = v.tombstones.With(v.segment.Docs, more)
 		}
 	}
 	return views, nil
@@ -93,14 +93,14 @@ func without(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 
 // build writes a segment and opens it; the caller is its only user.
 func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
-	number := x.next.Add(1) - 1
+	number := x.nextSegment.Add(1) - 1
 	path := filepath.Join(x.dir, segmentName(number))
 	f, err := x.files.Create(path)
 	if err != nil {
 		return nil, err
 	}
 	w := segment.NewWriter(f)
-	var stamp segment.Stamp
+	var stamp segment.Meta
 	if err = write(w); err == nil {
 		stamp, err = w.Finish(number)
 	}

@@ -15,8 +15,8 @@ import (
 
 // Most bytes of a term, and most groups.
 const (
-	MostTerm = segment.MostTerm
-	Groups   = 8
+	MaxTermBytes = segment.MaxTermBytes
+	NumGroups    = 8
 )
 
 // NoDate is the date of a document that has none; no range holds it.
@@ -27,21 +27,21 @@ const NoDate int32 = -1 << 31
 type Batch struct {
 	docs    []batchDoc
 	touched map[uint64]int // key → its document here; -1 where it is only removed
-	terms   table
-	lists   chains
+	terms   termTable
+	lists   listArena
 	err     error
 }
 
 type batchDoc struct {
-	key   uint64
-	date  int32
-	words uint32
-	group uint8
-	dead  bool // replaced or removed by what came later
+	key        uint64
+	date       int32
+	words      uint32
+	group      uint8
+	superseded bool // replaced or removed by what came later
 }
 
-// Batch returns an empty batch.
-func (x *Index) Batch() *Batch { return newBatch() }
+// NewBatch returns an empty batch.
+func (x *Index) NewBatch() *Batch { return newBatch() }
 
 func newBatch() *Batch {
 	b := &Batch{touched: make(map[uint64]int)}
@@ -49,15 +49,15 @@ func newBatch() *Batch {
 	return b
 }
 
-// Begin begins a document, which takes the place of an earlier one of its key. The
+// StartDocument begins a document, which takes the place of an earlier one of its key. The
 // group is below Groups; the date is in days since 1970, or NoDate.
-func (b *Batch) Begin(key uint64, group uint8, date int32) {
-	if group >= Groups {
-		b.fail(fmt.Errorf("document %d: group %d of %d", key, group, Groups))
+func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
+	if group >= NumGroups {
+		b.fail(fmt.Errorf("document %d: group %d of %d", key, group, NumGroups))
 		group = 0
 	}
-	if len(b.docs) == segment.MostDocs {
-		b.fail(fmt.Errorf("more than %d documents in a batch", segment.MostDocs))
+	if len(b.docs) == segment.MaxDocs {
+		b.fail(fmt.Errorf("more than %d documents in a batch", segment.MaxDocs))
 		return
 	}
 	b.Remove(key)
@@ -65,46 +65,46 @@ func (b *Batch) Begin(key uint64, group uint8, date int32) {
 	b.docs = append(b.docs, batchDoc{key: key, group: group, date: date})
 }
 
-// Flat says that the document has the term. Of a term that is a word of the document
+// AddTerm says that the document has the term. Of a term that is a word of the document
 // too it says nothing more.
-func (b *Batch) Flat(term []byte) {
-	if t := b.term(term); t != nil {
-		b.occur(t)
+func (b *Batch) AddTerm(term []byte) {
+	if t := b.findTerm(term); t != nil {
+		b.addDocument(t)
 	}
 }
 
-// mostTimes is how many occurrences of a term in one document a batch holds; behind
+// maxOccurrences is how many occurrences of a term in one document a batch holds; behind
 // them it counts as a word of the document alone.
-const mostTimes = 1 << 18
+const maxOccurrences = 1 << 18
 
-// Word says that the document has the term at the position, counted in words from 0
+// AddWord says that the document has the term at the position, counted in words from 0
 // and never less than the position of that term before. Of a document's occurrences of
 // a term the first segment.MostPlaces keep their position. It reports the first one of the
 // document.
-func (b *Batch) Word(term []byte, position uint32) (first bool) {
-	t := b.term(term)
+func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
+	t := b.findTerm(term)
 	if t == nil {
 		return false
 	}
-	b.occur(t)
-	if position < t.position {
-		b.fail(fmt.Errorf("%w: position %d behind %d", ErrTerm, position, t.position))
+	b.addDocument(t)
+	if position < t.lastPosition {
+		b.fail(fmt.Errorf("%w: position %d behind %d", ErrTerm, position, t.lastPosition))
 		return false
 	}
-	t.word = true
+	t.hasPositions = true
 	b.docs[len(b.docs)-1].words++
-	if t.places++; t.places > mostTimes {
+	if t.occurrences++; t.occurrences > maxOccurrences {
 		return false
 	}
-	b.lists.append(&t.list, uint64(position-t.position)<<1)
-	t.position = position
-	return t.places == 1
+	b.lists.append(&t.list, uint64(position-t.lastPosition)<<1)
+	t.lastPosition = position
+	return t.occurrences == 1
 }
 
 // Remove takes the document of the key away, whether it is of this batch or earlier.
 func (b *Batch) Remove(key uint64) {
 	if at, here := b.touched[key]; here && at >= 0 {
-		b.docs[at].dead = true
+		b.docs[at].superseded = true
 	}
 	b.touched[key] = -1
 }
@@ -121,34 +121,34 @@ func (b *Batch) fail(err error) {
 	}
 }
 
-func (b *Batch) term(term []byte) *batchTerm {
+func (b *Batch) findTerm(term []byte) *batchTerm {
 	switch {
 	case len(b.docs) == 0:
 		b.fail(fmt.Errorf("%w: it stands before every document", ErrTerm))
 		return nil
-	case len(term) == 0 || len(term) > MostTerm:
+	case len(term) == 0 || len(term) > MaxTermBytes:
 		b.fail(fmt.Errorf("%w: %d bytes", ErrTerm, len(term)))
 		return nil
 	}
-	return b.terms.get(term)
+	return b.terms.findOrAdd(term)
 }
 
-// occur notes that the document has the term.
-func (b *Batch) occur(t *batchTerm) {
+// addDocument notes that the document has the term.
+func (b *Batch) addDocument(t *batchTerm) {
 	doc := uint32(len(b.docs))
-	if t.doc == doc {
+	if t.lastDoc == doc {
 		return
 	}
-	b.lists.append(&t.list, uint64(doc-t.doc)<<1|1)
-	t.doc = doc
-	t.position, t.places = 0, 0
+	b.lists.append(&t.list, uint64(doc-t.lastDoc)<<1|1)
+	t.lastDoc = doc
+	t.lastPosition, t.occurrences = 0, 0
 }
 
-// living counts the documents that nothing later has replaced.
-func (b *Batch) living() int {
+// liveDocs counts the documents that nothing later has replaced.
+func (b *Batch) liveDocs() int {
 	n := 0
 	for i := range b.docs {
-		if !b.docs[i].dead {
+		if !b.docs[i].superseded {
 			n++
 		}
 	}
@@ -159,8 +159,8 @@ func (b *Batch) living() int {
 func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	numbers := make([]uint32, len(b.docs))
 	for i := len(b.docs) - 1; i >= 0; i-- {
-		if d := &b.docs[i]; !d.dead {
-			numbers[i] = w.Document(d.key, d.group, d.date, d.words)
+		if d := &b.docs[i]; !d.superseded {
+			numbers[i] = w.AddDocument(d.key, d.group, d.date, d.words)
 		}
 	}
 	type place struct {
@@ -175,63 +175,63 @@ func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	}
 	slices.SortFunc(keys, func(a, b place) int { return cmp.Compare(a.key, b.key) })
 	for _, k := range keys {
-		w.Key(k.key, k.doc)
+		w.AddKey(k.key, k.doc)
 	}
-	e := emission{batch: b, numbers: numbers}
+	e := termWriter{batch: b, numbers: numbers}
 	for i, t := range b.terms.sorted() {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		e.term(w, t)
+		e.write(w, t)
 	}
 	return nil
 }
 
-// emission turns the lists of a batch round: they were gathered from the earliest
+// termWriter turns the lists of a batch round: they were gathered from the earliest
 // document on, and are written from the latest.
-type emission struct {
-	batch   *Batch
-	numbers []uint32 // document of the batch → document of the segment
-	list    []byte
-	places  []byte
-	docs    []emitted
+type termWriter struct {
+	batch     *Batch
+	numbers   []uint32 // document of the batch → document of the segment
+	raw       []byte
+	positions []byte
+	postings  []posting
 }
 
-type emitted struct {
-	doc   int // of the batch
-	times uint32
-	from  int // where its positions begin
-	to    int
+type posting struct {
+	doc  int // of the batch
+	freq uint32
+	from int // where its positions begin
+	to   int
 }
 
-func (e *emission) term(w *segment.Writer, t *batchTerm) {
-	e.gather(t)
-	w.Begin(t.word)
-	for i := len(e.docs) - 1; i >= 0; i-- {
-		if d := e.docs[i]; !e.batch.docs[d.doc].dead {
-			w.Add(e.numbers[d.doc], d.times, e.places[d.from:d.to])
+func (e *termWriter) write(w *segment.Writer, t *batchTerm) {
+	e.decode(t)
+	w.StartTerm(t.hasPositions)
+	for i := len(e.postings) - 1; i >= 0; i-- {
+		if d := e.postings[i]; !e.batch.docs[d.doc].superseded {
+			w.AddPosting(e.numbers[d.doc], d.freq, e.positions[d.from:d.to])
 		}
 	}
-	w.End(e.batch.terms.spelling(t))
+	w.EndTerm(e.batch.terms.termBytes(t))
 }
 
-// gather reads the list of a term.
-func (e *emission) gather(t *batchTerm) {
-	e.list = e.batch.lists.read(&t.list, e.list[:0])
-	e.places, e.docs = e.places[:0], e.docs[:0]
+// decode reads the list of a term.
+func (e *termWriter) decode(t *batchTerm) {
+	e.raw = e.batch.lists.read(&t.list, e.raw[:0])
+	e.positions, e.postings = e.positions[:0], e.postings[:0]
 	doc := -1
-	for p := e.list; len(p) > 0; {
+	for p := e.raw; len(p) > 0; {
 		v, n := binary.Uvarint(p)
 		p = p[n:]
 		if v&1 == 1 {
 			doc += int(v >> 1)
-			e.docs = append(e.docs, emitted{doc: doc, from: len(e.places), to: len(e.places)})
+			e.postings = append(e.postings, posting{doc: doc, from: len(e.positions), to: len(e.positions)})
 			continue
 		}
-		d := &e.docs[len(e.docs)-1]
-		if d.times++; d.times <= segment.MostPlaces {
-			e.places = binary.AppendUvarint(e.places, v>>1)
-			d.to = len(e.places)
+		d := &e.postings[len(e.postings)-1]
+		if d.freq++; d.freq <= segment.MaxPositions {
+			e.positions = binary.AppendUvarint(e.positions, v>>1)
+			d.to = len(e.positions)
 		}
 	}
 }

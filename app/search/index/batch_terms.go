@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// table finds the terms of a batch. It holds no pointers but its few slices, so that a
+// termTable finds the terms of a batch. It holds no pointers but its few slices, so that a
 // million terms are nothing to the garbage collector.
-type table struct {
+type termTable struct {
 	seed  maphash.Seed
 	slots []uint32 // of terms, plus one; 0 is empty. A power of two, at most three quarters full.
 	terms []batchTerm
@@ -18,34 +18,34 @@ type table struct {
 }
 
 type batchTerm struct {
-	list     chain
-	hash     uint32
-	text     uint32 // where it begins
-	doc      uint32 // the last that has it, plus one
-	position uint32 // the last in it
-	places   uint32 // how many in it
-	size     uint8
-	word     bool
+	list         chunkedList
+	hash         uint32
+	offset       uint32 // where it begins
+	lastDoc      uint32 // the last that has it, plus one
+	lastPosition uint32 // the last in it
+	occurrences  uint32 // how many in it
+	size         uint8
+	hasPositions bool
 }
 
-func (t *table) init() {
+func (t *termTable) init() {
 	t.seed = maphash.MakeSeed()
 	t.slots = make([]uint32, 1<<10)
 }
 
-// get returns the term, which is made where it is new; until the next get.
-func (t *table) get(term []byte) *batchTerm {
+// findOrAdd returns the term, which is made where it is new; until the next get.
+func (t *termTable) findOrAdd(term []byte) *batchTerm {
 	hash := uint32(maphash.Bytes(t.seed, term))
 	mask := uint32(len(t.slots) - 1)
 	at := hash & mask
 	for t.slots[at] != 0 {
 		e := &t.terms[t.slots[at]-1]
-		if e.hash == hash && bytes.Equal(t.spelling(e), term) {
+		if e.hash == hash && bytes.Equal(t.termBytes(e), term) {
 			return e
 		}
 		at = (at + 1) & mask
 	}
-	t.terms = append(t.terms, batchTerm{hash: hash, text: uint32(len(t.text)), size: uint8(len(term))})
+	t.terms = append(t.terms, batchTerm{hash: hash, offset: uint32(len(t.text)), size: uint8(len(term))})
 	t.text = append(t.text, term...)
 	t.slots[at] = uint32(len(t.terms))
 	if 4*len(t.terms) > 3*len(t.slots) {
@@ -54,9 +54,9 @@ func (t *table) get(term []byte) *batchTerm {
 	return &t.terms[len(t.terms)-1]
 }
 
-func (t *table) spelling(e *batchTerm) []byte { return t.text[e.text : e.text+uint32(e.size)] }
+func (t *termTable) termBytes(e *batchTerm) []byte { return t.text[e.offset : e.offset+uint32(e.size)] }
 
-func (t *table) grow() {
+func (t *termTable) grow() {
 	t.slots = make([]uint32, 2*len(t.slots))
 	mask := uint32(len(t.slots) - 1)
 	for i := range t.terms {
@@ -68,10 +68,10 @@ func (t *table) grow() {
 	}
 }
 
-func (t *table) bytes() int { return 4*cap(t.slots) + 48*cap(t.terms) + cap(t.text) }
+func (t *termTable) bytes() int { return 4*cap(t.slots) + 48*cap(t.terms) + cap(t.text) }
 
 // sorted returns the terms in the order of their bytes.
-func (t *table) sorted() []*batchTerm {
+func (t *termTable) sorted() []*batchTerm {
 	type place struct {
 		begins uint64 // its first bytes: most comparisons end there
 		term   *batchTerm
@@ -79,14 +79,14 @@ func (t *table) sorted() []*batchTerm {
 	places := make([]place, len(t.terms))
 	for i := range t.terms {
 		var first [8]byte
-		copy(first[:], t.spelling(&t.terms[i]))
+		copy(first[:], t.termBytes(&t.terms[i]))
 		places[i] = place{binary.BigEndian.Uint64(first[:]), &t.terms[i]}
 	}
 	slices.SortFunc(places, func(a, b place) int {
 		if a.begins != b.begins {
 			return cmp.Compare(a.begins, b.begins)
 		}
-		return bytes.Compare(t.spelling(a.term), t.spelling(b.term))
+		return bytes.Compare(t.termBytes(a.term), t.termBytes(b.term))
 	})
 	terms := make([]*batchTerm, len(places))
 	for i, p := range places {
@@ -95,78 +95,78 @@ func (t *table) sorted() []*batchTerm {
 	return terms
 }
 
-// chains are the lists of a batch, one for every term, which grow side by side: each is
+// listArena are the lists of a batch, one for every term, which grow side by side: each is
 // a chain of chunks in common pages. A chunk ends with the place of the next, and is
 // twice as long as the one before, up to a bound.
 //
 // A list is varints: a document is its distance to the one before, doubled, plus one;
 // behind it stand the positions in it, each its distance to the one before, doubled.
-type chains struct {
+type listArena struct {
 	pages [][]byte
 	used  int // bytes of the last page
 }
 
 const (
-	chunkPage  = 1 << 16
-	chunkLink  = 4
-	chunkFirst = 12
-	chunkMost  = 1 << 12
+	arenaPageBytes = 1 << 16
+	linkBytes      = 4
+	minChunkBytes  = 12
+	maxChunkBytes  = 1 << 12
 )
 
-// chain is a list in chains; the zero value is an empty one.
-type chain struct {
+// chunkedList is a list in chains; the zero value is an empty one.
+type chunkedList struct {
 	first uint32 // chunk
 	at    uint32 // where the next byte goes
 	left  uint16 // bytes left in the chunk, without its link
 	size  uint16 // of the chunk; 0 where there is none
 }
 
-func (c *chains) bytes() int { return len(c.pages) * chunkPage }
+func (c *listArena) bytes() int { return len(c.pages) * arenaPageBytes }
 
-func (c *chains) append(l *chain, v uint64) {
+func (c *listArena) append(l *chunkedList, v uint64) {
 	var b [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(b[:], v)
 	for _, x := range b[:n] {
 		if l.left == 0 {
-			c.extend(l)
+			c.addChunk(l)
 		}
-		c.pages[l.at/chunkPage][l.at%chunkPage] = x
+		c.pages[l.at/arenaPageBytes][l.at%arenaPageBytes] = x
 		l.at++
 		l.left--
 	}
 }
 
-// extend puts a chunk behind the last of the list.
-func (c *chains) extend(l *chain) {
-	size := min(2*int(l.size), chunkMost)
+// addChunk puts a chunk behind the last of the list.
+func (c *listArena) addChunk(l *chunkedList) {
+	size := min(2*int(l.size), maxChunkBytes)
 	if size == 0 {
-		size = chunkFirst
+		size = minChunkBytes
 	}
-	if len(c.pages) == 0 || c.used+size > chunkPage {
-		c.pages = append(c.pages, make([]byte, chunkPage))
+	if len(c.pages) == 0 || c.used+size > arenaPageBytes {
+		c.pages = append(c.pages, make([]byte, arenaPageBytes))
 		c.used = 0
 	}
-	at := uint32((len(c.pages)-1)*chunkPage + c.used)
+	at := uint32((len(c.pages)-1)*arenaPageBytes + c.used)
 	c.used += size
 	if l.size == 0 {
 		l.first = at
 	} else {
-		binary.LittleEndian.PutUint32(c.pages[l.at/chunkPage][l.at%chunkPage:], at)
+		binary.LittleEndian.PutUint32(c.pages[l.at/arenaPageBytes][l.at%arenaPageBytes:], at)
 	}
-	l.at, l.size, l.left = at, uint16(size), uint16(size-chunkLink)
+	l.at, l.size, l.left = at, uint16(size), uint16(size-linkBytes)
 }
 
 // read appends the bytes of a list to p.
-func (c *chains) read(l *chain, p []byte) []byte {
-	at, size := l.first, chunkFirst
+func (c *listArena) read(l *chunkedList, p []byte) []byte {
+	at, size := l.first, minChunkBytes
 	for l.size != 0 {
-		page, in := c.pages[at/chunkPage], int(at%chunkPage)
-		end := in + size - chunkLink
-		if l.at >= at && l.at <= at+uint32(size-chunkLink) {
-			return append(p, page[in:int(l.at%chunkPage)]...)
+		page, in := c.pages[at/arenaPageBytes], int(at%arenaPageBytes)
+		end := in + size - linkBytes
+		if l.at >= at && l.at <= at+uint32(size-linkBytes) {
+			return append(p, page[in:int(l.at%arenaPageBytes)]...)
 		}
 		p = append(p, page[in:end]...)
-		at, size = binary.LittleEndian.Uint32(page[end:]), min(2*size, chunkMost)
+		at, size = binary.LittleEndian.Uint32(page[end:]), min(2*size, maxChunkBytes)
 	}
 	return p
 }

@@ -37,14 +37,14 @@ var makeHeap = sync.OnceValues(func() (*heap, error) {
 	}
 	h := &heap{index: x}
 	r := rand.New(rand.NewPCG(1, 2))
-	b := x.Batch()
+	b := x.NewBatch()
 	for key := range uint64(heapDocs) {
 		h.document(b, r, key)
 		if b.Bytes() > 24<<20 || key == heapDocs-1 {
 			if err := x.Apply(context.Background(), b, binary.AppendUvarint(nil, key)); err != nil {
 				return nil, err
 			}
-			b = x.Batch()
+			b = x.NewBatch()
 		}
 	}
 	for more := true; more; {
@@ -57,19 +57,19 @@ var makeHeap = sync.OnceValues(func() (*heap, error) {
 })
 
 func (h *heap) document(b *Batch, r *rand.Rand, key uint64) {
-	b.Begin(key, uint8(key%3), int32(key/1000))
+	b.StartDocument(key, uint8(key%3), int32(key/1000))
 	if key%2 == 0 {
-		b.Flat([]byte("half"))
+		b.AddTerm([]byte("half"))
 	}
 	if key%3 == 0 {
-		b.Flat([]byte("third"))
+		b.AddTerm([]byte("third"))
 	}
 	if key%10_000 == 8 {
-		b.Flat([]byte("rare"))
+		b.AddTerm([]byte("rare"))
 	}
 	number := fmt.Appendf(nil, "%08d", scatter(key))
 	for n := 3; n <= len(number); n++ {
-		b.Flat(number[:n])
+		b.AddTerm(number[:n])
 	}
 	if key%(heapDocs/heapTexts) == 0 {
 		h.text(b, r)
@@ -81,15 +81,15 @@ func (h *heap) text(b *Batch, r *rand.Rand) {
 	for i := range 60 {
 		at := uint32(6 * i)
 		if i%2 == 0 {
-			b.Word([]byte("deed"), at)
+			b.AddWord([]byte("deed"), at)
 		} else {
-			b.Word([]byte("of"), at)
+			b.AddWord([]byte("of"), at)
 		}
 		if i == together {
-			b.Word([]byte("of"), at+1)
+			b.AddWord([]byte("of"), at+1)
 		}
 	}
-	b.Word([]byte("alone"), 1000)
+	b.AddWord([]byte("alone"), 1000)
 	h.words += 62
 }
 
@@ -100,16 +100,16 @@ func BenchmarkSearch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	flat := func(t string) Node { return Term{Text: t, Weight: 1, Flat: true} }
+	flat := func(t string) Node { return Term{Text: t, Weight: 1, ConstantScore: true} }
 	word := func(t string) Node { return Term{Text: t, Weight: 1} }
 	rows := []struct {
 		name string
 		q    Query
 	}{
 		{"flat of 2,000,000", Query{Node: flat("half")}},
-		{"flat of 2,000,000 dated", Query{Node: flat("half"), Dated: true, From: 100, To: 300}},
-		{"flat of 2,000,000 where 1,333,334", Query{Node: flat("half"), Where: []string{"third"}}},
-		{"flat of 2,000,000 where 400", Query{Node: flat("half"), Where: []string{"rare"}}},
+		{"flat of 2,000,000 dated", Query{Node: flat("half"), HasDateRange: true, From: 100, To: 300}},
+		{"flat of 2,000,000 where 1,333,334", Query{Node: flat("half"), Filters: []string{"third"}}},
+		{"flat of 2,000,000 where 400", Query{Node: flat("half"), Filters: []string{"rare"}}},
 		{"any of 2,000,000 and 1,333,334", Query{Node: Any{flat("half"), flat("third")}}},
 		{"all of two anys", Query{Node: All{Any{flat("half"), word("of")}, Any{flat("third"), word("deed")}}}},
 		{"prefer", Query{Node: Prefer{Must: flat("half"), Should: []Node{flat("third")}}}},
@@ -149,7 +149,7 @@ func BenchmarkKnown(b *testing.B) {
 		terms = append(terms, fmt.Sprintf("%04dx%d", i*17, i%7))
 	}
 	for b.Loop() {
-		if _, err := h.index.Known(b.Context(), terms); err != nil {
+		if _, err := h.index.DocFreqs(b.Context(), terms); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -168,17 +168,17 @@ func BenchmarkIndex(b *testing.B) {
 		spelled[i] = fmt.Appendf(nil, "w%x", i*7919)
 	}
 	const docWords = 1000
-	batch, words := x.Batch(), 0
+	batch, words := x.NewBatch(), 0
 	for key := uint64(0); b.Loop(); key++ {
-		batch.Begin(key, 0, 0)
+		batch.StartDocument(key, 0, 0)
 		for at := range uint32(docWords) {
-			batch.Word(spelled[zipf.Uint64()], at)
+			batch.AddWord(spelled[zipf.Uint64()], at)
 		}
 		if words += docWords; batch.Bytes() > 16<<20 {
 			if err := x.Apply(b.Context(), batch, nil); err != nil {
 				b.Fatal(err)
 			}
-			batch = x.Batch()
+			batch = x.NewBatch()
 		}
 	}
 	if err := x.Apply(b.Context(), batch, nil); err != nil {

@@ -14,19 +14,19 @@ func TestABatchHoldsABoundedPartOfAWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = x.Close() }()
-	b := x.Batch()
-	const most = 2 * mostTimes
-	b.Begin(1, 0, 0)
+	b := x.NewBatch()
+	const most = 2 * maxOccurrences
+	b.StartDocument(1, 0, 0)
 	for n := range uint32(most) {
-		b.Word([]byte("aa"), n)
+		b.AddWord([]byte("aa"), n)
 	}
-	b.Word([]byte("bb"), most)
-	if held := b.Bytes(); held > 2*mostTimes {
+	b.AddWord([]byte("bb"), most)
+	if held := b.Bytes(); held > 2*maxOccurrences {
 		t.Errorf("the batch holds %d bytes of one word", held)
 	}
-	b.Begin(2, 0, 0) // the next one has all of its own
-	b.Word([]byte("aa"), 0)
-	b.Word([]byte("bb"), 1)
+	b.StartDocument(2, 0, 0) // the next one has all of its own
+	b.AddWord([]byte("aa"), 0)
+	b.AddWord([]byte("bb"), 1)
 	if err := x.Apply(t.Context(), b, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -48,22 +48,22 @@ func TestABatchHoldsABoundedPartOfAWord(t *testing.T) {
 // Look tells of an index what it tells itself, and writes nothing.
 func TestLook(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "i")
-	if _, _, err := Look(dir); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := Inspect(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("of none: %v", err)
 	}
-	x, err := open(dir, Options{}, system{}) // which does not merge meanwhile
+	x, err := open(dir, Options{}, osFileSystem{}) // which does not merge meanwhile
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := x.Batch()
-	b.Begin(1, 0, 0)
-	b.Flat([]byte("aa"))
-	b.Begin(2, 0, 0)
-	b.Flat([]byte("bb"))
+	b := x.NewBatch()
+	b.StartDocument(1, 0, 0)
+	b.AddTerm([]byte("aa"))
+	b.StartDocument(2, 0, 0)
+	b.AddTerm([]byte("bb"))
 	if err := x.Apply(t.Context(), b, []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	b = x.Batch()
+	b = x.NewBatch()
 	b.Remove(1)
 	if err := x.Apply(t.Context(), b, []byte("two")); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestLook(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, mark, err := Look(dir)
+	got, mark, err := Inspect(dir)
 	if err != nil || got != want || string(mark) != "two" || got.Documents != 1 {
 		t.Errorf("%+v, %q, %v; want %+v", got, mark, err, want)
 	}

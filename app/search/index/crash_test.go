@@ -26,7 +26,7 @@ func (l *life) live() error {
 	}
 	defer func() { _ = x.Close() }()
 	for step := range 5 {
-		b := x.Batch()
+		b := x.NewBatch()
 		l.tried = l.told.clone()
 		for range 12 {
 			if r.IntN(5) == 0 {
@@ -137,12 +137,12 @@ func (l *life) rise() {
 	}
 	defer func() { _ = x.Close() }()
 	is := l.told
-	if string(x.Mark()) == l.tried.mark {
+	if string(x.Checkpoint()) == l.tried.mark {
 		is = l.tried
 	}
 	r := scene{rand.New(rand.NewPCG(5, 6))}
 	verify(l.t, x, is, r, 3)
-	b := x.Batch()
+	b := x.NewBatch()
 	d := r.doc(30)
 	d.into(b)
 	is = is.clone()

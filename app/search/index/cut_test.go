@@ -8,10 +8,10 @@ import (
 var errCut = errors.New("the power is cut")
 
 // unsynced is a disk for tests that cut no power.
-type unsynced struct{ system }
+type unsynced struct{ osFileSystem }
 
 func (u unsynced) Create(path string) (file, error) {
-	f, err := u.system.Create(path)
+	f, err := u.osFileSystem.Create(path)
 	return unsyncedFile{f}, err
 }
 
@@ -24,7 +24,7 @@ func (unsyncedFile) Sync() error { return nil }
 // cutter is the disk of a machine that stops at a step: a write is done by half, and
 // nothing after it. It remembers what a power cut may take away. It never syncs.
 type cutter struct {
-	system
+	osFileSystem
 	left    int  // steps until the cut; below 0: none
 	once    bool // only that step fails
 	steps   int
@@ -57,14 +57,14 @@ func (c *cutter) Mkdir(path string) error {
 	if err := c.step(); err != nil {
 		return err
 	}
-	return c.system.Mkdir(path)
+	return c.osFileSystem.Mkdir(path)
 }
 
 func (c *cutter) Create(path string) (file, error) {
 	if err := c.step(); err != nil {
 		return nil, err
 	}
-	f, err := c.system.Create(path)
+	f, err := c.osFileSystem.Create(path)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (c *cutter) Rename(from, to string) error {
 	old, err := os.ReadFile(to)
 	c.pending = append(c.pending, entryChange{from: from, to: to, old: old, replaced: err == nil})
 	c.synced[to] = c.synced[from]
-	return c.system.Rename(from, to)
+	return c.osFileSystem.Rename(from, to)
 }
 
 func (c *cutter) SyncDir(path string) error {
@@ -97,7 +97,7 @@ func (c *cutter) Remove(path string) error {
 	}
 	old, err := os.ReadFile(path)
 	c.pending = append(c.pending, entryChange{to: path, old: old, replaced: err == nil})
-	return c.system.Remove(path)
+	return c.osFileSystem.Remove(path)
 }
 
 type cutFile struct {

@@ -16,7 +16,7 @@ import (
 type kept struct {
 	files   map[string][]byte
 	queries []Query
-	answers []Answer
+	answers []Result
 }
 
 // keep makes two segments, of several pages and of less than one, and documents that
@@ -30,7 +30,7 @@ func keep(t *testing.T) *kept {
 	}
 	r := scene{rand.New(rand.NewPCG(7, 8))}
 	for _, docs := range []int{3000, 200} {
-		b := x.Batch()
+		b := x.NewBatch()
 		for range docs {
 			d := r.doc(4000)
 			d.into(b)
@@ -61,9 +61,9 @@ func keep(t *testing.T) *kept {
 	return k
 }
 
-func (k *kept) ask(t *testing.T, x *Index) ([]Answer, error) {
+func (k *kept) ask(t *testing.T, x *Index) ([]Result, error) {
 	t.Helper()
-	var list []Answer
+	var list []Result
 	for _, q := range k.queries {
 		a, err := x.Search(t.Context(), q)
 		if err != nil {
@@ -204,7 +204,7 @@ func TestDamageInMerge(t *testing.T) {
 		t.Fatalf("merge: %v", err)
 	}
 	x.mergeFailed(t.Context(), err)
-	if err := x.Apply(t.Context(), x.Batch(), nil); !errors.Is(err, ErrDamaged) {
+	if err := x.Apply(t.Context(), x.NewBatch(), nil); !errors.Is(err, ErrDamaged) {
 		t.Errorf("apply: %v", err)
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*.segment"))

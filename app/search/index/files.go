@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// files is every step by which an Index changes the disk, so that a test can let the
+// fileSystem is every step by which an Index changes the disk, so that a test can let the
 // power fail at any of them. Reading goes to the operating system directly.
-type files interface {
+type fileSystem interface {
 	Mkdir(path string) error
 	Create(path string) (file, error) // one that may be there is emptied
 	Rename(from, to string) error     // over an existing one
@@ -22,12 +22,12 @@ type file interface {
 	Close() error
 }
 
-type system struct{}
+type osFileSystem struct{}
 
-func (system) Mkdir(path string) error { return os.MkdirAll(path, 0o700) }
+func (osFileSystem) Mkdir(path string) error { return os.MkdirAll(path, 0o700) }
 
-func (system) Create(path string) (file, error) {
+func (osFileSystem) Create(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-func (system) Remove(path string) error { return os.Remove(path) }
+func (osFileSystem) Remove(path string) error { return os.Remove(path) }

@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-func (system) Rename(from, to string) error { return os.Rename(from, to) }
+func (osFileSystem) Rename(from, to string) error { return os.Rename(from, to) }
 
-func (system) SyncDir(path string) error {
+func (osFileSystem) SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 // Rename writes the move through to the disk, since Windows syncs no directory.
-func (system) Rename(from, to string) error {
+func (osFileSystem) Rename(from, to string) error {
 	f, err := windows.UTF16PtrFromString(from)
 	if err != nil {
 		return err
@@ -23,4 +23,4 @@ func (system) Rename(from, to string) error {
 }
 
 // SyncDir does nothing: Rename writes through.
-func (system) SyncDir(string) error { return nil }
+func (osFileSystem) SyncDir(string) error { return nil }

@@ -18,24 +18,24 @@ import (
 func FuzzManifest(f *testing.F) {
 	const each = 1 << 20 // bytes of a segment
 	size := func(uint64) (int64, error) { return each, nil }
-	var few, many *segment.Gone
+	var few, many *segment.Tombstones
 	few = few.With(100, []uint32{7})
 	for d := range uint32(60) {
 		many = many.With(100, []uint32{d + 40})
 	}
-	full := manifest{next: 9, mark: []byte("mark"), segments: []listed{
-		{Stamp: segment.Stamp{Number: 3, Size: each, Sum: 5, Docs: 100}, gone: few},
-		{Stamp: segment.Stamp{Number: 8, Size: each, Sum: 6, Docs: 100}, gone: many},
-		{Stamp: segment.Stamp{Number: 5, Size: each, Sum: 7, Docs: 64}},
+	full := manifest{nextSegment: 9, checkpoint: []byte("mark"), segments: []listedSegment{
+		{Meta: segment.Meta{Number: 3, Size: each, Sum: 5, Docs: 100}, tombstones: few},
+		{Meta: segment.Meta{Number: 8, Size: each, Sum: 6, Docs: 100}, tombstones: many},
+		{Meta: segment.Meta{Number: 5, Size: each, Sum: 7, Docs: 64}},
 	}}
 	f.Add(full.encode())
 	f.Add((&manifest{}).encode())
-	vast := segment.Stamp{Number: 3, Size: each, Docs: segment.MostDocs}
-	f.Add((&manifest{next: 9, segments: []listed{{Stamp: vast, gone: few}}}).encode())
+	vast := segment.Meta{Number: 3, Size: each, Docs: segment.MaxDocs}
+	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{{Meta: vast, tombstones: few}}}).encode())
 	vast.Size = 1 << 40
-	f.Add((&manifest{next: 9, segments: []listed{{Stamp: vast, gone: few}}}).encode())
-	twice := listed{Stamp: segment.Stamp{Number: 3, Size: each, Docs: 100}}
-	f.Add((&manifest{next: 9, segments: []listed{twice, twice}}).encode())
+	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{{Meta: vast, tombstones: few}}}).encode())
+	twice := listedSegment{Meta: segment.Meta{Number: 3, Size: each, Docs: 100}}
+	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{twice, twice}}).encode())
 	f.Add([]byte(manifestMagic))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -45,14 +45,14 @@ func FuzzManifest(f *testing.F) {
 		}
 		var m *manifest
 		var err error
-		if took := allocated(func() { m, err = parseManifest(raw, size) }); took > 1<<20+each/8*uint64(len(raw))/listedSize {
+		if took := allocated(func() { m, err = parseManifest(raw, size) }); took > 1<<20+each/8*uint64(len(raw))/listedSegmentBytes {
 			t.Errorf("%d bytes take %d bytes, %v", len(raw), took, err)
 		}
 		if err != nil {
 			return
 		}
 		for i, l := range m.segments {
-			if l.Size != each || slices.ContainsFunc(m.segments[:i], func(o listed) bool { return o.Number == l.Number }) {
+			if l.Size != each || slices.ContainsFunc(m.segments[:i], func(o listedSegment) bool { return o.Number == l.Number }) {
 				t.Errorf("segment %d is listed: %+v", i, l)
 			}
 		}
@@ -93,7 +93,7 @@ func FuzzSegment(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, segmentName(0)), changed, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m := manifest{next: 1, segments: []listed{l}}
+		m := manifest{nextSegment: 1, segments: []listedSegment{l}}
 		if err := os.WriteFile(filepath.Join(dir, manifestName), m.encode(), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func fuzzSegment(f *testing.F) (raw []byte, size int) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	b, r := x.Batch(), scene{rand.New(rand.NewPCG(1, 1))}
+	b, r := x.NewBatch(), scene{rand.New(rand.NewPCG(1, 1))}
 	for range 400 {
 		d := r.doc(100_000)
 		d.into(b)
@@ -132,7 +132,7 @@ const (
 
 // reseal makes the sums of a segment's file right; false where the footer tells lengths
 // that the file cannot have.
-func reseal(raw []byte) (listed, bool) {
+func reseal(raw []byte) (listedSegment, bool) {
 	end := len(raw) - footerSize
 	footer := raw[end:]
 	copy(footer, "dkposts\n")
@@ -144,7 +144,7 @@ func reseal(raw []byte) (listed, bool) {
 	for stream := range 10 {
 		n := binary.LittleEndian.Uint64(footer[32+8*stream:])
 		if n > uint64(left) {
-			return listed{}, false
+			return listedSegment{}, false
 		}
 		left -= int(n)
 		sizes = append(sizes, slices.Repeat([]int{pageSize}, int(n/pageSize))...)
@@ -155,7 +155,7 @@ func reseal(raw []byte) (listed, bool) {
 	pages, docs := len(sizes), binary.LittleEndian.Uint32(footer[20:])
 	sizes = append(sizes, tails...)
 	if left != pages+4*len(sizes) || docs == 0 {
-		return listed{}, false
+		return listedSegment{}, false
 	}
 	table := raw[end-left : end]
 	at := 0
@@ -166,7 +166,7 @@ func reseal(raw []byte) (listed, bool) {
 	binary.LittleEndian.PutUint32(footer[footerSize-8:], segment.Checksum(table))
 	sum := segment.Checksum(footer[:footerSize-4])
 	binary.LittleEndian.PutUint32(footer[footerSize-4:], sum)
-	return listed{Stamp: segment.Stamp{Size: int64(len(raw)), Sum: sum, Docs: docs}}, true
+	return listedSegment{Meta: segment.Meta{Size: int64(len(raw)), Sum: sum, Docs: docs}}, true
 }
 
 // readAll reads everything there is to read.
@@ -181,9 +181,9 @@ func readAll(t *testing.T, dir string) {
 	for range 10 {
 		_, _ = x.Search(t.Context(), r.query())
 	}
-	_, _ = x.Known(t.Context(), []string{"f00", "f01", "f99", "w00", "w11"})
+	_, _ = x.DocFreqs(t.Context(), []string{"f00", "f01", "f99", "w00", "w11"})
 	_, _ = x.Terms(t.Context(), "w", 5)
-	b := x.Batch()
+	b := x.NewBatch()
 	for range 3 {
 		d := r.doc(100_000)
 		d.into(b)

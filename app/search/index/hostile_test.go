@@ -15,11 +15,11 @@ import (
 
 // repeated puts a document that is one word over and over, and then ends.
 func repeated(b *Batch, key uint64, times uint32) {
-	b.Begin(key, 0, NoDate)
+	b.StartDocument(key, 0, NoDate)
 	for at := range times {
-		b.Word([]byte("aa"), at)
+		b.AddWord([]byte("aa"), at)
 	}
-	b.Word([]byte("end"), times)
+	b.AddWord([]byte("end"), times)
 }
 
 // Of a word that stands too often in a document the first positions are kept, through
@@ -30,9 +30,9 @@ func TestPlacesKept(t *testing.T) {
 		key   uint64
 		times uint32
 		found bool // "aa end"
-	}{{1, segment.MostPlaces - 1, true}, {2, segment.MostPlaces, true}, {3, segment.MostPlaces + 1, false}, {4, 3 * segment.MostPlaces, false}, {5, 1, true}, {6, 2, true}}
+	}{{1, segment.MaxPositions - 1, true}, {2, segment.MaxPositions, true}, {3, segment.MaxPositions + 1, false}, {4, 3 * segment.MaxPositions, false}, {5, 1, true}, {6, 2, true}}
 	for _, part := range [][2]int{{0, 5}, {5, 6}} { // most in one list, and two segments
-		b := x.Batch()
+		b := x.NewBatch()
 		for _, row := range rows[part[0]:part[1]] {
 			repeated(b, row.key, row.times)
 		}
@@ -57,8 +57,8 @@ func TestPlacesKept(t *testing.T) {
 			}
 		}
 		c, times := wordCursor(t, s), map[uint32]bool{}
-		for d := c.Next(); d != segment.None; d = c.Next() {
-			times[c.Often()] = true
+		for d := c.Next(); d != segment.NoMoreDocs; d = c.Next() {
+			times[c.Freq()] = true
 		}
 		if last := rows[3].times; when == "merged" && !times[last] {
 			t.Errorf("none stands in it %d times: %v", last, times)
@@ -80,13 +80,13 @@ func TestPlacesKept(t *testing.T) {
 // wordCursor goes over the documents of "aa" in the first segment.
 func wordCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	t.Helper()
-	var w segment.Walk
+	var w segment.TermIterator
 	g := s.views[0].segment
 	e, found, err := g.Find([]byte("aa"), &w)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	c, watch := &segment.Cursor{}, segment.WatchOver(t.Context())
+	c, watch := &segment.Cursor{}, segment.NewBudget(t.Context())
 	c.Open(g.Segment, e, &watch)
 	return c
 }
@@ -132,7 +132,7 @@ func (c *counted) Err() error {
 func TestPhraseLooksUp(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(40) {
-			repeated(b, key, segment.MostPlaces)
+			repeated(b, key, segment.MaxPositions)
 		}
 	})
 	ctx := &counted{Context: t.Context(), most: 10}
@@ -149,11 +149,11 @@ func TestMergeAsksForRoom(t *testing.T) {
 	var asked []int64
 	room := false
 	x := openTest(t, Options{
-		Log:  slog.New(slog.NewTextHandler(&log, nil)),
-		Room: func(bytes int64) bool { asked = append(asked, bytes); return room },
+		Log:        slog.New(slog.NewTextHandler(&log, nil)),
+		AllowMerge: func(bytes int64) bool { asked = append(asked, bytes); return room },
 	})
 	for key := range uint64(mergeWidth) {
-		b := x.Batch()
+		b := x.NewBatch()
 		repeated(b, key, 9)
 		if err := x.Apply(t.Context(), b, nil); err != nil {
 			t.Fatal(err)
@@ -188,12 +188,12 @@ func TestPreferNeverCostsTheAnswer(t *testing.T) {
 	const docs = 100
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(docs) {
-			repeated(b, key, segment.MostPlaces)
+			repeated(b, key, segment.MaxPositions)
 		}
 	})
 	must := Term{Text: "end", Weight: 1}
 	near := Phrase{Terms: manyTimes(32), Weight: 1}
-	ask := func(ctx context.Context, n Node) Answer {
+	ask := func(ctx context.Context, n Node) Result {
 		t.Helper()
 		a, err := x.Search(ctx, Query{Node: n, Limit: docs})
 		if err != nil {
@@ -231,7 +231,7 @@ func TestPreferNeverCostsTheAnswer(t *testing.T) {
 func TestPreferEndsWithItsContext(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(10) {
-			repeated(b, key, segment.MostPlaces)
+			repeated(b, key, segment.MaxPositions)
 		}
 	})
 	q := Query{Node: Prefer{Must: Term{Text: "end", Weight: 1}, Should: []Node{Phrase{Terms: manyTimes(32), Weight: 1}}}, Limit: 9}

@@ -31,12 +31,12 @@ func TestSearchWhileApplying(t *testing.T) {
 	x := openTest(t, Options{Cache: 1})
 	x.merger.start(x)
 	apply := func(state int) error {
-		b := x.Batch()
+		b := x.NewBatch()
 		for key := range uint64(keys) {
-			b.Begin(key, uint8(state%Groups), int32(state))
-			b.Flat([]byte("all"))
-			b.Word([]byte("word"), 3)
-			b.Word([]byte("behind"), 4)
+			b.StartDocument(key, uint8(state%NumGroups), int32(state))
+			b.AddTerm([]byte("all"))
+			b.AddWord([]byte("word"), 3)
+			b.AddWord([]byte("behind"), 4)
 		}
 		return x.Apply(t.Context(), b, []byte{byte(state)})
 	}
@@ -53,7 +53,7 @@ func TestSearchWhileApplying(t *testing.T) {
 					return
 				default:
 				}
-				q := Query{Node: Phrase{Terms: []string{"word", "behind"}, Weight: 1}, Where: []string{"all"}, Limit: 10}
+				q := Query{Node: Phrase{Terms: []string{"word", "behind"}, Weight: 1}, Filters: []string{"all"}, Limit: 10}
 				a, err := x.Search(t.Context(), q)
 				if err != nil {
 					t.Error(err)
@@ -82,9 +82,9 @@ func TestSearchWhileApplying(t *testing.T) {
 func TestMergeKeepsWhatIsSearched(t *testing.T) {
 	x := openTest(t, Options{})
 	for key := range uint64(3) {
-		b := x.Batch()
-		b.Begin(key, 0, NoDate)
-		b.Flat([]byte("term"))
+		b := x.NewBatch()
+		b.StartDocument(key, 0, NoDate)
+		b.AddTerm([]byte("term"))
 		if err := x.Apply(t.Context(), b, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestMergeKeepsWhatIsSearched(t *testing.T) {
 	if got := x.Stats().Segments; got != 1 {
 		t.Errorf("%d segments", got)
 	}
-	a, err := search(t.Context(), Query{Node: Term{Text: "term", Flat: true}, Limit: 9}, s, 10)
+	a, err := search(t.Context(), Query{Node: Term{Text: "term", ConstantScore: true}, Limit: 9}, s, 10)
 	if err != nil || a.Counts[0] != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -114,18 +114,18 @@ func TestMergeKeepsWhatIsSearched(t *testing.T) {
 func TestCrowded(t *testing.T) {
 	x := openTest(t, Options{})
 	apply := func(key uint64) {
-		b := x.Batch()
-		b.Begin(key, 0, 0)
+		b := x.NewBatch()
+		b.StartDocument(key, 0, 0)
 		if err := x.Apply(t.Context(), b, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for key := range uint64(crowded + 1) {
+	for key := range uint64(backlogLimit + 1) {
 		apply(key)
 	}
 	x.merger.start(x)
 	apply(1000)
-	if s := x.Stats(); s.Segments > crowded || s.Documents != crowded+2 {
+	if s := x.Stats(); s.Segments > backlogLimit || s.Documents != backlogLimit+2 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -133,20 +133,20 @@ func TestCrowded(t *testing.T) {
 func TestOrderAmongEquals(t *testing.T) {
 	x := openTest(t, Options{})
 	for _, keys := range [][]uint64{{5, 9, 1}, {7, 9, 3}} {
-		b := x.Batch()
+		b := x.NewBatch()
 		for _, key := range keys {
-			b.Begin(key, 2, 0)
-			b.Flat([]byte("t"))
+			b.StartDocument(key, 2, 0)
+			b.AddTerm([]byte("t"))
 		}
 		if err := x.Apply(t.Context(), b, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a, err := x.Search(t.Context(), Query{Node: Term{Text: "t", Weight: 2, Flat: true}, Limit: 4})
+	a, err := x.Search(t.Context(), Query{Node: Term{Text: "t", Weight: 2, ConstantScore: true}, Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Answer{Hits: []Hit{{3, 2, 2}, {9, 2, 2}, {7, 2, 2}, {1, 2, 2}}, Counts: [Groups]int{2: 5}}
+	want := Result{Hits: []Hit{{3, 2, 2}, {9, 2, 2}, {7, 2, 2}, {1, 2, 2}}, Counts: [NumGroups]int{2: 5}}
 	if fmt.Sprint(a) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", a, want)
 	}
@@ -157,21 +157,21 @@ func TestBatchRefuses(t *testing.T) {
 		name string
 		fill func(b *Batch)
 	}{
-		{"no term", func(b *Batch) { b.Begin(1, 0, 0); b.Flat(nil) }},
-		{"long term", func(b *Batch) { b.Begin(1, 0, 0); b.Word(make([]byte, MostTerm+1), 0) }},
-		{"no document", func(b *Batch) { b.Flat([]byte("t")) }},
-		{"positions fall", func(b *Batch) { b.Begin(1, 0, 0); b.Word([]byte("t"), 4); b.Word([]byte("t"), 3) }},
-		{"group", func(b *Batch) { b.Begin(1, Groups, 0) }},
+		{"no term", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddTerm(nil) }},
+		{"long term", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddWord(make([]byte, MaxTermBytes+1), 0) }},
+		{"no document", func(b *Batch) { b.AddTerm([]byte("t")) }},
+		{"positions fall", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddWord([]byte("t"), 4); b.AddWord([]byte("t"), 3) }},
+		{"group", func(b *Batch) { b.StartDocument(1, NumGroups, 0) }},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			x := openTest(t, Options{})
-			b := x.Batch()
+			b := x.NewBatch()
 			row.fill(b)
 			if err := x.Apply(t.Context(), b, []byte("mark")); err == nil {
 				t.Error("applied")
 			}
-			if x.Mark() != nil || x.Stats().Segments != 0 {
+			if x.Checkpoint() != nil || x.Stats().Segments != 0 {
 				t.Error("something stayed")
 			}
 		})
@@ -189,11 +189,11 @@ func TestSearchRefuses(t *testing.T) {
 		q    Query
 	}{
 		{"deep", Query{Node: deep}},
-		{"wide", Query{Node: Any(make([]Node, 11)), Where: []string{"a"}}},
+		{"wide", Query{Node: Any(make([]Node, 11)), Filters: []string{"a"}}},
 		{"phrase", Query{Node: Phrase{Terms: strings.Fields(strings.Repeat("a ", 11))}}},
-		{"where", Query{Where: strings.Fields(strings.Repeat("a ", 11))}},
+		{"where", Query{Filters: strings.Fields(strings.Repeat("a ", 11))}},
 		{"pointer", Query{Node: &Term{Text: "t"}}},
-		{"hits", Query{Limit: MostHits + 1}},
+		{"hits", Query{Limit: MaxHits + 1}},
 		{"fewer than none", Query{Limit: -1}},
 	}
 	for _, row := range rows {
@@ -207,17 +207,17 @@ func TestSearchRefuses(t *testing.T) {
 
 func TestSearchStops(t *testing.T) {
 	x := openTest(t, Options{})
-	b := x.Batch()
+	b := x.NewBatch()
 	for key := range uint64(20_000) {
-		b.Begin(key, 0, 0)
-		b.Flat([]byte("t"))
+		b.StartDocument(key, 0, 0)
+		b.AddTerm([]byte("t"))
 	}
 	if err := x.Apply(t.Context(), b, nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, q := range []Query{{}, {Node: Term{Text: "t", Flat: true}}} {
+	for _, q := range []Query{{}, {Node: Term{Text: "t", ConstantScore: true}}} {
 		if _, err := x.Search(ctx, q); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -233,14 +233,14 @@ func TestClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, searched := x.Search(t.Context(), Query{})
-	_, known := x.Known(t.Context(), []string{"t"})
+	_, known := x.DocFreqs(t.Context(), []string{"t"})
 	_, terms := x.Terms(t.Context(), "t", 1)
-	for _, err := range []error{searched, known, terms, x.Apply(t.Context(), x.Batch(), nil), x.Check(t.Context())} {
+	for _, err := range []error{searched, known, terms, x.Apply(t.Context(), x.NewBatch(), nil), x.Check(t.Context())} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if x.Mark() != nil || x.Stats() != (Stats{}) {
+	if x.Checkpoint() != nil || x.Stats() != (Stats{}) {
 		t.Error("a closed index tells something")
 	}
 }
@@ -248,12 +248,12 @@ func TestClosed(t *testing.T) {
 func TestTerms(t *testing.T) {
 	x := openTest(t, Options{})
 	for half := range 2 {
-		b := x.Batch()
-		b.Begin(uint64(half), 0, 0)
+		b := x.NewBatch()
+		b.StartDocument(uint64(half), 0, 0)
 		for i := half; i < 2000; i += 2 {
-			b.Flat(fmt.Appendf(nil, "t%04d", i))
+			b.AddTerm(fmt.Appendf(nil, "t%04d", i))
 		}
-		b.Flat([]byte("both"))
+		b.AddTerm([]byte("both"))
 		if err := x.Apply(t.Context(), b, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%q: got %q, %v", row.prefix, got, err)
 		}
 	}
-	known, err := x.Known(t.Context(), []string{"a", "both", "t0007", "t2000"})
+	known, err := x.DocFreqs(t.Context(), []string{"a", "both", "t0007", "t2000"})
 	if err != nil || len(known) != 2 || known["both"] != 2 || known["t0007"] != 1 {
 		t.Errorf("known %v, %v", known, err)
 	}

@@ -25,39 +25,39 @@ import (
 // Segments stand in the order in which their documents came. Lengths and counts are
 // varints, the other numbers little-endian, the sums CRC-32C.
 const (
-	manifestName   = "manifest"
-	manifestNew    = "manifest.new"
-	manifestMagic  = "dkindex\n"
-	manifestFormat = 2 // 1 had every position
-	listedSize     = 8 + 8 + 4 + 4
-	mostManifest   = 64 << 20 // bytes: a bit for each of half a billion documents
+	manifestName       = "manifest"
+	manifestNew        = "manifest.new"
+	manifestMagic      = "dkindex\n"
+	manifestFormat     = 2 // 1 had every position
+	listedSegmentBytes = 8 + 8 + 4 + 4
+	maxManifestBytes   = 64 << 20 // bytes: a bit for each of half a billion documents
 )
 
 type manifest struct {
-	next     uint64
-	mark     []byte
-	segments []listed
+	nextSegment uint64
+	checkpoint  []byte
+	segments    []listedSegment
 }
 
-// listed is a segment as the manifest has it.
-type listed struct {
-	segment.Stamp
-	gone *segment.Gone
+// listedSegment is a segment as the manifest has it.
+type listedSegment struct {
+	segment.Meta
+	tombstones *segment.Tombstones
 }
 
 func (m *manifest) encode() []byte {
 	p := []byte(manifestMagic)
 	p = binary.LittleEndian.AppendUint32(p, manifestFormat)
-	p = binary.LittleEndian.AppendUint64(p, m.next)
-	p = binary.AppendUvarint(p, uint64(len(m.mark)))
-	p = append(p, m.mark...)
+	p = binary.LittleEndian.AppendUint64(p, m.nextSegment)
+	p = binary.AppendUvarint(p, uint64(len(m.checkpoint)))
+	p = append(p, m.checkpoint...)
 	p = binary.AppendUvarint(p, uint64(len(m.segments)))
 	for _, l := range m.segments {
 		p = binary.LittleEndian.AppendUint64(p, l.Number)
 		p = binary.LittleEndian.AppendUint64(p, uint64(l.Size))
 		p = binary.LittleEndian.AppendUint32(p, l.Sum)
 		p = binary.LittleEndian.AppendUint32(p, l.Docs)
-		p = l.gone.Append(p, l.Docs)
+		p = l.tombstones.Append(p, l.Docs)
 	}
 	return binary.LittleEndian.AppendUint32(p, segment.Checksum(p))
 }
@@ -78,13 +78,13 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 	if segment.Checksum(body) != binary.LittleEndian.Uint32(p[len(body):]) {
 		return nil, fmt.Errorf("%w: checksum", errManifest)
 	}
-	m := &manifest{next: binary.LittleEndian.Uint64(p[head-8:])}
+	m := &manifest{nextSegment: binary.LittleEndian.Uint64(p[head-8:])}
 	body = body[head:]
-	length, n := number(body)
+	length, n := readUvarint32(body)
 	if n == 0 || int64(length) > int64(len(body)-n) {
 		return nil, fmt.Errorf("%w: mark", errManifest)
 	}
-	m.mark, body = bytes.Clone(body[n:n+int(length)]), body[n+int(length):]
+	m.checkpoint, body = bytes.Clone(body[n:n+int(length)]), body[n+int(length):]
 	if err := m.parseSegments(body, size); err != nil {
 		return nil, err
 	}
@@ -92,23 +92,23 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 }
 
 func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, error)) error {
-	count, n := number(body)
-	if n == 0 || int64(count) > int64(len(body)/listedSize) {
+	count, n := readUvarint32(body)
+	if n == 0 || int64(count) > int64(len(body)/listedSegmentBytes) {
 		return fmt.Errorf("%w: segments", errManifest)
 	}
 	body = body[n:]
 	known := make(map[uint64]bool)
 	for range count {
-		if len(body) < listedSize {
+		if len(body) < listedSegmentBytes {
 			return fmt.Errorf("%w: segments", errManifest)
 		}
-		l := listed{Stamp: segment.Stamp{
+		l := listedSegment{Meta: segment.Meta{
 			Number: binary.LittleEndian.Uint64(body),
 			Size:   int64(binary.LittleEndian.Uint64(body[8:])),
 			Sum:    binary.LittleEndian.Uint32(body[16:]),
 			Docs:   binary.LittleEndian.Uint32(body[20:]),
 		}}
-		if !l.Holds() || l.Number >= m.next || known[l.Number] {
+		if !l.Plausible() || l.Number >= m.nextSegment || known[l.Number] {
 			return fmt.Errorf("%w: segment %d", errManifest, l.Number)
 		}
 		known[l.Number] = true
@@ -119,7 +119,7 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 		if there != l.Size {
 			return fmt.Errorf("%w: %s is %d bytes long, not %d", ErrDamaged, segmentName(l.Number), there, l.Size)
 		}
-		if l.gone, body, err = segment.ParseGone(body[listedSize:], l.Docs); err != nil {
+		if l.tombstones, body, err = segment.ParseTombstones(body[listedSegmentBytes:], l.Docs); err != nil {
 			return fmt.Errorf("manifest: segment %d: %w", l.Number, err)
 		}
 		m.segments = append(m.segments, l)
@@ -130,8 +130,8 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 	return nil
 }
 
-// number reads a varint of 32 bits and returns its bytes, 0 where there is none.
-func number(p []byte) (uint32, int) {
+// readUvarint32 reads a varint of 32 bits and returns its bytes, 0 where there is none.
+func readUvarint32(p []byte) (uint32, int) {
 	v, n := binary.Uvarint(p)
 	if n <= 0 || v > 1<<32-1 {
 		return 0, 0
@@ -147,8 +147,8 @@ func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, se
 // whether m may be there all the same, now or after a power cut.
 func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
 	raw := m.encode()
-	if len(raw) > mostManifest {
-		return false, fmt.Errorf("manifest of %d bytes, more than %d", len(raw), mostManifest)
+	if len(raw) > maxManifestBytes {
+		return false, fmt.Errorf("manifest of %d bytes, more than %d", len(raw), maxManifestBytes)
 	}
 	fresh := filepath.Join(x.dir, manifestNew)
 	f, err := x.files.Create(fresh)
@@ -168,8 +168,8 @@ func (x *Index) writeManifest(m *manifest) (inDoubt bool, err error) {
 	return true, x.files.SyncDir(x.dir)
 }
 
-// sweep removes what the manifest does not list.
-func (x *Index) sweep(m *manifest) error {
+// removeUnlisted removes what the manifest does not list.
+func (x *Index) removeUnlisted(m *manifest) error {
 	keep := map[string]bool{manifestName: true}
 	for _, l := range m.segments {
 		keep[segmentName(l.Number)] = true

@@ -20,18 +20,18 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%w: it is no file", errManifest)
-	case info.Size() > mostManifest:
+	case info.Size() > maxManifestBytes:
 		return nil, fmt.Errorf("%w: %d bytes", errManifest, info.Size())
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return parseManifest(raw, func(number uint64) (int64, error) { return segmentBytes(dir, number) })
+	return parseManifest(raw, func(number uint64) (int64, error) { return segmentFileSize(dir, number) })
 }
 
-// segmentBytes is how long the file of a segment is.
-func segmentBytes(dir string, number uint64) (int64, error) {
+// segmentFileSize is how long the file of a segment is.
+func segmentFileSize(dir string, number uint64) (int64, error) {
 	name := segmentName(number)
 	info, err := os.Lstat(filepath.Join(dir, name))
 	switch {
@@ -45,9 +45,9 @@ func segmentBytes(dir string, number uint64) (int64, error) {
 	return info.Size(), nil
 }
 
-// readOrMake reads the manifest, and makes one where there is no index. Segments
+// readOrCreateManifest reads the manifest, and makes one where there is no index. Segments
 // without a manifest are an index that was damaged.
-func (x *Index) readOrMake() (*manifest, error) {
+func (x *Index) readOrCreateManifest() (*manifest, error) {
 	m, err := readManifest(x.dir)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return m, err

@@ -18,9 +18,9 @@ func lone(t *testing.T) (dir string, m *manifest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := x.Batch()
-	b.Begin(1, 0, 0)
-	b.Flat([]byte("aa"))
+	b := x.NewBatch()
+	b.StartDocument(1, 0, 0)
+	b.AddTerm([]byte("aa"))
 	if err := x.Apply(t.Context(), b, []byte("mark")); err != nil {
 		t.Fatal(err)
 	}
@@ -36,20 +36,20 @@ func lone(t *testing.T) (dir string, m *manifest) {
 // What lies in the place of a manifest, or what it says that is not so, is damage to
 // whoever looks as to whoever opens, whatever the sums say, and takes little memory.
 func TestManifestsThatCannotBe(t *testing.T) {
-	var gone *segment.Gone
+	var gone *segment.Tombstones
 	gone = gone.With(100, []uint32{7})
 	for _, row := range []struct {
 		name, says string
 		spoil      func(m *manifest)
 	}{
 		{"more documents than bytes", "manifest: index damaged", func(m *manifest) {
-			m.segments[0].Docs, m.segments[0].gone = segment.MostDocs, gone
+			m.segments[0].Docs, m.segments[0].tombstones = segment.MaxDocs, gone
 		}},
 		{"a larger file than there is", "bytes long", func(m *manifest) {
-			m.segments[0].Size, m.segments[0].Docs, m.segments[0].gone = 1<<40, segment.MostDocs, gone
+			m.segments[0].Size, m.segments[0].Docs, m.segments[0].tombstones = 1<<40, segment.MaxDocs, gone
 		}},
 		{"a segment twice", "manifest: index damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
-		{"a segment that is missing", "missing", func(m *manifest) { m.next, m.segments[0].Number = 9, 8 }},
+		{"a segment that is missing", "missing", func(m *manifest) { m.nextSegment, m.segments[0].Number = 9, 8 }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir, m := lone(t)
@@ -62,7 +62,7 @@ func TestManifestsThatCannotBe(t *testing.T) {
 	}
 	t.Run("a file without an end", func(t *testing.T) {
 		dir, _ := lone(t)
-		if err := os.Truncate(filepath.Join(dir, manifestName), mostManifest+1); err != nil {
+		if err := os.Truncate(filepath.Join(dir, manifestName), maxManifestBytes+1); err != nil {
 			t.Fatal(err)
 		}
 		refused(t, dir, "67108865 bytes")
@@ -81,7 +81,7 @@ func TestManifestsThatCannotBe(t *testing.T) {
 func refused(t *testing.T, dir, says string) {
 	t.Helper()
 	for name, do := range map[string]func() error{
-		"look": func() error { _, _, err := Look(dir); return err },
+		"look": func() error { _, _, err := Inspect(dir); return err },
 		"open": func() error {
 			x, err := open(dir, Options{}, unsynced{})
 			if err == nil {

@@ -14,109 +14,109 @@ type matcher interface {
 	Next() uint32            // goes to the next
 	Advance(d uint32) uint32 // goes to the first that is d or behind, and stays where it is there
 	score() float64          // what the document is worth that it is in
-	most() float64           // no document is worth more
+	maxScore() float64       // no document is worth more
 	cost() int               // about how many documents it has to go over
 }
 
-// every is in every document.
-type every struct {
-	now, docs uint32
-	begun     bool
+// everyDoc is in every document.
+type everyDoc struct {
+	doc, docs uint32
+	started   bool
 }
 
-func (m *every) Doc() uint32    { return m.now }
-func (m *every) score() float64 { return 0 }
-func (m *every) most() float64  { return 0 }
-func (m *every) cost() int      { return int(m.docs) }
+func (m *everyDoc) Doc() uint32       { return m.doc }
+func (m *everyDoc) score() float64    { return 0 }
+func (m *everyDoc) maxScore() float64 { return 0 }
+func (m *everyDoc) cost() int         { return int(m.docs) }
 
-func (m *every) Next() uint32 {
+func (m *everyDoc) Next() uint32 {
 	switch {
-	case !m.begun:
-		return m.to(0)
-	case m.now == segment.None:
-		return segment.None
+	case !m.started:
+		return m.moveTo(0)
+	case m.doc == segment.NoMoreDocs:
+		return segment.NoMoreDocs
 	}
-	return m.to(m.now + 1)
+	return m.moveTo(m.doc + 1)
 }
 
-func (m *every) Advance(d uint32) uint32 {
-	if m.begun && m.now >= d {
-		return m.now
+func (m *everyDoc) Advance(d uint32) uint32 {
+	if m.started && m.doc >= d {
+		return m.doc
 	}
-	return m.to(d)
+	return m.moveTo(d)
 }
 
-func (m *every) to(d uint32) uint32 {
+func (m *everyDoc) moveTo(d uint32) uint32 {
 	if d >= m.docs {
-		d = segment.None
+		d = segment.NoMoreDocs
 	}
-	m.now, m.begun = d, true
+	m.doc, m.started = d, true
 	return d
 }
 
-// nothing is in no document.
-type nothing struct{}
+// noDocs is in no document.
+type noDocs struct{}
 
-func (nothing) Doc() uint32           { return segment.None }
-func (nothing) Next() uint32          { return segment.None }
-func (nothing) Advance(uint32) uint32 { return segment.None }
-func (nothing) score() float64        { return 0 }
-func (nothing) most() float64         { return 0 }
-func (nothing) cost() int             { return 0 }
+func (noDocs) Doc() uint32           { return segment.NoMoreDocs }
+func (noDocs) Next() uint32          { return segment.NoMoreDocs }
+func (noDocs) Advance(uint32) uint32 { return segment.NoMoreDocs }
+func (noDocs) score() float64        { return 0 }
+func (noDocs) maxScore() float64     { return 0 }
+func (noDocs) cost() int             { return 0 }
 
-// flat is a term that is worth the same everywhere.
-type flat struct {
+// constantTerm is a term that is worth the same everywhere.
+type constantTerm struct {
 	segment.Cursor
 	weight float64
 }
 
-func (m *flat) score() float64 { return m.weight }
-func (m *flat) most() float64  { return m.weight }
-func (m *flat) cost() int      { return m.Documents() }
+func (m *constantTerm) score() float64    { return m.weight }
+func (m *constantTerm) maxScore() float64 { return m.weight }
+func (m *constantTerm) cost() int         { return m.DocFreq() }
 
-// word is a term that is worth its weight in BM25.
-type word struct {
+// bm25Term is a term that is worth its weight in BM25.
+type bm25Term struct {
 	segment.Cursor
 	bm25 bm25
 }
 
-func (m *word) score() float64 { return m.bm25.score(m.Often(), m.Doc()) }
-func (m *word) most() float64  { return m.bm25.most() }
-func (m *word) cost() int      { return m.Documents() }
+func (m *bm25Term) score() float64    { return m.bm25.score(m.Freq(), m.Doc()) }
+func (m *bm25Term) maxScore() float64 { return m.bm25.maxScore() }
+func (m *bm25Term) cost() int         { return m.DocFreq() }
 
-// all is in the documents that each of its parts is in. The one that has fewest leads,
+// conjunction is in the documents that each of its parts is in. The one that has fewest leads,
 // the others follow.
-type all struct {
+type conjunction struct {
 	parts  []matcher // the leader first
-	worthy []matcher // those whose worth counts
-	top    float64
+	scored []matcher // those whose worth counts
+	bound  float64
 }
 
-// newAll takes parts that count and parts that do not.
-func newAll(worthy, filters []matcher) matcher {
+// newConjunction takes parts that count and parts that do not.
+func newConjunction(worthy, filters []matcher) matcher {
 	if len(worthy) == 1 && len(filters) == 0 {
 		return worthy[0]
 	}
-	m := &all{parts: slices.Concat(worthy, filters), worthy: worthy}
+	m := &conjunction{parts: slices.Concat(worthy, filters), scored: worthy}
 	slices.SortStableFunc(m.parts, func(a, b matcher) int { return cmp.Compare(a.cost(), b.cost()) })
 	for _, p := range worthy {
-		m.top += p.most()
+		m.bound += p.maxScore()
 	}
 	return m
 }
 
-func (m *all) Doc() uint32   { return m.parts[0].Doc() }
-func (m *all) most() float64 { return m.top }
-func (m *all) cost() int     { return m.parts[0].cost() }
+func (m *conjunction) Doc() uint32       { return m.parts[0].Doc() }
+func (m *conjunction) maxScore() float64 { return m.bound }
+func (m *conjunction) cost() int         { return m.parts[0].cost() }
 
-func (m *all) Next() uint32 { return m.meet(m.parts[0].Next()) }
+func (m *conjunction) Next() uint32 { return m.align(m.parts[0].Next()) }
 
-func (m *all) Advance(d uint32) uint32 { return m.meet(m.parts[0].Advance(d)) }
+func (m *conjunction) Advance(d uint32) uint32 { return m.align(m.parts[0].Advance(d)) }
 
-// meet moves all to the first document from d on that all are in.
-func (m *all) meet(d uint32) uint32 {
+// align moves all to the first document from d on that all are in.
+func (m *conjunction) align(d uint32) uint32 {
 	lead, others := m.parts[0], m.parts[1:]
-	for i := 0; i < len(others) && d != segment.None; {
+	for i := 0; i < len(others) && d != segment.NoMoreDocs; {
 		if at := others[i].Advance(d); at != d {
 			d, i = lead.Advance(at), 0
 			continue
@@ -126,87 +126,87 @@ func (m *all) meet(d uint32) uint32 {
 	return d
 }
 
-func (m *all) score() float64 {
+func (m *conjunction) score() float64 {
 	sum := 0.0
-	for _, p := range m.worthy {
+	for _, p := range m.scored {
 		sum += p.score()
 	}
 	return sum
 }
 
-// union is in the documents that some of its parts are in. The parts lie in a heap, the
+// disjunction is in the documents that some of its parts are in. The parts lie in a heap, the
 // one in the earliest number on top.
-type union struct {
-	parts []anyPart
-	begun bool
-	top   float64
-	sum   int
+type disjunction struct {
+	parts     []heapPart
+	started   bool
+	bound     float64
+	totalCost int
 }
 
-type anyPart struct {
-	doc uint32
-	m   matcher
+type heapPart struct {
+	doc     uint32
+	matcher matcher
 }
 
-func newAny(parts []matcher) matcher {
+func newDisjunction(parts []matcher) matcher {
 	switch len(parts) {
 	case 0:
-		return nothing{}
+		return noDocs{}
 	case 1:
 		return parts[0]
 	}
-	m := &union{}
+	m := &disjunction{}
 	for _, p := range parts {
-		m.parts = append(m.parts, anyPart{m: p})
-		m.top = max(m.top, p.most())
-		m.sum += p.cost()
+		m.parts = append(m.parts, heapPart{matcher: p})
+		m.bound = max(m.bound, p.maxScore())
+		m.totalCost += p.cost()
 	}
 	return m
 }
 
-func (m *union) Doc() uint32   { return m.parts[0].doc }
-func (m *union) most() float64 { return m.top }
-func (m *union) cost() int     { return m.sum }
+func (m *disjunction) Doc() uint32       { return m.parts[0].doc }
+func (m *disjunction) maxScore() float64 { return m.bound }
+func (m *disjunction) cost() int         { return m.totalCost }
 
-func (m *union) Next() uint32 {
-	if !m.begun {
-		return m.begin(0)
+func (m *disjunction) Next() uint32 {
+	if !m.started {
+		return m.start(0)
 	}
 	now := m.parts[0].doc
-	if now == segment.None {
-		return segment.None
+	if now == segment.NoMoreDocs {
+		return segment.NoMoreDocs
 	}
 	for m.parts[0].doc == now {
-		m.parts[0].doc = m.parts[0].m.Next()
-		m.down(0)
+		m.parts[0].doc = m.parts[0].matcher.Next()
+		m.siftDown(0)
 	}
 	return m.parts[0].doc
 }
 
-func (m *union) Advance(d uint32) uint32 {
-	if !m.begun {
-		return m.begin(d)
+func (m *disjunction) Advance(d uint32) uint32 {
+	if !m.started {
+		return m.start(d)
 	}
 	for m.parts[0].doc < d {
-		m.parts[0].doc = m.parts[0].m.Advance(d)
-		m.down(0)
+		m.parts[0].doc = m.parts[0].matcher.Advance(d)
+		m.siftDown(0)
 	}
 	return m.parts[0].doc
 }
 
-func (m *union) begin(d uint32) uint32 {
-	m.begun = true
+func (m *disjunction) start(d uint32) uint32 {
+	m.started = true
 	for i := range m.parts {
-		m.parts[i].doc = m.parts[i].m.Advance(d)
+		m.parts[i].doc = m.parts[i].matcher.Advance(d)
 	}
 	for i := len(m.parts)/2 - 1; i >= 0; i-- {
-		m.down(i)
+		m.siftDown(i)
 	}
 	return m.parts[0].doc
 }
 
-// down lets a part sink to where it belongs.
-func (m *union) down(i int) {
+// siftDown lets a part sink to where it belongs.
+func (m *disjunction) siftDown(i int) {
 	p := m.parts[i]
 	for {
 		child := 2*i + 1
@@ -225,42 +225,42 @@ func (m *union) down(i int) {
 	m.parts[i] = p
 }
 
-func (m *union) score() float64 { return m.best(0, m.parts[0].doc) }
+func (m *disjunction) score() float64 { return m.bestScore(0, m.parts[0].doc) }
 
-// best returns the most that the parts in document d are worth: these are the top of
+// bestScore returns the most that the parts in document d are worth: these are the top of
 // the heap, and what hangs together with it.
-func (m *union) best(i int, d uint32) float64 {
-	best := m.parts[i].m.score()
+func (m *disjunction) bestScore(i int, d uint32) float64 {
+	best := m.parts[i].matcher.score()
 	for child := 2*i + 1; child <= 2*i+2 && child < len(m.parts); child++ {
 		if m.parts[child].doc == d {
-			best = max(best, m.best(child, d))
+			best = max(best, m.bestScore(child, d))
 		}
 	}
 	return best
 }
 
-// prefer is in the documents that must is in, and worth more where others are too.
+// preferMatcher is in the documents that must is in, and worth more where others are too.
 // Those are moved only where the worth is asked for.
-type prefer struct {
+type preferMatcher struct {
 	matcher
 	should []matcher
-	top    float64
+	bound  float64
 }
 
-func newPrefer(must matcher, should []matcher) matcher {
+func newPreferMatcher(must matcher, should []matcher) matcher {
 	if len(should) == 0 {
 		return must
 	}
-	m := &prefer{matcher: must, should: should, top: must.most()}
+	m := &preferMatcher{matcher: must, should: should, bound: must.maxScore()}
 	for _, s := range should {
-		m.top += max(0, s.most())
+		m.bound += max(0, s.maxScore())
 	}
 	return m
 }
 
-func (m *prefer) most() float64 { return m.top }
+func (m *preferMatcher) maxScore() float64 { return m.bound }
 
-func (m *prefer) score() float64 {
+func (m *preferMatcher) score() float64 {
 	d := m.Doc()
 	sum := m.matcher.score()
 	for _, s := range m.should {

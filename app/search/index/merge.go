@@ -13,22 +13,22 @@ import (
 // merger merges neighboring segments in the background, so that there are few, and
 // what is gone goes. Only neighbors: the order in which documents came is kept.
 type merger struct {
-	wake   chan struct{}
-	tried  chan struct{} // a merge ended, well or not
-	cancel context.CancelFunc
-	done   chan struct{}
-	short  bool // there was no room for the last one
+	wake     chan struct{}
+	finished chan struct{} // a merge ended, well or not
+	cancel   context.CancelFunc
+	done     chan struct{}
+	lowSpace bool // there was no room for the last one
 }
 
-// crowded is how many segments are too many: while merges fall behind, Apply goes no
+// backlogLimit is how many segments are too many: while merges fall behind, Apply goes no
 // faster than they.
-const crowded = 200
+const backlogLimit = 200
 
 func (m *merger) start(x *Index) {
 	ctx, cancel := context.WithCancel(context.Background())
-	m.tried, m.cancel, m.done = make(chan struct{}, 1), cancel, make(chan struct{})
+	m.finished, m.cancel, m.done = make(chan struct{}, 1), cancel, make(chan struct{})
 	go m.run(ctx, x)
-	m.poke()
+	m.notify()
 }
 
 // stop ends the merge under way, which leaves nothing behind, and waits for it.
@@ -39,11 +39,11 @@ func (m *merger) stop() {
 	}
 }
 
-// poke tells that there may be something to merge.
-func (m *merger) poke() { tell(m.wake) }
+// notify tells that there may be something to merge.
+func (m *merger) notify() { signal(m.wake) }
 
-// tell leaves a word in a channel that has room for one.
-func tell(c chan struct{}) {
+// signal leaves a word in a channel that has room for one.
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // it is told already
@@ -55,9 +55,9 @@ func (m *merger) wait(ctx context.Context) error {
 	if m.cancel == nil {
 		return nil
 	}
-	m.poke()
+	m.notify()
 	select {
-	case <-m.tried:
+	case <-m.finished:
 	case <-m.done:
 	case <-ctx.Done():
 		return ctx.Err()
@@ -76,7 +76,7 @@ func (m *merger) run(ctx context.Context, x *Index) {
 		for more := true; more; {
 			var err error
 			more, err = x.mergeOnce(ctx)
-			tell(m.tried)
+			signal(m.finished)
 			if err != nil {
 				x.mergeFailed(ctx, err)
 				break
@@ -93,7 +93,7 @@ func (x *Index) mergeFailed(ctx context.Context, err error) {
 	x.options.Log.Warn("search index: merge", "error", err)
 	if errors.Is(err, ErrDamaged) {
 		x.mu.Lock()
-		x.failed = err
+		x.mergeErr = err
 		x.mu.Unlock()
 	}
 }
@@ -108,11 +108,11 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	defer s.release()
-	from, to := pick(s.views)
+	from, to := pickMerge(s.views)
 	if from == to {
 		return false, nil
 	}
-	if !x.roomFor(s.views[from:to]) {
+	if !x.hasSpace(s.views[from:to]) {
 		return false, nil // the next Apply asks again
 	}
 	if err := x.merge(ctx, s.views[from:to]); err != nil {
@@ -121,33 +121,33 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// roomFor asks for the room that a merge takes until its sources go, and says in the
+// hasSpace asks for the room that a merge takes until its sources go, and says in the
 // log when there is none, once.
-func (x *Index) roomFor(views []view) bool {
-	if x.options.Room == nil {
+func (x *Index) hasSpace(views []view) bool {
+	if x.options.AllowMerge == nil {
 		return true
 	}
 	bytes := int64(0)
 	for _, v := range views {
 		bytes += v.segment.Size
 	}
-	had := !x.merger.short
-	x.merger.short = !x.options.Room(bytes)
-	if had && x.merger.short {
+	had := !x.merger.lowSpace
+	x.merger.lowSpace = !x.options.AllowMerge(bytes)
+	if had && x.merger.lowSpace {
 		x.options.Log.Warn("search index: no room for a merge; it is tried later", "bytes", bytes)
 	}
-	return !x.merger.short
+	return !x.merger.lowSpace
 }
 
 // merge makes one segment of neighbors. There is one merge at a time.
 func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	sources := make([]segment.Source, len(views))
 	for i, v := range views {
-		sources[i] = segment.Source{Segment: v.segment.Segment, Gone: v.gone}
+		sources[i] = segment.Source{Segment: v.segment.Segment, Tombstones: v.tombstones}
 	}
 	g := segment.NewMerge(ctx, sources)
 	var fresh *openSegment
-	if g.Living() > 0 {
+	if g.LiveDocs() > 0 {
 		if fresh, err = x.build(g.Write); err != nil {
 			return err
 		}
@@ -158,8 +158,8 @@ func (x *Index) merge(ctx context.Context, views []view) (err error) {
 // replace puts the merged segment, which is nil where nothing is left, in the place of
 // those it was made of.
 func (x *Index) replace(merged []view, g *segment.Merge, fresh *openSegment) error {
-	x.writing.Lock()
-	defer x.writing.Unlock()
+	x.writeMu.Lock()
+	defer x.writeMu.Unlock()
 	x.mu.Lock()
 	now := x.current
 	x.mu.Unlock()
@@ -167,15 +167,15 @@ func (x *Index) replace(merged []view, g *segment.Merge, fresh *openSegment) err
 	end := at + len(merged)
 	var middle []view
 	if fresh != nil {
-		var since []*segment.Gone
+		var since []*segment.Tombstones
 		for _, v := range now.views[at:end] {
-			since = append(since, v.gone)
+			since = append(since, v.tombstones)
 		}
-		middle = []view{{fresh, g.GoneSince(since)}}
+		middle = []view{{fresh, g.TombstonesSince(since)}}
 	}
-	inDoubt, err := x.install(slices.Replace(slices.Clone(now.views), at, end, middle...), now.mark)
+	inDoubt, err := x.install(slices.Replace(slices.Clone(now.views), at, end, middle...), now.checkpoint)
 	if fresh != nil {
-		fresh.drop.Store(err != nil && !inDoubt)
+		fresh.removeFile.Store(err != nil && !inDoubt)
 		err = errors.Join(err, fresh.release())
 	}
 	return err
@@ -186,41 +186,41 @@ func (x *Index) replace(merged []view, g *segment.Merge, fresh *openSegment) err
 // next level as a rule: so a document is written again once for every level, and there
 // are at most about seven segments of each.
 const (
-	mergeWidth   = 8
-	mergeMost    = 32 // segments merged at once
-	mergeLowest  = 16 // bits of the size of level 0
-	mostSegments = 64 // with more than that, the smallest neighbors are merged whatever their level
+	mergeWidth    = 8
+	maxMergeWidth = 32 // segments merged at once
+	level0Bits    = 16 // bits of the size of level 0
+	maxSegments   = 64 // with more than that, the smallest neighbors are merged whatever their level
 )
 
 func level(size int64) int {
-	return (max(0, bits.Len64(uint64(size))-mergeLowest) + 2) / 3
+	return (max(0, bits.Len64(uint64(size))-level0Bits) + 2) / 3
 }
 
-// pick returns which segments to merge, from == to for none.
-func pick(views []view) (from, to int) {
+// pickMerge returns which segments to merge, from == to for none.
+func pickMerge(views []view) (from, to int) {
 	highest := 0
 	for _, v := range views {
 		highest = max(highest, level(v.segment.Size))
 	}
 	for l := range highest + 1 {
-		if from, to = run(views, l); from < to {
-			return fit(views, from, to)
+		if from, to = levelRun(views, l); from < to {
+			return fitMaxDocs(views, from, to)
 		}
 	}
-	if len(views) > mostSegments {
-		from = smallest(views)
-		return fit(views, from, from+mergeWidth)
+	if len(views) > maxSegments {
+		from = smallestRun(views)
+		return fitMaxDocs(views, from, from+mergeWidth)
 	}
 	for i, v := range views {
-		if v.gone.Count() > int(v.segment.Docs)*2/5 {
+		if v.tombstones.Count() > int(v.segment.Docs)*2/5 {
 			return i, i + 1
 		}
 	}
 	return 0, 0
 }
 
-// run returns neighbors of the level or below, where enough are of the level.
-func run(views []view, l int) (from, to int) {
+// levelRun returns neighbors of the level or below, where enough are of the level.
+func levelRun(views []view, l int) (from, to int) {
 	count := 0
 	for i, v := range views {
 		of := level(v.segment.Size)
@@ -234,16 +234,16 @@ func run(views []view, l int) (from, to int) {
 		if count < mergeWidth {
 			continue
 		}
-		for to = i + 1; to < len(views) && to-from < mergeMost && level(views[to].segment.Size) <= l; {
+		for to = i + 1; to < len(views) && to-from < maxMergeWidth && level(views[to].segment.Size) <= l; {
 			to++
 		}
-		return max(from, to-mergeMost), to
+		return max(from, to-maxMergeWidth), to
 	}
 	return 0, 0
 }
 
-// smallest returns where the neighbors begin that are smallest together.
-func smallest(views []view) int {
+// smallestRun returns where the neighbors begin that are smallest together.
+func smallestRun(views []view) int {
 	best, at := int64(0), -1
 	for i := 0; i+mergeWidth <= len(views); i++ {
 		sum := int64(0)
@@ -257,11 +257,11 @@ func smallest(views []view) int {
 	return at
 }
 
-// fit leaves out the latest until the rest is not too many documents for a segment.
-func fit(views []view, from, to int) (int, int) {
+// fitMaxDocs leaves out the latest until the rest is not too many documents for a segment.
+func fitMaxDocs(views []view, from, to int) (int, int) {
 	docs := 0
 	for i := from; i < to; i++ {
-		if docs += int(views[i].segment.Docs); docs > segment.MostDocs {
+		if docs += int(views[i].segment.Docs); docs > segment.MaxDocs {
 			to = i
 		}
 	}

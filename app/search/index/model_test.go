@@ -38,7 +38,7 @@ func (m *model) clone() *model { return &model{slices.Clone(m.docs), m.mark} }
 // weigher tells what a word is worth; statistics are the index's own, for they count
 // what is gone until it is merged away.
 type weigher struct {
-	totals totals
+	totals collectionStats
 	counts map[string]int
 }
 
@@ -60,7 +60,7 @@ func (d *modelDoc) match(n Node, w weigher) (bool, float64) {
 	case nil:
 		return true, 0
 	case Term:
-		if n.Flat {
+		if n.ConstantScore {
 			return d.has(n.Text), n.Weight
 		}
 		return d.has(n.Text), w.score(d, n.Text, n.Weight)
@@ -117,15 +117,15 @@ func (d *modelDoc) phrase(n Phrase, w weigher) (bool, float64) {
 }
 
 // search is Index.Search, of which Limit counts for nothing.
-func (m *model) search(q Query, w weigher) Answer {
-	var a Answer
+func (m *model) search(q Query, w weigher) Result {
+	var a Result
 	for i := len(m.docs) - 1; i >= 0; i-- {
 		d := &m.docs[i]
 		ok, score := d.match(q.Node, w)
-		for _, t := range q.Where {
+		for _, t := range q.Filters {
 			ok = ok && d.has(t)
 		}
-		if q.Dated {
+		if q.HasDateRange {
 			ok = ok && d.date != NoDate && d.date >= q.From && d.date <= q.To
 		}
 		if !ok {
@@ -157,7 +157,7 @@ func (r scene) flat() string { return fmt.Sprintf("f%02d", min(r.IntN(30), r.Int
 
 func (r scene) doc(keys int) modelDoc {
 	d := modelDoc{
-		key: uint64(r.IntN(keys)), group: uint8(r.IntN(Groups)), date: int32(r.IntN(20)),
+		key: uint64(r.IntN(keys)), group: uint8(r.IntN(NumGroups)), date: int32(r.IntN(20)),
 		flat: map[string]bool{}, places: map[string][]uint32{},
 	}
 	if r.IntN(8) == 0 {
@@ -182,13 +182,13 @@ func (r scene) doc(keys int) modelDoc {
 }
 
 func (d *modelDoc) into(b *Batch) {
-	b.Begin(d.key, d.group, d.date)
+	b.StartDocument(d.key, d.group, d.date)
 	for t := range d.flat {
-		b.Flat([]byte(t))
+		b.AddTerm([]byte(t))
 	}
 	for t, places := range d.places {
 		for _, p := range places {
-			b.Word([]byte(t), p)
+			b.AddWord([]byte(t), p)
 		}
 	}
 }
@@ -200,9 +200,9 @@ func (r scene) node(depth int) Node {
 	}
 	switch r.IntN(kinds) {
 	case 0:
-		return Term{Text: r.flat(), Weight: float64(r.IntN(3)), Flat: true}
+		return Term{Text: r.flat(), Weight: float64(r.IntN(3)), ConstantScore: true}
 	case 1:
-		return Term{Text: r.word(), Weight: 1 + r.Float64(), Flat: r.IntN(4) == 0}
+		return Term{Text: r.word(), Weight: 1 + r.Float64(), ConstantScore: r.IntN(4) == 0}
 	case 2:
 		p := Phrase{Weight: 1}
 		for range 1 + r.IntN(3) {
@@ -235,10 +235,10 @@ func (r scene) query() Query {
 		q.Groups = uint8(r.IntN(256))
 	}
 	for range max(0, r.IntN(5)-2) {
-		q.Where = append(q.Where, r.flat())
+		q.Filters = append(q.Filters, r.flat())
 	}
 	if r.IntN(3) == 0 {
-		q.Dated, q.From = true, int32(r.IntN(15))
+		q.HasDateRange, q.From = true, int32(r.IntN(15))
 		q.To = q.From + int32(r.IntN(10))
 	}
 	return q
@@ -253,7 +253,7 @@ func weigh(t *testing.T, s *snapshot) weigher {
 		all = append(all, fmt.Sprintf("w%02d", i))
 	}
 	var err error
-	if w.counts, err = s.known(t.Context(), all); err != nil {
+	if w.counts, err = s.docFreqs(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range s.views {
@@ -337,7 +337,7 @@ func playModel(t *testing.T, seed uint64) {
 		if byHand {
 			mergeSome(t, x, r)
 		}
-		b := x.Batch()
+		b := x.NewBatch()
 		for range r.IntN(keys / 4) {
 			if r.IntN(6) == 0 {
 				key := uint64(r.IntN(keys))
@@ -384,7 +384,7 @@ func mergeSome(t *testing.T, x *Index, r scene) {
 // verify asks questions, and looks at all that an index tells about itself.
 func verify(t *testing.T, x *Index, m *model, r scene, questions int) {
 	t.Helper()
-	if got := string(x.Mark()); got != m.mark {
+	if got := string(x.Checkpoint()); got != m.mark {
 		t.Fatalf("mark %q, want %q", got, m.mark)
 	}
 	if got := x.Stats().Documents; got != len(m.docs) {

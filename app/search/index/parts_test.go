@@ -14,7 +14,7 @@ import (
 func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *openSegment) {
 	t.Helper()
 	x := openTest(t, o)
-	b := x.Batch()
+	b := x.NewBatch()
 	fill(b)
 	if err := x.Apply(t.Context(), b, nil); err != nil {
 		t.Fatal(err)
@@ -27,19 +27,19 @@ func TestManyBlocks(t *testing.T) {
 	const docs = 40_000
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for i := range uint64(docs) {
-			b.Begin(i, uint8(i%2), int32(i/100))
+			b.StartDocument(i, uint8(i%2), int32(i/100))
 			for _, n := range []uint64{1, 2, 3, 7, 1000, 4999} {
 				if i%n == 0 {
-					b.Flat(fmt.Appendf(nil, "by%d", n))
+					b.AddTerm(fmt.Appendf(nil, "by%d", n))
 				}
 			}
-			b.Word([]byte("p"), uint32(i%5))
+			b.AddWord([]byte("p"), uint32(i%5))
 			for at := range uint32(i % 3) {
-				b.Word([]byte("q"), 2+3*at)
+				b.AddWord([]byte("q"), 2+3*at)
 			}
 		}
 	})
-	by := func(n int) Node { return Term{Text: fmt.Sprintf("by%d", n), Weight: float64(n), Flat: true} }
+	by := func(n int) Node { return Term{Text: fmt.Sprintf("by%d", n), Weight: float64(n), ConstantScore: true} }
 	rows := []struct {
 		name string
 		q    Query
@@ -48,19 +48,19 @@ func TestManyBlocks(t *testing.T) {
 		{"every", Query{}, func(int) bool { return true }},
 		{"one", Query{Node: by(3)}, func(i int) bool { return i%3 == 0 }},
 		{"all", Query{Node: All{by(2), by(3), by(7)}}, func(i int) bool { return i%42 == 0 }},
-		{"rare leads", Query{Node: by(1), Where: []string{"by1000", "by3"}}, func(i int) bool { return i%3000 == 0 }},
+		{"rare leads", Query{Node: by(1), Filters: []string{"by1000", "by3"}}, func(i int) bool { return i%3000 == 0 }},
 		{"rarer leads", Query{Node: All{by(1), by(4999)}}, func(i int) bool { return i%4999 == 0 }},
 		{"any", Query{Node: Any{by(7), by(4999), by(1000)}}, func(i int) bool { return i%7 == 0 || i%4999 == 0 || i%1000 == 0 }},
 		{"all of any", Query{Node: All{Any{by(7), by(1000)}, Any{by(3), by(4999)}}},
 			func(i int) bool { return (i%7 == 0 || i%1000 == 0) && (i%3 == 0 || i%4999 == 0) }},
-		{"dated", Query{Node: by(3), Dated: true, From: 100, To: 100}, func(i int) bool { return i%3 == 0 && i/100 == 100 }},
+		{"dated", Query{Node: by(3), HasDateRange: true, From: 100, To: 100}, func(i int) bool { return i%3 == 0 && i/100 == 100 }},
 		{"phrase", Query{Node: Phrase{Terms: []string{"p", "q"}, Weight: 1}},
 			func(i int) bool { return i%3 > 0 && i%5 == 1 || i%3 == 2 && i%5 == 4 }},
-		{"phrase and rare", Query{Node: Phrase{Terms: []string{"p", "q"}, Weight: 1}, Where: []string{"by1000"}},
+		{"phrase and rare", Query{Node: Phrase{Terms: []string{"p", "q"}, Weight: 1}, Filters: []string{"by1000"}},
 			func(i int) bool { return i%1000 == 0 && (i%3 > 0 && i%5 == 1 || i%3 == 2 && i%5 == 4) }},
 	}
 	for _, row := range rows {
-		var want [Groups]int
+		var want [NumGroups]int
 		for i := range docs {
 			if row.is(i) {
 				want[i%2]++
@@ -91,16 +91,16 @@ func TestPick(t *testing.T) {
 		{"a large one between", []int64{kb, kb, kb, kb, mb, kb, kb, kb, kb, kb}, 0, 0},
 		{"a small one between", []int64{mb, mb, mb, kb, mb, mb, mb, mb, mb, kb}, 0, 10},
 		{"seven of every level", slices.Concat(eight(mb)[1:], eight(100 * kb)[1:], eight(kb)[1:]), 0, 0},
-		{"very many", slices.Repeat([]int64{kb}, 50), 0, mergeMost},
-		{"eight apart", slices.Repeat([]int64{mb, kb}, 40), 0, mergeMost},
+		{"very many", slices.Repeat([]int64{kb}, 50), 0, maxMergeWidth},
+		{"eight apart", slices.Repeat([]int64{mb, kb}, 40), 0, maxMergeWidth},
 		{"no eight, but too many", append(ruler, mb, kb), 0, mergeWidth},
 	}
 	for _, row := range rows {
 		var views []view
 		for _, size := range row.sizes {
-			views = append(views, view{segment: &openSegment{Stamp: segment.Stamp{Size: size, Docs: 10}}})
+			views = append(views, view{segment: &openSegment{Meta: segment.Meta{Size: size, Docs: 10}}})
 		}
-		if from, to := pick(views); from != row.from || to != row.to {
+		if from, to := pickMerge(views); from != row.from || to != row.to {
 			t.Errorf("%s: %d to %d, want %d to %d", row.name, from, to, row.from, row.to)
 		}
 	}
@@ -110,12 +110,12 @@ func TestPick(t *testing.T) {
 func TestGoneIsMergedAway(t *testing.T) {
 	x, s := oneSegment(t, Options{}, func(b *Batch) {
 		for i := range uint64(100) {
-			b.Begin(i, 0, 0)
-			b.Flat([]byte("t"))
+			b.StartDocument(i, 0, 0)
+			b.AddTerm([]byte("t"))
 		}
 	})
 	remove := func(from, to uint64) {
-		b := x.Batch()
+		b := x.NewBatch()
 		for key := from; key < to; key++ {
 			b.Remove(key)
 		}

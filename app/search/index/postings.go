@@ -44,7 +44,7 @@ var (
 	ErrDamaged = segment.ErrDamaged
 	// ErrOtherFormat: the index was written by another version. Remove the folder, and begin anew.
 	ErrOtherFormat = errors.New("index of another format")
-	// ErrTerm: a term without bytes or with more than MostTerm, or out of order in a document.
+	// ErrTerm: a term without bytes or with more than MaxTermBytes, or out of order in a document.
 	ErrTerm = errors.New("not a term")
 	// ErrQuery: more nodes, or more hits, than a query may have, or what is no node.
 	ErrQuery = errors.New("not a query")
@@ -52,8 +52,8 @@ var (
 	ErrClosed = errors.New("index closed")
 )
 
-// MostHits is the most that Query.Limit may be.
-const MostHits = 10_000
+// MaxHits is the most that Query.Limit may be.
+const MaxHits = 10_000
 
 // Options are the settings of an Index; the zero value is right for the product.
 type Options struct {
@@ -61,9 +61,9 @@ type Options struct {
 	Log      *slog.Logger // nil: silent
 	MaxNodes int          // terms and nodes a query may have; 0: 256
 
-	// Room tells whether a merge may take so many bytes of the disk, for as long as
+	// AllowMerge tells whether a merge may take so many bytes of the disk, for as long as
 	// searches see what it merged. nil: it may. It is asked by one goroutine.
-	Room func(bytes int64) bool
+	AllowMerge func(bytes int64) bool
 }
 
 func (o Options) filled() Options {
@@ -82,16 +82,16 @@ func (o Options) filled() Options {
 // Index is an open index. It is safe for many goroutines; one process has it.
 type Index struct {
 	dir     string
-	files   files
+	files   fileSystem
 	cache   *segment.Cache
 	options Options
 
-	next    atomic.Uint64 // number of the next segment
-	writing sync.Mutex    // held where the manifest changes: Apply, and the end of a merge
+	nextSegment atomic.Uint64 // number of the next segment
+	writeMu     sync.Mutex    // held where the manifest changes: Apply, and the end of a merge
 
-	mu      sync.Mutex
-	current *snapshot // nil when closed
-	failed  error     // what a merge met, of ErrDamaged
+	mu       sync.Mutex
+	current  *snapshot // nil when closed
+	mergeErr error     // what a merge met, of ErrDamaged
 
 	merger merger
 }
@@ -99,7 +99,7 @@ type Index struct {
 // Open opens the index in dir, and makes it where there is none. Its errors are
 // ErrDamaged and ErrOtherFormat, and those of the operating system.
 func Open(dir string, o Options) (*Index, error) {
-	x, err := open(dir, o, system{})
+	x, err := open(dir, o, osFileSystem{})
 	if err != nil {
 		return nil, err
 	}
@@ -108,17 +108,17 @@ func Open(dir string, o Options) (*Index, error) {
 }
 
 // open opens an index that does not merge by itself.
-func open(dir string, o Options, fs files) (*Index, error) {
+func open(dir string, o Options, fs fileSystem) (*Index, error) {
 	x := &Index{dir: dir, files: fs, options: o.filled()}
 	x.cache = segment.NewCache(x.options.Cache)
 	if err := fs.Mkdir(dir); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
-	m, err := x.readOrMake()
+	m, err := x.readOrCreateManifest()
 	if err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
-	if err := x.sweep(m); err != nil {
+	if err := x.removeUnlisted(m); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
 	s, err := x.load(m)
@@ -126,19 +126,19 @@ func open(dir string, o Options, fs files) (*Index, error) {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
 	x.current = s
-	x.next.Store(m.next)
+	x.nextSegment.Store(m.nextSegment)
 	x.merger.wake = make(chan struct{}, 1)
 	return x, nil
 }
 
-// Mark returns what the last Apply was given, or nil.
-func (x *Index) Mark() []byte {
+// Checkpoint returns what the last Apply was given, or nil.
+func (x *Index) Checkpoint() []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.current == nil {
 		return nil
 	}
-	return append([]byte(nil), x.current.mark...)
+	return append([]byte(nil), x.current.checkpoint...)
 }
 
 // Stats is how large an index is.
@@ -148,20 +148,20 @@ type Stats struct {
 	Segments  int
 }
 
-// Look returns the size and the mark of the index in dir, which nobody has open, by its
+// Inspect returns the size and the mark of the index in dir, which nobody has open, by its
 // manifest. It writes nothing, and of segments sees how long they are. Errors: ErrDamaged,
 // ErrOtherFormat, fs.ErrNotExist.
-func Look(dir string) (st Stats, mark []byte, err error) {
+func Inspect(dir string) (st Stats, mark []byte, err error) {
 	m, err := readManifest(dir)
 	if err != nil {
 		return st, nil, err
 	}
 	for _, l := range m.segments {
-		st.Documents += int(l.Docs) - l.gone.Count()
+		st.Documents += int(l.Docs) - l.tombstones.Count()
 		st.Bytes += l.Size
 		st.Segments++
 	}
-	return st, m.mark, nil
+	return st, m.checkpoint, nil
 }
 
 // Stats returns how large the index is; zero when it is closed.
@@ -173,7 +173,7 @@ func (x *Index) Stats() Stats {
 	defer s.release()
 	var st Stats
 	for _, v := range s.views {
-		st.Documents += int(v.segment.Docs) - v.gone.Count()
+		st.Documents += int(v.segment.Docs) - v.tombstones.Count()
 		st.Bytes += v.segment.Size
 		st.Segments++
 	}
@@ -184,8 +184,8 @@ func (x *Index) Stats() Stats {
 // way are done.
 func (x *Index) Close() error {
 	x.merger.stop()
-	x.writing.Lock()
-	defer x.writing.Unlock()
+	x.writeMu.Lock()
+	defer x.writeMu.Unlock()
 	x.mu.Lock()
 	s := x.current
 	x.current = nil

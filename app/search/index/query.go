@@ -18,9 +18,9 @@ type Node interface{ node() }
 // Term is a document that has the term, at positions or without. It is worth Weight,
 // where Flat; else Weight times BM25, which is 0 where it has no positions.
 type Term struct {
-	Text   string
-	Weight float64
-	Flat   bool
+	Text          string
+	Weight        float64
+	ConstantScore bool
 }
 
 // All is a document that every node holds of; it is worth the sum.
@@ -54,13 +54,13 @@ func (Phrase) node() {}
 
 // Query asks for the documents that are worth most.
 type Query struct {
-	Node   Node
-	Groups uint8    // of which groups hits are given, a bit each; 0 for all
-	Where  []string // terms that every match has besides, worth nothing
-	Dated  bool     // only those whose date is From to To, both included
-	From   int32    // days since 1970
-	To     int32
-	Limit  int // hits, at most MostHits; 0 only counts
+	Node         Node
+	Groups       uint8    // of which groups hits are given, a bit each; 0 for all
+	Filters      []string // terms that every match has besides, worth nothing
+	HasDateRange bool     // only those whose date is From to To, both included
+	From         int32    // days since 1970
+	To           int32
+	Limit        int // hits, at most MaxHits; 0 only counts
 }
 
 // Hit is a document that matches.
@@ -70,54 +70,54 @@ type Hit struct {
 	Score float64
 }
 
-// Answer is the hits, those worth most first, among equals those of the lowest group, and
+// Result is the hits, those worth most first, among equals those of the lowest group, and
 // among those the ones that came last first; and how many documents of every group match, whatever Query.Groups says.
-type Answer struct {
+type Result struct {
 	Hits   []Hit
-	Counts [Groups]int
+	Counts [NumGroups]int
 }
 
 // Search returns the documents that match and are worth most, and how many match. Its
 // errors are ErrQuery, ErrDamaged, ErrClosed and those of ctx, at which it looks every
 // few thousand documents.
-func (x *Index) Search(ctx context.Context, q Query) (Answer, error) {
+func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	s, err := x.acquire()
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	defer s.release()
 	a, err := search(ctx, q, s, x.options.MaxNodes)
 	if err != nil {
-		return Answer{}, fmt.Errorf("search: %w", err)
+		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	return a, nil
 }
 
-func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Answer, error) {
+func search(ctx context.Context, q Query, s *snapshot, mostNodes int) (Result, error) {
 	p, err := newPlan(q, s, mostNodes)
 	if err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	if err := p.lookUp(ctx); err != nil {
-		return Answer{}, err
+		return Result{}, err
 	}
 	if q.Groups == 0 {
-		q.Groups = 1<<Groups - 1
+		q.Groups = 1<<NumGroups - 1
 	}
-	c := collector{query: q, watch: segment.WatchOver(ctx), spare: segment.WatchOver(ctx), top: top{most: q.Limit}}
-	c.spare.Bounded(mostSpare, halfway(ctx))
+	c := collector{query: q, budget: segment.NewBudget(ctx), optionalBudget: segment.NewBudget(ctx), top: topHits{limit: q.Limit}}
+	c.optionalBudget.Limit(maxOptionalSteps, halfway(ctx))
 	// From the latest on, so that what comes first wins among equals.
 	for i := len(s.views) - 1; i >= 0; i-- {
 		c.search(p, i)
-		if c.watch.Err() != nil {
-			return Answer{}, c.watch.Err()
+		if c.budget.Err() != nil {
+			return Result{}, c.budget.Err()
 		}
 	}
-	return c.answer(s.views)
+	return c.result(s.views)
 }
 
-// mostSpare is how many positions are followed only to better the order: some 0.1 s.
-const mostSpare = 1 << 24
+// maxOptionalSteps is how many positions are followed only to better the order: some 0.1 s.
+const maxOptionalSteps = 1 << 24
 
 // halfway is when half of the time that ctx allows is over; zero where it allows any.
 func halfway(ctx context.Context) time.Time {
@@ -130,69 +130,69 @@ func halfway(ctx context.Context) time.Time {
 
 // collector goes over the segments and keeps the best.
 type collector struct {
-	query  Query
-	watch  segment.Watch
-	spare  segment.Watch // over what may be left undone
-	top    top
-	counts [Groups]int
+	query          Query
+	budget         segment.Budget
+	optionalBudget segment.Budget // over what may be left undone
+	top            topHits
+	counts         [NumGroups]int
 
-	view   int
-	gone   *segment.Gone
-	groups *segment.Column
-	dates  *segment.Column
+	view       int
+	tombstones *segment.Tombstones
+	groups     *segment.Column
+	dates      *segment.Column
 }
 
-// looked is how many documents are gone over between two looks at ctx.
-const looked = 1 << 12
+// docsPerCheck is how many documents are gone over between two looks at ctx.
+const docsPerCheck = 1 << 12
 
 // search goes over one segment.
 func (c *collector) search(p *plan, i int) {
 	v := c.open(p, i)
-	b := build{plan: p, segment: v, entries: p.entries[i], watch: &c.watch, spare: &c.spare, lengths: v.Lengths(&c.watch)}
+	b := matcherBuilder{plan: p, segment: v, entries: p.entries[i], budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.Lengths(&c.budget)}
 	m := b.root()
-	most := m.most()
-	for d, n := m.Next(), 1; d != segment.None && c.watch.Err() == nil; d, n = m.Next(), n+1 {
-		if n%looked == 0 {
-			c.watch.Look()
+	most := m.maxScore()
+	for d, n := m.Next(), 1; d != segment.NoMoreDocs && c.budget.Err() == nil; d, n = m.Next(), n+1 {
+		if n%docsPerCheck == 0 {
+			c.budget.Check()
 		}
-		if c.gone.Has(d) || c.query.Dated && !c.dated(d) {
+		if c.tombstones.Has(d) || c.query.HasDateRange && !c.inDateRange(d) {
 			continue
 		}
-		group := c.groups.U8(d) % Groups
+		group := c.groups.U8(d) % NumGroups
 		c.counts[group]++
 		if c.query.Groups>>group&1 == 0 || !c.top.wants(most, group) {
 			continue
 		}
 		if score := m.score(); c.top.wants(score, group) {
-			c.top.add(ranked{hit: Hit{Group: group, Score: score}, view: i, doc: d})
+			c.top.add(rankedHit{hit: Hit{Group: group, Score: score}, view: i, doc: d})
 		}
 	}
-	c.watch.Look()
-	if err := c.spare.Err(); err != nil && !errors.Is(err, segment.ErrSpent) {
-		c.watch.Fail(err) // damage; or ctx, which is looked at anyway
+	c.budget.Check()
+	if err := c.optionalBudget.Err(); err != nil && !errors.Is(err, segment.ErrBudgetSpent) {
+		c.budget.Fail(err) // damage; or ctx, which is looked at anyway
 	}
 }
 
 func (c *collector) open(p *plan, i int) *segment.Segment {
 	v := p.views[i]
-	c.view, c.gone = i, v.gone
-	c.groups = v.segment.Groups(&c.watch)
-	c.dates = v.segment.Dates(&c.watch)
+	c.view, c.tombstones = i, v.tombstones
+	c.groups = v.segment.Groups(&c.budget)
+	c.dates = v.segment.Dates(&c.budget)
 	return v.segment.Segment
 }
 
-func (c *collector) dated(d uint32) bool {
+func (c *collector) inDateRange(d uint32) bool {
 	date := int32(c.dates.U32(d))
 	return date != NoDate && date >= c.query.From && date <= c.query.To
 }
 
-// answer reads the keys of the hits.
-func (c *collector) answer(views []view) (Answer, error) {
-	a := Answer{Counts: c.counts}
+// result reads the keys of the hits.
+func (c *collector) result(views []view) (Result, error) {
+	a := Result{Counts: c.counts}
 	for _, r := range c.top.sorted() {
 		key, err := views[r.view].segment.Key(r.doc)
 		if err != nil {
-			return Answer{}, err
+			return Result{}, err
 		}
 		r.hit.Key = key
 		a.Hits = append(a.Hits, r.hit)
@@ -200,21 +200,21 @@ func (c *collector) answer(views []view) (Answer, error) {
 	return a, nil
 }
 
-// Known returns those of the terms that stand in some document, with in how many about:
+// DocFreqs returns those of the terms that stand in some document, with in how many about:
 // documents that are gone count until they are merged away. Terms in ascending order
 // are found faster.
-func (x *Index) Known(ctx context.Context, terms []string) (map[string]int, error) {
+func (x *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	s, err := x.acquire()
 	if err != nil {
 		return nil, err
 	}
 	defer s.release()
-	return s.known(ctx, terms)
+	return s.docFreqs(ctx, terms)
 }
 
-// known goes over one segment after the other, so that terms in order are found in
+// docFreqs goes over one segment after the other, so that terms in order are found in
 // the leaf that is open.
-func (s *snapshot) known(ctx context.Context, terms []string) (map[string]int, error) {
+func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	known := make(map[string]int)
 	var term []byte
 	for _, v := range s.views {
@@ -229,7 +229,7 @@ func (s *snapshot) known(ctx context.Context, terms []string) (map[string]int, e
 				return nil, fmt.Errorf("look up a term: %w", err)
 			}
 			if ok {
-				known[t] += int(e.Documents)
+				known[t] += int(e.DocFreq)
 			}
 		}
 	}

@@ -12,51 +12,51 @@ import (
 
 // snapshot is one state of the index: what a search sees from beginning to end.
 type snapshot struct {
-	views []view // the earliest segment first
-	mark  []byte
-	users atomic.Int64
-	log   *slog.Logger
+	views      []view // the earliest segment first
+	checkpoint []byte
+	refs       atomic.Int64
+	log        *slog.Logger
 }
 
 // view is a segment as one state has it.
 type view struct {
-	segment *openSegment
-	gone    *segment.Gone
+	segment    *openSegment
+	tombstones *segment.Tombstones
 }
 
 // openSegment is a segment of the index, for as long as somebody uses it; its file is
 // then removed where it has been replaced.
 type openSegment struct {
 	*segment.Segment
-	segment.Stamp
-	path  string
-	files files
-	users atomic.Int64
-	drop  atomic.Bool // remove the file at the end
+	segment.Meta
+	path       string
+	files      fileSystem
+	refs       atomic.Int64
+	removeFile atomic.Bool // remove the file at the end
 }
 
 // openSegment opens a segment that the manifest lists, or is to list; the caller is its
 // first user.
-func (x *Index) openSegment(stamp segment.Stamp) (*openSegment, error) {
+func (x *Index) openSegment(stamp segment.Meta) (*openSegment, error) {
 	path := filepath.Join(x.dir, segmentName(stamp.Number))
 	opened, err := segment.Open(path, stamp, x.cache)
 	if err != nil {
 		return nil, err
 	}
-	s := &openSegment{Segment: opened, Stamp: stamp, path: path, files: x.files}
-	s.users.Store(1)
+	s := &openSegment{Segment: opened, Meta: stamp, path: path, files: x.files}
+	s.refs.Store(1)
 	return s, nil
 }
 
-func (s *openSegment) acquire() { s.users.Add(1) }
+func (s *openSegment) acquire() { s.refs.Add(1) }
 
 func (s *openSegment) release() error {
-	if s.users.Add(-1) > 0 {
+	if s.refs.Add(-1) > 0 {
 		return nil
 	}
 	// Close before remove: Windows removes nothing that is open.
 	err := s.Close()
-	if s.drop.Load() {
+	if s.removeFile.Load() {
 		// What stays is removed by the next Open, since no manifest lists it.
 		if removed := s.files.Remove(s.path); !errors.Is(removed, os.ErrNotExist) {
 			err = errors.Join(err, removed)
@@ -68,8 +68,8 @@ func (s *openSegment) release() error {
 // newSnapshot makes a state, of which the caller is the first user; the segments are
 // used by it besides.
 func newSnapshot(views []view, mark []byte, log *slog.Logger) *snapshot {
-	s := &snapshot{views: views, mark: mark, log: log}
-	s.users.Store(1)
+	s := &snapshot{views: views, checkpoint: mark, log: log}
+	s.refs.Store(1)
 	for _, v := range views {
 		v.segment.acquire()
 	}
@@ -83,14 +83,14 @@ func (x *Index) acquire() (*snapshot, error) {
 	if x.current == nil {
 		return nil, ErrClosed
 	}
-	x.current.users.Add(1)
+	x.current.refs.Add(1)
 	return x.current, nil
 }
 
 // release lets go of the state. That a file which was only read is not closed, or one
 // that was replaced not removed, harms no answer: it is logged.
 func (s *snapshot) release() {
-	if s.users.Add(-1) > 0 {
+	if s.refs.Add(-1) > 0 {
 		return
 	}
 	for _, v := range s.views {
@@ -106,12 +106,12 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 	var err error
 	for _, l := range m.segments {
 		var s *openSegment
-		if s, err = x.openSegment(l.Stamp); err != nil {
+		if s, err = x.openSegment(l.Meta); err != nil {
 			break
 		}
-		views = append(views, view{s, l.gone})
+		views = append(views, view{s, l.tombstones})
 	}
-	loaded := newSnapshot(views, m.mark, x.options.Log)
+	loaded := newSnapshot(views, m.checkpoint, x.options.Log)
 	for _, v := range views {
 		err = errors.Join(err, v.segment.release())
 	}
@@ -126,12 +126,12 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 // segments of old that are not in views are removed when nobody uses them any more.
 // Where it fails, inDoubt tells whether the next Open may find it all the same.
 func (x *Index) install(views []view, mark []byte) (inDoubt bool, err error) {
-	m := &manifest{next: x.next.Load(), mark: mark}
+	m := &manifest{nextSegment: x.nextSegment.Load(), checkpoint: mark}
 	kept := make(map[*openSegment]bool)
 	for _, v := range views {
 		s := v.segment
 		kept[s] = true
-		m.segments = append(m.segments, listed{s.Stamp, v.gone})
+		m.segments = append(m.segments, listedSegment{s.Meta, v.tombstones})
 	}
 	if inDoubt, err := x.writeManifest(m); err != nil {
 		return inDoubt, err
@@ -143,7 +143,7 @@ func (x *Index) install(views []view, mark []byte) (inDoubt bool, err error) {
 	x.mu.Unlock()
 	for _, v := range old.views {
 		if !kept[v.segment] {
-			v.segment.drop.Store(true)
+			v.segment.removeFile.Store(true)
 		}
 	}
 	old.release()

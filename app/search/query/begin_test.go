@@ -11,8 +11,8 @@ type crowded struct {
 	times int
 }
 
-func (c crowded) Known(ctx context.Context, terms []string) (map[string]int, error) {
-	known, err := c.naive.Known(ctx, terms)
+func (c crowded) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
+	known, err := c.naive.DocFreqs(ctx, terms)
 	for t := range known {
 		known[t] *= c.times
 	}
@@ -39,13 +39,13 @@ func TestFewLettersAlone(t *testing.T) {
 		{"se", 1, "a4 a3 a2 a1"},
 		{"sec ", 1, ""},
 		{"sect", 1, "a2 a1"},
-		{"sec", mostAlone / 6, "a4 a3 a2 a1"},
-		{"sec", mostAlone / 3, "a4 a2 a1"}, // the commonest
-		{"sec", mostAlone / 2, "a4"},
-		{"sec", mostAlone + 1, "a4"},
+		{"sec", maxDocsAlone / 6, "a4 a3 a2 a1"},
+		{"sec", maxDocsAlone / 3, "a4 a2 a1"}, // the commonest
+		{"sec", maxDocsAlone / 2, "a4"},
+		{"sec", maxDocsAlone + 1, "a4"},
 	} {
-		a, err := search(t.Context(), crowded{n, row.times}, Options{}.whole(), Query{Text: row.text, Limit: 9})
-		if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Loose {
+		a, err := search(t.Context(), crowded{n, row.times}, Options{}.withDefaults(), Query{Text: row.text, Limit: 9})
+		if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed {
 			t.Errorf("%q, %d times: %q, %v, want %q", row.text, row.times, got, err, row.want)
 		}
 	}

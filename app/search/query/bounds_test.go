@@ -35,7 +35,7 @@ func TestATextOfDifferentWordsIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = x.Close() }()
-	b := x.Batch()
+	b := x.NewBatch()
 	const pages, words = 20, 20_000
 	pageless := Document{Kind: File, ID: 7, Text: func(page func(string) error) error {
 		if err := page("zebra crossing"); err != nil {
@@ -51,7 +51,7 @@ func TestATextOfDifferentWordsIsBounded(t *testing.T) {
 	if err := b.Put(pageless); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.Bytes(); got < MostMemory/2 || got > MostMemory*3/2 {
+	if got := b.Bytes(); got < MaxDocumentMemory/2 || got > MaxDocumentMemory*3/2 {
 		t.Errorf("%d bytes", got)
 	}
 	if !strings.Contains(log.String(), "id=7") {

@@ -20,7 +20,7 @@ func putText(t testing.TB, b *Batch, id uint64, pages int, page func(n int) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.text.position, b.cut
+	return b.text.position, b.truncated
 }
 
 // Millions of equal words cost what some of them do; as many words of a language are
@@ -32,9 +32,9 @@ func TestATextThatRepeatsItselfIsCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = x.Close() }()
-	b := x.Batch()
+	b := x.NewBatch()
 	equal := strings.Repeat("aa ", 300_000)
-	if words, cut := putText(t, b, 1, 12, func(int) string { return equal }); !cut || words > leastRepeated+300_000+12*gap {
+	if words, cut := putText(t, b, 1, 12, func(int) string { return equal }); !cut || words > repetitionCheckFrom+300_000+12*positionGap {
 		t.Errorf("%d equal words are read", words)
 	}
 	var line strings.Builder
@@ -42,7 +42,7 @@ func TestATextThatRepeatsItselfIsCutShort(t *testing.T) {
 		fmt.Fprintf(&line, "grantor%s of the parish sells lot %d ", strings.Repeat("x", n%7), n)
 	}
 	page := strings.Repeat(line.String(), 10)
-	if words, cut := putText(t, b, 2, 7, func(int) string { return page }); cut || words < 5*leastRepeated/4 {
+	if words, cut := putText(t, b, 2, 7, func(int) string { return page }); cut || words < 5*repetitionCheckFrom/4 {
 		t.Errorf("%d words of a language are read, cut %v", words, cut)
 	}
 	if err := x.Apply(t.Context(), b, nil); err != nil {
@@ -63,7 +63,7 @@ func TestALongListIsFoundToItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = x.Close() }()
-	b := x.Batch()
+	b := x.NewBatch()
 	const pages, words = 11, 20_000
 	if put, cut := putText(t, b, 1, pages, func(n int) string { return different(n*words, words) }); cut {
 		t.Errorf("only %d different words are in the index", put)
@@ -87,6 +87,6 @@ func BenchmarkEqualWords(b *testing.B) {
 	defer func() { _ = x.Close() }()
 	page := strings.Repeat("aa ", 340_000)
 	for b.Loop() {
-		putText(b, x.Batch(), 1, 14, func(int) string { return page })
+		putText(b, x.NewBatch(), 1, 14, func(int) string { return page })
 	}
 }

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	mostCountyWords = 3 // that a county is called by, as far as a query is read
-	worthState      = 5 // a state that is written out; its letters may mean something else
+	maxCountyWords = 3 // that a county is called by, as far as a query is read
+	weightState    = 5 // a state that is written out; its letters may mean something else
 )
 
-// ofPlace is what a word stands for in the names of counties and states.
-type ofPlace struct {
+// placeNames is what a word stands for in the names of counties and states.
+type placeNames struct {
 	counties []string // where the word is the county of Wexcombe County: what they are called, as filters have them
 	states   []string // where it is written out: as filters have them
 }
 
-// places finds the counties and states that a query names.
-func (a *asked) places() {
+// findPlaces finds the counties and states that a query names.
+func (a *parsedQuery) findPlaces() {
 	var list []*clause
 	for g := range a.groups {
 		for c := range a.groups[g].clauses {
@@ -27,7 +27,7 @@ func (a *asked) places() {
 		}
 	}
 	for i := range list {
-		for n := 1; n <= mostCountyWords; n++ {
+		for n := 1; n <= maxCountyWords; n++ {
 			if state := stateOf(list, i, i+n); state != "" {
 				for _, c := range list[i : i+n] {
 					c.place.states = append(c.place.states, state)
@@ -38,12 +38,12 @@ func (a *asked) places() {
 			continue
 		}
 		named := list[i : i+1]
-		for n := 1; n <= mostCountyWords; n++ {
+		for n := 1; n <= maxCountyWords; n++ {
 			addCounty(list, i-n, i, named)
 		}
-		if i+1 < len(list) && list[i+1].called.typed == "of" {
+		if i+1 < len(list) && list[i+1].number.typed == "of" {
 			named = list[i : i+2]
-			for n := 1; n <= mostCountyWords; n++ {
+			for n := 1; n <= maxCountyWords; n++ {
 				addCounty(list, i+2, i+2+n, named)
 			}
 		}
@@ -52,7 +52,7 @@ func (a *asked) places() {
 
 // addCounty tells clauses what the county is called that they name.
 func addCounty(list []*clause, from, to int, named []*clause) {
-	if county := model.FoldCounty(typedOf(list, from, to)); county != "" {
+	if county := model.FoldCounty(typedText(list, from, to)); county != "" {
 		for _, c := range named {
 			c.place.counties = append(c.place.counties, county)
 		}
@@ -62,7 +62,7 @@ func addCounty(list []*clause, from, to int, named []*clause) {
 // stateOf is the state that is written out in clauses, "" for none. What people are
 // called too is none.
 func stateOf(list []*clause, from, to int) string {
-	switch typed := typedOf(list, from, to); typed {
+	switch typed := typedText(list, from, to); typed {
 	case "virginia", "georgia", "washington":
 		return ""
 	default:
@@ -73,9 +73,9 @@ func stateOf(list []*clause, from, to int) string {
 	}
 }
 
-// typedOf is what was typed from one clause to another, "" where one is quoted or there
+// typedText is what was typed from one clause to another, "" where one is quoted or there
 // are not as many.
-func typedOf(list []*clause, from, to int) string {
+func typedText(list []*clause, from, to int) string {
 	if from < 0 || to > len(list) {
 		return ""
 	}
@@ -84,20 +84,20 @@ func typedOf(list []*clause, from, to int) string {
 		if c.quoted {
 			return ""
 		}
-		typed = append(typed, c.called.typed)
+		typed = append(typed, c.number.typed)
 	}
 	return strings.Join(typed, " ")
 }
 
 // nodes are what records of these places have in the place of the word. Records of a
 // state have its letters in a field: documents do not.
-func (p ofPlace) nodes() []index.Node {
+func (p placeNames) nodes() []index.Node {
 	var either []index.Node
 	for _, county := range p.counties {
-		either = append(either, flat(byCounty, whole(county), worthField))
+		either = append(either, constantTerm(nsCounty, boundedValue(county), weightField))
 	}
 	for _, state := range p.states {
-		either = append(either, index.All{flat(byState, whole(state), 0), flat(fieldWord, state, worthState)})
+		either = append(either, index.All{constantTerm(nsState, boundedValue(state), 0), constantTerm(nsFieldWord, state, weightState)})
 	}
 	return either
 }

@@ -8,13 +8,13 @@ import (
 // parishes are records of counties, some called with the word and some without.
 func parishes() []Document {
 	return []Document{
-		{Kind: Abstract, ID: 1, Day: 1, County: "St. Tammany", State: "LA", Names: []string{"Boudreaux", "St. Tammany"}, Fields: []string{"LA"}},
-		{Kind: Abstract, ID: 2, Day: 2, County: "St. Tammany Parish", State: "Louisiana", Names: []string{"Landry", "St. Tammany Parish"}, Fields: []string{"Louisiana"}},
-		{Kind: Abstract, ID: 3, Day: 3, County: "Wexcombe", State: "OH", Names: []string{"Boudreaux", "Wexcombe"}, Fields: []string{"OH"}},
-		{Kind: Order, ID: 4, Day: 4, County: "East Baton Rouge", State: "LA", Names: []string{"Tammany Wexcombe", "East Baton Rouge"}, Fields: []string{"LA"}},
-		{Kind: File, ID: 5, Day: 5, County: "Wexcombe", State: "OH", Names: []string{"deed.pdf"}, Text: pages("clerk of Wexcombe")},
-		{Kind: File, ID: 6, Day: 6, County: "Wexcombe", State: "OH", Names: []string{"plat.pdf"}, Text: pages("clerk of the county")},
-		{Kind: File, ID: 7, Day: 7, County: "Park", State: "WY", Names: []string{"map.pdf"}, Text: pages("Mary Wexcombe of East Baton, North Dakota")},
+		{Kind: Abstract, ID: 1, CreatedDay: 1, County: "St. Tammany", State: "LA", Names: []string{"Boudreaux", "St. Tammany"}, Fields: []string{"LA"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 2, County: "St. Tammany Parish", State: "Louisiana", Names: []string{"Landry", "St. Tammany Parish"}, Fields: []string{"Louisiana"}},
+		{Kind: Abstract, ID: 3, CreatedDay: 3, County: "Wexcombe", State: "OH", Names: []string{"Boudreaux", "Wexcombe"}, Fields: []string{"OH"}},
+		{Kind: Order, ID: 4, CreatedDay: 4, County: "East Baton Rouge", State: "LA", Names: []string{"Tammany Wexcombe", "East Baton Rouge"}, Fields: []string{"LA"}},
+		{Kind: File, ID: 5, CreatedDay: 5, County: "Wexcombe", State: "OH", Names: []string{"deed.pdf"}, Text: pages("clerk of Wexcombe")},
+		{Kind: File, ID: 6, CreatedDay: 6, County: "Wexcombe", State: "OH", Names: []string{"plat.pdf"}, Text: pages("clerk of the county")},
+		{Kind: File, ID: 7, CreatedDay: 7, County: "Park", State: "WY", Names: []string{"map.pdf"}, Text: pages("Mary Wexcombe of East Baton, North Dakota")},
 	}
 }
 
@@ -47,11 +47,11 @@ func TestCounties(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.query.Limit = 20
-			a, err := search(context.Background(), n, Options{}.whole(), row.query)
+			a, err := search(context.Background(), n, Options{}.withDefaults(), row.query)
 			if got := names(a); err != nil || !sameOrder(got, row.want) {
 				t.Errorf("%q finds %s (%v), want %s", row.query.Text, got, err, row.want)
 			}
-			m := NewMarker(row.query.Text)
+			m := NewHighlighter(row.query.Text)
 			for _, h := range a.Hits {
 				d := parishes()[h.ID-1]
 				texts := append(d.Names, d.Fields...)

@@ -9,15 +9,15 @@ import (
 
 // Bounds of dates.
 const (
-	mostDates     = 2     // of a query that are looked for in other notations
-	mostDateParts = 6     // words of one: 14 th day of March 2026
-	mostDateRest  = 2     // numbers before and behind one that a blank makes a number with it
-	firstYear     = 1_600 // what has another year is some other number
-	lastYear      = 2_199
+	maxDates            = 2     // of a query that are looked for in other notations
+	maxDateWords        = 6     // words of one: 14 th day of March 2026
+	maxAdjoiningNumbers = 2     // numbers before and behind one that a blank makes a number with it
+	firstYear           = 1_600 // what has another year is some other number
+	lastYear            = 2_199
 
 	// Documents that have the rarest word of March 14, 2026 in their texts: where there are
 	// more, it is looked for there so and as typed, and in digits.
-	mostDated = 1_000_000
+	maxDateDocs = 1_000_000
 
 	firstShortYear = 1_930 // that two digits may mean, of a hundred
 )
@@ -25,18 +25,18 @@ const (
 // date is a day that a query names, as somebody types it: 3/14/2026, 3-14-2026, 3/14/26,
 // 2026-03-14, Mar 14, 2026, March 14th 2026, 14 March 2026.
 type date struct {
-	from, to    int // groups it stands in
-	first, last int // clauses that are it: from the first of the query on
-	rest        []clause
-	typed       []string   // without zeros
-	joined      string     // with them, as one word
-	words       []string   // what it may be written as: 20260314, 03142026, 3142026
-	digits      [][]string // in several, in fields: 2026 3 14
-	spoken      [][]string // in several, anywhere: March 14 2026
+	groupFrom, groupTo   int // groups it stands in
+	clauseFrom, clauseTo int // clauses that are it: from the first of the query on
+	adjoining            []clause
+	typed                []string   // without zeros
+	joined               string     // with them, as one word
+	digitWords           []string   // what it may be written as: 20260314, 03142026, 3142026
+	digitPhrases         [][]string // in several, in fields: 2026 3 14
+	wordPhrases          [][]string // in several, anywhere: March 14 2026
 }
 
-// dates finds the days that a query names.
-func (a *asked) dates() (found []date) {
+// findDates finds the days that a query names.
+func (a *parsedQuery) findDates() (found []date) {
 	var list []clause
 	var in []int // groups
 	for i, g := range a.groups {
@@ -44,24 +44,24 @@ func (a *asked) dates() (found []date) {
 			list, in = append(list, c), append(in, i)
 		}
 	}
-	for i := 0; i < len(list) && len(found) < mostDates; {
+	for i := 0; i < len(list) && len(found) < maxDates; {
 		n, day := dateAt(list[i:])
 		if n == 0 {
 			i++
 			continue
 		}
-		d := date{from: in[i], to: in[i+n-1] + 1, first: i, last: i + n}
+		d := date{groupFrom: in[i], groupTo: in[i+n-1] + 1, clauseFrom: i, clauseTo: i + n}
 		for k, c := range list {
-			if in[k] >= d.from && in[k] < d.to && (k < d.first || k >= d.last) {
-				d.rest = append(d.rest, c)
+			if in[k] >= d.groupFrom && in[k] < d.groupTo && (k < d.clauseFrom || k >= d.clauseTo) {
+				d.adjoining = append(d.adjoining, c)
 			}
 		}
-		if len(d.rest) <= mostDateRest && (len(found) == 0 || found[len(found)-1].to <= d.from) {
+		if len(d.adjoining) <= maxAdjoiningNumbers && (len(found) == 0 || found[len(found)-1].groupTo <= d.groupFrom) {
 			for _, c := range list[i : i+n] {
-				d.typed = append(d.typed, unpaddedParts(c.parts)...)
+				d.typed = append(d.typed, trimZerosOfParts(c.parts)...)
 				d.joined += strings.Join(c.parts, "")
 			}
-			d.write(day)
+			d.addNotations(day)
 			found = append(found, d)
 		}
 		i += n
@@ -73,36 +73,36 @@ func (a *asked) dates() (found []date) {
 func dateAt(list []clause) (n int, day time.Time) {
 	var words []string
 	for n, c := range list {
-		if words = append(words, c.parts...); c.quoted || len(words) > mostDateParts {
+		if words = append(words, c.parts...); c.quoted || len(words) > maxDateWords {
 			break
 		}
 		if n == 0 {
-			if day, is := dateOf(c); is {
+			if day, is := parseDigitDate(c); is {
 				return 1, day
 			}
 		}
-		if day, is := dateIn(words); is {
+		if day, is := parseMonthDate(words); is {
 			return n + 1, day
 		}
 	}
 	return 0, time.Time{}
 }
 
-// dateOf is the date of a clause of digits. Two digits of a year have slashes before
+// parseDigitDate is the date of a clause of digits. Two digits of a year have slashes before
 // them; 19 and 20 are mostly about to be four.
-func dateOf(c clause) (day time.Time, is bool) {
+func parseDigitDate(c clause) (day time.Time, is bool) {
 	p := c.parts
 	if len(p) != 3 || slices.ContainsFunc(p, func(w string) bool { return !isDigits(w) }) {
 		return day, false
 	}
-	slashes, hyphens := strings.Join(p, "/") == c.called.typed, strings.Join(p, "-") == c.called.typed
+	slashes, hyphens := strings.Join(p, "/") == c.number.typed, strings.Join(p, "-") == c.number.typed
 	switch {
 	case !slashes && !hyphens:
 		return day, false
 	case len(p[0]) == 4 && len(p[1]) == 2 && len(p[2]) == 2:
-		return dayOf(p[0], p[1], p[2])
+		return parseDay(p[0], p[1], p[2])
 	case len(p[2]) == 4:
-		return dayOf(p[2], p[0], p[1])
+		return parseDay(p[2], p[0], p[1])
 	case len(p[2]) != 2 || !slashes || c.open && (p[2] == "19" || p[2] == "20"):
 		return day, false
 	}
@@ -114,38 +114,38 @@ func dateOf(c clause) (day time.Time, is bool) {
 	if year < firstShortYear {
 		year += 100
 	}
-	return dayOf(strconv.Itoa(year), p[0], p[1])
+	return parseDay(strconv.Itoa(year), p[0], p[1])
 }
 
-// dateIn is the date of words, with the name of a month.
-func dateIn(words []string) (day time.Time, is bool) {
+// parseMonthDate is the date of words, with the name of a month.
+func parseMonthDate(words []string) (day time.Time, is bool) {
 	last := len(words) - 1
 	if last < 2 || len(words[last]) != 4 {
 		return day, false
 	}
-	if month := monthOf(words[0]); month != "" {
-		if w := words[1:last]; len(w) == 1 || len(w) == 2 && isOrdinal(w[1]) {
-			return dayOf(words[last], month, w[0])
+	if month := monthNumber(words[0]); month != "" {
+		if w := words[1:last]; len(w) == 1 || len(w) == 2 && isOrdinalSuffix(w[1]) {
+			return parseDay(words[last], month, w[0])
 		}
 		return day, false
 	}
-	month, between := monthOf(words[last-1]), words[1:last-1]
+	month, between := monthNumber(words[last-1]), words[1:last-1]
 	if month == "" {
 		return day, false
 	}
-	if len(between) > 0 && isOrdinal(between[0]) {
+	if len(between) > 0 && isOrdinalSuffix(between[0]) {
 		between = between[1:]
 	}
 	switch strings.Join(between, " ") {
 	case "", "of", "day of":
-		return dayOf(words[last], month, words[0])
+		return parseDay(words[last], month, words[0])
 	}
 	return day, false
 }
 
-// monthOf is the number of a month by its name or the first letters of that, "" for
+// monthNumber is the number of a month by its name or the first letters of that, "" for
 // what is none.
-func monthOf(word string) string {
+func monthNumber(word string) string {
 	for m := time.January; m <= time.December; m++ {
 		if slices.Contains(monthNames(m), word) {
 			return strconv.Itoa(int(m))
@@ -167,11 +167,11 @@ func monthNames(m time.Month) []string {
 	return []string{name, name[:short]}
 }
 
-// isOrdinal says whether a word is what stands behind the number of a day.
-func isOrdinal(w string) bool { return w == "st" || w == "nd" || w == "rd" || w == "th" }
+// isOrdinalSuffix says whether a word is what stands behind the number of a day.
+func isOrdinalSuffix(w string) bool { return w == "st" || w == "nd" || w == "rd" || w == "th" }
 
-// ordinal is what stands behind the number of a day.
-func ordinal(day int) string {
+// ordinalSuffix is what stands behind the number of a day.
+func ordinalSuffix(day int) string {
 	switch day {
 	case 1, 21, 31:
 		return "st"
@@ -183,8 +183,8 @@ func ordinal(day int) string {
 	return "th"
 }
 
-// dayOf is a day by its digits; is says that there is one.
-func dayOf(year, month, day string) (t time.Time, is bool) {
+// parseDay is a day by its digits; is says that there is one.
+func parseDay(year, month, day string) (t time.Time, is bool) {
 	const most = 2 // digits of a month or day
 	if len(month) > most || len(day) > most {
 		return t, false
@@ -193,41 +193,41 @@ func dayOf(year, month, day string) (t time.Time, is bool) {
 	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
-// write makes what a day may be written as. Digits of a text are one word, whatever is
+// addNotations makes what a day may be written as. Digits of a text are one word, whatever is
 // between them, which is found faster than three; in names they may have a number before
 // them, and are looked for as words there, without zeros: the index has those that do.
-func (d *date) write(t time.Time) {
+func (d *date) addNotations(t time.Time) {
 	year, month, day := strconv.Itoa(t.Year()), strconv.Itoa(int(t.Month())), strconv.Itoa(t.Day())
-	names, th := monthNames(t.Month()), ordinal(t.Day())
+	names, th := monthNames(t.Month()), ordinalSuffix(t.Day())
 	for _, name := range names {
-		d.spoken = append(d.spoken, []string{name, day, year}, []string{name, day, th, year}, []string{day, name, year})
+		d.wordPhrases = append(d.wordPhrases, []string{name, day, year}, []string{name, day, th, year}, []string{day, name, year})
 	}
-	d.spoken = append(d.spoken, []string{day, th, "day", "of", names[0], year})
-	d.digits = [][]string{{year, month, day}}
-	if american := []string{month, day, year}; d.join(t) {
-		d.digits = append(d.digits, american)
+	d.wordPhrases = append(d.wordPhrases, []string{day, th, "day", "of", names[0], year})
+	d.digitPhrases = [][]string{{year, month, day}}
+	if american := []string{month, day, year}; d.addDigitWords(t) {
+		d.digitPhrases = append(d.digitPhrases, american)
 	} else {
-		d.spoken = append(d.spoken, american)
+		d.wordPhrases = append(d.wordPhrases, american)
 	}
-	if !slices.ContainsFunc(slices.Concat(d.digits, d.spoken), d.isTyped) {
-		d.spoken = append(d.spoken, d.typed)
+	if !slices.ContainsFunc(slices.Concat(d.digitPhrases, d.wordPhrases), d.isAsTyped) {
+		d.wordPhrases = append(d.wordPhrases, d.typed)
 	}
 }
 
-// join makes the words of digits, and says whether those are all: 1142026 is January 14,
+// addDigitWords makes the words of digits, and says whether those are all: 1142026 is January 14,
 // and November 4.
-func (d *date) join(t time.Time) (all bool) {
+func (d *date) addDigitWords(t time.Time) (all bool) {
 	const either = 7 // digits, behind a 1
 	all = true
 	for _, layout := range []string{"20060102", "01022006", "1022006", "0122006", "122006"} {
 		switch w := t.Format(layout); {
 		case len(w) == either && w[0] == '1':
 			all = false
-		case !slices.Contains(d.words, w):
-			d.words = append(d.words, w)
+		case !slices.Contains(d.digitWords, w):
+			d.digitWords = append(d.digitWords, w)
 		}
 	}
 	return all
 }
 
-func (d *date) isTyped(phrase []string) bool { return slices.Equal(phrase, d.typed) }
+func (d *date) isAsTyped(phrase []string) bool { return slices.Equal(phrase, d.typed) }

@@ -9,21 +9,21 @@ import (
 // deeds are dated the same day, each in another notation, and what is none of that day.
 func deeds() []Document {
 	return []Document{
-		{Kind: Order, ID: 1, Day: 1, Fields: []string{"2026-03-14"}},
-		{Kind: Order, ID: 2, Day: 2, Fields: []string{"2026-03-15"}},
-		{Kind: Abstract, ID: 1, Day: 3, Numbers: []string{"12-3-045"}},
-		{Kind: Abstract, ID: 2, Day: 4, Numbers: []string{"3-14-2026"}},
-		{Kind: Abstract, ID: 3, Day: 5, Numbers: []string{"3-14-20261"}},
-		{Kind: File, ID: 1, Day: 6, Text: pages("made and signed on March 14, 2026 in the parish")},
-		{Kind: File, ID: 2, Day: 7, Text: pages("received 3/14/2026 by the clerk")},
-		{Kind: File, ID: 3, Day: 8, Text: pages("received 03-14-2026 by the clerk")},
-		{Kind: File, ID: 4, Day: 9, Text: pages("witness my hand this 14th day of March, 2026")},
-		{Kind: File, ID: 5, Day: 10, Text: pages("Mar. 14th, 2026")},
-		{Kind: File, ID: 6, Day: 11, Text: pages("the 14 Mar 2026")},
-		{Kind: File, ID: 7, Day: 12, Names: []string{"20260314_Deed.pdf"}},
-		{Kind: File, ID: 10, Day: 12, Names: []string{"02_2026-03-14_Lease.pdf"}},
-		{Kind: File, ID: 8, Day: 13, Text: pages("page 3/14 of 2026, of 14 March and 13/45/2026")},
-		{Kind: File, ID: 9, Day: 14, Text: pages("on 3/1/2026, and on May 5, 2026; taxes of 2026 in March, lot 14")},
+		{Kind: Order, ID: 1, CreatedDay: 1, Fields: []string{"2026-03-14"}},
+		{Kind: Order, ID: 2, CreatedDay: 2, Fields: []string{"2026-03-15"}},
+		{Kind: Abstract, ID: 1, CreatedDay: 3, Numbers: []string{"12-3-045"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 4, Numbers: []string{"3-14-2026"}},
+		{Kind: Abstract, ID: 3, CreatedDay: 5, Numbers: []string{"3-14-20261"}},
+		{Kind: File, ID: 1, CreatedDay: 6, Text: pages("made and signed on March 14, 2026 in the parish")},
+		{Kind: File, ID: 2, CreatedDay: 7, Text: pages("received 3/14/2026 by the clerk")},
+		{Kind: File, ID: 3, CreatedDay: 8, Text: pages("received 03-14-2026 by the clerk")},
+		{Kind: File, ID: 4, CreatedDay: 9, Text: pages("witness my hand this 14th day of March, 2026")},
+		{Kind: File, ID: 5, CreatedDay: 10, Text: pages("Mar. 14th, 2026")},
+		{Kind: File, ID: 6, CreatedDay: 11, Text: pages("the 14 Mar 2026")},
+		{Kind: File, ID: 7, CreatedDay: 12, Names: []string{"20260314_Deed.pdf"}},
+		{Kind: File, ID: 10, CreatedDay: 12, Names: []string{"02_2026-03-14_Lease.pdf"}},
+		{Kind: File, ID: 8, CreatedDay: 13, Text: pages("page 3/14 of 2026, of 14 March and 13/45/2026")},
+		{Kind: File, ID: 9, CreatedDay: 14, Text: pages("on 3/1/2026, and on May 5, 2026; taxes of 2026 in March, lot 14")},
 	}
 }
 
@@ -59,7 +59,7 @@ func TestDates(t *testing.T) {
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
-				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 20})
+				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 20})
 				got := names(a)
 				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
 				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") {
@@ -85,14 +85,14 @@ func TestDateOfText(t *testing.T) {
 		{`"3/14/2026"`, ""}, {"02_Deed_2019-03-14_Bk1022.pdf", ""}, {"٣/١٤/٢٠٢٦", ""},
 	} {
 		t.Run(row.text, func(t *testing.T) {
-			a, err := parse(row.text, defaultMostWords)
+			a, err := parse(row.text, defaultMaxWords)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, d := range a.dates() {
-				if got = append(got, d.words[0]); len(d.spoken) > 12 || len(d.words) > 5 {
-					t.Errorf("%d phrases: %q, %q", len(d.spoken), d.spoken, d.words)
+			for _, d := range a.findDates() {
+				if got = append(got, d.digitWords[0]); len(d.wordPhrases) > 12 || len(d.digitWords) > 5 {
+					t.Errorf("%d phrases: %q, %q", len(d.wordPhrases), d.wordPhrases, d.digitWords)
 				}
 			}
 			if got := strings.Join(got, " "); got != row.want {
@@ -111,11 +111,11 @@ func TestDigitsOfDates(t *testing.T) {
 		"Jan 4, 2026":    "20260104 01042026 0142026 142026",
 		"Dec 31, 2026":   "20261231 12312026",
 	} {
-		a, err := parse(text, defaultMostWords)
+		a, err := parse(text, defaultMaxWords)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := a.dates(); len(d) != 1 || strings.Join(d[0].words, " ") != want {
+		if d := a.findDates(); len(d) != 1 || strings.Join(d[0].digitWords, " ") != want {
 			t.Errorf("%q: %v, want %s", text, d, want)
 		}
 	}
@@ -124,11 +124,11 @@ func TestDigitsOfDates(t *testing.T) {
 // January 14 and November 4 are the same digits: of January 14 no others are found.
 func TestDatesOfTheSameDigits(t *testing.T) {
 	x := indexOf(t, []Document{
-		{Kind: File, ID: 1, Day: 1, Text: pages("on 1/14/2026 here")}, {Kind: File, ID: 2, Day: 2, Text: pages("on 11/4/2026 here")},
-		{Kind: File, ID: 3, Day: 3, Text: pages("on 01/14/2026 here")}, {Kind: File, ID: 4, Day: 4, Text: pages("on 11-04-2026 here")},
+		{Kind: File, ID: 1, CreatedDay: 1, Text: pages("on 1/14/2026 here")}, {Kind: File, ID: 2, CreatedDay: 2, Text: pages("on 11/4/2026 here")},
+		{Kind: File, ID: 3, CreatedDay: 3, Text: pages("on 01/14/2026 here")}, {Kind: File, ID: 4, CreatedDay: 4, Text: pages("on 11-04-2026 here")},
 	})
 	for text, want := range map[string]string{"Jan 14, 2026": "[f1 f3]", "2026-01-14": "[f1 f3]", "November 4, 2026": "[f2 f4]", "11/04/2026": "[f4 f2]"} {
-		a, err := search(context.Background(), x.engine, Options{}.whole(), Query{Text: text, Limit: 9})
+		a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
 		if err != nil || !sameOrder(names(a), want) {
 			t.Errorf("%q finds %s (%v), want %s: %v", text, names(a), err, want, a.Hits)
 		}
@@ -138,14 +138,14 @@ func TestDatesOfTheSameDigits(t *testing.T) {
 // A date is worth more in the notation that was typed, and more than its words apart.
 func TestDatesAsTypedFirst(t *testing.T) {
 	documents := []Document{
-		{Kind: File, ID: 1, Day: 4, Text: pages("March of the year 2026, lot 14")},
-		{Kind: File, ID: 2, Day: 1, Text: pages("dated March 14, 2026 here")},
-		{Kind: File, ID: 3, Day: 2, Text: pages("dated 3/14/2026 here now")},
-		{Kind: File, ID: 4, Day: 3, Text: pages("dated 3/14/26 here and now")},
+		{Kind: File, ID: 1, CreatedDay: 4, Text: pages("March of the year 2026, lot 14")},
+		{Kind: File, ID: 2, CreatedDay: 1, Text: pages("dated March 14, 2026 here")},
+		{Kind: File, ID: 3, CreatedDay: 2, Text: pages("dated 3/14/2026 here now")},
+		{Kind: File, ID: 4, CreatedDay: 3, Text: pages("dated 3/14/26 here and now")},
 	}
 	x := indexOf(t, documents)
 	for text, want := range map[string]string{"March 14, 2026": "f2 f3 f1", "3/14/2026": "f3 f2", "14 March 2026": "[f3 f2] f1", "3/14/26": "f4 [f2 f3]"} {
-		a, err := search(context.Background(), x.engine, Options{}.whole(), Query{Text: text, Limit: 9})
+		a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
 		if err != nil || !sameOrder(names(a), want) {
 			t.Errorf("%q finds %s (%v), want %s: %v", text, names(a), err, want, a.Hits)
 		}

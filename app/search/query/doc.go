@@ -80,7 +80,7 @@
 // made from the word and looked up. Two or three letters alone begin words of numbers and
 // names, and of other fields the 64 commonest of the first 512 that begin so, as far as
 // all of these have no more than 500,000 records; in the text they begin nothing, since
-// they do so in most. A query has at most 1,024 bytes, Options.MostWords
+// they do so in most. A query has at most 1,024 bytes, Options.MaxWords
 // words, and 1,024 nodes and 32 for each word, and ends after Options.Deadline.
 //
 // # Ranking

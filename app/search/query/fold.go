@@ -11,17 +11,17 @@ import (
 type class uint8
 
 const (
-	between    class = iota // stands between words
+	separator  class = iota // stands between words
 	letter                  // of words
 	digit                   // of numbers
-	sole                    // a word by itself, in scripts that write no blanks
+	standalone              // a word by itself, in scripts that write no blanks
 	apostrophe              // O'Brien is obrien
-	unseen                  // soft hyphens and the like: as if they were not there
+	ignored                 // soft hyphens and the like: as if they were not there
 	fraction                // ½ is the words 1 and 2
 )
 
-// classes are those of ASCII.
-var classes = func() (c [utf8.RuneSelf]class) {
+// asciiClasses are those of ASCII.
+var asciiClasses = func() (c [utf8.RuneSelf]class) {
 	for r := range c {
 		switch {
 		case '0' <= r && r <= '9':
@@ -35,8 +35,8 @@ var classes = func() (c [utf8.RuneSelf]class) {
 	return c
 }()
 
-// scripts that write no blanks between words.
-var scripts = []*unicode.RangeTable{
+// unspacedScripts that write no blanks between words.
+var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
@@ -44,23 +44,23 @@ var scripts = []*unicode.RangeTable{
 func classOf(r rune, s string) class {
 	switch {
 	case r == utf8.RuneError:
-		return between
+		return separator
 	case r == '’' || r == '‘' || r == 'ʼ' || r == 'ʻ' || r == '′':
 		return apostrophe
 	case unicode.Is(unicode.Cf, r):
-		return unseen
+		return ignored
 	case unicode.Is(unicode.Nd, r):
 		return digit
 	case unicode.IsNumber(r):
 		return classOfNumber(norm.NFKD.PropertiesString(s).Decomposition())
 	case unicode.IsMark(r):
 		return letter
-	case unicode.IsLetter(r) && unicode.In(r, scripts...):
-		return sole
+	case unicode.IsLetter(r) && unicode.In(r, unspacedScripts...):
+		return standalone
 	case unicode.IsLetter(r):
 		return letter
 	}
-	return between
+	return separator
 }
 
 const fractionSlash = '⁄' // that stands in what ½ decomposes to
@@ -73,45 +73,45 @@ func classOfNumber(parts []byte) class {
 		case r == fractionSlash:
 			c = fraction
 		case r < '0' || r > '9':
-			return between
+			return separator
 		}
 	}
 	return c
 }
 
-// appendFolded appends a character beyond ASCII, which s begins with, without case and
+// appendFoldedUnicode appends a character beyond ASCII, which s begins with, without case and
 // accents.
-func appendFolded(dst []byte, r rune, s string) []byte {
+func appendFoldedUnicode(dst []byte, r rune, s string) []byte {
 	parts := norm.NFKD.PropertiesString(s).Decomposition()
 	if parts == nil {
-		return appendPlain(dst, r)
+		return appendFoldedSimple(dst, r)
 	}
 	for len(parts) > 0 {
 		part, size := utf8.DecodeRune(parts)
-		dst = appendPlain(dst, part)
+		dst = appendFoldedSimple(dst, part)
 		parts = parts[size:]
 	}
 	return dst
 }
 
-// appendPlain appends a character that decomposes no further.
-func appendPlain(dst []byte, r rune) []byte {
+// appendFoldedSimple appends a character that decomposes no further.
+func appendFoldedSimple(dst []byte, r rune) []byte {
 	if r >= utf8.RuneSelf && isAccent(r) {
 		return dst
 	}
 	r = unicode.ToLower(r)
-	if s, special := spelled[r]; special {
+	if s, special := transliterations[r]; special {
 		return append(dst, s...)
 	}
-	if r < utf8.RuneSelf && classes[r] != letter && classes[r] != digit {
+	if r < utf8.RuneSelf && asciiClasses[r] != letter && asciiClasses[r] != digit {
 		return dst
 	}
 	return utf8.AppendRune(dst, r)
 }
 
-// spelled are letters that Unicode does not decompose, as people without them on their
+// transliterations are letters that Unicode does not decompose, as people without them on their
 // keyboard write them.
-var spelled = map[rune]string{
+var transliterations = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
 }
 
@@ -125,19 +125,19 @@ func isAccent(r rune) bool {
 // classAt reads the character at i.
 func classAt(s string, i int) (c class, r rune, size int) {
 	if b := s[i]; b < utf8.RuneSelf {
-		return classes[b], rune(b), 1
+		return asciiClasses[b], rune(b), 1
 	}
 	r, size = utf8.DecodeRuneInString(s[i:])
 	if r == utf8.RuneError && size == 1 {
-		return between, r, 1
+		return separator, r, 1
 	}
 	return classOf(r, s[i:]), r, size
 }
 
-// appendAny appends a letter or digit that s begins with, folded.
-func appendAny(dst []byte, r rune, s string) []byte {
+// appendFoldedRune appends a letter or digit that s begins with, folded.
+func appendFoldedRune(dst []byte, r rune, s string) []byte {
 	if r >= utf8.RuneSelf {
-		return appendFolded(dst, r, s)
+		return appendFoldedUnicode(dst, r, s)
 	}
 	if 'A' <= r && r <= 'Z' {
 		r += 'a' - 'A'
@@ -153,18 +153,18 @@ func typedForm(s string) string {
 	for i := 0; i < len(s); {
 		c, r, size := classAt(s, i)
 		switch {
-		case c == between && unicode.IsSpace(r):
+		case c == separator && unicode.IsSpace(r):
 			gap = len(dst) > 0
-		case c == unseen:
+		case c == ignored:
 		default:
 			if gap {
 				dst = append(dst, ' ')
 				gap = false
 			}
-			if c == between || c == apostrophe {
+			if c == separator || c == apostrophe {
 				dst = append(dst, s[i:i+size]...)
 			} else {
-				dst = appendAny(dst, r, s[i:])
+				dst = appendFoldedRune(dst, r, s[i:])
 			}
 		}
 		i += size

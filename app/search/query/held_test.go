@@ -5,7 +5,7 @@ import "testing"
 func TestHeld(t *testing.T) {
 	for _, row := range []struct {
 		name, query, text string
-		asked, held       Words
+		asked, held       WordSet
 	}{
 		{"all", "lot 14 square 3 ", "Lot 14, Square 3", 0b1111, 0b1111},
 		{"some", "lot 14 square 3 ", "2026-03-14", 0b1111, 0b1010},
@@ -24,14 +24,14 @@ func TestHeld(t *testing.T) {
 		{"refused", "a", "a", 0, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			m := NewMarker(row.query)
-			if asked, held := m.Asked(), m.Held(t.Context(), row.text); asked != row.asked || held != row.held {
+			m := NewHighlighter(row.query)
+			if asked, held := m.RequiredWords(), m.MatchedWords(t.Context(), row.text); asked != row.asked || held != row.held {
 				t.Errorf("%q asks for %b, and %q holds %b, want %b and %b", row.query, asked, row.text, held, row.asked, row.held)
 			}
 		})
 	}
-	m := NewMarker("smiht jones ").Tolerant()
-	if held := m.Held(t.Context(), "Smith"); held != 1 || held.Count() != 1 || m.Asked().Count() != 2 {
-		t.Errorf("with a typing error %b of %b is held", held, m.Asked())
+	m := NewHighlighter("smiht jones ").Fuzzy()
+	if held := m.MatchedWords(t.Context(), "Smith"); held != 1 || held.Count() != 1 || m.RequiredWords().Count() != 2 {
+		t.Errorf("with a typing error %b of %b is held", held, m.RequiredWords())
 	}
 }

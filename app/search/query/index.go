@@ -21,20 +21,20 @@ var ErrTerm = index.ErrTerm
 
 // Options are what an index may use, and what queries may ask. Zero is the default.
 type Options struct {
-	Cache     int64         // bytes of the index kept in memory; 64 MB
-	Deadline  time.Duration // of a query; 2 s
-	MostWords int           // of a query; 32
-	MostDepth int           // Offset and Limit of a query together; 1,000, and at most 4,999
-	Log       *slog.Logger  // nil for none
+	Cache    int64         // bytes of the index kept in memory; 64 MB
+	Deadline time.Duration // of a query; 2 s
+	MaxWords int           // of a query; 32
+	MaxDepth int           // Offset and Limit of a query together; 1,000, and at most 4,999
+	Log      *slog.Logger  // nil for none
 
-	Room func(bytes int64) bool // whether a merge may take so much of the disk; nil: it may
+	AllowMerge func(bytes int64) bool // whether a merge may take so much of the disk; nil: it may
 }
 
 // The defaults.
 const (
-	defaultDeadline  = 2 * time.Second
-	defaultMostWords = 32
-	defaultMostDepth = 1_000
+	defaultDeadline = 2 * time.Second
+	defaultMaxWords = 32
+	defaultMaxDepth = 1_000
 )
 
 // Index is an open index. Its methods may be called from several goroutines.
@@ -46,26 +46,26 @@ type Index struct {
 // Open opens the index in a directory, or makes an empty one. Errors: ErrDamaged,
 // ErrOtherFormat.
 func Open(dir string, o Options) (*Index, error) {
-	o = o.whole()
-	engine, err := index.Open(dir, index.Options{Cache: o.Cache, Log: o.Log, MaxNodes: nodes(o.MostWords), Room: o.Room})
+	o = o.withDefaults()
+	engine, err := index.Open(dir, index.Options{Cache: o.Cache, Log: o.Log, MaxNodes: maxNodes(o.MaxWords), AllowMerge: o.AllowMerge})
 	if err != nil {
 		return nil, fmt.Errorf("open the index of words: %w", err)
 	}
 	return &Index{engine: engine, options: o}, nil
 }
 
-// whole has the defaults for what is not set.
-func (o Options) whole() Options {
+// withDefaults has the defaults for what is not set.
+func (o Options) withDefaults() Options {
 	if o.Deadline <= 0 {
 		o.Deadline = defaultDeadline
 	}
-	if o.MostWords <= 0 {
-		o.MostWords = defaultMostWords
+	if o.MaxWords <= 0 {
+		o.MaxWords = defaultMaxWords
 	}
-	if o.MostDepth <= 0 {
-		o.MostDepth = defaultMostDepth
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = defaultMaxDepth
 	}
-	o.MostDepth = min(o.MostDepth, (index.MostHits-1)/2) // a stage asks for those of the one before again
+	o.MaxDepth = min(o.MaxDepth, (index.MaxHits-1)/2) // a stage asks for those of the one before again
 	return o
 }
 
@@ -78,15 +78,15 @@ func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	return nil
 }
 
-// Mark is that of the last Apply, nil before the first.
-func (x *Index) Mark() []byte { return x.engine.Mark() }
+// Checkpoint is that of the last Apply, nil before the first.
+func (x *Index) Checkpoint() []byte { return x.engine.Checkpoint() }
 
 // Stats is how large an index is.
 type Stats = index.Stats
 
-// Look returns the size and the mark of the index in a directory that nobody has open.
+// Inspect returns the size and the mark of the index in a directory that nobody has open.
 // It writes nothing. Errors: ErrDamaged, ErrOtherFormat, fs.ErrNotExist.
-func Look(dir string) (Stats, []byte, error) { return index.Look(dir) }
+func Inspect(dir string) (Stats, []byte, error) { return index.Inspect(dir) }
 
 // Stats returns how large the index is.
 func (x *Index) Stats() Stats { return x.engine.Stats() }

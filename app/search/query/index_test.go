@@ -33,7 +33,7 @@ func indexOf(t testing.TB, documents []Document) *Index {
 
 func apply(t testing.TB, x *Index, documents []Document) {
 	t.Helper()
-	b := x.Batch()
+	b := x.NewBatch()
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestIndex(t *testing.T) {
 			if got := names(a); !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy {
 				t.Errorf("%q finds %s (fuzzy: %t), want %s", row.query.Text, got, a.Fuzzy, row.want)
 			}
-			plain, err := search(context.Background(), n, Options{}.whole(), row.query)
+			plain, err := search(context.Background(), n, Options{}.withDefaults(), row.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			end := min(offset+limit, len(whole.Hits))
-			if got, want := names(a), names(Answer{Hits: whole.Hits[offset:end]}); got != want {
+			if got, want := names(a), names(Result{Hits: whole.Hits[offset:end]}); got != want {
 				t.Errorf("%d hits from %d on are %s, want %s", limit, offset, got, want)
 			}
 			// Behind the four that have it, one has a typing error: it is looked for where they do not fill the page.
@@ -97,7 +97,7 @@ func TestPages(t *testing.T) {
 
 func TestPutAndRemove(t *testing.T) {
 	x := indexOf(t, library())
-	b := x.Batch()
+	b := x.NewBatch()
 	b.Remove(Order, 1)
 	if err := b.Put(Document{Kind: Abstract, ID: 1, Numbers: []string{"2026-0999"}}); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestPutAndRemove(t *testing.T) {
 			t.Errorf("%q finds %s (%v), want %s", row.text, names(a), err, row.want)
 		}
 	}
-	if got := string(x.Mark()); got != "there" {
+	if got := string(x.Checkpoint()); got != "there" {
 		t.Errorf("the mark is %q", got)
 	}
 	if got, want := x.Stats().Documents, len(library())-1; got != want {
@@ -139,7 +139,7 @@ func TestPutRefuses(t *testing.T) {
 		{"a text that ends early", Document{Kind: File, ID: 1, Text: func(func(string) error) error { return unread }}, unread},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if err := x.Batch().Put(row.d); err == nil || row.want != nil && !errors.Is(err, row.want) {
+			if err := x.NewBatch().Put(row.d); err == nil || row.want != nil && !errors.Is(err, row.want) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -163,7 +163,7 @@ func TestLateSearch(t *testing.T) {
 // TestHeaviest: what stands for the most terms is within the engine's bounds.
 func TestHeaviest(t *testing.T) {
 	var words strings.Builder
-	for _, w := range neighbors("mortgage") {
+	for _, w := range singleEdits("mortgage") {
 		words.WriteString(w + " " + w + "or ")
 	}
 	for i := range 200 {
@@ -190,10 +190,10 @@ func TestHeaviest(t *testing.T) {
 				t.Error(err)
 			}
 			n.asked = 0
-			if _, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 1000}); err != nil {
+			if _, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 1000}); err != nil {
 				t.Error(err)
 			}
-			if most := nodes(defaultMostWords); n.asked < 64 || n.asked > most {
+			if most := maxNodes(defaultMaxWords); n.asked < 64 || n.asked > most {
 				t.Errorf("%d nodes, want 64 to %d", n.asked, most)
 			}
 			t.Logf("%d nodes", n.asked)
@@ -230,7 +230,7 @@ func TestDamage(t *testing.T) {
 	if x, err = Open(dir, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if x.Mark() != nil || x.Stats().Documents != 0 {
+	if x.Checkpoint() != nil || x.Stats().Documents != 0 {
 		t.Error("something is left")
 	}
 	if err := x.Close(); err != nil {

@@ -25,18 +25,18 @@ func (e *ending) call() error {
 	return nil
 }
 
-func (e *ending) Search(ctx context.Context, q index.Query) (index.Answer, error) {
+func (e *ending) Search(ctx context.Context, q index.Query) (index.Result, error) {
 	if err := e.call(); err != nil {
-		return index.Answer{}, err
+		return index.Result{}, err
 	}
 	return e.Index.Search(ctx, q)
 }
 
-func (e *ending) Known(ctx context.Context, terms []string) (map[string]int, error) {
+func (e *ending) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	if err := e.call(); err != nil {
 		return nil, err
 	}
-	return e.Index.Known(ctx, terms)
+	return e.Index.DocFreqs(ctx, terms)
 }
 
 func (e *ending) Terms(ctx context.Context, prefix string, limit int) ([]string, error) {

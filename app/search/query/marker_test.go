@@ -81,7 +81,7 @@ func TestMark(t *testing.T) {
 		{"nothing", "deed", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := shown(NewMarker(row.query).Mark(row.text)); got != row.want {
+			if got := shown(NewHighlighter(row.query).Highlight(row.text)); got != row.want {
 				t.Errorf("%q marks\n     %s\nwant %s", row.query, got, row.want)
 			}
 		})
@@ -105,7 +105,7 @@ func TestTolerantMark(t *testing.T) {
 		{"in parts", "smith-jnoes ", "smith-jones", "{smith}-{jones}"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := shown(NewMarker(row.query).Tolerant().Mark(row.text)); got != row.want {
+			if got := shown(NewHighlighter(row.query).Fuzzy().Highlight(row.text)); got != row.want {
 				t.Errorf("%q marks\n     %s\nwant %s", row.query, got, row.want)
 			}
 		})
@@ -128,7 +128,7 @@ func TestSnippet(t *testing.T) {
 		{"rows of blanks count once", "deed ", strings.Repeat("a          b ", 100) + " the deed " + strings.Repeat("c          d ", 100), " a          b  the {deed} c          d ", "\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			pieces, worth := NewMarker(row.query).Snippet(t.Context(), row.text)
+			pieces, worth := NewHighlighter(row.query).Snippet(t.Context(), row.text)
 			got := shown(pieces)
 			if !strings.Contains(got, row.has) || strings.Contains(got, row.hasNot) {
 				t.Errorf("%q shows %q, want %q in it, and %q not", row.query, got, row.has, row.hasNot)
@@ -142,7 +142,7 @@ func TestSnippet(t *testing.T) {
 }
 
 func TestSnippetWorth(t *testing.T) {
-	m := NewMarker("deed of trust")
+	m := NewHighlighter("deed of trust")
 	var last int
 	for _, text := range []string{"nothing", "a trustee", "of trust", "a trust, and of a deed", "a deed of trust"} {
 		_, worth := m.Snippet(t.Context(), text)
@@ -155,7 +155,7 @@ func TestSnippetWorth(t *testing.T) {
 
 func TestSnippetCutsBetweenWords(t *testing.T) {
 	words := strings.Repeat("conveyance appurtenances ", 100)
-	pieces, _ := NewMarker("deed").Snippet(t.Context(), words+"deed "+words)
+	pieces, _ := NewHighlighter("deed").Snippet(t.Context(), words+"deed "+words)
 	got := joinedPieces(pieces)
 	for _, w := range strings.Fields(got) {
 		if w != "conveyance" && w != "appurtenances" && w != "deed" {
@@ -183,7 +183,7 @@ func checkWindow(t *testing.T, text string, pieces []Piece) {
 	if !strings.Contains(text, all) {
 		t.Errorf("the window %q does not stand in the text", all)
 	}
-	if len(all) > 3*mostWindow {
+	if len(all) > 3*maxWindowBytes {
 		t.Errorf("the window has %d bytes", len(all))
 	}
 	for _, p := range pieces {
@@ -203,8 +203,8 @@ func TestMarkerOfLargeTexts(t *testing.T) {
 		{"continuations of nothing", "deed", "\x80"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			text := strings.Repeat(row.part, (MostMarked+1000)/len(row.part))
-			m := NewMarker(row.query)
+			text := strings.Repeat(row.part, (MaxHighlightBytes+1000)/len(row.part))
+			m := NewHighlighter(row.query)
 			pieces, _ := m.Snippet(t.Context(), text)
 			checkWindow(t, text, pieces)
 		})
@@ -221,9 +221,9 @@ func FuzzMarker(f *testing.F) {
 		f.Add(row[0], row[1])
 	}
 	f.Fuzz(func(t *testing.T, query, text string) {
-		m := NewMarker(query)
-		for _, m := range []*Marker{m, m.Tolerant()} {
-			if got := joinedPieces(m.Mark(text)); got != text {
+		m := NewHighlighter(query)
+		for _, m := range []*Highlighter{m, m.Fuzzy()} {
+			if got := joinedPieces(m.Highlight(text)); got != text {
 				t.Errorf("%q marks %q in %q", query, got, text)
 			}
 			pieces, _ := m.Snippet(t.Context(), text)
@@ -238,7 +238,7 @@ func BenchmarkSnippet(b *testing.B) {
 		b.Run(query, func(b *testing.B) {
 			b.SetBytes(int64(len(page)))
 			for b.Loop() {
-				NewMarker(query).Snippet(b.Context(), page)
+				NewHighlighter(query).Snippet(b.Context(), page)
 			}
 		})
 	}

@@ -11,15 +11,15 @@ import (
 
 // Bounds of marking one text.
 const (
-	MostMarked   = 1 << 20 // bytes that are looked at; nothing is marked behind them
-	mostSeen     = 1 << 16 // words of the text that may be part of a mark
-	mostAttempts = 16      // numbers that may begin before one ends
-	mostGap      = 4       // bytes between the parts of a number
-	oftenLooked  = 1 << 12 // steps after which the context is looked at
+	MaxHighlightBytes = 1 << 20 // bytes that are looked at; nothing is marked behind them
+	maxWordMatches    = 1 << 16 // words of the text that may be part of a mark
+	maxPartialNumbers = 16      // numbers that may begin before one ends
+	maxNumberGap      = 4       // bytes between the parts of a number
+	stepsPerCheck     = 1 << 12 // steps after which the context is looked at
 )
 
-// seen is a word of the text that is one of those looked for.
-type seen struct {
+// wordMatch is a word of the text that is one of those looked for.
+type wordMatch struct {
 	start, end int
 	position   uint32
 	word       int // of Marker.words
@@ -32,8 +32,8 @@ type mark struct {
 	target     int
 }
 
-// attempt is a number of which a beginning was seen.
-type attempt struct {
+// partialNumber is a number of which a beginning was seen.
+type partialNumber struct {
 	numeral  int
 	matched  int // bytes of it, or parts
 	start    int
@@ -41,36 +41,36 @@ type attempt struct {
 	position uint32
 }
 
-// marking is one text on its way.
-type marking struct {
-	m        *Marker
+// markScan is one text on its way.
+type markScan struct {
+	m        *Highlighter
 	s        string
 	ctx      context.Context
 	steps    int
 	ended    bool // ctx has
-	seen     []seen
-	attempts []attempt
+	words    []wordMatch
+	partials []partialNumber
 	marks    []mark
 }
 
-// marks are those of a text that are worth it, those that begin first first.
-func (m *Marker) marks(ctx context.Context, s string) []mark { return m.found(ctx, s).clear() }
+// bestMarks are those of a text that are worth it, those that begin first first.
+func (m *Highlighter) bestMarks(ctx context.Context, s string) []mark { return m.scan(ctx, s).prune() }
 
-// found finds every mark of a text, those that begin first first; none where ctx ended
+// scan finds every mark of a text, those that begin first first; none where ctx ended
 // before.
-func (m *Marker) found(ctx context.Context, s string) *marking {
+func (m *Highlighter) scan(ctx context.Context, s string) *markScan {
 	if len(m.targets) == 0 {
-		return &marking{m: m}
+		return &markScan{m: m}
 	}
-	w := &marking{m: m, s: cut(s, MostMarked), ctx: ctx}
-	a := analyser{names: true}
-	a.scan(w.s, w.token)
-	slices.SortStableFunc(w.seen, func(a, b seen) int { return cmp.Compare(a.position, b.position) })
+	w := &markScan{m: m, s: truncate(s, MaxHighlightBytes), ctx: ctx}
+	a := analyzer{joinNames: true}
+	a.scan(w.s, w.visit)
+	slices.SortStableFunc(w.words, func(a, b wordMatch) int { return cmp.Compare(a.position, b.position) })
 	for i, t := range m.targets {
-		w.find(i, t)
+		w.matchTarget(i, t)
 	}
 	if w.ended {
-		return &marking{m: m}
+		return &markScan{m: m}
 	}
 	slices.SortFunc(w.marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.target, b.target))
@@ -78,147 +78,147 @@ func (m *Marker) found(ctx context.Context, s string) *marking {
 	return w
 }
 
-// late says whether ctx has ended, after so many steps more; it is looked at only now and
+// canceled says whether ctx has ended, after so many steps more; it is looked at only now and
 // then.
-func (w *marking) late(steps int) bool {
-	if w.steps += steps; w.steps >= oftenLooked && !w.ended {
+func (w *markScan) canceled(steps int) bool {
+	if w.steps += steps; w.steps >= stepsPerCheck && !w.ended {
 		w.steps, w.ended = 0, w.ctx.Err() != nil
 	}
 	return w.ended
 }
 
-// token looks at a word of the text.
-func (w *marking) token(t token) {
-	if w.late(1 + len(w.m.begins) + len(w.m.erring) + len(w.m.erringAt)) {
+// visit looks at a word of the text.
+func (w *markScan) visit(t token) {
+	if w.canceled(1 + len(w.m.prefixes) + len(w.m.fuzzyWords) + len(w.m.fuzzyPrefixes)) {
 		return
 	}
-	if !t.also {
-		w.number(t)
+	if !t.variant {
+		w.matchNumbers(t)
 	}
-	if len(w.seen) >= mostSeen {
+	if len(w.words) >= maxWordMatches {
 		return
 	}
 	if id, found := w.m.ids[string(t.text)]; found {
-		w.see(t, id)
+		w.addWord(t, id)
 	}
-	for _, id := range w.m.begins {
+	for _, id := range w.m.prefixes {
 		if begin := w.m.words[id]; len(t.text) > len(begin) && string(t.text[:len(begin)]) == begin {
-			w.see(t, id)
+			w.addWord(t, id)
 		}
 	}
-	for _, id := range w.m.erring {
-		if word := w.m.words[id]; isNear(word, string(t.text)) && (len(t.text) > len(word) || len(word) >= leastTypo) {
-			w.see(t, id)
+	for _, id := range w.m.fuzzyWords {
+		if word := w.m.words[id]; isOneEditApart(word, string(t.text)) && (len(t.text) > len(word) || len(word) >= minFuzzyLetters) {
+			w.addWord(t, id)
 		}
 	}
-	for _, id := range w.m.erringAt {
-		if beginsNear(string(t.text), w.m.words[id]) {
-			w.see(t, id)
+	for _, id := range w.m.fuzzyPrefixes {
+		if hasFuzzyPrefix(string(t.text), w.m.words[id]) {
+			w.addWord(t, id)
 		}
 	}
 }
 
-func (w *marking) see(t token, id int) {
-	w.seen = append(w.seen, seen{start: t.start, end: t.end, position: t.position, word: id})
+func (w *markScan) addWord(t token, id int) {
+	w.words = append(w.words, wordMatch{start: t.start, end: t.end, position: t.position, word: id})
 }
 
-// number looks whether a word goes on with a number, or begins one.
-func (w *marking) number(t token) {
-	going := w.attempts[:0]
-	for _, a := range w.attempts {
-		if w.goesOn(&a, t) {
+// matchNumbers looks whether a word goes on with a number, or begins one.
+func (w *markScan) matchNumbers(t token) {
+	going := w.partials[:0]
+	for _, a := range w.partials {
+		if w.extend(&a, t) {
 			going = append(going, a)
 		}
 	}
-	w.attempts = going
+	w.partials = going
 	for i := range w.m.numbers {
-		if !w.m.numbers[i].mayBegin(t.text[0]) {
+		if !w.m.numbers[i].mayStartWith(t.text[0]) {
 			continue
 		}
-		a := attempt{numeral: i, start: t.start, end: t.start, position: t.position}
-		if len(w.attempts) < mostAttempts && w.goesOn(&a, t) {
-			w.attempts = append(w.attempts, a)
+		a := partialNumber{numeral: i, start: t.start, end: t.start, position: t.position}
+		if len(w.partials) < maxPartialNumbers && w.extend(&a, t) {
+			w.partials = append(w.partials, a)
 		}
 	}
 }
 
-// mayBegin says whether a number may begin with a word that begins so.
-func (n *numeral) mayBegin(first byte) bool {
+// mayStartWith says whether a number may begin with a word that begins so.
+func (n *numberPattern) mayStartWith(first byte) bool {
 	if n.parts != nil {
 		return first == n.parts[0][0] || first == '0'
 	}
-	return first == n.squeezed[0]
+	return first == n.compact[0]
 }
 
-// goesOn says whether an attempt lives on behind a word. What is whole is a mark.
-func (w *marking) goesOn(a *attempt, t token) bool {
+// extend says whether an attempt lives on behind a word. What is whole is a mark.
+func (w *markScan) extend(a *partialNumber, t token) bool {
 	n := &w.m.numbers[a.numeral]
-	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > mostGap || strings.Contains(gap, "\n") {
+	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > maxNumberGap || strings.Contains(gap, "\n") {
 		return false
 	}
 	a.end = t.end
 	if n.parts != nil {
-		return w.goesOnIn(a, n, t)
+		return w.extendParts(a, n, t)
 	}
-	rest := n.squeezed[a.matched:]
+	rest := n.compact[a.matched:]
 	switch {
 	case len(t.text) < len(rest) && string(t.text) == rest[:len(t.text)]:
 		a.matched += len(t.text)
 		return true
-	case string(t.text) == rest, n.open && len(t.text) > len(rest) && string(t.text[:len(rest)]) == rest:
-		w.whole(a, n)
+	case string(t.text) == rest, n.prefix && len(t.text) > len(rest) && string(t.text[:len(rest)]) == rest:
+		w.markNumber(a, n)
 		return false
 	}
 	return a.matched > 0 && model.PlaceOf(t.text) == model.Page // 1022, Page 311
 }
 
-// goesOnIn is goesOn for a number in parts.
-func (w *marking) goesOnIn(a *attempt, n *numeral, t token) bool {
+// extendParts is extend for a number in parts.
+func (w *markScan) extendParts(a *partialNumber, n *numberPattern, t token) bool {
 	part := n.parts[a.matched]
 	switch {
-	case string(t.text) != part && (!isDigits(part) || string(unpadded(t.text)) != part):
+	case string(t.text) != part && (!isDigits(part) || string(trimZeros(t.text)) != part):
 		return a.matched > 0 && model.PlaceOf(string(t.text)) == model.Page
 	case a.matched == len(n.parts)-1:
-		w.whole(a, n)
+		w.markNumber(a, n)
 		return false
 	}
 	a.matched++
 	return true
 }
 
-// whole marks a number that is whole.
-func (w *marking) whole(a *attempt, n *numeral) {
-	if len(w.marks) < mostSeen {
+// markNumber marks a number that is whole.
+func (w *markScan) markNumber(a *partialNumber, n *numberPattern) {
+	if len(w.marks) < maxWordMatches {
 		w.marks = append(w.marks, mark{start: a.start, end: a.end, position: a.position, target: n.target})
 	}
 }
 
-// find adds the marks of a target.
-func (w *marking) find(number int, t target) {
+// matchTarget adds the marks of a target.
+func (w *markScan) matchTarget(number int, t target) {
 	if len(t.words) == 0 {
 		return // numbers are found word by word
 	}
-	for i, s := range w.seen {
-		if w.late(1) {
+	for i, s := range w.words {
+		if w.canceled(1) {
 			return
 		}
 		if s.word != t.words[0] {
 			continue
 		}
-		if end, found := w.follow(i, t.words); found && len(w.marks) < 2*mostSeen {
+		if end, found := w.matchSequence(i, t.words); found && len(w.marks) < 2*maxWordMatches {
 			w.marks = append(w.marks, mark{start: s.start, end: end, position: s.position, target: number})
 		}
 	}
 }
 
-// follow says whether words stand one behind the other from a word on, and where the
+// matchSequence says whether words stand one behind the other from a word on, and where the
 // last one ends.
-func (w *marking) follow(i int, words []int) (end int, found bool) {
-	first := w.seen[i].position
-	end = w.seen[i].end
+func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
+	first := w.words[i].position
+	end = w.words[i].end
 	next := 1
-	for j := i + 1; j < len(w.seen) && next < len(words) && !w.late(1); j++ {
-		s := w.seen[j]
+	for j := i + 1; j < len(w.words) && next < len(words) && !w.canceled(1); j++ {
+		s := w.words[j]
 		switch want := first + uint32(next); {
 		case s.position > want:
 			return 0, false
@@ -230,22 +230,22 @@ func (w *marking) follow(i int, words []int) (end int, found bool) {
 	return end, next == len(words)
 }
 
-// clear leaves out what is not worth a mark beside the others: faint ones that stand
+// prune leaves out what is not worth a mark beside the others: faint ones that stand
 // alone, beginnings where the word itself stands, small words where others do, and
 // second choices where a first one is kept.
-func (w *marking) clear() []mark {
+func (w *markScan) prune() []mark {
 	const beside = 1 // positions
-	whole := w.wholeWords()
+	whole := w.exactWords()
 	large := slices.ContainsFunc(w.marks, func(k mark) bool {
 		t := w.m.targets[k.target]
-		return !t.small && !t.faint && (t.whole == 0 || !whole[t.whole-1])
+		return !t.stopWord && !t.needsNeighbor && (t.exactWord == 0 || !whole[t.exactWord-1])
 	})
 	keep := func(i int, k mark) bool {
 		t := w.m.targets[k.target]
-		if t.whole > 0 && whole[t.whole-1] || t.small && large {
+		if t.exactWord > 0 && whole[t.exactWord-1] || t.stopWord && large {
 			return false
 		}
-		if t.faint && !w.m.trifles {
+		if t.needsNeighbor && !w.m.onlyTrivial {
 			before := i > 0 && k.position-w.marks[i-1].position <= beside
 			behind := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
 			return before || behind
@@ -256,22 +256,22 @@ func (w *marking) clear() []mark {
 	for i, k := range w.marks {
 		if keep(i, k) {
 			kept = append(kept, k)
-			if t := w.m.targets[k.target]; !t.second {
-				first |= t.of
+			if t := w.m.targets[k.target]; !t.fallback {
+				first |= t.clauses
 			}
 		}
 	}
 	return slices.DeleteFunc(kept, func(k mark) bool {
 		t := w.m.targets[k.target]
-		return t.second && t.of&first != 0
+		return t.fallback && t.clauses&first != 0
 	})
 }
 
-// wholeWords are the words that stand in the text as they are typed.
-func (w *marking) wholeWords() map[int]bool {
+// exactWords are the words that stand in the text as they are typed.
+func (w *markScan) exactWords() map[int]bool {
 	whole := make(map[int]bool)
 	for _, k := range w.marks {
-		if t := w.m.targets[k.target]; len(t.words) == 1 && t.whole == 0 {
+		if t := w.m.targets[k.target]; len(t.words) == 1 && t.exactWord == 0 {
 			whole[t.words[0]] = true
 		}
 	}

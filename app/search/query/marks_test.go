@@ -36,12 +36,12 @@ func TestMarkingEndsWithItsContext(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			m := NewMarker(row.query).Tolerant()
+			m := NewHighlighter(row.query).Fuzzy()
 			text := "grantor 12-3-045 deed " + strings.Repeat(row.part, (256<<10)/len(row.part))
 			all := &ended{Context: t.Context(), most: 1 << 30}
 			_, worth := m.Snippet(all, text)
-			held := m.Held(t.Context(), text)
-			if words := len(text) / len(row.part); all.looks < words/oftenLooked || worth == 0 || held == 0 {
+			held := m.MatchedWords(t.Context(), text)
+			if words := len(text) / len(row.part); all.looks < words/stepsPerCheck || worth == 0 || held == 0 {
 				t.Fatalf("it is looked at %d times for %d words; worth %d, held %b", all.looks, words, worth, held)
 			}
 			for _, most := range []int{0, all.looks / 2, all.looks - 1} {
@@ -50,7 +50,7 @@ func TestMarkingEndsWithItsContext(t *testing.T) {
 				if worth != 0 || strings.Contains(shown(pieces), "{") || e.looks != most+1 {
 					t.Errorf("with %d looks: %d looks, worth %d, %s", most, e.looks, worth, shown(pieces))
 				}
-				if held := m.Held(&ended{Context: t.Context(), most: most}, text); held != 0 {
+				if held := m.MatchedWords(&ended{Context: t.Context(), most: most}, text); held != 0 {
 					t.Errorf("with %d looks %b is held", most, held)
 				}
 			}
@@ -61,15 +61,15 @@ func TestMarkingEndsWithItsContext(t *testing.T) {
 // However often a word is typed, words of the text are compared with it once.
 func TestEqualWordsAreLookedForOnce(t *testing.T) {
 	t.Parallel()
-	once, often := NewMarker("deed").Tolerant(), NewMarker(strings.Repeat("deed ", 30)+"deed").Tolerant()
+	once, often := NewHighlighter("deed").Fuzzy(), NewHighlighter(strings.Repeat("deed ", 30)+"deed").Fuzzy()
 	for name, ways := range map[string][2][]int{
-		"erring": {once.erring, often.erring}, "erring beginnings": {once.erringAt, often.erringAt}, "beginnings": {once.begins, often.begins},
+		"erring": {once.fuzzyWords, often.fuzzyWords}, "erring beginnings": {once.fuzzyPrefixes, often.fuzzyPrefixes}, "beginnings": {once.prefixes, often.prefixes},
 	} {
 		if len(ways[0]) != 1 || len(ways[1]) != 1 {
 			t.Errorf("%s: %d of one word, %d of 31 equal ones", name, len(ways[0]), len(ways[1]))
 		}
 	}
-	if got := shown(often.Mark("a deed, a dead, deeds")); got != "a {deed}, a {dead}, {deeds}" {
+	if got := shown(often.Highlight("a deed, a dead, deeds")); got != "a {deed}, a {dead}, {deeds}" {
 		t.Error(got)
 	}
 }

@@ -28,18 +28,18 @@ type naiveDoc struct {
 	at    map[string][]uint32 // by term; none for flat ones
 }
 
-func (n *naive) Begin(key uint64, group uint8, date int32) {
+func (n *naive) StartDocument(key uint64, group uint8, date int32) {
 	n.Remove(key)
 	n.last = &naiveDoc{key: key, group: group, date: date, at: make(map[string][]uint32)}
 	n.docs = append(n.docs, n.last)
 }
 
-func (n *naive) Flat(term []byte) {
+func (n *naive) AddTerm(term []byte) {
 	n.fits(term)
 	n.last.at[string(term)] = nil
 }
 
-func (n *naive) Word(term []byte, position uint32) (first bool) {
+func (n *naive) AddWord(term []byte, position uint32) (first bool) {
 	n.fits(term)
 	at := n.last.at[string(term)]
 	if len(at) > 0 && at[len(at)-1] >= position {
@@ -50,7 +50,7 @@ func (n *naive) Word(term []byte, position uint32) (first bool) {
 }
 
 func (n *naive) fits(term []byte) {
-	if len(term) < 2 || len(term) > index.MostTerm {
+	if len(term) < 2 || len(term) > index.MaxTermBytes {
 		n.t.Errorf("a term of %d bytes: %q", len(term), term)
 	}
 }
@@ -61,7 +61,7 @@ func (n *naive) Remove(key uint64) {
 
 func (n *naive) Bytes() int { return 0 }
 
-func (n *naive) Known(_ context.Context, terms []string) (map[string]int, error) {
+func (n *naive) DocFreqs(_ context.Context, terms []string) (map[string]int, error) {
 	if !slices.IsSorted(terms) {
 		n.t.Error("the candidates are not sorted")
 	}
@@ -85,7 +85,7 @@ func (n *naive) count(term string) (c int) {
 }
 
 func (n *naive) Terms(_ context.Context, prefix string, limit int) ([]string, error) {
-	if limit > mostWalked {
+	if limit > maxExpansion {
 		n.t.Errorf("%d terms that begin with %q are asked for", limit, prefix)
 	}
 	var found []string
@@ -101,16 +101,16 @@ func (n *naive) Terms(_ context.Context, prefix string, limit int) ([]string, er
 	return found[:min(limit, len(found))], nil
 }
 
-func (n *naive) Search(_ context.Context, q index.Query) (index.Answer, error) {
+func (n *naive) Search(_ context.Context, q index.Query) (index.Result, error) {
 	n.asked = max(n.asked, countNodes(q.Node))
-	var a index.Answer
+	var a index.Result
 	for _, d := range slices.Backward(n.docs) {
 		score, holds := n.score(d, q.Node)
-		for _, t := range q.Where {
+		for _, t := range q.Filters {
 			_, has := d.at[t]
 			holds = holds && has
 		}
-		if !holds || q.Dated && (d.date < q.From || d.date > q.To) {
+		if !holds || q.HasDateRange && (d.date < q.From || d.date > q.To) {
 			continue
 		}
 		a.Counts[d.group]++
@@ -129,7 +129,7 @@ func (n *naive) score(d *naiveDoc, node index.Node) (score float64, holds bool) 
 	switch node := node.(type) {
 	case index.Term:
 		at, has := d.at[node.Text]
-		if !has || node.Flat {
+		if !has || node.ConstantScore {
 			return node.Weight, has
 		}
 		return node.Weight * n.bm25(node.Text, len(at)), true

@@ -7,15 +7,15 @@ import (
 )
 
 // Names that people write as one word or as several: Le Blanc and Leblanc, de la Houssaye
-// and Delahoussaye. In Names, and in queries, any word of at most mostParticle letters may
+// and Delahoussaye. In Names, and in queries, any word of at most maxParticleLetters letters may
 // be the first half of one; in texts only those of particles.
-const mostParticle = 3
+const maxParticleLetters = 3
 
 // particles are first halves of names, wherever they stand.
 var particles = setOf("o mc mac de la le les los du des del dela della di da dos van von vande vander vanden der den ter san santa st ste fitz")
 
-// apart are short words that are no half of a name.
-var apart = setOf(`a an and as at by for from in is of on or the to with et al aka fka nka dba jr sr ii iii iv mr mrs ms dr esq
+// nonParticles are short words that are no half of a name.
+var nonParticles = setOf(`a an and as at by for from in is of on or the to with et al aka fka nka dba jr sr ii iii iv mr mrs ms dr esq
  inc llc llp lp ltd co corp na rd ave ln ct hwy blvd cir apt n e s w ne nw se sw no nr num id apn pin tax map ref bk pg pgs db lib vol
  p pp f fol l lot blk sec doc pdf tif jpg not are was be his her its said`)
 
@@ -27,63 +27,63 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// lastWord is the word before this one, where that one is of letters.
-type lastWord struct {
+// prevWord is the word before this one, where that one is of letters.
+type prevWord struct {
 	text       []byte
 	start, end int
 	position   uint32
 	joined     bool // the one before it is the first half of it
 }
 
-// name gives the other spellings of a word of letters.
-func (a *analyser) name(s string, t token) {
-	first, last := &a.first, &a.last
-	joined := len(last.text) > 0 && a.isHalf(last, t, s[last.end:t.start])
+// emitVariants gives the other spellings of a word of letters.
+func (a *analyzer) emitVariants(s string, t token) {
+	first, last := &a.beforePrev, &a.prev
+	joined := len(last.text) > 0 && a.startsName(last, t, s[last.end:t.start])
 	if joined && last.joined {
-		a.join(t, first.text, last.text, first)
+		a.emitJoinedName(t, first.text, last.text, first)
 	}
 	if joined {
-		a.join(t, nil, last.text, last)
-	} else if len(last.text) > 0 && (isHyphened(s[last.end:t.start]) || isLinked(last.text, t.text, s[last.end:t.start])) {
-		a.hyphened(t)
+		a.emitJoinedName(t, nil, last.text, last)
+	} else if len(last.text) > 0 && (isHyphenatedLineEnd(s[last.end:t.start]) || isCompound(last.text, t.text, s[last.end:t.start])) {
+		a.emitHyphenated(t)
 	}
-	for _, spelling := range spellings[string(t.text)] {
+	for _, spelling := range abbreviations[string(t.text)] {
 		a.joined = append(a.joined[:0], spelling...)
-		a.emit(token{text: a.joined, start: t.start, end: t.end, position: t.position, also: true})
+		a.emit(token{text: a.joined, start: t.start, end: t.end, position: t.position, variant: true})
 	}
-	a.first, a.last = a.last, a.first
-	a.last.text = append(a.last.text[:0], t.text...)
-	a.last.start, a.last.end, a.last.position, a.last.joined = t.start, t.end, t.position, joined
+	a.beforePrev, a.prev = a.prev, a.beforePrev
+	a.prev.text = append(a.prev.text[:0], t.text...)
+	a.prev.start, a.prev.end, a.prev.position, a.prev.joined = t.start, t.end, t.position, joined
 }
 
-// hyphened gives two words as one, but for a spelling that the first one has had: gov-ernor.
-func (a *analyser) hyphened(t token) {
-	last := &a.last
-	if len(last.text)+len(t.text) > mostWord {
+// emitHyphenated gives two words as one, but for a spelling that the first one has had: gov-ernor.
+func (a *analyzer) emitHyphenated(t token) {
+	last := &a.prev
+	if len(last.text)+len(t.text) > maxWordBytes {
 		return
 	}
 	a.joined = append(append(a.joined[:0], last.text...), t.text...)
-	if !slices.Contains(spellings[string(last.text)], string(a.joined)) {
-		a.emit(token{text: a.joined, start: last.start, end: t.end, position: last.position, also: true})
+	if !slices.Contains(abbreviations[string(last.text)], string(a.joined)) {
+		a.emit(token{text: a.joined, start: last.start, end: t.end, position: last.position, variant: true})
 	}
 }
 
-// join gives two or three words as one name, which begins where from does.
-func (a *analyser) join(t token, first, second []byte, from *lastWord) {
-	if len(first)+len(second)+len(t.text) <= mostWord {
+// emitJoinedName gives two or three words as one name, which begins where from does.
+func (a *analyzer) emitJoinedName(t token, first, second []byte, from *prevWord) {
+	if len(first)+len(second)+len(t.text) <= maxWordBytes {
 		a.joined = append(append(append(a.joined[:0], first...), second...), t.text...)
-		a.emit(token{text: a.joined, start: from.start, end: t.end, position: from.position, also: true, name: true})
+		a.emit(token{text: a.joined, start: from.start, end: t.end, position: from.position, variant: true, nameVariant: true})
 	}
 }
 
-// isHalf says whether a word is the first half of a name that goes on with another.
-func (a *analyser) isHalf(first *lastWord, t token, behind string) bool {
-	if apart[string(t.text)] || !isSpaced(behind) && !(isLineEnd(behind) && particles[string(first.text)]) {
+// startsName says whether a word is the first half of a name that goes on with another.
+func (a *analyzer) startsName(first *prevWord, t token, behind string) bool {
+	if nonParticles[string(t.text)] || !isSpaced(behind) && !(isLineEnd(behind) && particles[string(first.text)]) {
 		return false
 	}
 	switch string(first.text) {
 	case "d":
-		return a.names && behind != ". "
+		return a.joinNames && behind != ". "
 	case "o", "mc", "mac":
 		return behind != ". "
 	}
@@ -94,7 +94,7 @@ func (a *analyser) isHalf(first *lastWord, t token, behind string) bool {
 	if particles[string(first.text)] {
 		return true
 	}
-	return a.names && len(first.text) > 1 && len(first.text) <= mostParticle && !apart[string(first.text)]
+	return a.joinNames && len(first.text) > 1 && len(first.text) <= maxParticleLetters && !nonParticles[string(first.text)]
 }
 
 // isSpaced says whether what stands between two words leaves them one name.
@@ -108,27 +108,27 @@ func isLineEnd(behind string) bool {
 	return len(behind) <= most && strings.Count(behind, "\n") == 1 && strings.Trim(behind, " \t\r\n") == ""
 }
 
-// isLinked says whether two words of letters with a hyphen between them may be written
+// isCompound says whether two words of letters with a hyphen between them may be written
 // as one: Winston-Salem, but not Smith-to-Jones.
-func isLinked(first, second []byte, behind string) bool {
+func isCompound(first, second []byte, behind string) bool {
 	const least = 2 // letters of each
 	return (behind == "-" || behind == "‐" || behind == "‑") && len(first) >= least && len(second) >= least &&
-		!isSmall(string(first)) && !isSmall(string(second))
+		!isStopWord(string(first)) && !isStopWord(string(second))
 }
 
-// isHyphened says whether a word goes on in the next line.
-func isHyphened(behind string) bool {
+// isHyphenatedLineEnd says whether a word goes on in the next line.
+func isHyphenatedLineEnd(behind string) bool {
 	return len(behind) > 1 && len(behind) <= 8 && behind[0] == '-' && strings.Trim(behind[1:], " \t\r\n") == "" && strings.Contains(behind, "\n")
 }
 
-// spelling is a name of which a clause is a part, or that sounds the same.
-type spelling struct {
+// nameVariant is a name of which a clause is a part, or that sounds the same.
+type nameVariant struct {
 	word string
 	open bool // it may go on
 }
 
-// sounding are the other spellings of Mac and Mc.
-func sounding(word string) []string {
+// soundAlikes are the other spellings of Mac and Mc.
+func soundAlikes(word string) []string {
 	const least = 3 // letters behind it: mace is no mce
 	for _, way := range [][2]string{{"mac", "mc"}, {"mc", "mac"}} {
 		if rest, is := strings.CutPrefix(word, way[0]); is && utf8.RuneCountInString(rest) > least {
@@ -138,8 +138,8 @@ func sounding(word string) []string {
 	return nil
 }
 
-// spell tells the clauses of a text which names they are parts of.
-func (p *parser) spell() {
+// addNameVariants tells the clauses of a text which names they are parts of.
+func (p *parser) addNameVariants() {
 	for g := range p.groups {
 		for c := range p.groups[g].clauses {
 			at := &p.groups[g].clauses[c]
@@ -149,23 +149,23 @@ func (p *parser) spell() {
 			for i, t := range p.names {
 				if t.start < at.end && at.start < t.end {
 					last := t.end == p.tokens[len(p.tokens)-1].end
-					at.spell(p.spelled[i], p.open && last && !p.blank())
+					at.addVariant(p.nameWords[i], p.open && last && !p.endsWithBlank())
 				}
 			}
 			if len(at.parts) == 1 {
-				for _, w := range sounding(at.parts[0]) {
-					at.spellings = append(at.spellings, spelling{w, at.open})
+				for _, w := range soundAlikes(at.parts[0]) {
+					at.variants = append(at.variants, nameVariant{w, at.open})
 				}
 			}
 		}
 	}
 }
 
-// spell adds a name and what sounds like it.
-func (c *clause) spell(word string, open bool) {
-	for _, w := range append([]string{word}, sounding(word)...) {
-		if s := (spelling{w, open}); !slices.Contains(c.spellings, s) {
-			c.spellings = append(c.spellings, s)
+// addVariant adds a name and what sounds like it.
+func (c *clause) addVariant(word string, open bool) {
+	for _, w := range append([]string{word}, soundAlikes(word)...) {
+		if s := (nameVariant{w, open}); !slices.Contains(c.variants, s) {
+			c.variants = append(c.variants, s)
 		}
 	}
 }

@@ -12,9 +12,9 @@ func people() []Document {
 	for i, name := range []string{"Le Blanc, Jean", "Leblanc, Marie", "Houssaye, de la", "de la Houssaye", "Delahoussaye", "De Lahoussaye", "Dela Houssaye",
 		"Mac Dermott", "McDermott", "MacDermott", "Mc Dermott", "St. Pierre", "Saint Pierre", "Jo Ann Smith", "Joann Smith",
 		"1731 Gov. Nicholls", "1733 Governor Nicholls", "Ft. Worth", "Mount Vernon"} {
-		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), Day: int32(i), Names: []string{name}})
+		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), CreatedDay: int32(i), Names: []string{name}})
 	}
-	return append(list, Document{Kind: File, ID: 20, Day: 20, Names: []string{"scan.pdf"}, Text: pages("made by Jean Le Blanc and Emile de la Houssaye", "Jo Ann")})
+	return append(list, Document{Kind: File, ID: 20, CreatedDay: 20, Names: []string{"scan.pdf"}, Text: pages("made by Jean Le Blanc and Emile de la Houssaye", "Jo Ann")})
 }
 
 // written is what is written in several ways, in a field and in a text.
@@ -22,8 +22,8 @@ func written() []Document {
 	var list []Document
 	for i, s := range []string{"Hawaiʻi County, Oʻahu", "Jean Le\nBlanc", "Emile van der Berg", "Coeur d'Alene", "Omar al-Hakim", "Smith-Jones", "Miami-Dade",
 		"S½ of SW¼ Sec. 9", "Bo Reed a/k/a Bob Reed, u/a/d 2019, f/b/o Kay", "J. P. Morganfield", "JP Morganton", "Maria Dangelo", "S 1/2 of NE 1/4", "Smithjones Vanderberg"} {
-		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), Day: int32(i), Names: []string{strings.ReplaceAll(s, "\n", " ")}},
-			Document{Kind: File, ID: uint64(i + 1), Day: int32(i), Text: pages(s)})
+		list = append(list, Document{Kind: Abstract, ID: uint64(i + 1), CreatedDay: int32(i), Names: []string{strings.ReplaceAll(s, "\n", " ")}},
+			Document{Kind: File, ID: uint64(i + 1), CreatedDay: int32(i), Text: pages(s)})
 	}
 	return list
 }
@@ -64,9 +64,9 @@ func TestWrittenInSeveralWays(t *testing.T) {
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
-				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 4})
-				if got := names(a); err != nil || !sameOrder(got, row.want) && !sameOrder(got, "["+row.want+"]") || a.Fuzzy || a.Loose {
-					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 4})
+				if got := names(a); err != nil || !sameOrder(got, row.want) && !sameOrder(got, "["+row.want+"]") || a.Fuzzy || a.Relaxed {
+					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
 				}
 			}
 		})
@@ -102,7 +102,7 @@ func TestNames(t *testing.T) {
 		{"mt", "mt vernon ", "a19"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 6})
+			a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 6})
 			if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy {
 				t.Errorf("%q finds %s (fuzzy: %t, %v), want %s", row.text, got, a.Fuzzy, err, row.want)
 			}

@@ -13,101 +13,101 @@ import (
 // of, a field more than any text. BM25 of a word stays under 34 for as many documents
 // as memory could hold; see the ranking in doc.go.
 const (
-	worthNumber     = 100_000 // all of what was typed is a number
-	worthNumberWord = 10_000  // one of several words is
-	worthTyped      = 2       // times that where it has the same punctuation
-	worthPlain      = 0.9     // times that where zeros are left out
-	worthOpenZeros  = 20      // a number without the zeros that somebody is typing
-	worthSaid       = 1_000   // a text says the book and page that was typed
-	worthField      = 40      // a word of a field
-	worthBeginning  = 30      // begins a number; for each word of what was typed
-	worthTypedStart = 35      // with the same punctuation
-	worthFewDigits  = 45      // all that was typed is a digit or two, which begin one
-	worthStart      = 25      // begins a word of a field
-	worthText       = 0.5     // times BM25 of a word of the text
-	worthOtherStart = 0.1     // begins a word of the text, or of a field that is no name
-	worthDate       = 75      // a date in another notation is a field
-	worthNear       = 10      // the words stand together in a field
-	worthTypo       = 0.5     // of what the word itself is worth
+	weightNumber            = 100_000 // all of what was typed is a number
+	weightNumberClause      = 10_000  // one of several words is
+	boostSamePunctuation    = 2       // times that where it has the same punctuation
+	factorTrimmedZeros      = 0.9     // times that where zeros are left out
+	weightTypingZeros       = 20      // a number without the zeros that somebody is typing
+	weightBookPageInText    = 1_000   // a text says the book and page that was typed
+	weightField             = 40      // a word of a field
+	weightNumberPrefix      = 30      // begins a number; for each word of what was typed
+	weightTypedPrefix       = 35      // with the same punctuation
+	weightShortNumberPrefix = 45      // all that was typed is a digit or two, which begin one
+	weightNamePrefix        = 25      // begins a word of a field
+	weightText              = 0.5     // times BM25 of a word of the text
+	weightOtherPrefix       = 0.1     // begins a word of the text, or of a field that is no name
+	weightDate              = 75      // a date in another notation is a field
+	weightProximity         = 10      // the words stand together in a field
+	factorFuzzy             = 0.5     // of what the word itself is worth
 )
 
-// nodes is how many nodes a query of so many words has at most.
-func nodes(words int) int { return 1_024 + 32*words }
+// maxNodes is how many nodes a query of so many words has at most.
+func maxNodes(words int) int { return 1_024 + 32*words }
 
 // Bounds of what a word stands for.
 const (
-	fewDigits         = 2      // that are more likely the beginning of a number than the day of a date
-	mostStarts        = 64     // words that begin so
-	mostNear          = 8      // words that are looked for together
-	mostNearDocuments = 10_000 // that have the rarest of them
-	mostBegun         = 16     // words that a phrase may be about to end with: of
-	mostBegunParts    = 256    // and words of all those phrases
-	mostWalked        = 512    // that begin so, those in most documents
+	maxShortDigits     = 2      // that are more likely the beginning of a number than the day of a date
+	maxPrefixTerms     = 64     // words that begin so
+	maxProximityWords  = 8      // words that are looked for together
+	maxProximityDocs   = 10_000 // that have the rarest of them
+	maxCompletions     = 16     // words that a phrase may be about to end with: of
+	maxCompletionWords = 256    // and words of all those phrases
+	maxExpansion       = 512    // that begin so, those in most documents
 )
 
 // stage is how far a query goes.
 type stage uint8
 
 const (
-	strict stage = iota // as it is typed
-	parted              // and letters with blanks between them stand anywhere
-	loose               // and a letter that is typed just now may be missing
-	typos               // and each word may have a typing error
-	stages
+	exact         stage = iota // as it is typed
+	splitInitials              // and letters with blanks between them stand anywhere
+	relaxed                    // and a letter that is typed just now may be missing
+	fuzzy                      // and each word may have a typing error
+	numStages
 )
 
 // dictionary is what the engine knows about terms.
 type dictionary interface {
-	Known(ctx context.Context, terms []string) (map[string]int, error)
+	DocFreqs(ctx context.Context, terms []string) (map[string]int, error)
 	Terms(ctx context.Context, prefix string, limit int) ([]string, error)
 }
 
 // builder makes nodes of one query.
 type builder struct {
-	ctx   context.Context
-	terms dictionary
-	stage stage
-	wider bool // the stage allows for more than the one before
-	found bool // the stages before have hits
-	alone bool // the query has one word
-	words int  // of the query
-	err   error
-	begun map[string]begun    // terms that begin so
-	meant map[string][]string // terms of what a word may have been meant to be
+	ctx         context.Context
+	terms       dictionary
+	stage       stage
+	wider       bool // the stage allows for more than the one before
+	hasHits     bool // the stages before have hits
+	singleWord  bool // the query has one word
+	numWords    int  // of the query
+	err         error
+	expansions  map[string]expansion // terms that begin so
+	corrections map[string][]string  // terms of what a word may have been meant to be
 }
 
 func newBuilder(ctx context.Context, d dictionary) *builder {
-	return &builder{ctx: ctx, terms: d, begun: make(map[string]begun), meant: make(map[string][]string)}
+	return &builder{ctx: ctx, terms: d, expansions: make(map[string]expansion), corrections: make(map[string][]string)}
 }
 
 // build makes the node of a stage, and says whether it may match more than that of the
 // stage before.
-func (b *builder) build(a asked, s stage) (n index.Node, wider bool, err error) {
+func (b *builder) build(a parsedQuery, s stage) (n index.Node, wider bool, err error) {
 	b.stage, b.wider = s, false
-	if s == typos {
-		b.suggest(a)
+	if s == fuzzy {
+		b.lookUpCorrections(a)
 	}
-	b.alone, b.words = a.words == 1, a.words
+	b.singleWord, b.numWords = a.numWords == 1, a.numWords
 	n = b.query(a)
 	return n, b.wider, b.err
 }
 
-func (b *builder) query(a asked) index.Node {
-	dates := a.dates()
+func (b *builder) query(a parsedQuery) index.Node {
+	dates := a.findDates()
 	if len(a.groups) == 1 {
-		return b.only(a.groups, dates)
+		return b.onlyGroup(a.groups, dates)
 	}
 	var must index.All
 	var should []index.Node
 	for i, g := range a.groups {
-		if d, is := dateOver(dates, i); is {
-			if i == d.from {
-				must = append(must, b.dated(a.groups, d))
+		if d, is := dateOfGroup(dates, i); is {
+			if i == d.groupFrom {
+				must = append(must, b.dateGroups(a.groups, d))
 			}
 			continue
 		}
 		n := b.group(g, false)
-		if b.maybe(a.groups, i) {
+		if b.isOptional(a.groups, i) {
 			should = append(should, n)
 		} else {
 			must = append(must, n)
@@ -116,53 +116,53 @@ func (b *builder) query(a asked) index.Node {
 	if len(must) == 0 {
 		must, should = should[:1], should[1:]
 	}
-	should = append(should, b.near(a)...)
+	should = append(should, b.proximity(a)...)
 	last := a.groups[len(a.groups)-1]
 	open := last.clauses[len(last.clauses)-1].open
-	either := append(index.Any{prefer(all(must), should)}, exact(a.called, true, open)...)
-	either = append(either, said(a.called.numbers)...)
+	either := append(index.Any{preferring(allOf(must), should)}, numberNodes(a.number, true, open)...)
+	either = append(either, bookPageInText(a.number.numbers)...)
 	if open {
-		either = append(either, b.beginning(a.called, a.words)...)
+		either = append(either, b.numberPrefix(a.number, a.numWords)...)
 	}
 	return either
 }
 
-// maybe says whether a group may be missing: the words before a number that say what
+// isOptional says whether a group may be missing: the words before a number that say what
 // it is and, behind the hits that have all of it, book and page, and a letter that what
 // somebody is about to type begins with.
-func (b *builder) maybe(groups []group, i int) bool {
-	word, open := groups[i].word()
+func (b *builder) isOptional(groups []group, i int) bool {
+	word, open := groups[i].singleWord()
 	if word == "" {
 		return false
 	}
-	maybe := open && isLetter(word)
+	maybe := open && isSingleLetter(word)
 	if i < len(groups)-1 {
-		label, page := before(groups[i:])
+		label, page := labelBefore(groups[i:])
 		if label {
 			return true
 		}
 		maybe = page
 	}
-	if !maybe || b.stage < loose {
+	if !maybe || b.stage < relaxed {
 		return false
 	}
-	b.wider = b.wider || b.stage == loose
+	b.wider = b.wider || b.stage == relaxed
 	return true
 }
 
-// before says whether a word, and those between it and a number, say what kind of
+// labelBefore says whether a word, and those between it and a number, say what kind of
 // number that is, or in which book or on which page.
-func before(groups []group) (label, page bool) {
-	first, _ := groups[0].word()
+func labelBefore(groups []group) (label, page bool) {
+	first, _ := groups[0].singleWord()
 	label, page = model.IsLabel(first), model.PlaceOf(first) == model.Book || model.PlaceOf(first) == model.Page
 	if !label && !page && model.PlaceOf(first) != model.Records {
 		return false, false
 	}
 	for _, g := range groups[1:] {
-		word, _ := g.word()
+		word, _ := g.singleWord()
 		place := model.PlaceOf(word)
 		if place == model.NoPlace && !model.IsLabel(word) {
-			return label && g.hasDigit(), page && g.hasDigit()
+			return label && g.startsWithDigits(), page && g.startsWithDigits()
 		}
 		label = label && model.IsLabel(word)
 		page = page || place == model.Book
@@ -170,9 +170,9 @@ func before(groups []group) (label, page bool) {
 	return false, false
 }
 
-// near are the words of a query standing together, which is worth something. It is
+// proximity are the words of a query standing together, which is worth something. It is
 // asked of each document that has them all, so only where those are not too many.
-func (b *builder) near(a asked) []index.Node {
+func (b *builder) proximity(a parsedQuery) []index.Node {
 	var words []string
 	for _, g := range a.groups {
 		for _, c := range g.clauses {
@@ -182,25 +182,25 @@ func (b *builder) near(a asked) []index.Node {
 			words = append(words, c.parts...)
 		}
 	}
-	if len(words) > mostNear {
+	if len(words) > maxProximityWords {
 		return nil
 	}
 	var should []index.Node
-	if n := b.fewest(fieldWord, words); n > 0 && n <= mostNearDocuments {
-		should = append(should, fieldPhrase(words, worthNear))
+	if n := b.minDocFreq(nsFieldWord, words); n > 0 && n <= maxProximityDocs {
+		should = append(should, fieldPhrase(words, weightProximity))
 	}
-	if n := b.fewest(textWord, words); n > 0 && n <= mostNearDocuments {
-		should = append(should, index.Phrase{Terms: terms(textWord, words), Weight: worthText})
+	if n := b.minDocFreq(nsTextWord, words); n > 0 && n <= maxProximityDocs {
+		should = append(should, index.Phrase{Terms: termsOf(nsTextWord, words), Weight: weightText})
 	}
 	return should
 }
 
-// fewest is how many documents have the rarest of the words.
-func (b *builder) fewest(space byte, words []string) int {
-	look := terms(space, words)
+// minDocFreq is how many documents have the rarest of the words.
+func (b *builder) minDocFreq(space byte, words []string) int {
+	look := termsOf(space, words)
 	slices.Sort(look)
 	look = slices.Compact(look)
-	known, err := b.terms.Known(b.ctx, look)
+	known, err := b.terms.DocFreqs(b.ctx, look)
 	if err != nil && b.err == nil {
 		b.err = err
 	}
@@ -220,40 +220,40 @@ func (b *builder) group(g group, only bool) index.Node {
 		parts = append(parts, b.clause(c, false))
 	}
 	open := g.clauses[len(g.clauses)-1].open
-	either := append(index.Any{all(parts)}, exact(g.called, only, open)...)
+	either := append(index.Any{allOf(parts)}, numberNodes(g.number, only, open)...)
 	if open {
-		either = append(either, b.beginning(g.called, g.words())...)
+		either = append(either, b.numberPrefix(g.number, g.numWords())...)
 	}
-	return append(either, b.oneWord(g.joined, open)...)
+	return append(either, b.joinedWords(g.joined, open)...)
 }
 
-// exact is a number, best with its punctuation; only says that nothing else was typed.
+// numberNodes is a number, best with its punctuation; only says that nothing else was typed.
 // Zeros of a number that is being typed are more likely to be followed by something.
-func exact(c called, only, open bool) []index.Node {
-	worth := float64(worthNumberWord)
+func numberNodes(c numberForms, only, open bool) []index.Node {
+	worth := float64(weightNumberClause)
 	if only {
-		worth = worthNumber
+		worth = weightNumber
 	}
-	plain := worth * worthPlain
+	plain := worth * factorTrimmedZeros
 	if open && c.padded {
-		plain = worthOpenZeros
+		plain = weightTypingZeros
 	}
-	either := []index.Node{flat(plainNumber, whole(c.plain), plain)}
-	if c.paged != "" {
-		either = append(either, flat(number, whole(c.paged), worth))
+	either := []index.Node{constantTerm(nsPlainNumber, boundedValue(c.trimmed), plain)}
+	if c.bookPage != "" {
+		either = append(either, constantTerm(nsNumber, boundedValue(c.bookPage), worth))
 	}
-	if c.referred == nil {
-		return append(either, flat(number, whole(c.squeezed), worth), flat(asTyped, whole(c.typed), worth*worthTyped))
+	if c.references == nil {
+		return append(either, constantTerm(nsNumber, boundedValue(c.compact), worth), constantTerm(nsTypedNumber, boundedValue(c.typed), worth*boostSamePunctuation))
 	}
-	for _, r := range c.referred {
-		either = append(either, flat(asTyped, whole(r), worth*worthTyped))
+	for _, r := range c.references {
+		either = append(either, constantTerm(nsTypedNumber, boundedValue(r), worth*boostSamePunctuation))
 	}
 	return either
 }
 
-// said is book and page as texts have them, whatever the book is called there. Short
+// bookPageInText is book and page as texts have them, whatever the book is called there. Short
 // numbers beside each other are mostly something else: the month and day of a date.
-func said(numbers []string) []index.Node {
+func bookPageInText(numbers []string) []index.Node {
 	const long = 3 // digits
 	if len(numbers) != 2 {
 		return nil
@@ -267,10 +267,10 @@ func said(numbers []string) []index.Node {
 	}
 	var either []index.Node
 	for _, words := range spoken {
-		for _, space := range []byte{fieldWord, textWord} {
+		for _, space := range []byte{nsFieldWord, nsTextWord} {
 			either = append(either, index.Prefer{
-				Must:   index.Phrase{Terms: terms(space, words)},
-				Should: []index.Node{flat(space, words[0], worthSaid)},
+				Must:   index.Phrase{Terms: termsOf(space, words)},
+				Should: []index.Node{constantTerm(space, words[0], weightBookPageInText)},
 			})
 		}
 	}
@@ -278,21 +278,21 @@ func said(numbers []string) []index.Node {
 }
 
 func (b *builder) clause(c clause, only bool) index.Node {
-	either := index.Any(exact(c.called, only, c.open))
-	either = append(either, b.together(c, c.parts, worthField)...)
-	if another := c.another(); another != nil {
-		either = append(either, b.together(c, another, worthStart)...)
+	either := index.Any(numberNodes(c.number, only, c.open))
+	either = append(either, b.together(c, c.parts, weightField)...)
+	if another := c.alternative(); another != nil {
+		either = append(either, b.together(c, another, weightNamePrefix)...)
 	}
-	either = append(either, b.parted(c)...)
-	either = append(either, b.oneWord(c.joined, c.open)...)
-	either = append(either, b.spelled(c.spellings)...)
+	either = append(either, b.initials(c)...)
+	either = append(either, b.joinedWords(c.joined, c.open)...)
+	either = append(either, b.nameVariants(c.variants)...)
 	either = append(either, c.place.nodes()...)
 	if c.open {
-		either = append(either, b.beginning(c.called, len(c.parts))...)
-		either = append(either, b.opening(c)...)
+		either = append(either, b.numberPrefix(c.number, len(c.parts))...)
+		either = append(either, b.openClause(c)...)
 	}
-	if b.stage == typos && !c.quoted && !c.isNumber() {
-		either = append(either, b.mistyped(c)...)
+	if b.stage == fuzzy && !c.quoted && !c.isNumber() {
+		either = append(either, b.misspelled(c)...)
 	}
 	return either
 }
@@ -304,8 +304,8 @@ func (b *builder) together(c clause, parts []string, worth float64) []index.Node
 	if c.open {
 		worth /= 3
 	}
-	if short := c.short(parts); short != nil {
-		either = append(either, phrases(short, worth*worthPlain)...)
+	if short := c.trimmedZeros(parts); short != nil {
+		either = append(either, phrases(short, worth*factorTrimmedZeros)...)
 	}
 	return either
 }
@@ -314,68 +314,68 @@ func (b *builder) together(c clause, parts []string, worth float64) []index.Node
 func phrases(parts []string, worth float64) []index.Node {
 	fields := fieldPhrase(parts, worth*float64(len(parts)))
 	if len(parts) == 1 {
-		return []index.Node{fields, index.Term{Text: term(textWord, parts[0]), Weight: worthText}}
+		return []index.Node{fields, index.Term{Text: term(nsTextWord, parts[0]), Weight: weightText}}
 	}
-	return []index.Node{fields, index.Phrase{Terms: terms(textWord, parts), Weight: worthText}}
+	return []index.Node{fields, index.Phrase{Terms: termsOf(nsTextWord, parts), Weight: weightText}}
 }
 
 // word is a whole word.
 func (b *builder) word(w string) []index.Node {
-	return phrases([]string{w}, worthField)
+	return phrases([]string{w}, weightField)
 }
 
-// oneWord is what is typed in parts and may stand as one word.
-func (b *builder) oneWord(joined []string, open bool) []index.Node {
+// joinedWords is what is typed in parts and may stand as one word.
+func (b *builder) joinedWords(joined []string, open bool) []index.Node {
 	var either []index.Node
 	for _, w := range joined {
 		either = append(either, b.word(w)...)
 		if open {
-			either = append(either, b.wordStart(w)...)
+			either = append(either, b.wordPrefix(w)...)
 		}
 	}
 	return either
 }
 
-// spelled is names of which a clause is a part.
-func (b *builder) spelled(names []spelling) []index.Node {
+// nameVariants is names of which a clause is a part.
+func (b *builder) nameVariants(names []nameVariant) []index.Node {
 	var either []index.Node
 	for _, n := range names {
 		either = append(either, b.word(n.word)...)
 		if !n.open {
 			continue
 		}
-		if s, all := start(n.word); s != "" && all && fits(s) {
-			either = append(either, flat(wordStart, s, worthStart))
+		if s, all := indexedPrefix(n.word); s != "" && all && fitsTerm(s) {
+			either = append(either, constantTerm(nsWordPrefix, s, weightNamePrefix))
 			continue
 		}
-		for _, t := range b.walkNames(n.word) {
-			either = append(either, index.Term{Text: t, Weight: worthStart, Flat: true})
+		for _, t := range b.nameTermsWithPrefix(n.word) {
+			either = append(either, index.Term{Text: t, Weight: weightNamePrefix, ConstantScore: true})
 		}
 	}
 	return either
 }
 
-// isLetter says whether a word is one letter.
-func isLetter(word string) bool { return isSingle(word) && !isDigits(word) }
+// isSingleLetter says whether a word is one letter.
+func isSingleLetter(word string) bool { return isSingle(word) && !isDigits(word) }
 
-// flat is a term that is worth the same wherever it stands.
-func flat(space byte, word string, worth float64) index.Node {
-	return index.Term{Text: term(space, word), Weight: worth, Flat: true}
+// constantTerm is a term that is worth the same wherever it stands.
+func constantTerm(space byte, word string, worth float64) index.Node {
+	return index.Term{Text: term(space, word), Weight: worth, ConstantScore: true}
 }
 
 // fieldPhrase is words one behind the other in a field; how often is no matter.
 func fieldPhrase(words []string, worth float64) index.Node {
-	t := terms(fieldWord, words)
+	t := termsOf(nsFieldWord, words)
 	if len(t) == 1 {
-		return index.Term{Text: t[0], Weight: worth, Flat: true}
+		return index.Term{Text: t[0], Weight: worth, ConstantScore: true}
 	}
 	return index.Prefer{
 		Must:   index.Phrase{Terms: t},
-		Should: []index.Node{index.Term{Text: t[0], Weight: worth, Flat: true}},
+		Should: []index.Node{index.Term{Text: t[0], Weight: worth, ConstantScore: true}},
 	}
 }
 
-func terms(space byte, words []string) []string {
+func termsOf(space byte, words []string) []string {
 	t := make([]string, len(words))
 	for i, w := range words {
 		t[i] = term(space, w)
@@ -383,15 +383,15 @@ func terms(space byte, words []string) []string {
 	return t
 }
 
-// all and prefer leave out what has one member.
-func all(n index.All) index.Node {
+// allOf and prefer leave out what has one member.
+func allOf(n index.All) index.Node {
 	if len(n) == 1 {
 		return n[0]
 	}
 	return n
 }
 
-func prefer(must index.Node, should []index.Node) index.Node {
+func preferring(must index.Node, should []index.Node) index.Node {
 	if len(should) == 0 {
 		return must
 	}

@@ -13,38 +13,38 @@ import (
 // What is wrong with a query.
 var (
 	ErrShort = errors.New("at least two letters or digits are needed") // fewer to look for
-	ErrLong  = errors.New("the text is too long")                      // more than MostText bytes or Options.MostWords words
-	ErrDeep  = errors.New("the page is too far behind the first")      // Offset and Limit together above Options.MostDepth
+	ErrLong  = errors.New("the text is too long")                      // more than MaxQueryBytes bytes or Options.MaxWords words
+	ErrDeep  = errors.New("the page is too far behind the first")      // Offset and Limit together above Options.MaxDepth
 )
 
-// MostText is how long a query's text may be, in bytes.
-const MostText = 1_024
+// MaxQueryBytes is how long a query's text may be, in bytes.
+const MaxQueryBytes = 1_024
 
-const leastAsked = 2 // characters to look for
+const minQueryChars = 2 // characters to look for
 
 // clause is what somebody typed between two blanks, or between quotes.
 type clause struct {
-	parts  []string // words one behind the other
-	joined []string // the same as one word: 12-3-045
-	apart  []clause // what blanks part of letters that stand together: N. S.W. is n and sw
-	called called   // the same as a number
-	quoted bool
-	open   bool // still being typed: the last part is a beginning
-	placed bool // book or page stands before it
-	place  ofPlace
+	parts           []string    // words one behind the other
+	joined          []string    // the same as one word: 12-3-045
+	initials        []clause    // what blanks part of letters that stand together: N. S.W. is n and sw
+	number          numberForms // the same as a number
+	quoted          bool
+	open            bool // still being typed: the last part is a beginning
+	afterBookOrPage bool // book or page stands before it
+	place           placeNames
 
 	start, end int // bytes of the text
-	spellings  []spelling
+	variants   []nameVariant
 }
 
-// another is how what is typed may stand in a text with other words: 1022/311 is 1022,
+// alternative is how what is typed may stand in a text with other words: 1022/311 is 1022,
 // Page 311; T&S is T & S, and the other way around. It is nil for anything else.
-func (c clause) another() []string {
-	if paged := c.paged(); paged != nil || c.quoted {
+func (c clause) alternative() []string {
+	if paged := c.bookPagePhrase(); paged != nil || c.quoted {
 		return paged
 	}
 	switch {
-	case len(c.parts) == 2 && strings.Contains(c.called.typed, "&"):
+	case len(c.parts) == 2 && strings.Contains(c.number.typed, "&"):
 		return []string{c.parts[0], "and", c.parts[1]}
 	case len(c.parts) == 3 && c.parts[1] == "and" && areSingle(c.parts):
 		return []string{c.parts[0], c.parts[2]}
@@ -52,15 +52,15 @@ func (c clause) another() []string {
 	return nil
 }
 
-// short is the parts without the zeros before numbers, nil where there are none. Zeros
+// trimmedZeros is the parts without the zeros before numbers, nil where there are none. Zeros
 // of a number that stands alone are typed on purpose: 00417 is no 417; so are more than
 // two before a part of a number, 2015-000010 is not of 2015-10.
-func (c clause) short(parts []string) []string {
-	if len(parts) == 1 && !c.placed {
+func (c clause) trimmedZeros(parts []string) []string {
+	if len(parts) == 1 && !c.afterBookOrPage {
 		return nil
 	}
 	const most = 2
-	short, fewer := unpaddedParts(parts), false
+	short, fewer := trimZerosOfParts(parts), false
 	for i, p := range parts {
 		if len(p)-len(short[i]) > most {
 			return nil
@@ -73,13 +73,13 @@ func (c clause) short(parts []string) []string {
 	return short
 }
 
-// unpaddedParts are the parts, those of digits without the zeros before them.
-func unpaddedParts(parts []string) []string {
+// trimZerosOfParts are the parts, those of digits without the zeros before them.
+func trimZerosOfParts(parts []string) []string {
 	short := make([]string, len(parts))
 	for i, p := range parts {
 		short[i] = p
 		if isDigits(p) {
-			short[i] = unpadded(p)
+			short[i] = trimZeros(p)
 		}
 	}
 	return short
@@ -93,10 +93,10 @@ func areSingle(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !isSingle(w) && w != "and" })
 }
 
-// paged is how book and page stand in a text that are typed as a fraction: 1022/311 is
+// bookPagePhrase is how book and page stand in a text that are typed as a fraction: 1022/311 is
 // 1022, Page 311. It is nil for anything else.
-func (c clause) paged() []string {
-	if len(c.parts) != 2 || !isDigits(c.parts[0]) || !isDigits(c.parts[1]) || !strings.Contains(c.called.typed, "/") {
+func (c clause) bookPagePhrase() []string {
+	if len(c.parts) != 2 || !isDigits(c.parts[0]) || !isDigits(c.parts[1]) || !strings.Contains(c.number.typed, "/") {
 		return nil
 	}
 	return []string{c.parts[0], "page", c.parts[1]}
@@ -107,29 +107,29 @@ func (c clause) paged() []string {
 type group struct {
 	clauses []clause
 	joined  []string
-	called  called
+	number  numberForms
 }
 
-// called are the spellings of a number: as it is typed, without punctuation, and
+// numberForms are the spellings of a number: as it is typed, without punctuation, and
 // without the zeros before its parts besides, where there are several.
-type called struct {
-	typed, squeezed, plain string
-	referred               []string // a book and page, instead of typed
-	numbers                []string // of it
-	paged                  string   // as it is among the numbers; "" for what has letters
-	padded                 bool     // zeros stand before a part
+type numberForms struct {
+	typed, compact, trimmed string
+	references              []string // a book and page, instead of typed
+	numbers                 []string // of it
+	bookPage                string   // as it is among the numbers; "" for what has letters
+	padded                  bool     // zeros stand before a part
 }
 
-func call(text string, parts []string) called {
-	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(unpadded(p)) < len(p) })
-	c := called{typed: typedForm(text), squeezed: squeezed(parts), plain: plain(parts), padded: padded}
+func newNumberForms(text string, parts []string) numberForms {
+	padded := slices.ContainsFunc(parts, func(p string) bool { return isDigits(p) && len(trimZeros(p)) < len(p) })
+	c := numberForms{typed: typedForm(text), compact: compactNumber(parts), trimmed: trimmedNumber(parts), padded: padded}
 	if r, is := model.ReferenceOf(parts); is {
-		c.referred, c.numbers, c.paged = referred(r), r.Numbers, paged(r.Numbers)
+		c.references, c.numbers, c.bookPage = referenceTerms(r), r.Numbers, bookPageNumber(r.Numbers)
 	} else if !slices.ContainsFunc(parts, func(p string) bool { return !isDigits(p) }) {
-		c.paged = paged(parts)
+		c.bookPage = bookPageNumber(parts)
 	}
 	if len(parts) == 1 {
-		c.plain = parts[0]
+		c.trimmed = parts[0]
 	}
 	return c
 }
@@ -148,39 +148,39 @@ func (c clause) isNumber() bool {
 	return digits && len(c.parts) > 1
 }
 
-// words is how many words a group has.
-func (g group) words() (n int) {
+// numWords is how many words a group has.
+func (g group) numWords() (n int) {
 	for _, c := range g.clauses {
 		n += len(c.parts)
 	}
 	return n
 }
 
-// word is a group's only word, "" where it has several or stands in quotes; open says
+// singleWord is a group's only word, "" where it has several or stands in quotes; open says
 // that it is still being typed.
-func (g group) word() (word string, open bool) {
+func (g group) singleWord() (word string, open bool) {
 	if len(g.clauses) != 1 || len(g.clauses[0].parts) != 1 || g.clauses[0].quoted {
 		return "", false
 	}
 	return g.clauses[0].parts[0], g.clauses[0].open
 }
 
-// hasDigit says whether a digit is in what a group begins with.
-func (g group) hasDigit() bool { return slices.ContainsFunc(g.clauses[0].parts, isDigits) }
+// startsWithDigits says whether a digit is in what a group begins with.
+func (g group) startsWithDigits() bool { return slices.ContainsFunc(g.clauses[0].parts, isDigits) }
 
-// asked is a query's text, taken apart.
-type asked struct {
-	groups []group
-	called called // all of it as a number
-	words  int
+// parsedQuery is a query's text, taken apart.
+type parsedQuery struct {
+	groups   []group
+	number   numberForms // all of it as a number
+	numWords int
 }
 
 // parse takes a query's text apart. Errors: ErrShort, ErrLong.
-func parse(text string, mostWords int) (asked, error) {
-	if len(text) > MostText {
-		return asked{}, fmt.Errorf("%w: more than %d bytes", ErrLong, MostText)
+func parse(text string, mostWords int) (parsedQuery, error) {
+	if len(text) > MaxQueryBytes {
+		return parsedQuery{}, fmt.Errorf("%w: more than %d bytes", ErrLong, MaxQueryBytes)
 	}
-	var a asked
+	var a parsedQuery
 	var all []string
 	for rest, quoted := text, false; rest != ""; quoted = !quoted {
 		part, behind, closed := cutQuote(rest)
@@ -189,23 +189,23 @@ func parse(text string, mostWords int) (asked, error) {
 		a.groups = append(a.groups, p.groups...)
 		all = append(all, p.all...)
 		if rest = behind; !quoted && !closed && len(p.all) == len(all) && len(all) > 0 {
-			a.called = p.called(0, len(all)) // there are no quotes
+			a.number = p.numberForms(0, len(all)) // there are no quotes
 		}
 	}
 	characters := 0
 	for _, w := range all {
 		characters += utf8.RuneCountInString(w)
 	}
-	if a.words = len(all); a.words > mostWords {
-		return asked{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
+	if a.numWords = len(all); a.numWords > mostWords {
+		return parsedQuery{}, fmt.Errorf("%w: more than %d words", ErrLong, mostWords)
 	}
-	if characters < leastAsked {
-		return asked{}, ErrShort
+	if characters < minQueryChars {
+		return parsedQuery{}, ErrShort
 	}
-	if a.called.squeezed == "" {
-		a.called = call(strings.TrimSpace(text), all)
+	if a.number.compact == "" {
+		a.number = newNumberForms(strings.TrimSpace(text), all)
 	}
-	a.places()
+	a.findPlaces()
 	return a, nil
 }
 
@@ -221,30 +221,30 @@ func cutQuote(s string) (before, after string, found bool) {
 
 // parser reads what stands inside quotes, or outside of them.
 type parser struct {
-	text    string
-	quoted  bool
-	open    bool // nothing stands behind it
-	tokens  []token
-	words   []string // of tokens
-	also    []token
-	spells  []string // of also
-	names   []token  // several words as one name
-	spelled []string // of names
-	all     []string
-	groups  []group
+	text         string
+	quoted       bool
+	open         bool // nothing stands behind it
+	tokens       []token
+	words        []string // of tokens
+	variants     []token
+	variantWords []string // of also
+	names        []token  // several words as one name
+	nameWords    []string // of names
+	all          []string
+	groups       []group
 }
 
 func (p *parser) read() {
-	a := analyser{names: !p.quoted}
+	a := analyzer{joinNames: !p.quoted}
 	a.scan(p.text, func(t token) {
 		word := string(t.text)
 		t.text = nil
-		if t.name && hasBlank(p.text[t.start:t.end]) {
-			p.names, p.spelled = append(p.names, t), append(p.spelled, word)
+		if t.nameVariant && hasBlank(p.text[t.start:t.end]) {
+			p.names, p.nameWords = append(p.names, t), append(p.nameWords, word)
 			return
 		}
-		if t.also {
-			p.also, p.spells = append(p.also, t), append(p.spells, word)
+		if t.variant {
+			p.variants, p.variantWords = append(p.variants, t), append(p.variantWords, word)
 			return
 		}
 		p.tokens, p.words = append(p.tokens, t), append(p.words, word)
@@ -253,9 +253,9 @@ func (p *parser) read() {
 	if len(p.tokens) == 0 {
 		return
 	}
-	open := p.open && !p.blank()
+	open := p.open && !p.endsWithBlank()
 	if p.quoted {
-		p.groups = []group{{clauses: []clause{p.clause(0, len(p.tokens), open)}}}
+		p.groups = []group{{clauses: []clause{p.newClause(0, len(p.tokens), open)}}}
 		return
 	}
 	for from := 0; from < len(p.tokens); {
@@ -263,44 +263,44 @@ func (p *parser) read() {
 		g := group{}
 		for at := from; at < to; {
 			end := p.chunkEnd(at)
-			c := p.clause(at, end, open && end == len(p.tokens))
-			c.apart = p.apart(at, end, c.open)
+			c := p.newClause(at, end, open && end == len(p.tokens))
+			c.initials = p.splitInitials(at, end, c.open)
 			g.clauses = append(g.clauses, c)
 			at = end
 		}
 		if len(g.clauses) > 1 {
-			g.called = p.called(from, to)
-			g.joined = p.joined(from, to)
+			g.number = p.numberForms(from, to)
+			g.joined = p.joinedWords(from, to)
 		}
 		p.groups = append(p.groups, g)
 		from = to
 	}
-	p.spell()
+	p.addNameVariants()
 }
 
-// blank says whether the text ends with a blank.
-func (p *parser) blank() bool { return isBlank(p.text[len(p.text)-1]) }
+// endsWithBlank says whether the text ends with a blank.
+func (p *parser) endsWithBlank() bool { return isBlank(p.text[len(p.text)-1]) }
 
-// clause is of tokens from to to.
-func (p *parser) clause(from, to int, open bool) clause {
+// newClause is of tokens from to to.
+func (p *parser) newClause(from, to int, open bool) clause {
 	return clause{
-		parts: p.words[from:to:to], joined: p.joined(from, to), called: p.called(from, to),
-		quoted: p.quoted, open: open, placed: from > 0 && model.PlaceOf(p.words[from-1]) != model.NoPlace,
+		parts: p.words[from:to:to], joined: p.joinedWords(from, to), number: p.numberForms(from, to),
+		quoted: p.quoted, open: open, afterBookOrPage: from > 0 && model.PlaceOf(p.words[from-1]) != model.NoPlace,
 		start: p.tokens[from].start, end: p.tokens[to-1].end,
 	}
 }
 
-// called is the tokens between two places as a number: outside of quotes without what
+// numberForms is the tokens between two places as a number: outside of quotes without what
 // says of which kind it is.
-func (p *parser) called(from, to int) called {
+func (p *parser) numberForms(from, to int) numberForms {
 	if !p.quoted {
-		from += heading(p.words[from:to])
+		from += countLabels(p.words[from:to])
 	}
-	return call(p.between(from, to), p.words[from:to])
+	return newNumberForms(p.textOf(from, to), p.words[from:to])
 }
 
-// between is the text of tokens from to to.
-func (p *parser) between(from, to int) string {
+// textOf is the text of tokens from to to.
+func (p *parser) textOf(from, to int) string {
 	return p.text[p.tokens[from].start:p.tokens[to-1].end]
 }
 
@@ -308,15 +308,15 @@ func (p *parser) between(from, to int) string {
 // apart.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
-		if hasBlank(p.behind(at-1)) && !p.inseparable(at) {
+		if hasBlank(p.textAfter(at-1)) && !p.inseparable(at) {
 			break
 		}
 	}
 	return at
 }
 
-// behind is what stands between a token and the next one: nothing, in ½.
-func (p *parser) behind(at int) string {
+// textAfter is what stands between a token and the next one: nothing, in ½.
+func (p *parser) textAfter(at int) string {
 	end, start := p.tokens[at].end, p.tokens[at+1].start
 	return p.text[min(end, start):start]
 }
@@ -341,18 +341,18 @@ func (p *parser) inseparable(at int) bool {
 // groupEnd is where the chunks end that another spelling makes one of.
 func (p *parser) groupEnd(at int) int {
 	end := p.chunkEnd(at)
-	for i := 0; i < len(p.also); i++ {
-		t := p.also[i]
+	for i := 0; i < len(p.variants); i++ {
+		t := p.variants[i]
 		if p.tokens[at].start <= t.start && t.start < p.tokens[end-1].end && t.end > p.tokens[end-1].end {
-			end = p.chunkEnd(p.at(t.end))
+			end = p.chunkEnd(p.tokenEndingAt(t.end))
 			i = -1 // one more may begin in there
 		}
 	}
 	return end
 }
 
-// at is the token that ends there.
-func (p *parser) at(end int) int {
+// tokenEndingAt is the token that ends there.
+func (p *parser) tokenEndingAt(end int) int {
 	for i, t := range p.tokens {
 		if t.end >= end {
 			return i
@@ -361,15 +361,15 @@ func (p *parser) at(end int) int {
 	return len(p.tokens) - 1
 }
 
-// joined are the spellings as one word of tokens from to to.
-func (p *parser) joined(from, to int) []string {
+// joinedWords are the spellings as one word of tokens from to to.
+func (p *parser) joinedWords(from, to int) []string {
 	if to-from < 2 {
 		return nil
 	}
 	var words []string
-	for i, t := range p.also {
+	for i, t := range p.variants {
 		if t.start == p.tokens[from].start && t.end == p.tokens[to-1].end {
-			words = append(words, p.spells[i])
+			words = append(words, p.variantWords[i])
 		}
 	}
 	return words

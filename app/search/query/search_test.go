@@ -12,23 +12,23 @@ import (
 // library is what the tests look through; later ones are newer.
 func library() []Document {
 	return []Document{
-		{Kind: Abstract, ID: 1, Template: 7, County: "Wexcombe", State: "VA", Day: 100, Numbers: []string{"2026-0117", "12-3-045"},
+		{Kind: Abstract, ID: 1, Template: 7, County: "Wexcombe", State: "VA", CreatedDay: 100, Numbers: []string{"2026-0117", "12-3-045"},
 			Names: []string{"Smith", "O'Brien"}, Fields: []string{"14 Main Street", "Wexcombe"}},
-		{Kind: Abstract, ID: 2, Template: 8, County: "WEXCOMBE", State: "VA", Day: 200, Numbers: []string{"2026-0118", "12-3-0451"},
+		{Kind: Abstract, ID: 2, Template: 8, County: "WEXCOMBE", State: "VA", CreatedDay: 200, Numbers: []string{"2026-0118", "12-3-0451"},
 			Names: []string{"Smithson", "McDonald"}, Fields: []string{"16 Main St", "deed of gift"}},
-		{Kind: Abstract, ID: 3, Template: 7, County: "Prince George's", State: "MD", Day: 300, Numbers: []string{"A-9", "123045"},
+		{Kind: Abstract, ID: 3, Template: 7, County: "Prince George's", State: "MD", CreatedDay: 300, Numbers: []string{"A-9", "123045"},
 			Names: []string{"Peña"}, Fields: []string{"Smith's farm"}},
-		{Kind: Order, ID: 1, County: "Wexcombe", State: "VA", Status: "Open", Day: 150, Numbers: []string{"2026-0117"},
+		{Kind: Order, ID: 1, County: "Wexcombe", State: "VA", Status: "Open", CreatedDay: 150, Numbers: []string{"2026-0117"},
 			Names: []string{"Jones"}, Fields: []string{"rush"}},
-		{Kind: Order, ID: 2, County: "Harlan", State: "KY", Status: "Closed", Day: 250, Numbers: []string{"ORD/2025/77"},
+		{Kind: Order, ID: 2, County: "Harlan", State: "KY", Status: "Closed", CreatedDay: 250, Numbers: []string{"ORD/2025/77"},
 			Names: []string{"Johnson & Sons LLC"}},
-		{Kind: File, ID: 1, Day: 100, Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
+		{Kind: File, ID: 1, CreatedDay: 100, Names: []string{"02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf"},
 			Text: pages("by deed recorded in Book 1022, Page 311 among the land records of Wexcombe", "the deed of trust made by Smith")},
-		{Kind: File, ID: 2, Day: 200, Names: []string{"scan0002.pdf"},
+		{Kind: File, ID: 2, CreatedDay: 200, Names: []string{"scan0002.pdf"},
 			Text: pages("a release of the deed", "of trust of Smyth and others, parcel 12-3-045, mortgage mortgage mortgage")},
-		{Kind: File, ID: 3, Day: 300, Names: []string{"mortgage.pdf"},
+		{Kind: File, ID: 3, CreatedDay: 300, Names: []string{"mortgage.pdf"},
 			Text: pages("Know all men. Conveyance of 12 3 045 to the said Jonathan Q Public; convey-\nance again; a fee of 2026.")},
-		{Kind: File, ID: 4, Day: 400, Numbers: []string{"Bk 88 Pg 4"}, Names: []string{"plat.tif"},
+		{Kind: File, ID: 4, CreatedDay: 400, Numbers: []string{"Bk 88 Pg 4"}, Names: []string{"plat.tif"},
 			Text: pages("Q Z Jonathan conveyed; trust in the deed of Smith to the mortgagee")},
 	}
 }
@@ -47,7 +47,7 @@ func pages(texts ...string) func(func(string) error) error {
 func naiveOf(t testing.TB, documents []Document) *naive {
 	t.Helper()
 	n := &naive{t: t}
-	b := &Batch{to: n}
+	b := &Batch{sink: n}
 	for _, d := range documents {
 		if err := b.Put(d); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func naiveOf(t testing.TB, documents []Document) *naive {
 }
 
 // names writes hits as a1 o2 f3.
-func names(a Answer) string {
+func names(a Result) string {
 	var s []string
 	for _, h := range a.Hits {
 		s = append(s, fmt.Sprintf("%c%d", " aof"[h.Kind], h.ID))
@@ -134,23 +134,23 @@ var searches = []struct {
 	{"state", Query{Text: "2026", State: "va"}, "[a2 a1 o1]", false},
 	{"status", Query{Text: "2026", Status: "OPEN"}, "o1", false},
 	{"an unknown status", Query{Text: "2026", Status: "-"}, "", false},
-	{"days", Query{Text: "2026-", Dated: true, From: 150, To: 200}, "[a2 o1]", false},
-	{"filters together", Query{Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, Dated: true, To: 100}, "a1", false},
+	{"days", Query{Text: "2026-", HasDateRange: true, From: 150, To: 200}, "[a2 o1]", false},
+	{"filters together", Query{Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, HasDateRange: true, To: 100}, "a1", false},
 	{"nothing", Query{Text: "zebra"}, "", false},
 }
 
 // firm is a second library, of what people were led astray by.
 func firm() []Document {
 	return []Document{
-		{Kind: Abstract, ID: 1, Day: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"}, Fields: []string{"40 Mill Street"}},
-		{Kind: Abstract, ID: 2, Day: 2, Numbers: []string{"123-045", "TA-2026-01170", "Bk 1022 Pg 312"}, Names: []string{"John Smith"}, Fields: []string{"42 Mill Street"}},
-		{Kind: Abstract, ID: 3, Day: 3, Numbers: []string{"12-3-45", "A-1", "Bk 2417 Pg 0883"}, Names: []string{"Mary Jones"}},
-		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"0212/0077", "Bk 2417 Pg 887"}},
-		{Kind: File, ID: 1, Day: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
-		{Kind: File, ID: 2, Day: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
-		{Kind: Order, ID: 1, Day: 4, Names: []string{"Bayou Title"}, Fields: []string{"(985) 555-0142"}},
-		{Kind: File, ID: 3, Day: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
-		{Kind: File, ID: 4, Day: 8, Names: []string{"Q & T.pdf"}, Text: pages("t of q")},
+		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"}, Fields: []string{"40 Mill Street"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 2, Numbers: []string{"123-045", "TA-2026-01170", "Bk 1022 Pg 312"}, Names: []string{"John Smith"}, Fields: []string{"42 Mill Street"}},
+		{Kind: Abstract, ID: 3, CreatedDay: 3, Numbers: []string{"12-3-45", "A-1", "Bk 2417 Pg 0883"}, Names: []string{"Mary Jones"}},
+		{Kind: Abstract, ID: 4, CreatedDay: 4, Numbers: []string{"0212/0077", "Bk 2417 Pg 887"}},
+		{Kind: File, ID: 1, CreatedDay: 5, Names: []string{"index.pdf"}, Text: pages("page 387 of the book, a lot of 500 and 1, and 17 more, 12 of 2026, the sand 212 by 77")},
+		{Kind: File, ID: 2, CreatedDay: 6, Names: []string{"deed.pdf"}, Text: pages("for $387,500.00 the estate of the said Odessa, parcel 47-0312-B-119.04, of 12/17/2026")},
+		{Kind: Order, ID: 1, CreatedDay: 4, Names: []string{"Bayou Title"}, Fields: []string{"(985) 555-0142"}},
+		{Kind: File, ID: 3, CreatedDay: 7, Names: []string{"plat.pdf"}, Text: pages("of the sand, and said what was not of the estate of the trust; recorded in Book 2417, Page 0883")},
+		{Kind: File, ID: 4, CreatedDay: 8, Names: []string{"Q & T.pdf"}, Text: pages("t of q")},
 	}
 }
 
@@ -202,9 +202,9 @@ func TestFirm(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
-				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
-				if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Loose != row.loose {
-					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
+				if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Relaxed != row.loose {
+					t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
 				}
 			}
 		})
@@ -215,8 +215,8 @@ func TestFirm(t *testing.T) {
 // and by its parts.
 func TestValuesOfTypes(t *testing.T) {
 	documents := []Document{
-		{Kind: Order, ID: 1, Day: 1, Numbers: []string{"1234.50", "+1 (985) 555-0142 x7"}, Fields: []string{"ann.oneil@bayou-title.com", "https://recorder.example.gov/deeds?book=12"}},
-		{Kind: Order, ID: 2, Day: 2, Numbers: []string{"387500.00", "9855550177"}, Fields: []string{"bob@example.com", "http://gis01/maps"}},
+		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"1234.50", "+1 (985) 555-0142 x7"}, Fields: []string{"ann.oneil@bayou-title.com", "https://recorder.example.gov/deeds?book=12"}},
+		{Kind: Order, ID: 2, CreatedDay: 2, Numbers: []string{"387500.00", "9855550177"}, Fields: []string{"bob@example.com", "http://gis01/maps"}},
 	}
 	n, x := naiveOf(t, documents), indexOf(t, documents)
 	for _, row := range []struct{ text, want string }{
@@ -226,9 +226,9 @@ func TestValuesOfTypes(t *testing.T) {
 		{"recorder.example.gov", "o1"}, {"https://recorder.example.gov/deeds?book=12", "o1"}, {"gis01", "o2"},
 	} {
 		for _, engine := range []searcher{n, x.engine} {
-			a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
-			if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy || a.Loose {
-				t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Loose, err, row.want)
+			a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
+			if got := names(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy || a.Relaxed {
+				t.Errorf("%q finds %s (fuzzy: %t, loose: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
 			}
 		}
 	}
@@ -238,16 +238,16 @@ func TestValuesOfTypes(t *testing.T) {
 // that is being typed may be missing.
 func TestLettersApart(t *testing.T) {
 	documents := []Document{
-		{Kind: Abstract, ID: 1, Day: 1, Fields: []string{"77 N. Zwurble St., Apt B"}},
-		{Kind: Abstract, ID: 2, Day: 2, Fields: []string{"5653 N. Tisose Road"}},
-		{Kind: Abstract, ID: 3, Day: 3, Fields: []string{"805 S.W. Wyllis Ave"}},
-		{Kind: Abstract, ID: 4, Day: 4, Names: []string{"Robert L. Hunt"}},
-		{Kind: Abstract, ID: 5, Day: 5, Fields: []string{"805 S. Elm W"}},
-		{Kind: File, ID: 1, Day: 6, Text: pages("Robert H and L. Hunt; Robert L. H")},
-		{Kind: File, ID: 2, Day: 7, Text: pages("Robert T of S")},
+		{Kind: Abstract, ID: 1, CreatedDay: 1, Fields: []string{"77 N. Zwurble St., Apt B"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 2, Fields: []string{"5653 N. Tisose Road"}},
+		{Kind: Abstract, ID: 3, CreatedDay: 3, Fields: []string{"805 S.W. Wyllis Ave"}},
+		{Kind: Abstract, ID: 4, CreatedDay: 4, Names: []string{"Robert L. Hunt"}},
+		{Kind: Abstract, ID: 5, CreatedDay: 5, Fields: []string{"805 S. Elm W"}},
+		{Kind: File, ID: 1, CreatedDay: 6, Text: pages("Robert H and L. Hunt; Robert L. H")},
+		{Kind: File, ID: 2, CreatedDay: 7, Text: pages("Robert T of S")},
 	}
 	var noise []string // more than a phrase is looked for with
-	for i := range mostWalked {
+	for i := range maxExpansion {
 		for _, letter := range "thw" {
 			noise = append(noise, fmt.Sprintf("%ca%c%c", letter, 'a'+i/26, 'a'+i%26))
 		}
@@ -278,17 +278,17 @@ func TestLettersApart(t *testing.T) {
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
-				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 12})
-				if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Loose != row.loose {
-					t.Errorf("finds %s (fuzzy: %t, loose: %t, %v), want %s", got, a.Fuzzy, a.Loose, err, row.want)
+				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
+				if got := names(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed != row.loose {
+					t.Errorf("finds %s (fuzzy: %t, loose: %t, %v), want %s", got, a.Fuzzy, a.Relaxed, err, row.want)
 				}
 				for i, h := range a.Hits {
-					if h.Guess != (i >= row.guess) {
-						t.Errorf("hit %d is a guess: %t", i, h.Guess)
+					if h.Approximate != (i >= row.guess) {
+						t.Errorf("hit %d is a guess: %t", i, h.Approximate)
 					}
 				}
 				if row.marked != "" && len(a.Hits) == 1 {
-					if got := shown(NewMarker(row.text).Mark(documents[a.Hits[0].ID-1].Fields[0])); got != row.marked {
+					if got := shown(NewHighlighter(row.text).Highlight(documents[a.Hits[0].ID-1].Fields[0])); got != row.marked {
 						t.Errorf("marks %s, want %s", got, row.marked)
 					}
 				}
@@ -300,15 +300,15 @@ func TestLettersApart(t *testing.T) {
 // recorded is a library of books and pages, and of what looks like them.
 func recorded() []Document {
 	return []Document{
-		{Kind: Abstract, ID: 1, Day: 1, Numbers: []string{"Bk 1022 Pg 311", "LA-2026-00417"}, Names: []string{"Théodore Hébert"}},
-		{Kind: Abstract, ID: 2, Day: 2, Numbers: []string{"COB 1022, folio 312"}, Names: []string{"Claude St. Pierre"}},
-		{Kind: Abstract, ID: 3, Day: 3, Numbers: []string{"MOB 1022 Pg 312", "Inst. No. 2019-88123"}, Names: []string{"Odette Landry"}},
-		{Kind: Abstract, ID: 4, Day: 4, Numbers: []string{"COB 1505 Pg 205"}},
-		{Kind: File, ID: 1, Day: 5, Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"},
+		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"Bk 1022 Pg 311", "LA-2026-00417"}, Names: []string{"Théodore Hébert"}},
+		{Kind: Abstract, ID: 2, CreatedDay: 2, Numbers: []string{"COB 1022, folio 312"}, Names: []string{"Claude St. Pierre"}},
+		{Kind: Abstract, ID: 3, CreatedDay: 3, Numbers: []string{"MOB 1022 Pg 312", "Inst. No. 2019-88123"}, Names: []string{"Odette Landry"}},
+		{Kind: Abstract, ID: 4, CreatedDay: 4, Numbers: []string{"COB 1505 Pg 205"}},
+		{Kind: File, ID: 1, CreatedDay: 5, Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"},
 			Text: pages("recorded in the book at page 500 or of the map of the official records, parcel 47-0312-B-119.04, conveyance of 312 mortgage bk ob")},
-		{Kind: File, ID: 2, Day: 6, Names: []string{"release.pdf"}, Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
-		{Kind: Order, ID: 1, Day: 6, Fields: []string{"2026-12-03"}},
-		{Kind: File, ID: 3, Day: 7, Names: []string{"2019 Taxes.txt"}, Text: pages("the taxes of 2019, page 1022 of 2000")},
+		{Kind: File, ID: 2, CreatedDay: 6, Names: []string{"release.pdf"}, Text: pages("releases the mortgage recorded in Conveyance Book 1022, Folio 312 of the parish")},
+		{Kind: Order, ID: 1, CreatedDay: 6, Fields: []string{"2026-12-03"}},
+		{Kind: File, ID: 3, CreatedDay: 7, Names: []string{"2019 Taxes.txt"}, Text: pages("the taxes of 2019, page 1022 of 2000")},
 	}
 }
 
@@ -346,11 +346,11 @@ func TestBookAndPage(t *testing.T) {
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
-				a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: 4})
+				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 4})
 				got := names(a)
 				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
-				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") || a.Loose != row.loose {
-					t.Errorf("finds %s (loose: %t, %v), want %s of %s: %v", got, a.Loose, err, row.first, row.all, a.Hits)
+				if err != nil || !sameOrder(first, "["+row.first+"]") || !sameOrder(got, "["+row.all+"]") || a.Relaxed != row.loose {
+					t.Errorf("finds %s (loose: %t, %v), want %s of %s: %v", got, a.Relaxed, err, row.first, row.all, a.Hits)
 				}
 			}
 		})
@@ -360,14 +360,14 @@ func TestBookAndPage(t *testing.T) {
 // TestRanks: who is before whom, to the last.
 func TestRanks(t *testing.T) {
 	typing := []Document{
-		{Kind: Order, ID: 1, Day: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},
-		{Kind: Abstract, ID: 1, Day: 2, Numbers: []string{"23-001235"}, Names: []string{"Claude Hébert", "O'Neal"}},
-		{Kind: File, ID: 1, Day: 3, Numbers: []string{"Bk2300-Pg12"}, Names: []string{"23_Deed_Bk2300-Pg12 Hebert.pdf"}},
-		{Kind: Order, ID: 2, Day: 4, Numbers: []string{"2300-77"}, Names: []string{"Ann Hebert", "ONeal"}, Fields: []string{"2027-01-23"}},
-		{Kind: File, ID: 2, Day: 5, Names: []string{"Hebert to ONeal.pdf"}, Text: pages("of 23 arpents")},
-		{Kind: Abstract, ID: 2, Day: 6, Numbers: []string{"230-0123"}, Names: []string{"Hebert"}, Fields: []string{"2025-11-23"}},
-		{Kind: Order, ID: 3, Day: 7, Names: []string{"Zoe Hebert"}, Fields: []string{"2026-09-23"}},
-		{Kind: Abstract, ID: 3, Day: 8, Numbers: []string{"23-001-234-000-77"}},
+		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},
+		{Kind: Abstract, ID: 1, CreatedDay: 2, Numbers: []string{"23-001235"}, Names: []string{"Claude Hébert", "O'Neal"}},
+		{Kind: File, ID: 1, CreatedDay: 3, Numbers: []string{"Bk2300-Pg12"}, Names: []string{"23_Deed_Bk2300-Pg12 Hebert.pdf"}},
+		{Kind: Order, ID: 2, CreatedDay: 4, Numbers: []string{"2300-77"}, Names: []string{"Ann Hebert", "ONeal"}, Fields: []string{"2027-01-23"}},
+		{Kind: File, ID: 2, CreatedDay: 5, Names: []string{"Hebert to ONeal.pdf"}, Text: pages("of 23 arpents")},
+		{Kind: Abstract, ID: 2, CreatedDay: 6, Numbers: []string{"230-0123"}, Names: []string{"Hebert"}, Fields: []string{"2025-11-23"}},
+		{Kind: Order, ID: 3, CreatedDay: 7, Names: []string{"Zoe Hebert"}, Fields: []string{"2026-09-23"}},
+		{Kind: Abstract, ID: 3, CreatedDay: 8, Numbers: []string{"23-001-234-000-77"}},
 	}
 	n, x := naiveOf(t, typing), indexOf(t, typing)
 	for _, row := range []struct{ name, text, want string }{
@@ -384,7 +384,7 @@ func TestRanks(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
 				for limit := 1; limit <= 12; limit++ {
-					a, err := search(context.Background(), engine, Options{}.whole(), Query{Text: row.text, Limit: limit})
+					a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: limit})
 					want := strings.Fields(row.want)
 					want = want[:min(limit, len(want))]
 					if got := names(a); err != nil || got != strings.Join(want, " ") {
@@ -401,7 +401,7 @@ func TestSearch(t *testing.T) {
 	for _, row := range searches {
 		t.Run(row.name, func(t *testing.T) {
 			row.query.Limit = 20
-			a, err := search(context.Background(), n, Options{}.whole(), row.query)
+			a, err := search(context.Background(), n, Options{}.withDefaults(), row.query)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -452,13 +452,13 @@ func TestSearchRefuses(t *testing.T) {
 		{"a letter and punctuation", Query{Text: "-a-", Limit: 5}, ErrShort},
 		{"many words", Query{Text: strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
 		{"many words in quotes", Query{Text: `"` + strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
-		{"a long text", Query{Text: strings.Repeat(" ", MostText) + "deed", Limit: 5}, ErrLong},
+		{"a long text", Query{Text: strings.Repeat(" ", MaxQueryBytes) + "deed", Limit: 5}, ErrLong},
 		{"a deep page", Query{Text: "deed", Offset: 990, Limit: 20}, ErrDeep},
 		{"before the first", Query{Text: "deed", Offset: -1, Limit: 20}, ErrDeep},
 		{"no number", Query{Text: "deed", Offset: 1, Limit: 1<<63 - 1}, ErrDeep},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if _, err := search(context.Background(), n, Options{}.whole(), row.query); !errors.Is(err, row.want) {
+			if _, err := search(context.Background(), n, Options{}.withDefaults(), row.query); !errors.Is(err, row.want) {
 				t.Errorf("%v, want %v", err, row.want)
 			}
 		})
@@ -489,7 +489,7 @@ func TestLetterByLetter(t *testing.T) {
 				if end < 2 || end == 2 && row.text[1] == '\'' {
 					continue
 				}
-				a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text[:end], Limit: 20})
+				a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text[:end], Limit: 20})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -514,10 +514,10 @@ func BenchmarkPut(b *testing.B) {
 		Text: pages(text),
 	}
 	b.SetBytes(int64(len(text)))
-	batch := x.Batch()
+	batch := x.NewBatch()
 	for b.Loop() {
 		if d.ID++; d.ID%1000 == 0 {
-			batch = x.Batch()
+			batch = x.NewBatch()
 		}
 		if err := batch.Put(d); err != nil {
 			b.Fatal(err)
@@ -542,7 +542,7 @@ func TestManyBeginnings(t *testing.T) {
 		{"lake", "f1"}, {"lakevi", "f1"}, {"lakeview", "f1"},
 		{"internationa", "f3"}, {"internationaliz", "f3"}, {"2026-0117-0003-0", "f3"}, {"20260117000300", "f3"},
 	} {
-		a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 5})
+		a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 5})
 		if err != nil || !sameOrder(names(a), row.want) {
 			t.Errorf("%q finds %s (%v), want %s", row.text, names(a), err, row.want)
 		}
@@ -561,7 +561,7 @@ func TestManyLongNumbers(t *testing.T) {
 		text string
 		want int
 	}{{"ORD-2026-000001-0", 200}, {"ORD-2026-000001-00", 100}, {"ORD-2026-000001-007", 10}, {"ORD-2026-000001-0077", 1}} {
-		a, err := search(context.Background(), n, Options{}.whole(), Query{Text: row.text, Limit: 1})
+		a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: row.text, Limit: 1})
 		if err != nil || a.Counts[Order] < row.want || a.Counts[Order] > 200 || !strings.HasPrefix(fmt.Sprintf("%04d", a.Hits[0].ID), row.text[16:]) {
 			t.Errorf("%q finds %v (%v), want %d", row.text, a, err, row.want)
 		}
@@ -587,14 +587,14 @@ func FuzzSearch(f *testing.F) {
 	f.Add("土地 \u0301 ﷺ ½ " + strings.Repeat("ж", 100))
 	f.Fuzz(func(t *testing.T, text string) {
 		n := naiveOf(t, library())
-		_, err := search(context.Background(), n, Options{}.whole(), Query{Text: text, Limit: 20})
+		_, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: text, Limit: 20})
 		if err != nil && !errors.Is(err, ErrShort) && !errors.Is(err, ErrLong) {
 			t.Fatalf("%q: %v", text, err)
 		}
-		if most := nodes(defaultMostWords); n.asked > most {
+		if most := maxNodes(defaultMaxWords); n.asked > most {
 			t.Errorf("%q asks for %d nodes, more than %d", text, n.asked, most)
 		}
-		if most := 3 * mostLookups; n.known > most {
+		if most := 3 * maxFuzzyLookups; n.known > most {
 			t.Errorf("%q looks up %d terms, more than %d", text, n.known, most)
 		}
 	})

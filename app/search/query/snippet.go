@@ -8,13 +8,13 @@ import (
 
 // How long a window is: in characters, a row of blanks counting once, and in bytes.
 const (
-	windowWidth = 200
-	mostWindow  = 2_000
+	windowWidth    = 200
+	maxWindowBytes = 2_000
 )
 
-// Mark marks all of a short text: a heading, a line of a field.
-func (m *Marker) Mark(s string) []Piece {
-	return pieces(s, 0, len(s), m.marks(context.Background(), s))
+// Highlight marks all of a short text: a heading, a line of a field.
+func (m *Highlighter) Highlight(s string) []Piece {
+	return pieces(s, 0, len(s), m.bestMarks(context.Background(), s))
 }
 
 // Snippet gives a window of about 200 characters of a page, around the place where most
@@ -22,8 +22,8 @@ func (m *Marker) Mark(s string) []Piece {
 // stands on the page, and the window is its beginning. It begins and ends between
 // words. The pieces one behind the other are the window as it stands in the page. Where
 // ctx ends before all of the page was looked at, it is as if nothing stood there.
-func (m *Marker) Snippet(ctx context.Context, s string) (window []Piece, worth int) {
-	marks := m.marks(ctx, s)
+func (m *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, worth int) {
+	marks := m.bestMarks(ctx, s)
 	first, last, worth := m.best(marks)
 	from, to := 0, 0
 	if worth > 0 {
@@ -32,22 +32,22 @@ func (m *Marker) Snippet(ctx context.Context, s string) (window []Piece, worth i
 			to = max(to, k.end)
 		}
 	}
-	from, to = widen(cut(s, MostMarked), from, to)
+	from, to = widen(truncate(s, MaxHighlightBytes), from, to)
 	return pieces(s, from, to, marks), worth
 }
 
 // best is the marks that stand together and are worth most, the first of those.
-func (m *Marker) best(marks []mark) (first, last, worth int) {
+func (m *Highlighter) best(marks []mark) (first, last, worth int) {
 	count := make([]int, len(m.targets))
 	sum, from := 0, 0
 	for i, k := range marks {
 		if count[k.target]++; count[k.target] == 1 {
-			sum += m.targets[k.target].worth
+			sum += m.targets[k.target].weight
 		}
 		for ; k.end-marks[from].start > windowWidth && from < i; from++ {
 			t := marks[from].target
 			if count[t]--; count[t] == 0 {
-				sum -= m.targets[t].worth
+				sum -= m.targets[t].weight
 			}
 		}
 		if sum > worth {
@@ -59,14 +59,14 @@ func (m *Marker) best(marks []mark) (first, last, worth int) {
 
 // widen makes a window of what must be in it.
 func widen(s string, from, to int) (int, int) {
-	to = min(to, from+len(cut(s[from:], mostWindow)))
+	to = min(to, from+len(truncate(s[from:], maxWindowBytes)))
 	room := max(windowWidth-width(s[from:to]), 0)
 	left := room / 2
-	start, used := back(s, from, left)
-	end, _ := forth(s, to, room-used)
+	start, used := extendBack(s, from, left)
+	end, _ := extendForward(s, to, room-used)
 	if end == len(s) {
-		_, behind := forth(s, to, room)
-		start, _ = back(s, from, room-behind)
+		_, behind := extendForward(s, to, room)
+		start, _ = extendBack(s, from, room-behind)
 	}
 	for start < end && isSpaceAt(s, start) {
 		start++
@@ -89,11 +89,11 @@ func width(s string) int {
 	return n
 }
 
-// forth goes n characters on, and back to where a word ends; it says how many were used.
-func forth(s string, at, n int) (end, used int) {
+// extendForward goes n characters on, and back to where a word ends; it says how many were used.
+func extendForward(s string, at, n int) (end, used int) {
 	end = at
 	word, blank := -1, false
-	for used < n && end < len(s) && end-at < mostWindow {
+	for used < n && end < len(s) && end-at < maxWindowBytes {
 		r, size := utf8.DecodeRuneInString(s[end:])
 		space := unicode.IsSpace(r)
 		if space && !blank {
@@ -111,11 +111,11 @@ func forth(s string, at, n int) (end, used int) {
 	return end, used
 }
 
-// back is forth in the other direction.
-func back(s string, at, n int) (start, used int) {
+// extendBack is forth in the other direction.
+func extendBack(s string, at, n int) (start, used int) {
 	start = at
 	word, blank := -1, false
-	for used < n && start > 0 && at-start < mostWindow {
+	for used < n && start > 0 && at-start < maxWindowBytes {
 		r, size := utf8.DecodeLastRuneInString(s[:start])
 		space := unicode.IsSpace(r)
 		if space && !blank {

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	mostWord = index.MostTerm - 1 // bytes of a word; what is longer is cut
-	gap      = 16                 // positions between two texts, so that no phrase crosses
+	maxWordBytes = index.MaxTermBytes - 1 // bytes of a word; what is longer is cut
+	positionGap  = 16                     // positions between two texts, so that no phrase crosses
 )
 
 // token is a word of a text.
 type token struct {
-	text       []byte // folded; good until the next token
-	start, end int    // bytes of the text, before folding
-	position   uint32
-	also       bool // another spelling of what stands at its position, or of more than that
-	name       bool // it is several words as one name
+	text        []byte // folded; good until the next token
+	start, end  int    // bytes of the text, before folding
+	position    uint32
+	variant     bool // another spelling of what stands at its position, or of more than that
+	nameVariant bool // it is several words as one name
 }
 
-// analyser cuts texts into tokens. Letters and digits are words of their own: Bk1022
+// analyzer cuts texts into tokens. Letters and digits are words of their own: Bk1022
 // is bk 1022. Another spelling follows the words it stands for:
 //
 //	12-3-045, 12 3 045     123045
@@ -41,61 +41,61 @@ type token struct {
 // S½ is s 1 2, of which the last two stand at the same place of the text.
 //
 // Words of one analyser have ascending positions; those of one spelling too.
-type analyser struct {
-	position uint32
-	emit     func(token)
-	word     []byte
-	joined   []byte
-	names    bool // any short word may be the first half of a name
-	last     lastWord
-	first    lastWord // the word before last
-	run      run
-	code     code
+type analyzer struct {
+	position   uint32
+	emit       func(token)
+	word       []byte
+	joined     []byte
+	joinNames  bool // any short word may be the first half of a name
+	prev       prevWord
+	beforePrev prevWord // the word before last
+	run        numberRun
+	alphanum   alphanum
 }
 
 // scan gives the tokens of a text. Positions go on behind those of the text before.
-func (a *analyser) scan(s string, emit func(token)) {
+func (a *analyzer) scan(s string, emit func(token)) {
 	a.emit = emit
-	a.last.text, a.run.parts, a.code.parts = a.last.text[:0], 0, 0
+	a.prev.text, a.run.parts, a.alphanum.parts = a.prev.text[:0], 0, 0
 	for i := 0; i < len(s); {
 		c, _, size := classAt(s, i)
 		switch c {
 		case letter:
-			i = a.letters(s, i)
+			i = a.scanLetters(s, i)
 		case digit:
-			i = a.digits(s, i)
-		case sole:
+			i = a.scanDigits(s, i)
+		case standalone:
 			_, r, _ := classAt(s, i)
-			a.word = appendAny(a.word[:0], r, s[i:])
-			a.give(s, i, i+size, letter)
+			a.word = appendFoldedRune(a.word[:0], r, s[i:])
+			a.emitWord(s, i, i+size, letter)
 			i += size
 		case fraction:
-			a.fraction(s, i, i+size)
+			a.scanFraction(s, i, i+size)
 			i += size
 		default:
-			if s[i] == '&' && alone(s, i) {
+			if s[i] == '&' && hasBlanksAround(s, i) {
 				a.word = append(a.word[:0], "and"...)
-				a.give(s, i, i+1, letter)
+				a.emitWord(s, i, i+1, letter)
 			}
 			i += size
 		}
 	}
 	a.endRun()
-	a.endCode()
+	a.endAlphanum()
 }
 
 // skip leaves a gap that no phrase crosses.
-func (a *analyser) skip() { a.position += gap }
+func (a *analyzer) skip() { a.position += positionGap }
 
-// alone says whether blanks are around the character at i.
-func alone(s string, i int) bool {
+// hasBlanksAround says whether blanks are around the character at i.
+func hasBlanksAround(s string, i int) bool {
 	return i > 0 && i+1 < len(s) && isBlank(s[i-1]) && isBlank(s[i+1])
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// letters gives the word of letters that begins at i, and returns where it ends.
-func (a *analyser) letters(s string, i int) int {
+// scanLetters gives the word of letters that begins at i, and returns where it ends.
+func (a *analyzer) scanLetters(s string, i int) int {
 	start, possessive := i, false
 	a.word = a.word[:0]
 loop:
@@ -103,8 +103,8 @@ loop:
 		c, r, size := classAt(s, i)
 		switch c {
 		case letter:
-			if len(a.word) <= mostWord {
-				a.word = appendAny(a.word, r, s[i:])
+			if len(a.word) <= maxWordBytes {
+				a.word = appendFoldedRune(a.word, r, s[i:])
 			}
 		case apostrophe:
 			next, after := letterAt(s, i+size)
@@ -116,16 +116,16 @@ loop:
 				i += size + 1
 				break loop
 			}
-		case unseen:
+		case ignored:
 		default:
 			break loop
 		}
 		i += size
 	}
-	a.give(s, start, i, letter)
-	if possessive && len(a.word) > 0 && len(a.word) < mostWord {
+	a.emitWord(s, start, i, letter)
+	if possessive && len(a.word) > 0 && len(a.word) < maxWordBytes {
 		a.joined = append(append(a.joined[:0], a.word...), 's')
-		a.emit(token{text: a.joined, start: start, end: i, position: a.position - 1, also: true})
+		a.emit(token{text: a.joined, start: start, end: i, position: a.position - 1, variant: true})
 	}
 	return i
 }
@@ -146,29 +146,29 @@ func letterAt(s string, i int) (here, behind bool) {
 	return true, c == letter || c == apostrophe
 }
 
-// digits gives the word of digits that begins at i, and returns where it ends.
-func (a *analyser) digits(s string, i int) int {
+// scanDigits gives the word of digits that begins at i, and returns where it ends.
+func (a *analyzer) scanDigits(s string, i int) int {
 	start := i
 	a.word = a.word[:0]
 	for i < len(s) {
 		c, r, size := classAt(s, i)
-		if c != digit && c != unseen {
+		if c != digit && c != ignored {
 			break
 		}
-		if c == digit && len(a.word) <= mostWord {
-			a.word = appendAny(a.word, r, s[i:])
+		if c == digit && len(a.word) <= maxWordBytes {
+			a.word = appendFoldedRune(a.word, r, s[i:])
 		}
 		i += size
 	}
-	a.give(s, start, i, digit)
+	a.emitWord(s, start, i, digit)
 	return i
 }
 
-// fraction gives the words of ½, which no number goes on with: 5½ is no 512.
-func (a *analyser) fraction(s string, start, end int) {
+// scanFraction gives the words of ½, which no number goes on with: 5½ is no 512.
+func (a *analyzer) scanFraction(s string, start, end int) {
 	a.endRun()
-	a.endCode()
-	a.last.text = a.last.text[:0]
+	a.endAlphanum()
+	a.prev.text = a.prev.text[:0]
 	for part := range strings.SplitSeq(norm.NFKD.String(s[start:end]), string(fractionSlash)) {
 		if part == "" {
 			continue // ⅟
@@ -179,36 +179,36 @@ func (a *analyser) fraction(s string, start, end int) {
 	}
 }
 
-// give gives a.word, and the other spellings that it ends.
-func (a *analyser) give(s string, start, end int, c class) {
-	a.word = cut(a.word, mostWord)
+// emitWord gives a.word, and the other spellings that it ends.
+func (a *analyzer) emitWord(s string, start, end int, c class) {
+	a.word = truncate(a.word, maxWordBytes)
 	if len(a.word) == 0 {
 		return // nothing but marks
 	}
 	t := token{text: a.word, start: start, end: end, position: a.position}
-	a.settleCode(s, t, c)
+	a.endAlphanumBefore(s, t, c)
 	if c == digit {
-		a.settleRun(s, start)
+		a.endRunBefore(s, start)
 		a.emit(t)
-		if short := unpadded(t.text); len(short) < len(t.text) {
-			a.emit(token{text: short, start: start, end: end, position: a.position, also: true})
+		if short := trimZeros(t.text); len(short) < len(t.text) {
+			a.emit(token{text: short, start: start, end: end, position: a.position, variant: true})
 		}
-		a.part(t, false)
-		a.last.text = a.last.text[:0]
+		a.addToRun(t, false)
+		a.prev.text = a.prev.text[:0]
 	} else {
-		a.settleInitials(s, start, end)
+		a.endInitialsBefore(s, start, end)
 		a.emit(t)
-		a.name(s, t)
+		a.emitVariants(s, t)
 		if t.end-t.start == 1 {
-			a.part(t, true)
+			a.addToRun(t, true)
 		}
 	}
-	a.addCode(t, c)
+	a.addToAlphanum(t, c)
 	a.position++
 }
 
-// unpadded is a word of digits without the zeros before it.
-func unpadded[T string | []byte](digits T) T {
+// trimZeros is a word of digits without the zeros before it.
+func trimZeros[T string | []byte](digits T) T {
 	at := 0
 	for at+1 < len(digits) && digits[at] == '0' {
 		at++
@@ -216,8 +216,8 @@ func unpadded[T string | []byte](digits T) T {
 	return digits[at:]
 }
 
-// cut takes at most n bytes of a text, and no part of a character.
-func cut[T string | []byte](s T, n int) T {
+// truncate takes at most n bytes of a text, and no part of a character.
+func truncate[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s
 	}
@@ -227,8 +227,8 @@ func cut[T string | []byte](s T, n int) T {
 	return s[:n]
 }
 
-// spellings are words that are written in several ways; each is found by all of them.
-var spellings = map[string][]string{
+// abbreviations are words that are written in several ways; each is found by all of them.
+var abbreviations = map[string][]string{
 	"bk": {"book"}, "book": {"bk"},
 	"pg": {"page"}, "page": {"pg"},
 	"pgs": {"pages"}, "pages": {"pgs"},

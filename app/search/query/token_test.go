@@ -11,12 +11,12 @@ import (
 // parentheses.
 func spoken(s string) string {
 	var b strings.Builder
-	var a analyser
+	var a analyzer
 	a.scan(s, func(t token) {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		if t.also {
+		if t.variant {
 			fmt.Fprintf(&b, "(%s)%d", t.text, t.position)
 		} else {
 			fmt.Fprintf(&b, "%s%s%d", t.text, "@", t.position)
@@ -102,9 +102,9 @@ func TestTokensOfNames(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []string
-			a := analyser{names: true}
+			a := analyzer{joinNames: true}
 			a.scan(row.text, func(k token) {
-				if k.name {
+				if k.nameVariant {
 					got = append(got, fmt.Sprintf("%s@%d", k.text, k.position))
 				}
 			})
@@ -123,9 +123,9 @@ func TestLongWordsAreCut(t *testing.T) {
 		{"a number in parts", strings.Repeat("7-", 1000)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			var a analyser
+			var a analyzer
 			a.scan(row.text, func(k token) {
-				if len(k.text) > mostWord || strings.ToValidUTF8(string(k.text), "?") != string(k.text) {
+				if len(k.text) > maxWordBytes || strings.ToValidUTF8(string(k.text), "?") != string(k.text) {
 					t.Errorf("%d bytes: %q", len(k.text), k.text)
 				}
 			})
@@ -152,13 +152,13 @@ func TestSqueezed(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var parts []string
-			var a analyser
+			var a analyzer
 			a.scan(row.text, func(k token) {
-				if !k.also {
+				if !k.variant {
 					parts = append(parts, string(k.text))
 				}
 			})
-			if got := squeezed(parts); got != row.want {
+			if got := compactNumber(parts); got != row.want {
 				t.Errorf("%q is %q, want %q", row.text, got, row.want)
 			}
 		})
@@ -172,15 +172,15 @@ func FuzzTokens(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		n := &naive{t: t}
-		n.Begin(1, 1, 0)
-		a := analyser{names: len(s)%2 == 0}
+		n.StartDocument(1, 1, 0)
+		a := analyzer{joinNames: len(s)%2 == 0}
 		next := uint32(0)
 		a.scan(s, func(k token) {
-			n.Word(appendTerm(nil, textWord, k.text), k.position)
+			n.AddWord(appendTerm(nil, nsTextWord, k.text), k.position)
 			if k.start < 0 || k.end > len(s) || k.start >= k.end {
 				t.Fatalf("%q: a token from %d to %d", s, k.start, k.end)
 			}
-			if !k.also {
+			if !k.variant {
 				if k.position != next {
 					t.Fatalf("%q: %q at %d, want %d", s, k.text, k.position, next)
 				}
@@ -195,7 +195,7 @@ func BenchmarkAnalyse(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	words := 0
 	for b.Loop() {
-		var a analyser
+		var a analyzer
 		a.scan(text, func(token) { words++ })
 	}
 	b.ReportMetric(float64(words)/b.Elapsed().Seconds(), "words/s")
@@ -220,7 +220,7 @@ func TestCalled(t *testing.T) {
 		{"1022/311", "Bk 1022 Pg 311", true}, {"liber 1022 folio 311", "Book 1022, Page 311", true}, {"1022 312", "Bk 1022 Pg 311", false},
 		{"a 9", "A-9", true}, {"-", "-", false}, {"", "", false},
 	} {
-		if got := Called(row.text, []string{"none", row.number}); got != row.want {
+		if got := MatchesNumber(row.text, []string{"none", row.number}); got != row.want {
 			t.Errorf("%q is called %q: %t", row.text, row.number, got)
 		}
 	}

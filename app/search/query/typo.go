@@ -11,23 +11,23 @@ import (
 
 // Bounds of typing errors.
 const (
-	leastTypo   = 4  // characters of a word that may have one; one less may have lost a letter, beside other words
-	mostTypo    = 24 // more are mostly not words
-	mostGuesses = 12 // of one word, in each namespace: those in most documents
+	minFuzzyLetters = 4  // characters of a word that may have one; one less may have lost a letter, beside other words
+	maxFuzzyLetters = 24 // more are mostly not words
+	maxCorrections  = 12 // of one word, in each namespace: those in most documents
 
-	mostLookups = 4_000 // terms that are looked up for a query; a longer word begun is looked up whole
+	maxFuzzyLookups = 4_000 // terms that are looked up for a query; a longer word begun is looked up whole
 )
 
-// mayErr says whether a word may have a typing error: it is long enough, and no number.
-func mayErr(w string, alone bool) bool {
+// mayBeMisspelled says whether a word may have a typing error: it is long enough, and no number.
+func mayBeMisspelled(w string, alone bool) bool {
 	n := utf8.RuneCountInString(w)
-	return (n >= leastTypo || n == leastTypo-1 && !alone) && n <= mostTypo && !isDigits(w)
+	return (n >= minFuzzyLetters || n == minFuzzyLetters-1 && !alone) && n <= maxFuzzyLetters && !isDigits(w)
 }
 
-// neighbors are the spellings that are one insertion, deletion, replacement or swap of
+// singleEdits are the spellings that are one insertion, deletion, replacement or swap of
 // neighbors away from a word, each once, in no order. Letters that come in are those
 // of English and of the word itself. A word of three letters has letters added only.
-func neighbors(w string) []string {
+func singleEdits(w string) []string {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz")
 	word := []rune(w)
 	for _, r := range word {
@@ -39,7 +39,7 @@ func neighbors(w string) []string {
 	var found []string
 	add := func(head []rune, middle string, tail []rune) {
 		s := string(head) + middle + string(tail)
-		if !seen[s] && len(s) <= mostWord {
+		if !seen[s] && len(s) <= maxWordBytes {
 			seen[s] = true
 			found = append(found, s)
 		}
@@ -47,11 +47,11 @@ func neighbors(w string) []string {
 	for i := range len(word) + 1 {
 		for _, r := range letters {
 			add(word[:i], string(r), word[i:])
-			if i < len(word) && len(word) >= leastTypo {
+			if i < len(word) && len(word) >= minFuzzyLetters {
 				add(word[:i], string(r), word[i+1:])
 			}
 		}
-		if len(word) < leastTypo {
+		if len(word) < minFuzzyLetters {
 			continue
 		}
 		if i < len(word) {
@@ -70,78 +70,78 @@ type suspect struct {
 	open bool
 }
 
-// suggest looks up what the words of a query may have been meant to be, those first
+// lookUpCorrections looks up what the words of a query may have been meant to be, those first
 // that stand nowhere as they are typed.
-func (b *builder) suggest(a asked) {
+func (b *builder) lookUpCorrections(a parsedQuery) {
 	var suspects []suspect
 	var look []string
 	for _, g := range a.groups {
 		for _, c := range g.clauses {
 			for i, p := range c.parts {
-				if !c.quoted && !c.isNumber() && mayErr(p, b.alone) {
+				if !c.quoted && !c.isNumber() && mayBeMisspelled(p, b.singleWord) {
 					suspects = append(suspects, suspect{word: p, open: c.open && i == len(c.parts)-1})
-					look = append(look, term(fieldWord, p), term(textWord, p))
+					look = append(look, term(nsFieldWord, p), term(nsTextWord, p))
 				}
 			}
 		}
 	}
 	slices.Sort(look)
-	known, err := b.terms.Known(b.ctx, slices.Compact(look))
+	known, err := b.terms.DocFreqs(b.ctx, slices.Compact(look))
 	if err != nil && b.err == nil {
 		b.err = err
 	}
 	slices.SortStableFunc(suspects, func(s, t suspect) int {
-		return cmp.Compare(known[term(fieldWord, s.word)]+known[term(textWord, s.word)], known[term(fieldWord, t.word)]+known[term(textWord, t.word)])
+		return cmp.Compare(known[term(nsFieldWord, s.word)]+known[term(nsTextWord, s.word)], known[term(nsFieldWord, t.word)]+known[term(nsTextWord, t.word)])
 	})
 	lookups := 0
 	for _, s := range suspects {
-		exact := known[term(fieldWord, s.word)]+known[term(textWord, s.word)] > 0
-		if utf8.RuneCountInString(s.word) <= leastTypo && s.open && b.found {
+		exact := known[term(nsFieldWord, s.word)]+known[term(nsTextWord, s.word)] > 0
+		if utf8.RuneCountInString(s.word) <= minFuzzyLetters && s.open && b.hasHits {
 			continue // what it begins is there already
 		}
 		s.open = s.open && !exact
-		if lookups < mostLookups {
-			lookups += b.guess(s)
+		if lookups < maxFuzzyLookups {
+			lookups += b.correct(s)
 		}
 	}
 }
 
-// guess looks up what a word may have been meant to be, or to begin, and says how many
+// correct looks up what a word may have been meant to be, or to begin, and says how many
 // terms that took.
-func (b *builder) guess(s suspect) int {
-	if _, known := b.meant[s.word]; known || b.err != nil {
+func (b *builder) correct(s suspect) int {
+	if _, known := b.corrections[s.word]; known || b.err != nil {
 		return 0
 	}
-	spaces := []byte{fieldWord, textWord}
+	spaces := []byte{nsFieldWord, nsTextWord}
 	if s.open {
-		spaces = append(spaces, wordStart)
+		spaces = append(spaces, nsWordPrefix)
 	}
-	near := neighbors(s.word)
+	near := singleEdits(s.word)
 	candidates := make([]string, 0, len(near)*len(spaces))
 	for _, space := range spaces {
 		for _, n := range near {
-			if space != wordStart || utf8.RuneCountInString(n) <= anyStart.most {
+			if space != nsWordPrefix || utf8.RuneCountInString(n) <= longPrefixes.max {
 				candidates = append(candidates, term(space, n))
 			}
 		}
 	}
 	slices.Sort(candidates)
-	known, err := b.terms.Known(b.ctx, candidates)
+	known, err := b.terms.DocFreqs(b.ctx, candidates)
 	if err != nil {
 		b.err = err
 		return 0
 	}
 	var found []string
 	for _, space := range spaces {
-		found = append(found, most(known, space, mostGuesses)...)
+		found = append(found, mostFrequentTerms(known, space, maxCorrections)...)
 	}
-	b.meant[s.word] = found
+	b.corrections[s.word] = found
 	b.wider = b.wider || len(found) > 0
 	return len(candidates)
 }
 
-// most are so many terms of a namespace, those that most documents have.
-func most(known map[string]int, space byte, limit int) []string {
+// mostFrequentTerms are so many terms of a namespace, those that most documents have.
+func mostFrequentTerms(known map[string]int, space byte, limit int) []string {
 	var found []string
 	for t := range known {
 		if t[0] == space {
@@ -157,21 +157,21 @@ func most(known map[string]int, space byte, limit int) []string {
 	return found[:min(len(found), limit)]
 }
 
-// mistyped is a clause with a typing error in each of its words, or in none.
-func (b *builder) mistyped(c clause) []index.Node {
+// misspelled is a clause with a typing error in each of its words, or in none.
+func (b *builder) misspelled(c clause) []index.Node {
 	var words index.All
 	guessed := false
 	for i, p := range c.parts {
 		either := index.Any{}
-		for _, t := range b.meant[p] {
+		for _, t := range b.corrections[p] {
 			guessed = true
-			worth := map[byte]float64{fieldWord: worthField, wordStart: worthStart, textWord: worthText}[t[0]]
-			either = append(either, index.Term{Text: t, Weight: worth * worthTypo, Flat: t[0] != textWord})
+			worth := map[byte]float64{nsFieldWord: weightField, nsWordPrefix: weightNamePrefix, nsTextWord: weightText}[t[0]]
+			either = append(either, index.Term{Text: t, Weight: worth * factorFuzzy, ConstantScore: t[0] != nsTextWord})
 		}
 		if len(c.parts) > 1 {
 			either = append(either, b.word(p)...)
 			if c.open && i == len(c.parts)-1 {
-				either = append(either, b.wordStart(p)...)
+				either = append(either, b.wordPrefix(p)...)
 			}
 		}
 		words = append(words, either)

@@ -104,27 +104,27 @@ func TestEveryHitSaysWhy(t *testing.T) {
 		n := naiveOf(t, documents)
 		for range 60 {
 			text := typed(chance)
-			a, err := search(context.Background(), n, Options{}.whole(), Query{Text: text, Limit: 20})
+			a, err := search(context.Background(), n, Options{}.withDefaults(), Query{Text: text, Limit: 20})
 			if err != nil {
 				continue // it is refused
 			}
-			m := NewMarker(text)
+			m := NewHighlighter(text)
 			if a.Fuzzy {
-				m = m.Tolerant()
+				m = m.Fuzzy()
 			}
 			for _, h := range a.Hits {
 				if its := texts[fmt.Sprint(h.Kind, h.ID)]; !marksAny(m, its) && silent < 20 {
 					silent++
-					t.Errorf("%q finds %q (fuzzy: %t, loose: %t) and marks nothing", text, its, a.Fuzzy, a.Loose)
+					t.Errorf("%q finds %q (fuzzy: %t, loose: %t) and marks nothing", text, its, a.Fuzzy, a.Relaxed)
 				}
 			}
 		}
 	}
 }
 
-func marksAny(m *Marker, texts []string) bool {
+func marksAny(m *Highlighter, texts []string) bool {
 	for _, text := range texts {
-		for _, p := range m.Mark(text) {
+		for _, p := range m.Highlight(text) {
 			if p.Marked {
 				return true
 			}

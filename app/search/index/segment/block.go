@@ -17,24 +17,24 @@ import (
 // positions, are there for words only; what has a word as a flat term has it 0 times.
 //
 //	positions := of every document: its first position, then the gaps to the one before,
-//	             of the first MostPlaces of them
+//	             of the first MaxPositions of them
 const (
-	blockDocs = 128
-	skipSize  = 16
-	mostBlock = blockDocs * (5 + 5) // bytes
+	blockSize     = 128
+	skipSize      = 16
+	maxBlockBytes = blockSize * (5 + 5) // bytes
 )
 
 // skip is where a block ends.
 type skip struct {
-	last      uint32
-	postings  uint32
-	positions uint64
+	lastDoc      uint32
+	postingsEnd  uint32
+	positionsEnd uint64
 }
 
 func (s skip) append(p []byte) []byte {
-	p = binary.LittleEndian.AppendUint32(p, s.last)
-	p = binary.LittleEndian.AppendUint32(p, s.postings)
-	return binary.LittleEndian.AppendUint64(p, s.positions)
+	p = binary.LittleEndian.AppendUint32(p, s.lastDoc)
+	p = binary.LittleEndian.AppendUint32(p, s.postingsEnd)
+	return binary.LittleEndian.AppendUint64(p, s.positionsEnd)
 }
 
 func parseSkip(p []byte) skip {
@@ -50,14 +50,14 @@ func appendGaps(p []byte, prev uint32, docs []uint32) []byte {
 	return p
 }
 
-func appendNumbers(p []byte, numbers []uint32) []byte {
+func appendUvarints(p []byte, numbers []uint32) []byte {
 	for _, n := range numbers {
 		p = binary.AppendUvarint(p, uint64(n))
 	}
 	return p
 }
 
-const continuations = 0x8080808080808080
+const continuationBits = 0x8080808080808080
 
 // decodeGaps fills docs with the documents behind prev (-1 as ^0), all below most, and
 // returns the rest of p.
@@ -69,7 +69,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, erro
 	for i < len(docs) {
 		// Eight gaps of one byte each: so it is in terms of many documents.
 		if len(docs)-i >= 8 && len(p) >= 8 {
-			if v := binary.LittleEndian.Uint64(p); v&continuations == 0 {
+			if v := binary.LittleEndian.Uint64(p); v&continuationBits == 0 {
 				eight := docs[i : i+8 : i+8]
 				for j := range eight {
 					at += v & 0x7f
@@ -81,7 +81,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, erro
 				continue
 			}
 		}
-		gap, n := number(p)
+		gap, n := readUvarint32(p)
 		if n == 0 {
 			return nil, fmt.Errorf("%w: gap of a document", ErrDamaged)
 		}
@@ -96,10 +96,10 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, most uint32) ([]byte, erro
 	return p, nil
 }
 
-// decodeNumbers fills numbers and returns the rest of p.
-func decodeNumbers(p []byte, numbers []uint32) ([]byte, error) {
+// decodeUvarints fills numbers and returns the rest of p.
+func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	for i := range numbers {
-		v, n := number(p)
+		v, n := readUvarint32(p)
 		if n == 0 {
 			return nil, fmt.Errorf("%w: count", ErrDamaged)
 		}
@@ -108,8 +108,8 @@ func decodeNumbers(p []byte, numbers []uint32) ([]byte, error) {
 	return p, nil
 }
 
-// number reads a varint of 32 bits and returns its bytes, 0 where there is none.
-func number(p []byte) (uint32, int) {
+// readUvarint32 reads a varint of 32 bits and returns its bytes, 0 where there is none.
+func readUvarint32(p []byte) (uint32, int) {
 	if len(p) > 0 && p[0] < 0x80 {
 		return uint32(p[0]), 1
 	}

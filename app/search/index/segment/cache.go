@@ -16,46 +16,46 @@ type Cache struct {
 }
 
 type cacheShard struct {
-	mu    sync.Mutex
-	where map[uint64]int // page → slot
-	slots []cacheSlot
-	hand  int
-	most  int
+	mu       sync.Mutex
+	slotOf   map[uint64]int // page → slot
+	slots    []cacheSlot
+	hand     int
+	maxSlots int
 }
 
 type cacheSlot struct {
-	key  uint64
-	page []byte // nil while it is being read
-	buf  []byte
-	used bool
+	key        uint64
+	page       []byte // nil while it is being read
+	buf        []byte
+	referenced bool
 }
 
 // NewCache makes one of so many bytes, at least of 64 pages.
 func NewCache(bytes int64) *Cache {
 	c := &Cache{}
 	for i := range c.shards {
-		c.shards[i].where = make(map[uint64]int)
-		c.shards[i].most = int(max(4, bytes/pageSize/cacheShards))
+		c.shards[i].slotOf = make(map[uint64]int)
+		c.shards[i].maxSlots = int(max(4, bytes/pageSize/cacheShards))
 	}
 	return c
 }
 
-// newFile returns a number for a file, used for no other.
-func (c *Cache) newFile() uint64 { return c.files.Add(1) }
+// newFileID returns a number for a file, used for no other.
+func (c *Cache) newFileID() uint64 { return c.files.Add(1) }
 
 // read copies from a page of the file, starting at its byte at.
 func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	key := f.id<<32 | uint64(page)
 	s := &c.shards[(key*0x9e3779b97f4a7c15)>>60]
 	s.mu.Lock()
-	if slot, found := s.where[key]; found {
+	if slot, found := s.slotOf[key]; found {
 		e := &s.slots[slot]
-		e.used = true
+		e.referenced = true
 		copy(p, e.page[at:])
 		s.mu.Unlock()
 		return nil
 	}
-	slot, buf := s.claim()
+	slot, buf := s.claimSlot()
 	s.mu.Unlock()
 	// Read without the lock: others need not wait for the disk.
 	if buf == nil {
@@ -66,15 +66,15 @@ func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 		copy(p, got[at:])
 	}
 	if slot >= 0 {
-		s.settle(slot, key, buf, got)
+		s.fillSlot(slot, key, buf, got)
 	}
 	return err
 }
 
-// claim takes a slot away from its page and returns its buffer, which may be nil; -1
+// claimSlot takes a slot away from its page and returns its buffer, which may be nil; -1
 // when all are being read into.
-func (s *cacheShard) claim() (int, []byte) {
-	if len(s.slots) < s.most {
+func (s *cacheShard) claimSlot() (int, []byte) {
+	if len(s.slots) < s.maxSlots {
 		s.slots = append(s.slots, cacheSlot{})
 		return len(s.slots) - 1, nil
 	}
@@ -84,12 +84,12 @@ func (s *cacheShard) claim() (int, []byte) {
 		e := &s.slots[slot]
 		switch {
 		case e.buf == nil: // being read into
-		case e.used:
-			e.used = false
+		case e.referenced:
+			e.referenced = false
 		default:
 			buf := e.buf
 			if e.page != nil {
-				delete(s.where, e.key)
+				delete(s.slotOf, e.key)
 			}
 			*e = cacheSlot{}
 			return slot, buf
@@ -98,16 +98,16 @@ func (s *cacheShard) claim() (int, []byte) {
 	return -1, nil
 }
 
-// settle gives a slot its buffer back, with the page unless it could not be read or
+// fillSlot gives a slot its buffer back, with the page unless it could not be read or
 // somebody else was faster.
-func (s *cacheShard) settle(slot int, key uint64, buf, page []byte) {
+func (s *cacheShard) fillSlot(slot int, key uint64, buf, page []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := &s.slots[slot]
 	e.buf = buf
-	if _, twice := s.where[key]; page == nil || twice {
+	if _, twice := s.slotOf[key]; page == nil || twice {
 		return
 	}
-	e.key, e.page, e.used = key, page, true
-	s.where[key] = slot
+	e.key, e.page, e.referenced = key, page, true
+	s.slotOf[key] = slot
 }

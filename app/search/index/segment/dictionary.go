@@ -19,41 +19,41 @@ import (
 // All other numbers are varints. Postings and positions lie one behind the other in
 // the order of the terms.
 const (
-	leafBytes = 512  // a leaf ends behind the term with which it reaches so many
-	mostLeaf  = 1024 // none is longer: a term is at most 2 + 64 + 5*10 bytes
+	targetLeafBytes = 512  // a leaf ends behind the term with which it reaches so many
+	maxLeafBytes    = 1024 // none is longer: a term is at most 2 + 64 + 5*10 bytes
 )
 
 // Entry is what the dictionary tells of a term.
 type Entry struct {
-	Documents uint32 // that have it, those that are gone among them
-	Word      bool   // it has positions
+	DocFreq      uint32 // that have it, those that are gone among them
+	HasPositions bool   // it has positions
 
-	doc      uint32 // where Documents is 1
-	times    uint32 // likewise
-	postings span   // where Documents is more
-	places   span   // of the positions
+	doc       uint32 // where Documents is 1
+	freq      uint32 // likewise
+	postings  span   // where Documents is more
+	positions span   // of the positions
 }
 
 type span struct{ off, length int64 }
 
 // leaf reads a leaf term after term.
 type leaf struct {
-	term  []byte
-	entry Entry
-	rest  []byte
-	left  uint64 // terms in rest
-	where struct{ postings, positions int64 }
-	err   error
-	room  [MostTerm]byte
+	term      []byte
+	entry     Entry
+	rest      []byte
+	remaining uint64 // terms in rest
+	offsets   struct{ postings, positions int64 }
+	err       error
+	termBuf   [MaxTermBytes]byte
 }
 
-// begin takes the leaf at the start of p.
-func (l *leaf) begin(p []byte) {
-	l.rest, l.err, l.term = p, nil, l.room[:0]
-	l.where.postings = int64(l.varint())
-	l.where.positions = int64(l.varint())
-	l.left = l.varint()
-	if l.left == 0 {
+// open takes the leaf at the start of p.
+func (l *leaf) open(p []byte) {
+	l.rest, l.err, l.term = p, nil, l.termBuf[:0]
+	l.offsets.postings = int64(l.uvarint())
+	l.offsets.positions = int64(l.uvarint())
+	l.remaining = l.uvarint()
+	if l.remaining == 0 {
 		l.fail("leaf without terms")
 	}
 }
@@ -62,10 +62,10 @@ func (l *leaf) fail(what string) {
 	if l.err == nil {
 		l.err = fmt.Errorf("dictionary: %w: %s", ErrDamaged, what)
 	}
-	l.left = 0
+	l.remaining = 0
 }
 
-func (l *leaf) varint() uint64 {
+func (l *leaf) uvarint() uint64 {
 	if len(l.rest) > 0 && l.rest[0] < 0x80 {
 		v := l.rest[0]
 		l.rest = l.rest[1:]
@@ -81,8 +81,8 @@ func (l *leaf) varint() uint64 {
 	return v
 }
 
-func (l *leaf) narrow() uint32 {
-	v := l.varint()
+func (l *leaf) uvarint32() uint32 {
+	v := l.uvarint()
 	if v > 1<<32-1 {
 		l.fail("number too large")
 		return 0
@@ -92,55 +92,55 @@ func (l *leaf) narrow() uint32 {
 
 // next goes to the next term; false at the end of the leaf, and after an error.
 func (l *leaf) next() bool {
-	if l.left == 0 || l.err != nil {
+	if l.remaining == 0 || l.err != nil {
 		return false
 	}
-	l.left--
-	if !l.spell() {
+	l.remaining--
+	if !l.readTerm() {
 		return false
 	}
-	l.describe()
+	l.readEntry()
 	return l.err == nil
 }
 
-func (l *leaf) spell() bool {
+func (l *leaf) readTerm() bool {
 	if len(l.rest) < 2 {
 		l.fail("cut off")
 		return false
 	}
 	shared, more := int(l.rest[0]), int(l.rest[1])
-	if shared > len(l.term) || shared+more > MostTerm || shared+more == 0 || more > len(l.rest)-2 {
+	if shared > len(l.term) || shared+more > MaxTermBytes || shared+more == 0 || more > len(l.rest)-2 {
 		l.fail("length of a term")
 		return false
 	}
-	copy(l.room[shared:], l.rest[2:2+more])
-	l.term, l.rest = l.room[:shared+more], l.rest[2+more:]
+	copy(l.termBuf[shared:], l.rest[2:2+more])
+	l.term, l.rest = l.termBuf[:shared+more], l.rest[2+more:]
 	return true
 }
 
-func (l *leaf) describe() {
-	head := l.varint()
+func (l *leaf) readEntry() {
+	head := l.uvarint()
 	if head>>1 == 0 || head>>1 > 1<<32-1 {
 		l.fail("documents of a term")
 		return
 	}
-	e := Entry{Documents: uint32(head >> 1), Word: head&1 == 1}
-	if e.Documents == 1 {
-		e.doc = l.narrow()
-		if e.Word {
-			e.times = l.narrow()
+	e := Entry{DocFreq: uint32(head >> 1), HasPositions: head&1 == 1}
+	if e.DocFreq == 1 {
+		e.doc = l.uvarint32()
+		if e.HasPositions {
+			e.freq = l.uvarint32()
 		}
 	} else {
-		e.postings = l.take(&l.where.postings)
+		e.postings = l.readSpan(&l.offsets.postings)
 	}
-	if e.Word {
-		e.places = l.take(&l.where.positions)
+	if e.HasPositions {
+		e.positions = l.readSpan(&l.offsets.positions)
 	}
 	l.entry = e
 }
 
-func (l *leaf) take(where *int64) span {
-	s := span{*where, int64(l.varint())}
+func (l *leaf) readSpan(where *int64) span {
+	s := span{*where, int64(l.uvarint())}
 	if s.length < 0 || s.off < 0 || s.off+s.length < s.off {
 		l.fail("length of a list")
 		return span{}
@@ -151,74 +151,74 @@ func (l *leaf) take(where *int64) span {
 
 // dictionaryWriter writes terms in ascending order.
 type dictionaryWriter struct {
-	pages *pageWriter
-	body  []byte // of the leaf
-	terms uint64 // in it
-	last  []byte // term
-	first []byte // bytes that separate the leaf from the one before
-	begun struct{ postings, positions int64 }
-	mark  []byte // separator of the leaf before
-	head  []byte
+	pages         *pageWriter
+	body          []byte // of the leaf
+	numTerms      uint64 // in it
+	lastTerm      []byte // term
+	separator     []byte // bytes that separate the leaf from the one before
+	start         struct{ postings, positions int64 }
+	prevSeparator []byte // separator of the leaf before
+	header        []byte
 }
 
 // add writes a term; its lists were written before, and end where the streams end.
 func (d *dictionaryWriter) add(term []byte, e Entry) {
-	if d.terms == 0 {
-		d.begun.postings = d.pages.lengths[streamPostings] - e.postings.length
-		d.begun.positions = d.pages.lengths[streamPositions] - e.places.length
-		d.first = append(d.first[:0], term[:min(len(term), shared(d.last, term)+1)]...)
-		d.last = d.last[:0]
+	if d.numTerms == 0 {
+		d.start.postings = d.pages.lengths[streamPostings] - e.postings.length
+		d.start.positions = d.pages.lengths[streamPositions] - e.positions.length
+		d.separator = append(d.separator[:0], term[:min(len(term), sharedPrefix(d.lastTerm, term)+1)]...)
+		d.lastTerm = d.lastTerm[:0]
 	}
-	n := shared(d.last, term)
+	n := sharedPrefix(d.lastTerm, term)
 	p := d.body
 	p = append(p, byte(n), byte(len(term)-n))
 	p = append(p, term[n:]...)
-	head := uint64(e.Documents) << 1
-	if e.Word {
+	head := uint64(e.DocFreq) << 1
+	if e.HasPositions {
 		head |= 1
 	}
 	p = binary.AppendUvarint(p, head)
-	if e.Documents == 1 {
+	if e.DocFreq == 1 {
 		p = binary.AppendUvarint(p, uint64(e.doc))
-		if e.Word {
-			p = binary.AppendUvarint(p, uint64(e.times))
+		if e.HasPositions {
+			p = binary.AppendUvarint(p, uint64(e.freq))
 		}
 	} else {
 		p = binary.AppendUvarint(p, uint64(e.postings.length))
 	}
-	if e.Word {
-		p = binary.AppendUvarint(p, uint64(e.places.length))
+	if e.HasPositions {
+		p = binary.AppendUvarint(p, uint64(e.positions.length))
 	}
-	d.body, d.last = p, append(d.last[:0], term...)
-	d.terms++
-	if len(d.body) >= leafBytes {
+	d.body, d.lastTerm = p, append(d.lastTerm[:0], term...)
+	d.numTerms++
+	if len(d.body) >= targetLeafBytes {
 		d.flush()
 	}
 }
 
 // flush ends the leaf.
 func (d *dictionaryWriter) flush() {
-	if d.terms == 0 {
+	if d.numTerms == 0 {
 		return
 	}
-	h := binary.AppendUvarint(d.head[:0], uint64(d.begun.postings))
-	h = binary.AppendUvarint(h, uint64(d.begun.positions))
-	h = binary.AppendUvarint(h, d.terms)
+	h := binary.AppendUvarint(d.header[:0], uint64(d.start.postings))
+	h = binary.AppendUvarint(h, uint64(d.start.positions))
+	h = binary.AppendUvarint(h, d.numTerms)
 	d.pages.write(streamTerms, h)
 	d.pages.write(streamTerms, d.body)
 	size := uint64(len(h) + len(d.body))
 
-	n := shared(d.mark, d.first)
-	h = append(h[:0], byte(n), byte(len(d.first)-n))
-	h = append(h, d.first[n:]...)
-	d.head = binary.AppendUvarint(h, size)
-	d.pages.write(streamIndex, d.head)
-	d.mark = append(d.mark[:0], d.first...)
-	d.body, d.terms = d.body[:0], 0
+	n := sharedPrefix(d.prevSeparator, d.separator)
+	h = append(h[:0], byte(n), byte(len(d.separator)-n))
+	h = append(h, d.separator[n:]...)
+	d.header = binary.AppendUvarint(h, size)
+	d.pages.write(streamIndex, d.header)
+	d.prevSeparator = append(d.prevSeparator[:0], d.separator...)
+	d.body, d.numTerms = d.body[:0], 0
 }
 
-// shared returns how many bytes two terms begin with alike.
-func shared(a, b []byte) int {
+// sharedPrefix returns how many bytes two terms begin with alike.
+func sharedPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {

@@ -15,14 +15,14 @@ func FuzzBlock(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0xff, 0xff, 0xff, 0xff, 0x0f}, uint8(2), uint32(1000))
 	f.Add([]byte{0xff}, uint8(1), uint32(1000))
 	f.Fuzz(func(t *testing.T, raw []byte, n uint8, most uint32) {
-		docs := make([]uint32, min(n, blockDocs))
-		if _, err := decodeNumbers(raw, docs); err == nil {
+		docs := make([]uint32, min(n, blockSize))
+		if _, err := decodeUvarints(raw, docs); err == nil {
 			again := make([]uint32, len(docs))
-			if rest, err := decodeNumbers(appendNumbers(nil, docs), again); err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
+			if rest, err := decodeUvarints(appendUvarints(nil, docs), again); err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
 				t.Errorf("numbers %v became %v, %v", docs, again, err)
 			}
 		}
-		if _, err := decodeGaps(raw, None, docs, most); err != nil {
+		if _, err := decodeGaps(raw, NoMoreDocs, docs, most); err != nil {
 			return
 		}
 		for i, d := range docs {
@@ -31,7 +31,7 @@ func FuzzBlock(f *testing.F) {
 			}
 		}
 		again := make([]uint32, len(docs))
-		rest, err := decodeGaps(appendGaps(nil, None, docs), None, again, most)
+		rest, err := decodeGaps(appendGaps(nil, NoMoreDocs, docs), NoMoreDocs, again, most)
 		if err != nil || len(rest) > 0 || !slices.Equal(docs, again) {
 			t.Errorf("%v became %v, %v", docs, again, err)
 		}
@@ -42,7 +42,7 @@ func FuzzBlock(f *testing.F) {
 // reading takes memory for the bytes that are there, and for the documents where it ends
 // well.
 func FuzzGone(f *testing.F) {
-	var few, many *Gone
+	var few, many *Tombstones
 	few = few.With(100, []uint32{7, 99})
 	for d := range uint32(60) {
 		many = many.With(100, []uint32{d + 40})
@@ -51,16 +51,16 @@ func FuzzGone(f *testing.F) {
 	f.Add(many.Append(nil, 100), uint32(100))
 	f.Add([]byte{0}, uint32(1))
 	f.Add([]byte{1}, uint32(0))
-	f.Add([]byte{1}, uint32(MostDocs))
-	f.Add([]byte{1, 7}, uint32(MostDocs))
-	f.Add([]byte{2, 7, 0xff, 0xff, 0xff, 0xff, 0x0f}, uint32(MostDocs))
-	f.Add(binary.AppendUvarint(nil, MostDocs/10), uint32(MostDocs))
-	f.Add(binary.AppendUvarint(nil, MostDocs), uint32(MostDocs))
+	f.Add([]byte{1}, uint32(MaxDocs))
+	f.Add([]byte{1, 7}, uint32(MaxDocs))
+	f.Add([]byte{2, 7, 0xff, 0xff, 0xff, 0xff, 0x0f}, uint32(MaxDocs))
+	f.Add(binary.AppendUvarint(nil, MaxDocs/10), uint32(MaxDocs))
+	f.Add(binary.AppendUvarint(nil, MaxDocs), uint32(MaxDocs))
 	f.Fuzz(func(t *testing.T, raw []byte, docs uint32) {
-		docs %= MostDocs + 1
-		var g *Gone
+		docs %= MaxDocs + 1
+		var g *Tombstones
 		var err error
-		took := allocated(func() { g, _, err = ParseGone(raw, docs) })
+		took := allocated(func() { g, _, err = ParseTombstones(raw, docs) })
 		most := 4*uint64(len(raw)) + 1<<20
 		if err == nil {
 			most += uint64(docs) / 8
@@ -71,11 +71,11 @@ func FuzzGone(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, rest, err := ParseGone(g.Append(nil, docs), docs)
+		again, rest, err := ParseTombstones(g.Append(nil, docs), docs)
 		if err != nil || len(rest) > 0 || again.Count() != g.Count() {
 			t.Fatalf("%d became %d, %v", g.Count(), again.Count(), err)
 		}
-		g.each(func(doc uint32) {
+		g.forEach(func(doc uint32) {
 			if doc >= docs || !again.Has(doc) {
 				t.Fatalf("document %d of %d", doc, docs)
 			}
@@ -124,13 +124,13 @@ func FuzzSegment(f *testing.F) {
 		}
 		defer func() { _ = s.Close() }()
 		_, _ = back(t.Context(), s, nil)
-		_, _, _, _ = s.DocumentOf(20, 0)
-		watch := WatchOver(t.Context())
-		if e, found, err := s.Find([]byte("w0"), &Walk{}); err == nil && found {
+		_, _, _, _ = s.FindKey(20, 0)
+		watch := NewBudget(t.Context())
+		if e, found, err := s.Find([]byte("w0"), &TermIterator{}); err == nil && found {
 			var c Cursor
 			c.Open(s, e, &watch)
-			for d := uint32(0); c.Advance(d) != None; d += 150 {
-				_ = c.Often()
+			for d := uint32(0); c.Advance(d) != NoMoreDocs; d += 150 {
+				_ = c.Freq()
 			}
 		}
 		g := NewMerge(t.Context(), []Source{{s, nil}})
@@ -146,7 +146,7 @@ func (nowhere) Sync() error                 { return nil }
 
 // reseal makes the sums of a segment's file right; false where the footer tells lengths
 // that the file cannot have.
-func reseal(raw []byte) (Stamp, bool) {
+func reseal(raw []byte) (Meta, bool) {
 	var p pageFile
 	end := len(raw) - footerSize
 	copy(raw[end:], footerMagic)
@@ -154,7 +154,7 @@ func reseal(raw []byte) (Stamp, bool) {
 	p.parse(raw[end:])
 	full, _, size, ok := p.layout(int64(len(raw)))
 	if !ok || p.docs == 0 {
-		return Stamp{}, false
+		return Meta{}, false
 	}
 	table := raw[full<<pageBits+int(size) : end]
 	at, sum := 0, table[full:]
@@ -173,5 +173,5 @@ func reseal(raw []byte) (Stamp, bool) {
 	binary.LittleEndian.PutUint32(raw[len(raw)-8:], Checksum(table))
 	last := Checksum(raw[end : len(raw)-4])
 	binary.LittleEndian.PutUint32(raw[len(raw)-4:], last)
-	return Stamp{Number: p.number, Size: int64(len(raw)), Sum: last, Docs: p.docs}, true
+	return Meta{Number: p.number, Size: int64(len(raw)), Sum: last, Docs: p.docs}, true
 }

@@ -54,11 +54,11 @@ func Checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 
 // footer is the end of a segment's file.
 type footer struct {
-	number  uint64
-	docs    uint32
-	words   uint64 // of all documents
-	lengths [streams]int64
-	table   uint32 // sum of the table
+	number   uint64
+	docs     uint32
+	words    uint64 // of all documents
+	lengths  [streams]int64
+	tableSum uint32 // sum of the table
 }
 
 func (f *footer) append(p []byte) []byte {
@@ -71,7 +71,7 @@ func (f *footer) append(p []byte) []byte {
 	for _, n := range f.lengths {
 		p = binary.LittleEndian.AppendUint64(p, uint64(n))
 	}
-	p = binary.LittleEndian.AppendUint32(p, f.table)
+	p = binary.LittleEndian.AppendUint32(p, f.tableSum)
 	return binary.LittleEndian.AppendUint32(p, Checksum(p[start:]))
 }
 
@@ -92,18 +92,18 @@ func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
 	return int(full), tails, bytes, full*(pageSize+5)+bytes+4*int64(tails)+footerSize == size
 }
 
-// syncEach bounds how much of a segment waits in the system's memory: a merge that left
+// pagesPerSync bounds how much of a segment waits in the system's memory: a merge that left
 // all to one sync at its end would hold up the syncs of others meanwhile.
-const syncEach = 32 << 20 >> pageBits
+const pagesPerSync = 32 << 20 >> pageBits
 
 // pageWriter writes the streams of a segment. The first error stays, and finish says it.
 type pageWriter struct {
-	file    File
-	pending [streams][]byte
-	lengths [streams]int64
-	owners  []byte
-	sums    []uint32
-	err     error
+	file        File
+	pending     [streams][]byte
+	lengths     [streams]int64
+	pageStreams []byte
+	sums        []uint32
+	err         error
 }
 
 func newPageWriter(f File) *pageWriter { return &pageWriter{file: f} }
@@ -116,27 +116,27 @@ func (w *pageWriter) write(stream int, p []byte) {
 		w.pending[stream] = append(w.pending[stream], p[:n]...)
 		p = p[n:]
 		if len(w.pending[stream]) == pageSize {
-			w.page(stream)
+			w.flushPage(stream)
 		}
 	}
 }
 
-func (w *pageWriter) page(stream int) {
+func (w *pageWriter) flushPage(stream int) {
 	p := w.pending[stream]
 	w.pending[stream] = p[:0]
-	w.owners = append(w.owners, byte(stream))
-	w.put(p)
-	if w.err == nil && len(w.owners)%syncEach == 0 {
+	w.pageStreams = append(w.pageStreams, byte(stream))
+	w.writeChecked(p)
+	if w.err == nil && len(w.pageStreams)%pagesPerSync == 0 {
 		w.err = w.file.Sync()
 	}
 }
 
-func (w *pageWriter) put(p []byte) {
+func (w *pageWriter) writeChecked(p []byte) {
 	w.sums = append(w.sums, Checksum(p))
-	w.raw(p)
+	w.writeRaw(p)
 }
 
-func (w *pageWriter) raw(p []byte) {
+func (w *pageWriter) writeRaw(p []byte) {
 	if w.err == nil {
 		_, w.err = w.file.Write(p)
 	}
@@ -148,20 +148,20 @@ func (w *pageWriter) finish(number uint64, docs uint32, words uint64) (size int6
 	f := footer{number: number, docs: docs, words: words, lengths: w.lengths}
 	for stream := range streams {
 		if p := w.pending[stream]; len(p) > 0 {
-			w.put(p)
+			w.writeChecked(p)
 			size += int64(len(p))
 		}
 	}
-	table := append([]byte(nil), w.owners...)
+	table := append([]byte(nil), w.pageStreams...)
 	for _, s := range w.sums {
 		table = binary.LittleEndian.AppendUint32(table, s)
 	}
-	f.table = Checksum(table)
+	f.tableSum = Checksum(table)
 	end := f.append(table)
-	w.raw(end)
+	w.writeRaw(end)
 	if w.err != nil {
 		return 0, 0, fmt.Errorf("write segment %d: %w", number, w.err)
 	}
-	size += int64(len(w.owners))<<pageBits + int64(len(end))
+	size += int64(len(w.pageStreams))<<pageBits + int64(len(end))
 	return size, binary.LittleEndian.Uint32(end[len(end)-4:]), nil
 }

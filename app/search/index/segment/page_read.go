@@ -16,11 +16,11 @@ type pageFile struct {
 	id    uint64 // unique in the process: where the cache has its pages
 	cache *Cache
 	footer
-	size    int64
-	full    int      // full pages
-	sums    []uint32 // of the full pages and then the tails
-	tails   []tail
-	streams [streams]stream
+	size      int64
+	fullPages int      // full pages
+	sums      []uint32 // of the full pages and then the tails
+	tails     []tail
+	streams   [streams]stream
 }
 
 // tail is the last page of a stream.
@@ -38,7 +38,7 @@ func openPages(path string, number uint64, size int64, sum uint32, c *Cache) (*p
 	if err != nil {
 		return nil, err
 	}
-	p := &pageFile{file: f, id: c.newFile(), cache: c, size: size}
+	p := &pageFile{file: f, id: c.newFileID(), cache: c, size: size}
 	if err := p.readFooter(number, sum); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(path), err), f.Close())
 	}
@@ -78,7 +78,7 @@ func (p *pageFile) parse(raw []byte) bool {
 	for i := range p.lengths {
 		p.lengths[i] = int64(binary.LittleEndian.Uint64(raw[32+8*i:]))
 	}
-	p.table = binary.LittleEndian.Uint32(raw[32+8*streams:])
+	p.tableSum = binary.LittleEndian.Uint32(raw[32+8*streams:])
 	return true
 }
 
@@ -93,20 +93,20 @@ func (p *pageFile) readTable() error {
 	if err := p.readAt(table, at); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
-	if Checksum(table) != p.table {
+	if Checksum(table) != p.tableSum {
 		return fmt.Errorf("%w: checksum of the table", ErrDamaged)
 	}
-	p.full = full
+	p.fullPages = full
 	p.sums = make([]uint32, full+tails)
 	for i := range p.sums {
 		p.sums[i] = binary.LittleEndian.Uint32(table[full+4*i:])
 	}
-	return p.place(table[:full])
+	return p.assignPages(table[:full])
 }
 
-// place tells every stream its pages.
-func (p *pageFile) place(owners []byte) error {
-	off := int64(p.full) << pageBits
+// assignPages tells every stream its pages.
+func (p *pageFile) assignPages(owners []byte) error {
+	off := int64(p.fullPages) << pageBits
 	for i := range p.streams {
 		s := &p.streams[i]
 		s.file, s.length = p, p.lengths[i]
@@ -124,7 +124,7 @@ func (p *pageFile) place(owners []byte) error {
 			return fmt.Errorf("%w: pages of stream %d", ErrDamaged, i)
 		}
 		if rest := int(s.length & pageMask); rest > 0 {
-			s.pages = append(s.pages, uint32(p.full+len(p.tails)))
+			s.pages = append(s.pages, uint32(p.fullPages+len(p.tails)))
 			p.tails = append(p.tails, tail{off, rest})
 			off += int64(rest)
 		}
@@ -135,7 +135,7 @@ func (p *pageFile) place(owners []byte) error {
 // read reads a page into buf, which has room for one, and returns the page.
 func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	off, size := int64(page)<<pageBits, pageSize
-	if t := int(page) - p.full; t >= 0 {
+	if t := int(page) - p.fullPages; t >= 0 {
 		off, size = p.tails[t].off, p.tails[t].size
 	}
 	buf = buf[:size]

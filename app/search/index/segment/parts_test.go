@@ -24,14 +24,14 @@ func TestSparse(t *testing.T) {
 		if s.sparse, err = readSparse(&s.streams[streamIndex], s.lengths[streamTerms], most); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(s.sparse.separators) + sparseEach*len(s.sparse.ends); got > max(most, 100) {
+		if got := len(s.sparse.separators) + sparseEntryBytes*len(s.sparse.ends); got > max(most, 100) {
 			t.Errorf("%d bytes of at most %d", got, most)
 		}
-		var w Walk
+		var w TermIterator
 		for i := range terms {
 			term := []byte(spelled(i))
 			e, found, err := s.Find(term, &w)
-			if err != nil || !found || e.Documents != 1 {
+			if err != nil || !found || e.DocFreq != 1 {
 				t.Fatalf("at most %d: %s: %+v, %v, %v", most, term, e, found, err)
 			}
 			if _, found, err := s.Find(append(term, 'x'), &w); err != nil || found {
@@ -80,7 +80,7 @@ func TestTermsOfAnyBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	terms := make([][]byte, 3000)
 	for i := range terms {
-		terms[i] = make([]byte, 1+r.IntN(MostTerm))
+		terms[i] = make([]byte, 1+r.IntN(MaxTermBytes))
 		for j := range terms[i] {
 			terms[i][j] = byte(r.IntN(3)) * 127
 		}
@@ -88,13 +88,13 @@ func TestTermsOfAnyBytes(t *testing.T) {
 	s := opened(t, 1<<20, flats(len(terms), func(i int) string { return string(terms[i]) }))
 	slices.SortFunc(terms, bytes.Compare)
 	terms = slices.CompactFunc(terms, bytes.Equal)
-	var w Walk
-	w.from(&s.streams[streamTerms], 0)
+	var w TermIterator
+	w.seek(&s.streams[streamTerms], 0)
 	for _, want := range terms {
 		if !w.next() || !bytes.Equal(w.term, want) {
 			t.Fatalf("got %x, want %x, %v", w.term, want, w.err)
 		}
-		if _, found, err := s.Find(want, &Walk{}); err != nil || !found {
+		if _, found, err := s.Find(want, &TermIterator{}); err != nil || !found {
 			t.Fatalf("%x is not found, %v", want, err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestCacheIsBounded(t *testing.T) {
 	held := 0
 	for i := range c.shards {
 		held += len(c.shards[i].slots)
-		if len(c.shards[i].where) > len(c.shards[i].slots) {
+		if len(c.shards[i].slotOf) > len(c.shards[i].slots) {
 			t.Error("more pages than room")
 		}
 	}

@@ -19,7 +19,7 @@
 //
 // Refuses: to know which segments there are, when they come, go and are merged, and what
 // is asked of them (app/search/index); to keep where a term stands in a document beyond
-// its first MostPlaces occurrences.
+// its first MaxPositions occurrences.
 package segment
 
 import (
@@ -32,46 +32,46 @@ import (
 // ErrDamaged says that what is on the disk is not what was written.
 var ErrDamaged = errors.New("index damaged")
 
-// MostDocs is the most documents of a segment, so that numbers of 32 bits are enough
+// MaxDocs is the most documents of a segment, so that numbers of 32 bits are enough
 // everywhere.
-const MostDocs = 1 << 28
+const MaxDocs = 1 << 28
 
-// MostTerm is the most bytes of a term; the least is one.
-const MostTerm = 64
+// MaxTermBytes is the most bytes of a term; the least is one.
+const MaxTermBytes = 64
 
-// Stamp tells a segment from any other. Whoever lists segments keeps it.
-type Stamp struct {
+// Meta tells a segment from any other. Whoever lists segments keeps it.
+type Meta struct {
 	Number uint64
 	Size   int64  // bytes of the file
 	Sum    uint32 // of its footer
 	Docs   uint32 // documents, those that are gone among them
 }
 
-// leastDoc is how many bytes a document has at least, those of its columns (page.go).
-const leastDoc = 8 + 1 + 4 + 2 + 8 + 4
+// minDocBytes is how many bytes a document has at least, those of its columns (page.go).
+const minDocBytes = 8 + 1 + 4 + 2 + 8 + 4
 
-// Holds reports whether a segment of so many bytes can have so many documents.
-func (s Stamp) Holds() bool {
-	return s.Docs > 0 && s.Docs <= MostDocs && s.Size >= footerSize+leastDoc*int64(s.Docs)
+// Plausible reports whether a segment of so many bytes can have so many documents.
+func (s Meta) Plausible() bool {
+	return s.Docs > 0 && s.Docs <= MaxDocs && s.Size >= footerSize+minDocBytes*int64(s.Docs)
 }
 
 // Segment is an open segment. It is safe for many goroutines.
 type Segment struct {
 	*pageFile
-	sparse *sparse
-	low    uint64 // least key
-	high   uint64 // greatest key
+	sparse *sparseIndex
+	minKey uint64 // least key
+	maxKey uint64 // greatest key
 }
 
 // Open opens a segment, whose pages are read through the cache. Errors: ErrDamaged and
 // those of the operating system.
-func Open(path string, stamp Stamp, c *Cache) (*Segment, error) {
+func Open(path string, stamp Meta, c *Cache) (*Segment, error) {
 	p, err := openPages(path, stamp.Number, stamp.Size, stamp.Sum, c)
 	if err != nil {
 		return nil, err
 	}
 	s := &Segment{pageFile: p}
-	if err := s.prepare(stamp.Docs); err != nil {
+	if err := s.load(stamp.Docs); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(path), err), p.file.Close())
 	}
 	return s, nil
@@ -89,22 +89,22 @@ func (s *Segment) Words() uint64 { return s.words }
 // Key returns the key of a document.
 func (s *Segment) Key(doc uint32) (uint64, error) { return s.u64(streamKeys, doc) }
 
-// prepare reads what is held in memory.
-func (s *Segment) prepare(docs uint32) error {
+// load reads what is held in memory.
+func (s *Segment) load(docs uint32) error {
 	n := int64(s.docs)
 	l := &s.lengths
-	if s.docs != docs || n == 0 || n > MostDocs || l[streamKeys] != 8*n || l[streamGroups] != n || l[streamDates] != 4*n ||
+	if s.docs != docs || n == 0 || n > MaxDocs || l[streamKeys] != 8*n || l[streamGroups] != n || l[streamDates] != 4*n ||
 		l[streamLengths] != 2*n || l[streamSorted] != 8*n || l[streamNumbers] != 4*n {
 		return fmt.Errorf("%w: %d documents", ErrDamaged, n)
 	}
 	var err error
-	if s.sparse, err = readSparse(&s.streams[streamIndex], l[streamTerms], mostSparse); err != nil {
+	if s.sparse, err = readSparse(&s.streams[streamIndex], l[streamTerms], maxSparseBytes); err != nil {
 		return err
 	}
-	if s.low, err = s.u64(streamSorted, 0); err != nil {
+	if s.minKey, err = s.u64(streamSorted, 0); err != nil {
 		return err
 	}
-	s.high, err = s.u64(streamSorted, uint32(n-1))
+	s.maxKey, err = s.u64(streamSorted, uint32(n-1))
 	return err
 }
 
@@ -120,10 +120,10 @@ func (s *Segment) u32(stream int, n uint32) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// DocumentOf returns the document of a key. Of ascending keys, from is what the call
+// FindKey returns the document of a key. Of ascending keys, from is what the call
 // before returned.
-func (s *Segment) DocumentOf(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
-	if key < s.low || key > s.high {
+func (s *Segment) FindKey(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
+	if key < s.minKey || key > s.maxKey {
 		return 0, false, from, nil
 	}
 	low, high := from, s.docs

@@ -24,13 +24,13 @@ type document struct {
 }
 
 // write makes the file of a segment, of the latest document first.
-func write(t testing.TB, path string, docs []document) Stamp {
+func write(t testing.TB, path string, docs []document) Meta {
 	t.Helper()
 	return put(t, path, func(w *Writer) error {
 		lists, words := make(map[string][]uint32), make(map[string]bool)
 		var keys []uint32
 		for i, d := range docs {
-			if n := w.Document(d.key, d.group, d.date, d.words); n != uint32(i) {
+			if n := w.AddDocument(d.key, d.group, d.date, d.words); n != uint32(i) {
 				t.Errorf("document %d is %d", i, n)
 			}
 			keys = append(keys, uint32(i))
@@ -41,15 +41,15 @@ func write(t testing.TB, path string, docs []document) Stamp {
 		}
 		slices.SortFunc(keys, func(a, b uint32) int { return bytes.Compare(big(docs[a].key), big(docs[b].key)) })
 		for _, n := range keys {
-			w.Key(docs[n].key, n)
+			w.AddKey(docs[n].key, n)
 		}
 		for _, term := range slices.Sorted(maps.Keys(lists)) {
-			w.Begin(words[term])
+			w.StartTerm(words[term])
 			for _, n := range lists[term] {
 				places := docs[n].terms[term]
-				w.Add(n, uint32(len(places)), gaps(places))
+				w.AddPosting(n, uint32(len(places)), gaps(places))
 			}
-			w.End([]byte(term))
+			w.EndTerm([]byte(term))
 		}
 		return nil
 	})
@@ -59,14 +59,14 @@ func big(key uint64) []byte { return binary.BigEndian.AppendUint64(nil, key) }
 
 func gaps(places []uint32) (p []byte) {
 	before := uint32(0)
-	for _, at := range places[:min(len(places), MostPlaces)] {
+	for _, at := range places[:min(len(places), MaxPositions)] {
 		p = binary.AppendUvarint(p, uint64(at-before))
 		before = at
 	}
 	return p
 }
 
-func put(t testing.TB, path string, fill func(w *Writer) error) Stamp {
+func put(t testing.TB, path string, fill func(w *Writer) error) Meta {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func opened(t testing.TB, cache int64, docs []document) *Segment {
 	return reopened(t, path, write(t, path, docs), cache)
 }
 
-func reopened(t testing.TB, path string, stamp Stamp, cache int64) *Segment {
+func reopened(t testing.TB, path string, stamp Meta, cache int64) *Segment {
 	t.Helper()
 	s, err := Open(path, stamp, NewCache(cache))
 	if err != nil {
@@ -134,8 +134,8 @@ func chance(seed uint64, n int) (docs []document) {
 }
 
 // back reads a segment as documents; what is left out is not among them.
-func back(ctx context.Context, s *Segment, left *Gone) ([]document, error) {
-	watch := WatchOver(ctx)
+func back(ctx context.Context, s *Segment, left *Tombstones) ([]document, error) {
+	watch := NewBudget(ctx)
 	groups, dates, lengths := s.Groups(&watch), s.Dates(&watch), s.Lengths(&watch)
 	docs := make([]document, s.Documents())
 	for n := range s.Documents() {
@@ -156,12 +156,12 @@ func back(ctx context.Context, s *Segment, left *Gone) ([]document, error) {
 			return nil, fmt.Errorf("%q is not found: %w", term, err)
 		}
 		var c Cursor
-		var p Places
+		var p Positions
 		c.Open(s, e, &watch)
 		p.Open(s, &c)
-		for n := c.Next(); n != None; n = c.Next() {
+		for n := c.Next(); n != NoMoreDocs; n = c.Next() {
 			var places []uint32
-			if e.Word && c.Often() > 0 {
+			if e.HasPositions && c.Freq() > 0 {
 				places = p.Read(nil)
 			}
 			docs[n].terms[term] = places
@@ -183,7 +183,7 @@ func same(t *testing.T, got, want []document) {
 		t.Fatalf("%d documents, want %d", len(got), len(want))
 	}
 	for i, w := range want {
-		w.words = min(w.words, mostWords)
+		w.words = min(w.words, maxDocWords)
 		if fmt.Sprint(got[i]) != fmt.Sprint(w) {
 			t.Fatalf("document %d:\n got %v\nwant %v", i, got[i], w)
 		}
@@ -202,11 +202,11 @@ func TestRoundTrip(t *testing.T) {
 		same(t, got, docs)
 		from := uint32(0)
 		for i := len(docs) - 1; i >= 0; i-- {
-			doc, found, next, err := s.DocumentOf(docs[i].key, from)
+			doc, found, next, err := s.FindKey(docs[i].key, from)
 			if err != nil || !found || doc != uint32(i) {
 				t.Fatalf("key %d: %d, %v, %v", docs[i].key, doc, found, err)
 			}
-			if _, found, _, err := s.DocumentOf(docs[i].key+1, 0); err != nil || found {
+			if _, found, _, err := s.FindKey(docs[i].key+1, 0); err != nil || found {
 				t.Fatalf("key %d: found, %v", docs[i].key+1, err)
 			}
 			from = next
@@ -221,12 +221,12 @@ func TestRoundTrip(t *testing.T) {
 // went meanwhile is told by their new numbers.
 func TestMerge(t *testing.T) {
 	var sources []Source
-	var now []*Gone
+	var now []*Tombstones
 	var want, later []document // the earliest segment last
 	for i, n := range []int{300, 1, 700} {
 		docs := chance(uint64(i), n)
 		s := opened(t, 1<<20, docs)
-		var gone *Gone
+		var gone *Tombstones
 		var rest, still []document
 		for d := range uint32(n) {
 			switch {
@@ -248,8 +248,8 @@ func TestMerge(t *testing.T) {
 		want, later = append(rest, want...), append(still, later...)
 	}
 	g := NewMerge(t.Context(), sources)
-	if g.Living() != len(want) {
-		t.Fatalf("%d living, want %d", g.Living(), len(want))
+	if g.LiveDocs() != len(want) {
+		t.Fatalf("%d living, want %d", g.LiveDocs(), len(want))
 	}
 	path := filepath.Join(t.TempDir(), "7")
 	merged := reopened(t, path, put(t, path, g.Write), 1<<20)
@@ -258,7 +258,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, got, want)
-	if got, err = back(t.Context(), merged, g.GoneSince(now)); err != nil {
+	if got, err = back(t.Context(), merged, g.TombstonesSince(now)); err != nil {
 		t.Fatal(err)
 	}
 	same(t, got, later)
@@ -268,18 +268,18 @@ func TestMerge(t *testing.T) {
 func TestAdvance(t *testing.T) {
 	docs := flats(40_000, func(i int) string { return fmt.Sprint("by", i%3) })
 	s := opened(t, 1<<20, docs)
-	e, found, err := s.Find([]byte("by1"), &Walk{})
+	e, found, err := s.Find([]byte("by1"), &TermIterator{})
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	watch := WatchOver(t.Context())
+	watch := NewBudget(t.Context())
 	for _, step := range []uint32{1, 2, 100, 127, 128, 129, 1000, 20_000, 50_000} {
 		var c Cursor
 		c.Open(s, e, &watch)
 		for d := uint32(0); d < 60_000; d += step {
 			want := d + (1+3-d%3)%3
 			if want >= 40_000 {
-				want = None
+				want = NoMoreDocs
 			}
 			if got := c.Advance(d); got != want || c.Doc() != want {
 				t.Fatalf("step %d: from %d to %d, want %d", step, d, got, want)
@@ -294,12 +294,12 @@ func TestAdvance(t *testing.T) {
 func TestGone(t *testing.T) {
 	for _, docs := range []uint32{1, 63, 64, 65, 1000} {
 		for _, each := range []uint32{1, 2, 9, 11, 400, 5000} {
-			var g *Gone
+			var g *Tombstones
 			for d := uint32(0); d < docs; d += each {
 				g = g.With(docs, []uint32{d, d})
 			}
 			raw := g.Append(nil, docs)
-			again, rest, err := ParseGone(append(raw, 9), docs)
+			again, rest, err := ParseTombstones(append(raw, 9), docs)
 			if err != nil || !bytes.Equal(rest, []byte{9}) || again.Count() != int((docs+each-1)/each) {
 				t.Fatalf("%d of %d: %d, %v, %v", each, docs, again.Count(), rest, err)
 			}

@@ -18,25 +18,25 @@ import (
 // The bytes separate: no term of an earlier leaf reaches them, none of the leaf is
 // before them.
 
-// mostSparse is the most bytes of the index held in memory for a segment. Where there
+// maxSparseBytes is the most bytes of the index held in memory for a segment. Where there
 // are more, only every second leaf is held, or every fourth, and more leaves are read.
-const mostSparse = 4 << 20
+const maxSparseBytes = 4 << 20
 
-const sparseEach = 4 + 8 // bytes for a leaf besides its separator
+const sparseEntryBytes = 4 + 8 // bytes for a leaf besides its separator
 
-// sparse is the index of a dictionary in memory.
-type sparse struct {
+// sparseIndex is the index of a dictionary in memory.
+type sparseIndex struct {
 	separators []byte // one behind the other
 	ends       []uint32
 	offsets    []int64 // of the leaves
 	length     int64   // of the dictionary
-	step       int     // every how many leaves one is here
-	most       int
+	stride     int     // every how many leaves one is here
+	maxBytes   int
 }
 
 // find returns from where to where to look for a term; false where it cannot be.
-func (x *sparse) find(term []byte) (from, to int64, ok bool) {
-	n := x.behind(term)
+func (x *sparseIndex) find(term []byte) (from, to int64, ok bool) {
+	n := x.leafAfter(term)
 	if n == 0 {
 		return 0, 0, false
 	}
@@ -47,44 +47,44 @@ func (x *sparse) find(term []byte) (from, to int64, ok bool) {
 	return x.offsets[n-1], to, true
 }
 
-// behind is the first of the leaves that only later terms are in.
-func (x *sparse) behind(term []byte) int {
+// leafAfter is the first of the leaves that only later terms are in.
+func (x *sparseIndex) leafAfter(term []byte) int {
 	return sort.Search(len(x.ends), func(i int) bool { return bytes.Compare(x.separator(i), term) > 0 })
 }
 
-func (x *sparse) separator(i int) []byte {
+func (x *sparseIndex) separator(i int) []byte {
 	if i == 0 {
 		return x.separators[:x.ends[0]]
 	}
 	return x.separators[x.ends[i-1]:x.ends[i]]
 }
 
-func (x *sparse) add(separator []byte, off int64) {
-	if len(x.separators)+len(separator)+sparseEach*(len(x.ends)+1) > x.most {
-		x.thin()
+func (x *sparseIndex) add(separator []byte, off int64) {
+	if len(x.separators)+len(separator)+sparseEntryBytes*(len(x.ends)+1) > x.maxBytes {
+		x.halve()
 	}
 	x.separators = append(x.separators, separator...)
 	x.ends = append(x.ends, uint32(len(x.separators)))
 	x.offsets = append(x.offsets, off)
 }
 
-// thin leaves out every second.
-func (x *sparse) thin() {
-	var thinner sparse
+// halve leaves out every second.
+func (x *sparseIndex) halve() {
+	var thinner sparseIndex
 	for i := 0; i < len(x.ends); i += 2 {
 		thinner.separators = append(thinner.separators, x.separator(i)...)
 		thinner.ends = append(thinner.ends, uint32(len(thinner.separators)))
 		thinner.offsets = append(thinner.offsets, x.offsets[i])
 	}
 	x.separators, x.ends, x.offsets = thinner.separators, thinner.ends, thinner.offsets
-	x.step *= 2
+	x.stride *= 2
 }
 
 // readSparse reads the index of a dictionary of length bytes.
-func readSparse(index reader, length int64, most int) (*sparse, error) {
-	x := &sparse{length: length, step: 1, most: most}
+func readSparse(index byteReader, length int64, most int) (*sparseIndex, error) {
+	x := &sparseIndex{length: length, stride: 1, maxBytes: most}
 	r := bufio.NewReaderSize(io.NewSectionReader(readerAt{index}, 0, index.size()), pageSize)
-	var term [MostTerm]byte
+	var term [MaxTermBytes]byte
 	held := 0
 	off := int64(0)
 	for n := 0; ; n++ {
@@ -102,7 +102,7 @@ func readSparse(index reader, length int64, most int) (*sparse, error) {
 		if size == 0 || size > uint64(length-off) {
 			return nil, fmt.Errorf("index of the dictionary: %w: length of a leaf", ErrDamaged)
 		}
-		if n%x.step == 0 {
+		if n%x.stride == 0 {
 			x.add(term[:held], off)
 		}
 		off += int64(size)
@@ -113,24 +113,24 @@ func readSparse(index reader, length int64, most int) (*sparse, error) {
 	return x, nil
 }
 
-func readSeparator(r *bufio.Reader, shared int, held *int, term *[MostTerm]byte) (uint64, error) {
+func readSeparator(r *bufio.Reader, shared int, held *int, term *[MaxTermBytes]byte) (uint64, error) {
 	more, err := r.ReadByte()
 	if err != nil {
-		return 0, cut(err)
+		return 0, truncated(err)
 	}
-	if shared > *held || shared+int(more) > MostTerm {
+	if shared > *held || shared+int(more) > MaxTermBytes {
 		return 0, fmt.Errorf("%w: length of a term", ErrDamaged)
 	}
 	if _, err := io.ReadFull(r, term[shared:shared+int(more)]); err != nil {
-		return 0, cut(err)
+		return 0, truncated(err)
 	}
 	*held = shared + int(more)
 	size, err := binary.ReadUvarint(r)
-	return size, cut(err)
+	return size, truncated(err)
 }
 
-// cut says that a stream ended too early.
-func cut(err error) error {
+// truncated says that a stream ended too early.
+func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: cut off", ErrDamaged)
 	}
@@ -138,7 +138,7 @@ func cut(err error) error {
 }
 
 // readerAt is a reader for packages that know io.ReaderAt.
-type readerAt struct{ r reader }
+type readerAt struct{ r byteReader }
 
 func (a readerAt) ReadAt(p []byte, off int64) (int, error) {
 	n := int(min(int64(len(p)), a.r.size()-off))

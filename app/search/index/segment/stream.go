@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// reader reads a stream of a segment. What lies outside of it is ErrDamaged: only
+// byteReader reads a stream of a segment. What lies outside of it is ErrDamaged: only
 // what was read from the segment says where to read.
-type reader interface {
+type byteReader interface {
 	readAt(p []byte, off int64) error
 	size() int64
 }
@@ -21,7 +21,7 @@ type stream struct {
 
 func (s *stream) size() int64 { return s.length }
 
-func (s *stream) within(n int, off int64) error {
+func (s *stream) checkRange(n int, off int64) error {
 	if off < 0 || off > s.length || int64(n) > s.length-off {
 		return fmt.Errorf("segment %d: %w: bytes %d to %d of %d", s.file.number, ErrDamaged, off, off+int64(n), s.length)
 	}
@@ -29,7 +29,7 @@ func (s *stream) within(n int, off int64) error {
 }
 
 func (s *stream) readAt(p []byte, off int64) error {
-	if err := s.within(len(p), off); err != nil {
+	if err := s.checkRange(len(p), off); err != nil {
 		return err
 	}
 	for len(p) > 0 {
@@ -43,19 +43,19 @@ func (s *stream) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// passage reads a stream from front to back without the cache, so that a merge does
+// sequentialReader reads a stream from front to back without the cache, so that a merge does
 // not push out what searches need.
-type passage struct {
+type sequentialReader struct {
 	*stream
-	page int // which page of the stream is in buf; -1 for none
-	buf  []byte
-	held []byte
+	page    int // which page of the stream is in buf; -1 for none
+	buf     []byte
+	content []byte
 }
 
-func newPassage(s *stream) *passage { return &passage{stream: s, page: -1} }
+func newSequentialReader(s *stream) *sequentialReader { return &sequentialReader{stream: s, page: -1} }
 
-func (r *passage) readAt(p []byte, off int64) error {
-	if err := r.within(len(p), off); err != nil {
+func (r *sequentialReader) readAt(p []byte, off int64) error {
+	if err := r.checkRange(len(p), off); err != nil {
 		return err
 	}
 	for len(p) > 0 {
@@ -68,9 +68,9 @@ func (r *passage) readAt(p []byte, off int64) error {
 				r.page = -1
 				return err
 			}
-			r.page, r.held = page, held
+			r.page, r.content = page, held
 		}
-		n := copy(p, r.held[off&pageMask:])
+		n := copy(p, r.content[off&pageMask:])
 		p, off = p[n:], off+int64(n)
 	}
 	return nil
@@ -79,30 +79,30 @@ func (r *passage) readAt(p []byte, off int64) error {
 // Column reads numbers of documents that ascend, some at a time. What cannot be read
 // is 0, and said by the watch.
 type Column struct {
-	stream reader
-	watch  *Watch
-	from   uint64 // byte of the stream that buf begins with
-	buf    []byte
-	room   []byte
+	stream  byteReader
+	budget  *Budget
+	start   uint64 // byte of the stream that buf begins with
+	buf     []byte
+	scratch []byte
 }
 
-func newColumn(s reader, w *Watch) *Column { return &Column{stream: s, watch: w} }
+func newColumn(s byteReader, w *Budget) *Column { return &Column{stream: s, budget: w} }
 
 // Groups reads the group of documents (U8).
-func (s *Segment) Groups(w *Watch) *Column { return newColumn(&s.streams[streamGroups], w) }
+func (s *Segment) Groups(w *Budget) *Column { return newColumn(&s.streams[streamGroups], w) }
 
 // Dates reads the date of documents (U32, of which the caller makes an int32).
-func (s *Segment) Dates(w *Watch) *Column { return newColumn(&s.streams[streamDates], w) }
+func (s *Segment) Dates(w *Budget) *Column { return newColumn(&s.streams[streamDates], w) }
 
 // Lengths reads how many words documents have (U16).
-func (s *Segment) Lengths(w *Watch) *Column { return newColumn(&s.streams[streamLengths], w) }
+func (s *Segment) Lengths(w *Budget) *Column { return newColumn(&s.streams[streamLengths], w) }
 
 // columnChunk is less than a page: where few documents match, most of it is for nothing.
 const columnChunk = 1 << 11
 
 // U8 is the number of a document, of those that are one byte each.
 func (c *Column) U8(doc uint32) byte {
-	i := uint64(doc) - c.from
+	i := uint64(doc) - c.start
 	if i < uint64(len(c.buf)) {
 		return c.buf[i]
 	}
@@ -111,40 +111,40 @@ func (c *Column) U8(doc uint32) byte {
 
 // U16 is likewise of two bytes.
 func (c *Column) U16(doc uint32) uint16 {
-	return binary.LittleEndian.Uint16(c.at(2*uint64(doc), 2))
+	return binary.LittleEndian.Uint16(c.bytesAt(2*uint64(doc), 2))
 }
 
 // U32 is likewise of four.
 func (c *Column) U32(doc uint32) uint32 {
-	return binary.LittleEndian.Uint32(c.at(4*uint64(doc), 4))
+	return binary.LittleEndian.Uint32(c.bytesAt(4*uint64(doc), 4))
 }
 
 func (c *Column) u64(doc uint32) uint64 {
-	return binary.LittleEndian.Uint64(c.at(8*uint64(doc), 8))
+	return binary.LittleEndian.Uint64(c.bytesAt(8*uint64(doc), 8))
 }
 
-func (c *Column) at(off, size uint64) []byte {
-	if i := off - c.from; i < uint64(len(c.buf)) {
+func (c *Column) bytesAt(off, size uint64) []byte {
+	if i := off - c.start; i < uint64(len(c.buf)) {
 		return c.buf[i : i+size] // numbers lie on multiples of their size, as pieces do
 	}
 	return c.load(off, size)
 }
 
 func (c *Column) load(off, size uint64) []byte {
-	if c.room == nil {
-		c.room = make([]byte, columnChunk)
+	if c.scratch == nil {
+		c.scratch = make([]byte, columnChunk)
 	}
-	c.from = off &^ (columnChunk - 1)
-	c.buf = c.room[:0]
-	n := min(columnChunk, c.stream.size()-int64(c.from))
-	if n < int64(off-c.from+size) {
-		c.watch.Fail(ErrDamaged)
+	c.start = off &^ (columnChunk - 1)
+	c.buf = c.scratch[:0]
+	n := min(columnChunk, c.stream.size()-int64(c.start))
+	if n < int64(off-c.start+size) {
+		c.budget.Fail(ErrDamaged)
 		return make([]byte, size)
 	}
-	if err := c.stream.readAt(c.room[:n], int64(c.from)); err != nil {
-		c.watch.Fail(err)
+	if err := c.stream.readAt(c.scratch[:n], int64(c.start)); err != nil {
+		c.budget.Fail(err)
 		return make([]byte, size)
 	}
-	c.buf = c.room[:n]
-	return c.buf[off-c.from:][:size]
+	c.buf = c.scratch[:n]
+	return c.buf[off-c.start:][:size]
 }
