@@ -25,8 +25,7 @@
 //	2     app/inspect    type detection by content, limits                        github.com/gabriel-vasile/mimetype github.com/richardlehane/mscfb
 //	2     app/extract    text and page images of documents                        golang.org/x/image github.com/richardlehane/mscfb
 //	1     app/model      domain types and their validation                        -
-//	1     app/blobstore  content-addressed files                                  -
-//	1     app/derived    previews and texts                                       -
+//	1     app/blobstore  document files by SHA-256, partial uploads, previews    -
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	1     app/search/index inverted index                                         -

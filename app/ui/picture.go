@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
@@ -126,7 +126,7 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 }
 
 // sendPicture sends a picture that was made here, and closes it.
-func (p *pages) sendPicture(w http.ResponseWriter, r *http.Request, picture *derived.PreviewFile, tag string) error {
+func (p *pages) sendPicture(w http.ResponseWriter, r *http.Request, picture *blobstore.PreviewFile, tag string) error {
 	defer picture.Close() //nolint:errcheck // it was only read
 	var head [8]byte
 	if _, err := picture.ReadAt(head[:], 0); err != nil {

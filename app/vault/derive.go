@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"deedkeep/app/blobstore"
-	"deedkeep/app/derived"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
@@ -63,9 +62,9 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 		name string
 		make func(context.Context, model.File, string, sandbox.Class) error
 	}{
-		{model.NoText, derived.TextFile, v.deriveText},
-		{model.NoPicture, derived.ThumbnailFile, v.deriveThumbnail},
-		{"", derived.PageSizesFile, v.deriveSizes}, // without them there is no picture either
+		{model.NoText, blobstore.TextFile, v.deriveText},
+		{model.NoPicture, blobstore.ThumbnailFile, v.deriveThumbnail},
+		{"", blobstore.PageSizesFile, v.deriveSizes}, // without them there is no picture either
 	} {
 		if v.derivedWhole(file.Digest, part.name) {
 			continue
@@ -85,7 +84,7 @@ func (v *Vault) derive(ctx context.Context, file model.File, owner string) (fail
 
 // derivedWhole reports that a part is there, and a text as it was written.
 func (v *Vault) derivedWhole(digest, name string) bool {
-	if name != derived.TextFile {
+	if name != blobstore.TextFile {
 		return v.derived.Has(digest, name)
 	}
 	return v.derived.CheckText(digest) == nil
@@ -102,7 +101,7 @@ func (v *Vault) textPages(file model.File, failure string) *int {
 		return nil
 	})
 	file.Failure = failure
-	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, derived.NoTextFile) || file.Textless())
+	none := errors.Is(err, fs.ErrNotExist) && (v.derived.Has(file.Digest, blobstore.NoTextFile) || file.Textless())
 	if err != nil && !none {
 		return nil
 	}
@@ -139,8 +138,8 @@ func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, c
 		return err
 	}
 	defer done()
-	err = v.putDerived(ctx, file.Digest, derived.TextFile, func(w io.Writer) error {
-		text, err := derived.NewTextWriter(w)
+	err = v.putDerived(ctx, file.Digest, blobstore.TextFile, func(w io.Writer) error {
+		text, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
 		}
@@ -148,7 +147,7 @@ func (v *Vault) deriveText(ctx context.Context, file model.File, owner string, c
 	})
 	if errors.Is(err, extract.ErrUnsupported) {
 		// Else a text that is missing would be looked for again and again.
-		noted := v.putDerived(ctx, file.Digest, derived.NoTextFile, func(w io.Writer) error {
+		noted := v.putDerived(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
 			return err
 		})
@@ -183,7 +182,7 @@ func (v *Vault) deriveSizes(ctx context.Context, file model.File, owner string, 
 }
 
 func (v *Vault) deriveThumbnail(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
-	return v.derivePicture(ctx, file, owner, class, derived.ThumbnailFile, 1, ThumbnailWidth)
+	return v.derivePicture(ctx, file, owner, class, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
 func (v *Vault) derivePicture(ctx context.Context, file model.File, owner string, class sandbox.Class, name string, page, width int) error {
@@ -230,16 +229,16 @@ func (v *Vault) putDerived(ctx context.Context, digest, name string, write func(
 
 // Thumbnail opens a small picture of a file's first page, PNG or JPEG, which the
 // caller closes. NotFound when there is no such file, or it has no picture.
-func (f *Files) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*derived.PreviewFile, error) {
-	return f.picture(ctx, actor, id, derived.ThumbnailFile, 1, ThumbnailWidth)
+func (f *Files) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*blobstore.PreviewFile, error) {
+	return f.picture(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
 // Page opens a picture of a page, from 1, PNG or JPEG, at most that many pixels
 // wide; it is made on the first need and kept. NotFound when there is no such file
 // or page, or it has no picture.
-func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*derived.PreviewFile, error) {
+func (f *Files) Page(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
 	width = min(max(width, 1), f.v.widest())
-	return f.picture(ctx, actor, id, derived.PageImageFile(page, width), page, width)
+	return f.picture(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
 }
 
 func (v *Vault) widest() int {
@@ -249,7 +248,7 @@ func (v *Vault) widest() int {
 	return extract.DefaultLimits().Width
 }
 
-func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*derived.PreviewFile, error) {
+func (f *Files) picture(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
 		return nil, err

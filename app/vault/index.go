@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
-	"deedkeep/app/derived"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
 	"deedkeep/app/search/query"
@@ -61,7 +60,7 @@ func (v *Vault) indexing() search.Options {
 // keptText reads the text of a document as the indexer wants it.
 func (v *Vault) keptText(digest string, page func(number int, text string) error) error {
 	err := v.derived.ReadText(digest, page)
-	if errors.Is(err, fs.ErrNotExist) && v.derived.Has(digest, derived.NoTextFile) {
+	if errors.Is(err, fs.ErrNotExist) && v.derived.Has(digest, blobstore.NoTextFile) {
 		return nil
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -73,7 +73,7 @@ func TestDamagedTextIsMadeAgain(t *testing.T) {
 		t.Fatalf("%.100q, %v", want, err)
 	}
 	for n, tt := range tests {
-		path := derivedFile(opts, file, derived.TextFile)
+		path := derivedFile(opts, file, blobstore.TextFile)
 		whole, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -181,10 +181,10 @@ func TestPicturesAreTrimmed(t *testing.T) {
 		}
 		total += info.Size()
 	}
-	if _, err := os.Stat(derivedFile(opts, file, derived.PageImageFile(1, 600))); err != nil || total > 550 || len(pictures) < 3 {
+	if _, err := os.Stat(derivedFile(opts, file, blobstore.PageImageFile(1, 600))); err != nil || total > 550 || len(pictures) < 3 {
 		t.Errorf("%d pictures of %d bytes, %v", len(pictures), total, err)
 	}
-	if _, err := os.Stat(derivedFile(opts, file, derived.PageImageFile(2, 600))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(derivedFile(opts, file, blobstore.PageImageFile(2, 600))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the longest unused: %v", err)
 	}
 
@@ -208,7 +208,7 @@ func TestSweepDropsWhatWasDerived(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, derived.TextFile), []byte("secret"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, blobstore.TextFile), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Sweep(t.Context()); err != nil {
@@ -219,7 +219,7 @@ func TestSweepDropsWhatWasDerived(t *testing.T) {
 			t.Errorf("%s stays: %v", gone, err)
 		}
 	}
-	for _, stays := range []string{derived.TextFile, derived.ThumbnailFile} {
+	for _, stays := range []string{blobstore.TextFile, blobstore.ThumbnailFile} {
 		if _, err := os.Stat(derivedFile(opts, file, stays)); err != nil {
 			t.Errorf("%s: %v", stays, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -81,14 +81,14 @@ func (v *Vault) readSizes(ctx context.Context, file model.File, owner string, cl
 	if err != nil {
 		return nil, err
 	}
-	return sizes, v.putDerived(context.WithoutCancel(ctx), file.Digest, derived.PageSizesFile, func(w io.Writer) error {
+	return sizes, v.putDerived(context.WithoutCancel(ctx), file.Digest, blobstore.PageSizesFile, func(w io.Writer) error {
 		return json.NewEncoder(w).Encode(sizes)
 	})
 }
 
 // keptSizes is nil where there are none, or no sane ones.
 func (f *Files) keptSizes(file model.File) (sizes []extract.Size) {
-	kept, err := f.v.derived.Open(file.Digest, derived.PageSizesFile)
+	kept, err := f.v.derived.Open(file.Digest, blobstore.PageSizesFile)
 	if err != nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/model"
@@ -72,7 +72,7 @@ func TestSizesAreKept(t *testing.T) {
 	v, opts := opened(t, faked(f))
 	file := upload(t, v, doc{"Deed.pdf", vaulttest.PDF(7, "a")})[0]
 	for _, spoil := range []string{"", "gone", "[]", `[{"Width":-1,"Height":2}]`, "{", "[]x"} {
-		path := derivedFile(opts, file, derived.PageSizesFile)
+		path := derivedFile(opts, file, blobstore.PageSizesFile)
 		switch spoil {
 		case "":
 		case "gone":

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
@@ -63,7 +63,7 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			opts := texted(t, &fakeReader{}, 4)
-			texts, thumbnails := derivedFiles(t, opts, derived.TextFile), derivedFiles(t, opts, derived.ThumbnailFile)
+			texts, thumbnails := derivedFiles(t, opts, blobstore.TextFile), derivedFiles(t, opts, blobstore.ThumbnailFile)
 			sound, err := os.ReadFile(texts[0])
 			err = errors.Join(err, index(opts.Dir),
 				os.WriteFile(texts[0], vaulttest.OtherText(t, 1, "walrus"), 0o600),
@@ -142,7 +142,7 @@ func TestADamagedPreviewIsRebuilt(t *testing.T) {
 	}
 	sizes()
 	page()
-	for _, name := range []string{derived.PageSizesFile, derived.PageImageFile(2, 850)} {
+	for _, name := range []string{blobstore.PageSizesFile, blobstore.PageImageFile(2, 850)} {
 		path := derivedFile(opts, file, name)
 		before, err := os.ReadFile(path)
 		if err == nil {

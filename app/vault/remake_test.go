@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/vault"
@@ -131,7 +131,7 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 			}
 		},
 		"a text has another bit": func(t *testing.T, dir string) {
-			kept, err := filepath.Glob(filepath.Join(dir, "previews", "*", "*", derived.TextFile))
+			kept, err := filepath.Glob(filepath.Join(dir, "previews", "*", "*", blobstore.TextFile))
 			if err == nil {
 				err = errors.Join(flipByte(0.6)(kept[0]), os.RemoveAll(filepath.Join(dir, "search")))
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/vault"
 )
 
@@ -25,7 +25,7 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	v.Start(time.Hour)
 	upload(t, v, note("A.txt", "walrus"))
 	findsSoon(t, v, "walrus", "file 1")
-	kept, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", derived.TextFile))
+	kept, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", blobstore.TextFile))
 	if err != nil || len(kept) != 1 {
 		t.Fatal(kept, err)
 	}

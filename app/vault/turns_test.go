@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
@@ -196,7 +196,7 @@ func TestReadOnlyRests(t *testing.T) {
 	f.replies(nil)
 }
 
-func body(t *testing.T, f *derived.PreviewFile, err error) string {
+func body(t *testing.T, f *blobstore.PreviewFile, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Error(err)

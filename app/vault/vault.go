@@ -23,7 +23,7 @@
 //	    vault.db.clean    while nothing has it open, after a clean stop (app/store, clean.go)
 //	    secret.key        what ids and links are made with (app/secret), 0600
 //	    blobs/ab/ab12…    documents under their SHA-256 (app/blobstore), read-only
-//	    previews/         pictures and text of them (app/derived): may be deleted, and comes back (remake.go)
+//	    previews/         pictures and text of them (app/blobstore): may be deleted, and comes back (remake.go)
 //	    search/           the index of words (app/search): may be deleted
 //	    cache/            compiled engines (app/sandbox): may be deleted
 //	    tls/              the certificate that the server made itself (app/certificate)
@@ -56,7 +56,6 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
-	"deedkeep/app/derived"
 	"deedkeep/app/errs"
 	"deedkeep/app/extract"
 	"deedkeep/app/inspect"
@@ -139,7 +138,7 @@ type Vault struct {
 	store     *store.Store
 	blobs     *blobstore.Store
 	reader    Reader
-	derived   *derived.Previews
+	derived   *blobstore.Previews
 	making    making        // pictures that are being made for readers
 	trays     atomic.Uint64 // made so far; each is an owner of its own
 	arrivals  arrivals
@@ -218,9 +217,9 @@ func Open(ctx context.Context, opts Options) (*Vault, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	previews := derived.OpenPreviewsReadOnly(filepath.Join(dir, "previews"), opts.Now)
+	previews := blobstore.OpenPreviewsReadOnly(filepath.Join(dir, "previews"), opts.Now)
 	if !fixed {
-		if previews, err = derived.OpenPreviews(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
+		if previews, err = blobstore.OpenPreviews(filepath.Join(dir, "previews"), opts.Settings.PreviewSize, opts.Now); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
-	"deedkeep/app/derived"
 )
 
 // letters keeps the documents with text, and their texts as processing would.
@@ -20,7 +19,7 @@ func (g *mixing) letters(ctx context.Context, dir string, progress func(what str
 	if err != nil {
 		return err
 	}
-	previews, err := derived.OpenPreviews(filepath.Join(dir, "previews"), 1<<30, time.Now)
+	previews, err := blobstore.OpenPreviews(filepath.Join(dir, "previews"), 1<<30, time.Now)
 	if err != nil {
 		return err
 	}
@@ -37,7 +36,7 @@ func (g *mixing) letters(ctx context.Context, dir string, progress func(what str
 		}
 		release()
 		doc := letter{staged.Digest().String(), staged.Size()}
-		if err := previews.Put(doc.digest, derived.TextFile, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
+		if err := previews.Put(doc.digest, blobstore.TextFile, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
 			return err
 		}
 		if g.kept = append(g.kept, doc); len(g.kept)%firmBatch == 0 {
@@ -48,7 +47,7 @@ func (g *mixing) letters(ctx context.Context, dir string, progress func(what str
 }
 
 func writeText(w io.Writer, pages []string) error {
-	text, err := derived.NewTextWriter(w)
+	text, err := blobstore.NewTextWriter(w)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package derived_test
+package blobstore_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 	"deedkeep/app/vaulttest"
 )
 
@@ -22,14 +22,14 @@ func TestOtherVersions(t *testing.T) {
 		what, name string
 		content    []byte
 	}{
-		{"text 1", derived.TextFile, vaulttest.OtherText(t, 1, "DEED")},
-		{"text 2", derived.TextFile, vaulttest.OtherText(t, 2, "DEED")},
-		{"text of a later version", derived.TextFile, vaulttest.OtherText(t, 4, "DEED")},
-		{"PNG without a head", derived.ThumbnailFile, []byte("\x89PNG\r\n\x1a\nand so on")},
-		{"JPEG without a head", derived.PageImageFile(3, 850), []byte("\xff\xd8\xff\xe0and so on")},
-		{"a short JPEG", derived.PageImageFile(3, 850), []byte("\xff\xd8\xff")},
-		{"sizes without a head", derived.PageSizesFile, []byte(`[{"Width":612,"Height":792}]`)},
-		{"picture of a later version", derived.ThumbnailFile, []byte("deedkeep-derived-2\n\x00\x00\x00\x00\x00\x00")},
+		{"text 1", blobstore.TextFile, vaulttest.OtherText(t, 1, "DEED")},
+		{"text 2", blobstore.TextFile, vaulttest.OtherText(t, 2, "DEED")},
+		{"text of a later version", blobstore.TextFile, vaulttest.OtherText(t, 4, "DEED")},
+		{"PNG without a head", blobstore.ThumbnailFile, []byte("\x89PNG\r\n\x1a\nand so on")},
+		{"JPEG without a head", blobstore.PageImageFile(3, 850), []byte("\xff\xd8\xff\xe0and so on")},
+		{"a short JPEG", blobstore.PageImageFile(3, 850), []byte("\xff\xd8\xff")},
+		{"sizes without a head", blobstore.PageSizesFile, []byte(`[{"Width":612,"Height":792}]`)},
+		{"picture of a later version", blobstore.ThumbnailFile, []byte("deedkeep-derived-2\n\x00\x00\x00\x00\x00\x00")},
 	} {
 		t.Run(row.what, func(t *testing.T) {
 			if err := s.Remove(digest); err != nil {
@@ -40,17 +40,17 @@ func TestOtherVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := s.ReadText(digest, func(int, string) error { return nil })
-			if row.name != derived.TextFile {
+			if row.name != blobstore.TextFile {
 				_, err = s.Open(digest, row.name)
 			}
-			if !errors.Is(err, derived.ErrPreviewVersion) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, derived.ErrPreviewDamaged) {
-				t.Errorf("%v, want %v, which is absent too", err, derived.ErrPreviewVersion)
+			if !errors.Is(err, blobstore.ErrPreviewVersion) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, blobstore.ErrPreviewDamaged) {
+				t.Errorf("%v, want %v, which is absent too", err, blobstore.ErrPreviewVersion)
 			}
-			if row.name != derived.TextFile && s.Has(digest, row.name) {
+			if row.name != blobstore.TextFile && s.Has(digest, row.name) {
 				t.Error("it is there, want it absent")
 			}
 			health, err := s.Check(digest)
-			if want := (derived.PreviewHealth{OtherVersion: 1, TextAffected: row.name == derived.TextFile}); err != nil || health != want {
+			if want := (blobstore.PreviewHealth{OtherVersion: 1, TextAffected: row.name == blobstore.TextFile}); err != nil || health != want {
 				t.Errorf("%+v, %v, want %+v", health, err, want)
 			}
 		})
@@ -62,16 +62,16 @@ func TestEveryFlipIsSeen(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
 	const picture = "\x89PNG\r\n\x1a\nthe picture of a page"
-	for _, name := range []string{derived.ThumbnailFile, derived.PageSizesFile, derived.PageImageFile(1, 850)} {
+	for _, name := range []string{blobstore.ThumbnailFile, blobstore.PageSizesFile, blobstore.PageImageFile(1, 850)} {
 		put(t, s, digest, name, picture)
 		if got := get(t, s, digest, name); got != picture {
 			t.Errorf("%s: got %q, want %q", name, got, picture)
 		}
 	}
-	if health, err := s.Check(digest); err != nil || health != (derived.PreviewHealth{}) {
+	if health, err := s.Check(digest); err != nil || health != (blobstore.PreviewHealth{}) {
 		t.Errorf("sound: %+v, %v", health, err)
 	}
-	path := filepath.Join(dir, "previews", "ab", digest, derived.ThumbnailFile)
+	path := filepath.Join(dir, "previews", "ab", digest, blobstore.ThumbnailFile)
 	intact, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestEveryFlipIsSeen(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Open(digest, derived.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.ThumbnailFile) {
+		if _, err := s.Open(digest, blobstore.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, blobstore.ThumbnailFile) {
 			t.Errorf("%s: %v, want it absent", what, err)
 		}
 		// A bit of the number in the head makes it one of another version.

@@ -13,7 +13,7 @@
 // damaged, or from another version is absent (file.go). Pictures of pages are dropped,
 // the longest unused first, when together they outgrow the limit. Nothing is synced: a
 // power cut costs work, never a document.
-package derived
+package blobstore
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package derived_test
+package blobstore_test
 
 import (
 	"bytes"
@@ -12,21 +12,21 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/derived"
+	"deedkeep/app/blobstore"
 )
 
 var digest = strings.Repeat("ab", 32)
 
-func open(t *testing.T, dir string, limit int64, now func() time.Time) *derived.Previews {
+func open(t *testing.T, dir string, limit int64, now func() time.Time) *blobstore.Previews {
 	t.Helper()
-	s, err := derived.OpenPreviews(filepath.Join(dir, "previews"), limit, now)
+	s, err := blobstore.OpenPreviews(filepath.Join(dir, "previews"), limit, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func put(t *testing.T, s *derived.Previews, digest, name, content string) {
+func put(t *testing.T, s *blobstore.Previews, digest, name, content string) {
 	t.Helper()
 	err := s.Put(digest, name, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
 	if err != nil {
@@ -34,7 +34,7 @@ func put(t *testing.T, s *derived.Previews, digest, name, content string) {
 	}
 }
 
-func get(t *testing.T, s *derived.Previews, digest, name string) string {
+func get(t *testing.T, s *blobstore.Previews, digest, name string) string {
 	t.Helper()
 	f, err := s.Open(digest, name)
 	if err != nil {
@@ -51,19 +51,19 @@ func get(t *testing.T, s *derived.Previews, digest, name string) string {
 func TestPutGetDrop(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
-	if _, err := s.Open(digest, derived.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Open(digest, blobstore.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before: %v", err)
 	}
-	put(t, s, digest, derived.ThumbnailFile, "one")
-	put(t, s, digest, derived.ThumbnailFile, "two")
-	if got := get(t, s, digest, derived.ThumbnailFile); got != "two" {
+	put(t, s, digest, blobstore.ThumbnailFile, "one")
+	put(t, s, digest, blobstore.ThumbnailFile, "two")
+	if got := get(t, s, digest, blobstore.ThumbnailFile); got != "two" {
 		t.Errorf("got %q", got)
 	}
 	broken := errors.New("broken")
-	if err := s.Put(digest, derived.ThumbnailFile, func(w io.Writer) error { io.WriteString(w, "th"); return broken }); !errors.Is(err, broken) {
+	if err := s.Put(digest, blobstore.ThumbnailFile, func(w io.Writer) error { io.WriteString(w, "th"); return broken }); !errors.Is(err, broken) {
 		t.Errorf("a failing write: %v", err)
 	}
-	if got := get(t, s, digest, derived.ThumbnailFile); got != "two" {
+	if got := get(t, s, digest, blobstore.ThumbnailFile); got != "two" {
 		t.Errorf("after a failing write: %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "previews", "tmp", "*")); len(left) > 0 {
@@ -72,7 +72,7 @@ func TestPutGetDrop(t *testing.T) {
 	if err := s.Remove(digest); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open(digest, derived.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.Open(digest, blobstore.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after drop: %v", err)
 	}
 }
@@ -80,7 +80,7 @@ func TestPutGetDrop(t *testing.T) {
 func TestNoTextBecomesAPath(t *testing.T) {
 	s := open(t, t.TempDir(), 1<<20, time.Now)
 	for _, bad := range []string{"", "..", strings.Repeat("../", 22)[:64], strings.Repeat("AB", 32), digest + "0"} {
-		if _, err := s.Open(bad, derived.TextFile); !errors.Is(err, fs.ErrInvalid) {
+		if _, err := s.Open(bad, blobstore.TextFile); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("get %q: %v", bad, err)
 		}
 		if err := s.Remove(bad); !errors.Is(err, fs.ErrInvalid) {
@@ -95,19 +95,19 @@ func TestTrimDropsLongestUnusedPages(t *testing.T) {
 	const each = 123 // 100 bytes and a head
 	s := open(t, dir, 10*each, func() time.Time { return now })
 	for page := 1; page <= 12; page++ {
-		put(t, s, digest, derived.PageImageFile(page, 100), strings.Repeat("p", 100))
+		put(t, s, digest, blobstore.PageImageFile(page, 100), strings.Repeat("p", 100))
 		now = now.Add(time.Minute)
-		get(t, s, digest, derived.PageImageFile(page, 100))
+		get(t, s, digest, blobstore.PageImageFile(page, 100))
 	}
-	put(t, s, digest, derived.TextFile, strings.Repeat("t", 5000))
+	put(t, s, digest, blobstore.TextFile, strings.Repeat("t", 5000))
 	now = now.Add(time.Minute)
-	get(t, s, digest, derived.PageImageFile(1, 100)) // used again
+	get(t, s, digest, blobstore.PageImageFile(1, 100)) // used again
 	s = open(t, dir, 10*each, func() time.Time { return now })
 	if err := s.Evict(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	for page := 1; page <= 12; page++ {
-		f, err := s.Open(digest, derived.PageImageFile(page, 100))
+		f, err := s.Open(digest, blobstore.PageImageFile(page, 100))
 		gone := errors.Is(err, fs.ErrNotExist)
 		if want := page >= 2 && page <= 4; gone != want {
 			t.Errorf("page %d gone: %v, want %v", page, gone, want)
@@ -116,7 +116,7 @@ func TestTrimDropsLongestUnusedPages(t *testing.T) {
 			f.Close() //nolint:errcheck // only read
 		}
 	}
-	if got := get(t, s, digest, derived.TextFile); len(got) != 5000 {
+	if got := get(t, s, digest, blobstore.TextFile); len(got) != 5000 {
 		t.Errorf("text was trimmed: %d bytes", len(got))
 	}
 }
@@ -129,8 +129,8 @@ type page struct {
 func TestText(t *testing.T) {
 	s := open(t, t.TempDir(), 1<<20, time.Now)
 	want := []page{{1, "GENERAL WARRANTY DEED"}, {3, "Ibáñez"}, {500, strings.Repeat("x", 100_000)}}
-	err := s.Put(digest, derived.TextFile, func(w io.Writer) error {
-		tw, err := derived.NewTextWriter(w)
+	err := s.Put(digest, blobstore.TextFile, func(w io.Writer) error {
+		tw, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func TestText(t *testing.T) {
 func TestDamagedText(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
-	err := s.Put(digest, derived.TextFile, func(w io.Writer) error {
-		tw, err := derived.NewTextWriter(w)
+	err := s.Put(digest, blobstore.TextFile, func(w io.Writer) error {
+		tw, err := blobstore.NewTextWriter(w)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func TestDamagedText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "previews", "ab", digest, derived.TextFile)
+	path := filepath.Join(dir, "previews", "ab", digest, blobstore.TextFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -183,15 +183,15 @@ func TestDamagedText(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, derived.ErrPreviewDamaged) || !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: %v, want %v, which is absent too", name, err, derived.ErrPreviewDamaged)
+		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, blobstore.ErrPreviewDamaged) || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want %v, which is absent too", name, err, blobstore.ErrPreviewDamaged)
 		}
 	}
 	// An empty one is what a power cut leaves: it is as absent.
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, derived.TextFile) {
+	if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, blobstore.TextFile) {
 		t.Errorf("empty: %v", err)
 	}
 }
