@@ -2,42 +2,42 @@ package store
 
 import "deedkeep/app/model"
 
-var abstracts = listing[model.Abstract]{
-	table:  table[model.Abstract]{bucketAbstracts, "abstract"},
-	layout: layout{bucket: bucketAbstractIndex, tags: "ykst"},
-	sorts:  layout{bucket: bucketAbstractSorts, tags: "ykst", sorts: "fpau"},
-	texts: []text[model.Abstract]{
-		{sort: SortFileNumber, form: model.Squeezed, of: (*model.Abstract).FileNumber},
-		{sort: SortParcel, form: model.Squeezed, of: (*model.Abstract).Parcel},
-		{sort: SortAddress, form: model.Plain, of: func(a *model.Abstract) string { return a.Street() }, whole: func(a *model.Abstract) []string { return a.Streets() }},
+var abstracts = indexedTable[model.Abstract]{
+	table:       table[model.Abstract]{bucketAbstracts, "abstract"},
+	indexLayout: indexLayout{indexBucket: bucketAbstractIndex, columnTags: "ykst"},
+	sortLayout:  indexLayout{indexBucket: bucketAbstractSorts, columnTags: "ykst", sortTags: "fpau"},
+	textSorts: []textSort[model.Abstract]{
+		{sort: SortFileNumber, normalize: model.Squeezed, text: (*model.Abstract).FileNumber},
+		{sort: SortParcel, normalize: model.Squeezed, text: (*model.Abstract).Parcel},
+		{sort: SortAddress, normalize: model.Plain, text: func(a *model.Abstract) string { return a.Street() }, exactForms: func(a *model.Abstract) []string { return a.Streets() }},
 	},
-	columns: []column[model.Abstract]{
-		{name: ColumnCounty, of: func(a *model.Abstract) value { return valueOf(a.County) }},
-		{name: ColumnTemplate, of: func(a *model.Abstract) value { return value{number: a.TemplateID} }},
-		{name: ColumnStatus, of: func(a *model.Abstract) value { return valueOf(a.Status) }, tally: true},
-		{name: ColumnState, of: func(a *model.Abstract) value { return valueOf(a.State) }},
+	columns: []indexColumn[model.Abstract]{
+		{name: ColumnCounty, value: func(a *model.Abstract) columnValue { return parseValue(a.County) }},
+		{name: ColumnTemplate, value: func(a *model.Abstract) columnValue { return columnValue{number: a.TemplateID} }},
+		{name: ColumnStatus, value: func(a *model.Abstract) columnValue { return parseValue(a.Status) }, counted: true},
+		{name: ColumnState, value: func(a *model.Abstract) columnValue { return parseValue(a.State) }},
 	},
-	card: func(a *model.Abstract) card {
-		return card{created: micros(a.CreatedAt), id: a.ID, updated: micros(a.UpdatedAt)}
+	fields: func(a *model.Abstract) indexFields {
+		return indexFields{created: sortableMicros(a.CreatedAt), id: a.ID, updated: sortableMicros(a.UpdatedAt)}
 	},
 	trashed: func(a *model.Abstract) *model.Trashed { return a.Trashed },
-	weigh:   weighAbstract,
+	size:    abstractSize,
 }
 
-// weighAbstract counts its files' records too: it is shown with them.
-func weighAbstract(t *Tx, a *model.Abstract) int {
-	sum := table[model.Abstract]{name: bucketAbstracts}.stored(t, a.ID)
+// abstractSize counts its files' records too: it is shown with them.
+func abstractSize(t *Tx, a *model.Abstract) int {
+	sum := table[model.Abstract]{bucketName: bucketAbstracts}.storedSize(t, a.ID)
 	for _, id := range a.Files {
-		sum += files.stored(t, id)
+		sum += files.storedSize(t, id)
 	}
 	return sum
 }
 
 // NewAbstractID gives the next number of an abstract.
-func (t *Tx) NewAbstractID() (uint64, error) { return abstracts.next(t) }
+func (t *Tx) NewAbstractID() (uint64, error) { return abstracts.nextID(t) }
 
 // Abstract reads one; NotFound when absent or in the trash.
-func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.live(t, id) }
+func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.getLive(t, id) }
 
 // AbstractIncludingTrash reads one, in the trash or not; NotFound when absent.
 func (t *Tx) AbstractIncludingTrash(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
@@ -53,13 +53,13 @@ func (t *Tx) PutAbstract(a model.Abstract) error {
 	if err != nil {
 		return err
 	}
-	t.step(CountAbstracts, known && old.Trashed == nil, a.Trashed == nil)
-	if err := abstracts.write(t, a.ID, &old, known, &a); err != nil {
+	t.countTransition(CountAbstracts, known && old.Trashed == nil, a.Trashed == nil)
+	if err := abstracts.save(t, a.ID, &old, known, &a); err != nil {
 		return err
 	}
 	if known && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
 		if len(a.Files) > 0 {
-			t.tell(nounID(FilesOfAbstract, a.ID)) // they are found by where their abstract lies
+			t.noteChange(typedID(FilesOfAbstract, a.ID)) // they are found by where their abstract lies
 		}
 	}
 	return nil
@@ -72,6 +72,6 @@ func (t *Tx) RemoveAbstract(id uint64) error {
 	if err != nil {
 		return err
 	}
-	t.step(CountAbstracts, old.Trashed == nil, false)
-	return abstracts.erase(t, id, &old)
+	t.countTransition(CountAbstracts, old.Trashed == nil, false)
+	return abstracts.purge(t, id, &old)
 }

@@ -10,36 +10,36 @@ import (
 
 // The buckets of doc.go's picture.
 var (
-	bucketMeta          = []byte("meta")
-	bucketCounters      = []byte("counters")
-	bucketCounts        = []byte("counts")
-	bucketTemplates     = []byte("templates")
-	bucketWorkspace     = []byte("workspace")
-	bucketFolders       = []byte("folders")
-	bucketFolderNames   = []byte("folder_names")
-	bucketAbstracts     = []byte("abstracts")
-	bucketAbstractIndex = []byte("abstract_index")
-	bucketAbstractSorts = []byte("abstract_sorted")
-	bucketOrders        = []byte("orders")
-	bucketOrderIndex    = []byte("order_index")
-	bucketOrderSorts    = []byte("order_sorted")
-	bucketFiles         = []byte("files")
-	bucketFileIndex     = []byte("file_index")
-	bucketFileDigests   = []byte("file_digests")
-	bucketFailed        = []byte("failed")
-	bucketTasks         = []byte("tasks")
-	bucketTrash         = []byte("trash")
-	bucketReplays       = []byte("replays")
-	bucketReplayTimes   = []byte("replay_times")
-	bucketKeys          = []byte("keys")
-	bucketKeyHashes     = []byte("key_hashes")
-	bucketUsers         = []byte("users")
-	bucketUserNames     = []byte("user_names")
-	bucketSessions      = []byte("sessions")
-	bucketSessionUsers  = []byte("session_users")
-	bucketEvents        = []byte("events")
-	bucketEventIndex    = []byte("event_index")
-	bucketChanges       = []byte("changes")
+	bucketMeta                = []byte("meta")
+	bucketCounters            = []byte("counters")
+	bucketCounts              = []byte("counts")
+	bucketTemplates           = []byte("templates")
+	bucketWorkspace           = []byte("workspace")
+	bucketFolders             = []byte("folders")
+	bucketFolderNames         = []byte("folder_names")
+	bucketAbstracts           = []byte("abstracts")
+	bucketAbstractIndex       = []byte("abstract_index")
+	bucketAbstractSorts       = []byte("abstract_sorted")
+	bucketOrders              = []byte("orders")
+	bucketOrderIndex          = []byte("order_index")
+	bucketOrderSorts          = []byte("order_sorted")
+	bucketFiles               = []byte("files")
+	bucketFileIndex           = []byte("file_index")
+	bucketFileDigests         = []byte("file_digests")
+	bucketFailed              = []byte("failed")
+	bucketTasks               = []byte("tasks")
+	bucketTrash               = []byte("trash")
+	bucketStoredResponses     = []byte("replays")
+	bucketStoredResponseTimes = []byte("replay_times")
+	bucketKeys                = []byte("keys")
+	bucketKeyHashes           = []byte("key_hashes")
+	bucketUsers               = []byte("users")
+	bucketUserNames           = []byte("user_names")
+	bucketSessions            = []byte("sessions")
+	bucketSessionUsers        = []byte("session_users")
+	bucketEvents              = []byte("events")
+	bucketEventIndex          = []byte("event_index")
+	bucketChanges             = []byte("changes")
 )
 
 // The keys of meta and workspace.
@@ -54,18 +54,18 @@ var (
 	keyOrderStatuses   = []byte("order_statuses")
 )
 
-// createdText is the time of the first event as meta keeps it.
-func createdText(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
+// formatCreated is the time of the first event as meta keeps it.
+func formatCreated(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
 
 func allBuckets() [][]byte {
 	return [][]byte{bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
-		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash, bucketReplays, bucketReplayTimes, bucketKeys, bucketKeyHashes, bucketUsers,
+		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash, bucketStoredResponses, bucketStoredResponseTimes, bucketKeys, bucketKeyHashes, bucketUsers,
 		bucketUserNames, bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges}
 }
 
-// found makes the buckets and the workspace of a new vault.
-func found(t *Tx, opts Options) error {
+// initialize makes the buckets and the workspace of a new vault.
+func initialize(t *Tx, opts Options) error {
 	for _, name := range allBuckets() {
 		if _, err := t.tx.CreateBucket(name); err != nil {
 			return fmt.Errorf("make bucket %s: %w", name, err)
@@ -74,9 +74,9 @@ func found(t *Tx, opts Options) error {
 	now := opts.Now()
 	meta := t.bucket(bucketMeta)
 	err := errors.Join(
-		meta.Put(keySchema, number(Schema)),
+		meta.Put(keySchema, encodeUint64(Schema)),
 		meta.Put(keySecret, []byte(opts.Fingerprint)),
-		meta.Put(keyCreated, createdText(now)),
+		meta.Put(keyCreated, formatCreated(now)),
 		t.PutOrderFields(opts.Workspace.OrderFields),
 		t.PutOrderStatuses(opts.Workspace.OrderStatuses))
 	if err != nil {

@@ -33,9 +33,9 @@ func (t *Tx) ScanLog(place []byte, limit int) LogPage {
 	}
 	for ; key != nil && len(log.Entries) < limit; key, raw = c.Next() {
 		var e LogEntry
-		if seq, ok := numberOf(key); ok {
+		if seq, ok := decodeUint64(key); ok {
 			e.Seq = seq
-			e.Err = decode(bucketEvents, key, raw, &e.Event)
+			e.Err = decodeRecord(bucketEvents, key, raw, &e.Event)
 		} else {
 			e.Err = fmt.Errorf("%s: a key of %d bytes: %w", bucketEvents, len(key), ErrDamaged)
 		}
@@ -48,7 +48,7 @@ func (t *Tx) ScanLog(place []byte, limit int) LogPage {
 }
 
 // LogPosition is the place of an entry of the log.
-func LogPosition(seq uint64) []byte { return number(seq) }
+func LogPosition(seq uint64) []byte { return encodeUint64(seq) }
 
 // LastEvent is the newest entry of the log; the zero Event where there is none.
 func (t *Tx) LastEvent() (model.Event, error) { return t.lastEvent() }
@@ -56,10 +56,10 @@ func (t *Tx) LastEvent() (model.Event, error) { return t.lastEvent() }
 // putEvent writes a sealed entry as the JSON that its hash was made of: to encode it
 // again would cost each change as much as the sealing.
 func putEvent(t *Tx, seq uint64, sealed []byte) error {
-	key := number(seq)
-	raw := make([]byte, recordHeader, recordHeader+len(sealed))
-	raw[0] = recordForm
-	binary.BigEndian.PutUint32(raw[1:], checksum(bucketEvents, key, sealed))
+	key := encodeUint64(seq)
+	raw := make([]byte, recordHeaderSize, recordHeaderSize+len(sealed))
+	raw[0] = recordVersion
+	binary.BigEndian.PutUint32(raw[1:], recordChecksum(bucketEvents, key, sealed))
 	bucket := t.bucket(bucketEvents)
 	bucket.FillPercent = 0.9 // as every table of numbers
 	if err := bucket.Put(key, append(raw, sealed...)); err != nil {

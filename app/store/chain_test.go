@@ -75,7 +75,7 @@ func TestLogFrom(t *testing.T) {
 		return nil
 	})
 	// Whatever its key, nothing that stands in the log is passed over.
-	strange := [][]byte{{0}, append(number(3), 0), append(number(5), 'x'), []byte("zzz")}
+	strange := [][]byte{{0}, append(encodeUint64(3), 0), append(encodeUint64(5), 'x'), []byte("zzz")}
 	alter := func(change func(*bolt.Bucket) error) {
 		if err := s.db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket(bucketEvents)) }); err != nil {
 			t.Fatal(err)

@@ -38,25 +38,25 @@ var ErrGap = errors.New("the feed of changes has a gap")
 
 const changeSize = 12
 
-// change notes a record for the feed, which flush writes: one of those that can lie
+// noteChange notes a record for the feed, which flush writes: one of those that can lie
 // in the trash, which events cannot.
-func (l *listing[T]) change(t *Tx, id uint64) {
+func (l *indexedTable[T]) noteChange(t *Tx, id uint64) {
 	if l.trashed == nil {
 		return
 	}
-	t.tell(nounID(l.noun, id))
+	t.noteChange(typedID(l.typeName, id))
 }
 
-// tell notes a record once a commit.
-func (t *Tx) tell(key uint64) {
-	if _, known := t.told[key]; known {
+// noteChange notes a record once a commit.
+func (t *Tx) noteChange(key uint64) {
+	if _, known := t.changedSet[key]; known {
 		return
 	}
-	if t.told == nil {
-		t.told = map[uint64]struct{}{}
+	if t.changedSet == nil {
+		t.changedSet = map[uint64]struct{}{}
 	}
-	t.told[key] = struct{}{}
-	t.changed = append(t.changed, key)
+	t.changedSet[key] = struct{}{}
+	t.changedIDs = append(t.changedIDs, key)
 }
 
 // MarkDigestChanged tells the feed of at most limit files with these bytes, in the trash or
@@ -64,8 +64,8 @@ func (t *Tx) tell(key uint64) {
 func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && limit > 0; k, _ = c.Next() {
-		if id, ok := numberOf(k[len(digest):]); ok {
-			files.change(t, id)
+		if id, ok := decodeUint64(k[len(digest):]); ok {
+			files.noteChange(t, id)
 			limit--
 		}
 	}
@@ -73,43 +73,43 @@ func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 
 // flushChanges writes what was noted, all of it at the end of the bucket.
 func (t *Tx) flushChanges() error {
-	if len(t.changed) == 0 {
+	if len(t.changedIDs) == 0 {
 		return nil
 	}
 	b := t.bucket(bucketChanges)
 	b.FillPercent = 1 // numbers only grow, and nothing is ever put between them
 	seq := b.Sequence()
-	for _, record := range t.changed {
+	for _, record := range t.changedIDs {
 		seq++
-		key := number(seq)
-		if err := b.Put(key, changeValue(key, record)); err != nil {
+		key := encodeUint64(seq)
+		if err := b.Put(key, encodeChange(key, record)); err != nil {
 			return fmt.Errorf("note change %d: %w", seq, err)
 		}
 	}
 	if err := b.SetSequence(seq); err != nil {
 		return fmt.Errorf("note change %d: %w", seq, err)
 	}
-	t.changed, t.told = nil, nil
-	t.tx.OnCommit(t.stir)
+	t.changedIDs, t.changedSet = nil, nil
+	t.tx.OnCommit(t.notify)
 	return nil
 }
 
 // MarkFileChanged tells the feed of a file, which may be gone.
-func (t *Tx) MarkFileChanged(id uint64) { files.change(t, id) }
+func (t *Tx) MarkFileChanged(id uint64) { files.noteChange(t, id) }
 
-func changeValue(key []byte, record uint64) []byte {
+func encodeChange(key []byte, record uint64) []byte {
 	raw := binary.BigEndian.AppendUint64(make([]byte, 0, changeSize), record)
-	return binary.BigEndian.AppendUint32(raw, checksum(bucketChanges, key, raw))
+	return binary.BigEndian.AppendUint32(raw, recordChecksum(bucketChanges, key, raw))
 }
 
-// changeOf is false for what nothing here wrote.
-func changeOf(key, raw []byte) (c Change, ok bool) {
-	seq, ok := numberOf(key)
-	if !ok || len(raw) != changeSize || binary.BigEndian.Uint32(raw[8:]) != checksum(bucketChanges, key, raw[:8]) {
+// decodeChange is false for what nothing here wrote.
+func decodeChange(key, raw []byte) (c Change, ok bool) {
+	seq, ok := decodeUint64(key)
+	if !ok || len(raw) != changeSize || binary.BigEndian.Uint32(raw[8:]) != recordChecksum(bucketChanges, key, raw[:8]) {
 		return c, false
 	}
 	record := binary.BigEndian.Uint64(raw)
-	c = Change{Seq: seq, Type: nounOf(record), ID: record & (1<<nounShift - 1)}
+	c = Change{Seq: seq, Type: typeNameOf(record), ID: record & (1<<typeShift - 1)}
 	return c, c.Type != ""
 }
 
@@ -125,9 +125,9 @@ func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
 		return nil, fmt.Errorf("changes from %d of %d: %w", from, last, ErrGap)
 	}
 	c := t.bucket(bucketChanges).Cursor()
-	key, raw := c.Seek(number(next))
+	key, raw := c.Seek(encodeUint64(next))
 	for ; next <= last && len(list) < limit; next++ {
-		change, ok := changeOf(key, raw)
+		change, ok := decodeChange(key, raw)
 		if !ok || change.Seq != next {
 			return list, fmt.Errorf("change %d: %w", next, ErrGap)
 		}
@@ -140,7 +140,7 @@ func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
 // TrimChanges takes at most limit changes up to and with a number out of the feed, the
 // oldest first, and tells how many.
 func (t *Tx) TrimChanges(upTo uint64, limit int) (count int, err error) {
-	b, end := t.bucket(bucketChanges), number(upTo)
+	b, end := t.bucket(bucketChanges), encodeUint64(upTo)
 	var old [][]byte
 	c := b.Cursor()
 	for key, _ := c.First(); key != nil && bytes.Compare(key, end) <= 0 && len(old) < limit; key, _ = c.Next() {
@@ -158,7 +158,7 @@ func (t *Tx) TrimChanges(upTo uint64, limit int) (count int, err error) {
 // when none is.
 func (t *Tx) FirstChange() uint64 {
 	key, _ := t.bucket(bucketChanges).Cursor().First()
-	if seq, ok := numberOf(key); ok {
+	if seq, ok := decodeUint64(key); ok {
 		return seq
 	}
 	return t.LastChange() + 1
@@ -166,17 +166,17 @@ func (t *Tx) FirstChange() uint64 {
 
 // Changed is sent to after a commit that the feed tells of, unless something waits
 // there already. It is for one follower.
-func (s *Store) Changed() <-chan struct{} { return s.stirred }
+func (s *Store) Changed() <-chan struct{} { return s.changed }
 
-func (s *Store) stir() {
+func (s *Store) notifyChanged() {
 	select {
-	case s.stirred <- struct{}{}:
+	case s.changed <- struct{}{}:
 	default:
 	}
 }
 
-// emptyChanges leaves nothing of the feed, and a gap where it was.
-func emptyChanges(tx *bolt.Tx) error {
+// resetChanges leaves nothing of the feed, and a gap where it was.
+func resetChanges(tx *bolt.Tx) error {
 	seq := tx.Bucket(bucketChanges).Sequence()
 	if err := tx.DeleteBucket(bucketChanges); err != nil {
 		return fmt.Errorf("empty bucket %s: %w", bucketChanges, err)
@@ -188,24 +188,24 @@ func emptyChanges(tx *bolt.Tx) error {
 	return b.SetSequence(seq + 1)
 }
 
-// changes holds every entry of the feed against its checksum and the one before it.
-func (k *checker) changes() {
+// checkChanges holds every entry of the feed against its checksum and the one before it.
+func (k *checker) checkChanges() {
 	last := k.t.LastChange()
 	var before uint64
 	c := k.t.bucket(bucketChanges).Cursor()
 	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
-		change, ok := changeOf(key, raw)
+		change, ok := decodeChange(key, raw)
 		switch {
 		case !ok:
-			k.find("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
+			k.addFinding("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
 		case before != 0 && change.Seq != before+1:
-			k.find("change", fmt.Sprint(change.Seq), "follows change %d", before)
+			k.addFinding("change", fmt.Sprint(change.Seq), "follows change %d", before)
 		case change.Seq > last:
-			k.find("change", fmt.Sprint(change.Seq), "its number is above the sequence of its bucket")
+			k.addFinding("change", fmt.Sprint(change.Seq), "its number is above the sequence of its bucket")
 		}
 		before = change.Seq
 	}
 	if before != 0 && before < last {
-		k.find("change", fmt.Sprint(last), "is missing, the last is %d", before)
+		k.addFinding("change", fmt.Sprint(last), "is missing, the last is %d", before)
 	}
 }

@@ -186,7 +186,7 @@ func TestChangesAreReadAndTrimmed(t *testing.T) {
 func TestADamagedFeedIsFoundAndMended(t *testing.T) {
 	entry := func(seq uint64, change func(key, value []byte) []byte) func(*bolt.Bucket) error {
 		return func(b *bolt.Bucket) error {
-			return b.Put(number(seq), change(number(seq), slices.Clone(b.Get(number(seq)))))
+			return b.Put(encodeUint64(seq), change(encodeUint64(seq), slices.Clone(b.Get(encodeUint64(seq)))))
 		}
 	}
 	for _, row := range []struct {
@@ -194,12 +194,12 @@ func TestADamagedFeedIsFoundAndMended(t *testing.T) {
 		damage func(*bolt.Bucket) error
 		says   string
 	}{
-		{"a missing one", func(b *bolt.Bucket) error { return b.Delete(number(3)) }, "follows change 2"},
-		{"the last", func(b *bolt.Bucket) error { return b.Delete(number(9)) }, "is missing"},
+		{"a missing one", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "follows change 2"},
+		{"the last", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
 		{"another record", entry(3, func(_, v []byte) []byte { v[7] ^= 1; return v }), "damaged"},
-		{"no noun", entry(3, func(key, _ []byte) []byte { return changeValue(key, 9<<nounShift|1) }), "damaged"},
+		{"no noun", entry(3, func(key, _ []byte) []byte { return encodeChange(key, 9<<typeShift|1) }), "damaged"},
 		{"too short", entry(3, func(_, v []byte) []byte { return v[:11] }), "damaged"},
-		{"that of another", entry(3, func(_, _ []byte) []byte { return changeValue(number(4), 1<<nounShift|1) }), "damaged"},
+		{"that of another", entry(3, func(_, _ []byte) []byte { return encodeChange(encodeUint64(4), 1<<typeShift|1) }), "damaged"},
 		{"a key that is none", func(b *bolt.Bucket) error { return b.Put([]byte("x"), nil) }, "damaged"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -238,12 +238,12 @@ func TestADamagedFeedIsFoundAndMended(t *testing.T) {
 }
 
 func TestAChangeIsDrawnAsItIs(t *testing.T) {
-	key := number(7)
-	raw := changeValue(key, nounID("file", 0x1234))
-	if len(raw) != changeSize || raw[0] != 3 || binary.BigEndian.Uint64(raw)&(1<<nounShift-1) != 0x1234 {
+	key := encodeUint64(7)
+	raw := encodeChange(key, typedID("file", 0x1234))
+	if len(raw) != changeSize || raw[0] != 3 || binary.BigEndian.Uint64(raw)&(1<<typeShift-1) != 0x1234 {
 		t.Errorf("%x", raw)
 	}
-	if c, ok := changeOf(key, raw); !ok || c != (Change{7, "file", 0x1234}) {
+	if c, ok := decodeChange(key, raw); !ok || c != (Change{7, "file", 0x1234}) {
 		t.Errorf("%+v, %v", c, ok)
 	}
 }

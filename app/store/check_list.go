@@ -8,97 +8,97 @@ import (
 	"deedkeep/app/model"
 )
 
-// checkListed holds what the indexes should say of a record against what they say,
-// and counts it, for checkEntries and the counters.
-func checkListed[T any](k *checker, l *listing[T], id uint64, v *T) {
-	c, trashed := l.cardOf(k.t, v), l.trashCard(k.t, v)
-	k.carded(&l.layout, l.noun, id, &c)
-	if l.sorts.bucket != nil {
-		k.carded(&l.sorts, l.noun, id, &c)
+// checkListIndexes holds what the indexes should say of a record against what they say,
+// and counts it, for checkLayoutEntries and the counters.
+func checkListIndexes[T any](k *checker, l *indexedTable[T], id uint64, v *T) {
+	c, trashed := l.listFields(k.t, v), l.trashFields(k.t, v)
+	k.checkLayout(&l.indexLayout, l.typeName, id, &c)
+	if l.sortLayout.indexBucket != nil {
+		k.checkLayout(&l.sortLayout, l.typeName, id, &c)
 	}
-	k.carded(&trash.layout, l.noun, id, &trashed)
+	k.checkLayout(&trash.indexLayout, l.typeName, id, &trashed)
 	if trashed.listed {
 		k.counts[CountTrashed]++
 	}
 	for i := range l.columns {
-		if c.listed && l.columns[i].tally {
-			k.tallies[tallied{l.noun, l.columns[i].name, l.columns[i].of(v)}]++
+		if c.listed && l.columns[i].counted {
+			k.valueCounts[valueCountKey{l.typeName, l.columns[i].name, l.columns[i].value(v)}]++
 		}
 	}
 }
 
-func (k *checker) carded(x *layout, noun string, id uint64, c *card) {
+func (k *checker) checkLayout(x *indexLayout, noun string, id uint64, c *indexFields) {
 	if !c.listed {
 		return
 	}
-	b, value := k.t.bucket(x.bucket), x.value(c)
-	for slot := range x.slots() {
-		k.key = x.key(k.key, c, slot)
-		if len(k.key) == 0 {
+	b, value := k.t.bucket(x.indexBucket), x.encodeColumns(c)
+	for slot := range x.maxEntries() {
+		k.keyBuf = x.appendKey(k.keyBuf, c, slot)
+		if len(k.keyBuf) == 0 {
 			continue
 		}
-		k.entriesDue[string(x.bucket)]++
-		switch have := b.Get(k.key); {
+		k.expectedEntries[string(x.indexBucket)]++
+		switch have := b.Get(k.keyBuf); {
 		case have == nil:
-			k.find(noun, fmt.Sprint(id), "is missing in the index %s", x.bucket)
+			k.addFinding(noun, fmt.Sprint(id), "is missing in the index %s", x.indexBucket)
 		case !bytes.Equal(have, value):
-			k.find(noun, fmt.Sprint(id), "is written wrongly in the index %s", x.bucket)
+			k.addFinding(noun, fmt.Sprint(id), "is written wrongly in the index %s", x.indexBucket)
 		}
 	}
 }
 
-// lists holds every entry of the lists' indexes against the record it names. Where
+// checkLists holds every entry of the lists' indexes against the record it names. Where
 // all that should be there is, and nothing more, each is the one that should be.
-func (k *checker) lists() {
-	for _, x := range []*layout{&abstracts.layout, &abstracts.sorts} {
-		checkEntries(k, x, func(id uint64) (card, bool) { return recarded(k, &abstracts, id) })
+func (k *checker) checkLists() {
+	for _, x := range []*indexLayout{&abstracts.indexLayout, &abstracts.sortLayout} {
+		checkLayoutEntries(k, x, func(id uint64) (indexFields, bool) { return readListFields(k, &abstracts, id) })
 	}
-	for _, x := range []*layout{&orders.layout, &orders.sorts} {
-		checkEntries(k, x, func(id uint64) (card, bool) { return recarded(k, &orders, id) })
+	for _, x := range []*indexLayout{&orders.indexLayout, &orders.sortLayout} {
+		checkLayoutEntries(k, x, func(id uint64) (indexFields, bool) { return readListFields(k, &orders, id) })
 	}
-	checkEntries(k, &files.layout, func(id uint64) (card, bool) { return recarded(k, &files, id) })
-	checkEntries(k, &events.layout, func(id uint64) (card, bool) { return recarded(k, &events, id) })
-	checkEntries(k, &trash.layout, func(id uint64) (card, bool) {
-		switch number := id & (1<<nounShift - 1); nounOf(id) {
-		case abstracts.noun:
-			return thrown(k, &abstracts, number)
-		case orders.noun:
-			return thrown(k, &orders, number)
-		case files.noun:
-			return thrown(k, &files, number)
+	checkLayoutEntries(k, &files.indexLayout, func(id uint64) (indexFields, bool) { return readListFields(k, &files, id) })
+	checkLayoutEntries(k, &events.indexLayout, func(id uint64) (indexFields, bool) { return readListFields(k, &events, id) })
+	checkLayoutEntries(k, &trash.indexLayout, func(id uint64) (indexFields, bool) {
+		switch number := id & (1<<typeShift - 1); typeNameOf(id) {
+		case abstracts.typeName:
+			return readTrashFields(k, &abstracts, number)
+		case orders.typeName:
+			return readTrashFields(k, &orders, number)
+		case files.typeName:
+			return readTrashFields(k, &files, number)
 		}
-		return card{}, false
+		return indexFields{}, false
 	})
 }
 
-func recarded[T any](k *checker, l *listing[T], id uint64) (card, bool) {
+func readListFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
-		return card{}, false
+		return indexFields{}, false
 	}
-	return l.cardOf(k.t, &v), true
+	return l.listFields(k.t, &v), true
 }
 
-func thrown[T any](k *checker, l *listing[T], id uint64) (card, bool) {
+func readTrashFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
-		return card{}, false
+		return indexFields{}, false
 	}
-	return l.trashCard(k.t, &v), true
+	return l.trashFields(k.t, &v), true
 }
 
-func checkEntries(k *checker, x *layout, read func(id uint64) (card, bool)) {
-	if k.told == 0 && k.entriesDue[string(x.bucket)] == k.size(x.bucket) {
+func checkLayoutEntries(k *checker, x *indexLayout, read func(id uint64) (indexFields, bool)) {
+	if k.findingCount == 0 && k.expectedEntries[string(x.indexBucket)] == k.countEntries(x.indexBucket) {
 		return
 	}
-	k.entries(x.bucket, func(key, _ []byte) bool {
-		id, ok := tail(key)
+	k.checkEntries(x.indexBucket, func(key, _ []byte) bool {
+		id, ok := idSuffix(key)
 		if !ok {
 			return false
 		}
 		c, ok := read(id)
-		for slot := 0; ok && slot < x.slots(); slot++ {
-			if k.key = x.key(k.key, &c, slot); bytes.Equal(k.key, key) {
+		for slot := 0; ok && slot < x.maxEntries(); slot++ {
+			if k.keyBuf = x.appendKey(k.keyBuf, &c, slot); bytes.Equal(k.keyBuf, key) {
 				return true
 			}
 		}
@@ -106,7 +106,7 @@ func checkEntries(k *checker, x *layout, read func(id uint64) (card, bool)) {
 	})
 }
 
-func (k *checker) size(bucket []byte) (n int) {
+func (k *checker) countEntries(bucket []byte) (n int) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, _ := c.First(); key != nil && k.ctx.Err() == nil; key, _ = c.Next() {
 		n++
@@ -114,46 +114,46 @@ func (k *checker) size(bucket []byte) (n int) {
 	return n
 }
 
-// tallied holds the kept counts of values against those that were counted.
-func (k *checker) tallied() {
-	if k.told > 0 {
+// checkValueCounts holds the kept counts of values against those that were counted.
+func (k *checker) checkValueCounts() {
+	if k.findingCount > 0 {
 		return // they may follow from it
 	}
-	due := make(map[string]uint64, len(k.tallies))
-	for c, n := range k.tallies {
-		due[string(c.key())] = n
+	due := make(map[string]uint64, len(k.valueCounts))
+	for c, n := range k.valueCounts {
+		due[string(c.encode())] = n
 	}
 	c := k.t.bucket(bucketCounts).Cursor()
 	for key, raw := c.First(); key != nil; key, raw = c.Next() {
-		if n, ok := numberOf(raw); !ok || n != due[string(key)] {
-			k.find("counter", countName(key), "says %x, there are %d", raw, due[string(key)])
+		if n, ok := decodeUint64(raw); !ok || n != due[string(key)] {
+			k.addFinding("counter", formatCountKey(key), "says %x, there are %d", raw, due[string(key)])
 		}
 		delete(due, string(key))
 	}
 	for key, n := range due {
-		k.find("counter", countName([]byte(key)), "is missing, there are %d", n)
+		k.addFinding("counter", formatCountKey([]byte(key)), "is missing, there are %d", n)
 	}
 }
 
-func countName(key []byte) string { return string(bytes.ReplaceAll(key, []byte{0}, []byte{' '})) }
+func formatCountKey(key []byte) string { return string(bytes.ReplaceAll(key, []byte{0}, []byte{' '})) }
 
-// replays holds the kept answers and the index of their times against each other.
-func (k *checker) replays() {
-	c := k.t.bucket(bucketReplays).Cursor()
+// checkStoredResponses holds the kept answers and the index of their times against each other.
+func (k *checker) checkStoredResponses() {
+	c := k.t.bucket(bucketStoredResponses).Cursor()
 	for slot, raw := c.First(); slot != nil && k.ctx.Err() == nil; slot, raw = c.Next() {
-		k.census.Records++
+		k.summary.Records++
 		var r model.Replay
-		if err := decode(bucketReplays, slot, raw, &r); err != nil {
-			k.find("replay", fmt.Sprintf("%x", slot), "%v", err)
-		} else if k.t.bucket(bucketReplayTimes).Get(replayKey(r.At, slot)) == nil {
-			k.find("replay", fmt.Sprintf("%x", slot), "is missing in the index %s", bucketReplayTimes)
+		if err := decodeRecord(bucketStoredResponses, slot, raw, &r); err != nil {
+			k.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
+		} else if k.t.bucket(bucketStoredResponseTimes).Get(responseTimeKey(r.At, slot)) == nil {
+			k.addFinding("replay", fmt.Sprintf("%x", slot), "is missing in the index %s", bucketStoredResponseTimes)
 		}
 	}
-	k.entries(bucketReplayTimes, func(key, _ []byte) bool {
-		if len(key) != replayKeySize {
+	k.checkEntries(bucketStoredResponseTimes, func(key, _ []byte) bool {
+		if len(key) != responseTimeKeySize {
 			return false
 		}
 		r, ok, err := k.t.StoredResponse([32]byte(key[8:]))
-		return ok && err == nil && micros(r.At) == binary.BigEndian.Uint64(key)
+		return ok && err == nil && sortableMicros(r.At) == binary.BigEndian.Uint64(key)
 	})
 }

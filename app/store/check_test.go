@@ -24,15 +24,15 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 	}
 	record := func(bucket []byte, id uint64, v any) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error {
-			raw, err := encode(bucket, number(id), v)
-			return errors.Join(err, tx.Bucket(bucket).Put(number(id), raw))
+			raw, err := encodeRecord(bucket, encodeUint64(id), v)
+			return errors.Join(err, tx.Bucket(bucket).Put(encodeUint64(id), raw))
 		}
 	}
 	event := func(id uint64, change func(*model.Event)) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error {
-			e, err := events.get(&Tx{tx: tx, memos: new(memos)}, id)
+			e, err := events.get(&Tx{tx: tx, caches: new(caches)}, id)
 			change(&e)
-			return errors.Join(err, events.put(&Tx{tx: tx, memos: new(memos)}, id, e))
+			return errors.Join(err, events.put(&Tx{tx: tx, caches: new(caches)}, id, e))
 		}
 	}
 	for _, row := range []struct {
@@ -42,68 +42,68 @@ func TestCheckNamesWhatDoesNotHold(t *testing.T) {
 	}{
 		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }), Finding{"event", "2", "changed: it does not hold to its hash"}},
 		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.Seal(e.Prev) }), Finding{"event", "2", "changed: entry 3 was sealed upon another one"}},
-		{"an event is missing", remove(bucketEvents, number(2)), Finding{"event", "2", "missing: it was written and is not there"}},
-		{"the first event is missing", remove(bucketEvents, number(1)), Finding{"event", "1", "missing: it was written and is not there"}},
-		{"the last event is missing", remove(bucketEvents, number(4)), Finding{"event", "4", "missing: 4 were written"}},
+		{"an event is missing", remove(bucketEvents, encodeUint64(2)), Finding{"event", "2", "missing: it was written and is not there"}},
+		{"the first event is missing", remove(bucketEvents, encodeUint64(1)), Finding{"event", "1", "missing: it was written and is not there"}},
+		{"the last event is missing", remove(bucketEvents, encodeUint64(4)), Finding{"event", "4", "missing: 4 were written"}},
 		{"all events are missing", func(tx *bolt.Tx) error {
-			return errors.Join(remove(bucketEvents, number(1))(tx), remove(bucketEvents, number(2))(tx), remove(bucketEvents, number(3))(tx), remove(bucketEvents, number(4))(tx))
+			return errors.Join(remove(bucketEvents, encodeUint64(1))(tx), remove(bucketEvents, encodeUint64(2))(tx), remove(bucketEvents, encodeUint64(3))(tx), remove(bucketEvents, encodeUint64(4))(tx))
 		}, Finding{"event", "1-4", "missing: 4 were written"}},
 		{"an event is added", func(tx *bolt.Tx) error {
-			last, err := events.get(&Tx{tx: tx, memos: new(memos)}, 4)
+			last, err := events.get(&Tx{tx: tx, caches: new(caches)}, 4)
 			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.Seal(last.Hash)
-			return errors.Join(err, err2, events.put(&Tx{tx: tx, memos: new(memos)}, 5, e))
+			return errors.Join(err, err2, events.put(&Tx{tx: tx, caches: new(caches)}, 5, e))
 		}, Finding{"event", "5", "added: 4 were written"}},
 		{"two events change places", func(tx *bolt.Tx) error {
 			return errors.Join(event(2, func(e *model.Event) { e.Seq = 3 })(tx), event(3, func(e *model.Event) { e.Seq = 2 })(tx))
 		}, Finding{"event", "2", "changed: its number was changed"}},
-		{"a record is missing", remove(bucketAbstracts, number(1)), Finding{"file", "1", "names abstract 1, which is missing"}},
-		{"a file is missing", remove(bucketFiles, number(1)), Finding{"abstract", "1", "names file 1, which is missing"}},
-		{"a folder is missing", remove(bucketFolders, number(1)), Finding{"folder", "5", "names folder 1, which is missing"}},
-		{"a template is missing", remove(bucketTemplates, number(1)), Finding{"abstract", "1", "names template 1, which is missing"}},
-		{"the default template is missing", remove(bucketTemplates, number(1)), Finding{"workspace", "default_template", "names template 1, which is missing"}},
+		{"a record is missing", remove(bucketAbstracts, encodeUint64(1)), Finding{"file", "1", "names abstract 1, which is missing"}},
+		{"a file is missing", remove(bucketFiles, encodeUint64(1)), Finding{"abstract", "1", "names file 1, which is missing"}},
+		{"a folder is missing", remove(bucketFolders, encodeUint64(1)), Finding{"folder", "5", "names folder 1, which is missing"}},
+		{"a template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"abstract", "1", "names template 1, which is missing"}},
+		{"the default template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"workspace", "default_template", "names template 1, which is missing"}},
 		{"a file of another abstract", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
 		{"a file its abstract does not list", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}), Finding{"file", "1", "is not listed by abstract 2"}},
 		{"a number never given", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the sequence"}},
 		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "a key of 3 bytes"}},
 		{"a record under another's key", func(tx *bolt.Tx) error {
 			b := tx.Bucket(bucketOrders)
-			return b.Put(number(1), bytes.Clone(b.Get(number(2))))
+			return b.Put(encodeUint64(1), bytes.Clone(b.Get(encodeUint64(2))))
 		}, Finding{"order", "1", "record is damaged"}},
 		{"an order number without its index", func(tx *bolt.Tx) error {
 			o, err := orders.get(&Tx{tx: tx}, 2)
-			c := orders.cardOf(&Tx{tx: tx}, &o)
-			return errors.Join(err, tx.Bucket(bucketOrderIndex).Delete(orders.key(nil, &c, 1)))
+			c := orders.listFields(&Tx{tx: tx}, &o)
+			return errors.Join(err, tx.Bucket(bucketOrderIndex).Delete(orders.appendKey(nil, &c, 1)))
 		}, Finding{"order", "2", "missing in the index order_index"}},
-		{"an index without its order", put(bucketOrderIndex, append([]byte("nz\x00\x80aaaaaaa"), number(2)...), nil), Finding{"index", "order_index", "names no record"}},
+		{"an index without its order", put(bucketOrderIndex, append([]byte("nz\x00\x80aaaaaaa"), encodeUint64(2)...), nil), Finding{"index", "order_index", "names no record"}},
 		{"a folder without its index", remove(bucketFolderNames, folderNameKey(0, "Inbox")), Finding{"folder", "1", "missing in the index folder_names"}},
-		{"an index that names another folder", put(bucketFolderNames, folderNameKey(0, "Inbox"), number(2)), Finding{"index", "folder_names", "names no record"}},
-		{"a digest without its index", remove(bucketFileDigests, append(make([]byte, 32), number(1)...)), Finding{"file", "1", "missing in the index file_digests"}},
+		{"an index that names another folder", put(bucketFolderNames, folderNameKey(0, "Inbox"), encodeUint64(2)), Finding{"index", "folder_names", "names no record"}},
+		{"a digest without its index", remove(bucketFileDigests, append(make([]byte, 32), encodeUint64(1)...)), Finding{"file", "1", "missing in the index file_digests"}},
 		{"an index without its file", put(bucketFileDigests, make([]byte, 40), nil), Finding{"index", "file_digests", "names no record"}},
-		{"a key hash without its key", put(bucketKeyHashes, make([]byte, 32), number(9)), Finding{"index", "key_hashes", "names no record"}},
-		{"a counter", put(bucketCounters, []byte("files"), number(3)), Finding{"counter", "files", "says 3, there are 2"}},
-		{"a counter of nothing", put(bucketCounters, []byte("filez"), number(0)), Finding{"database", "counters", `an entry "filez"`}},
+		{"a key hash without its key", put(bucketKeyHashes, make([]byte, 32), encodeUint64(9)), Finding{"index", "key_hashes", "names no record"}},
+		{"a counter", put(bucketCounters, []byte("files"), encodeUint64(3)), Finding{"counter", "files", "says 3, there are 2"}},
+		{"a counter of nothing", put(bucketCounters, []byte("filez"), encodeUint64(0)), Finding{"database", "counters", `an entry "filez"`}},
 		{"the secret", put(bucketMeta, keySecret, []byte("fq")), Finding{"database", "secret", "secret.key"}},
-		{"the schema", put(bucketMeta, keySchema, number(0)), Finding{"database", "schema", fmt.Sprintf("says 0, this is %d", Schema)}},
+		{"the schema", put(bucketMeta, keySchema, encodeUint64(0)), Finding{"database", "schema", fmt.Sprintf("says 0, this is %d", Schema)}},
 		{"the time of creation", put(bucketMeta, keyCreated, []byte("2026-05-29T04:00:01Z")), Finding{"database", "created", "differs"}},
 		{"the order fields", remove(bucketWorkspace, keyOrderFields), Finding{"workspace", "order_fields", "missing"}},
 		{"the order statuses", put(bucketWorkspace, keyOrderStatuses, []byte("x")), Finding{"workspace", "order_statuses", "damaged"}},
-		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, number(2)), Finding{"workspace", "default_template", "damaged"}},
+		{"the default template's pointer", put(bucketWorkspace, keyDefaultTemplate, encodeUint64(2)), Finding{"workspace", "default_template", "damaged"}},
 		{"an abstract in the trash without its file", record(bucketAbstracts, 1, model.Abstract{ID: 1, Files: []uint64{1}, Trashed: gone(1, "")}), Finding{"file", "1", "are not in the trash together"}},
 		{"a file in the trash by itself, and listed", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "")}), Finding{"abstract", "1", "in the trash by itself"}},
 		{"a file in the trash with another abstract", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, and is no document of it"}},
 		{"a file in the trash with an abstract that is not", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: gone(1, "abstract:1")}), Finding{"file", "1", "are not in the trash together"}},
 		{"a file in the trash with an abstract that is gone", record(bucketFiles, 1, model.File{ID: 1, Digest: digest(0), AbstractID: 9, Trashed: gone(1, "abstract:9")}), Finding{"file", "1", "names abstract 9, which is missing"}},
 		{"an order's status behind its index", record(bucketOrders, 1, model.Order{ID: 1, Number: "A-0", Status: "on_hold", CreatedAt: testTime}), Finding{"order", "1", "written wrongly in the index order_index"}},
-		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), number(3)), Finding{"counter", "order status active", "there are 2"}},
+		{"a count of a status", put(bucketCounts, []byte("order\x00status\x00active"), encodeUint64(3)), Finding{"counter", "order status active", "there are 2"}},
 		{"a count that is missing", remove(bucketCounts, []byte("order\x00status\x00active")), Finding{"counter", "order status active", "is missing, there are 2"}},
-		{"a count of nothing", put(bucketCounts, []byte("order\x00status\x00gone"), number(1)), Finding{"counter", "order status gone", "there are 0"}},
-		{"a kept answer that is damaged", put(bucketReplays, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
+		{"a count of nothing", put(bucketCounts, []byte("order\x00status\x00gone"), encodeUint64(1)), Finding{"counter", "order status gone", "there are 0"}},
+		{"a kept answer that is damaged", put(bucketStoredResponses, make([]byte, 32), []byte("x")), Finding{"replay", strings.Repeat("00", 32), "damaged"}},
 		{"a kept answer without its time", func(tx *bolt.Tx) error {
-			raw, err := encode(bucketReplays, make([]byte, 32), model.Replay{Status: 201})
-			return errors.Join(err, tx.Bucket(bucketReplays).Put(make([]byte, 32), raw))
+			raw, err := encodeRecord(bucketStoredResponses, make([]byte, 32), model.Replay{Status: 201})
+			return errors.Join(err, tx.Bucket(bucketStoredResponses).Put(make([]byte, 32), raw))
 		}, Finding{"replay", strings.Repeat("00", 32), "missing in the index replay_times"}},
-		{"a time without its answer", put(bucketReplayTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
-		{"an entry of the trash of no noun", put(bucketTrash, append([]byte("caaaaaaaa"), number(1)...), nil), Finding{"index", "trash", "names no record"}},
+		{"a time without its answer", put(bucketStoredResponseTimes, make([]byte, 40), nil), Finding{"index", "replay_times", "names no record"}},
+		{"an entry of the trash of no noun", put(bucketTrash, append([]byte("caaaaaaaa"), encodeUint64(1)...), nil), Finding{"index", "trash", "names no record"}},
 		{"a rebuilding under way", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `an entry "rebuilding"`}},
 		{"a bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) }, Finding{"database", "tasks", "the bucket is missing"}},
 	} {
@@ -130,7 +130,7 @@ func TestAnEventAfterALostTailIsFound(t *testing.T) {
 	fill(t, s, 2)
 	update(t, s, func(tx *Tx) error {
 		e, err := events.get(tx, 3)
-		return errors.Join(err, events.erase(tx, 3, &e), tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}))
+		return errors.Join(err, events.purge(tx, 3, &e), tx.AddEvent(model.Event{At: testTime, Kind: "order.created"}))
 	})
 	if findings := check(t, s); len(findings) != 1 || findings[0].Subject != "3" {
 		t.Errorf("found %+v", findings)

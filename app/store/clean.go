@@ -7,27 +7,27 @@ import (
 	"path/filepath"
 )
 
-// cleanMark follows the name of a database whose last session ended cleanly: every
+// cleanMarkSuffix follows the name of a database whose last session ended cleanly: every
 // commit was synced, and none failed. Close leaves it, synced, and the first commit of
 // a session removes it before it writes, so that no crash and no failed sync has one.
 // It names the state it stands for, so it means nothing beside another vault.db.
 //
 //	vault.db.clean    transaction and checksum of the meta page in force, in hex
-const cleanMark = ".clean"
+const cleanMarkSuffix = ".clean"
 
 // endedCleanly reports whether the mark is that of the file's present state. It reads
 // the meta pages alone. What can't be read is not clean.
 func endedCleanly(file *os.File) bool {
-	text, err := os.ReadFile(file.Name() + cleanMark)
+	text, err := os.ReadFile(file.Name() + cleanMarkSuffix)
 	if err != nil {
 		return false
 	}
-	want, err := cleanState(file)
+	want, err := cleanMarkText(file)
 	return err == nil && string(text) == want
 }
 
-func cleanState(file *os.File) (string, error) {
-	sound, err := soundMetas(file)
+func cleanMarkText(file *os.File) (string, error) {
+	sound, err := readValidMetas(file)
 	if err == nil && len(sound) == 0 {
 		err = errBrokenPages
 	}
@@ -37,32 +37,32 @@ func cleanState(file *os.File) (string, error) {
 
 // removeCleanMark comes before the first write of a session.
 func (s *Store) removeCleanMark() error {
-	if s.begun {
+	if s.cleanMarkRemoved {
 		return nil
 	}
-	err := removeDurably(s.db.Path() + cleanMark)
-	s.begun = err == nil
-	if errors.Is(err, errSync) {
+	err := removeDurably(s.db.Path() + cleanMarkSuffix)
+	s.cleanMarkRemoved = err == nil
+	if errors.Is(err, errSyncFailed) {
 		s.Fail(err)
 	}
 	return err
 }
 
-// leaveCleanMark is for Close, after the last commit. A mark that can't be written costs
+// updateCleanMark is for Close, after the last commit. A mark that can't be written costs
 // the next start a check of the file, nothing more, so that is no error.
-func (s *Store) leaveCleanMark() {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	if s.ended || s.file == nil {
+func (s *Store) updateCleanMark() {
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if s.cleanMarkWritten || s.file == nil {
 		return
 	}
-	s.ended = true
-	path := s.file.Name() + cleanMark
+	s.cleanMarkWritten = true
+	path := s.file.Name() + cleanMarkSuffix
 	var err error
 	switch {
 	case s.Failure() != nil:
 		err = s.Failure()
-	case s.begun || s.fresh || !s.found.Clean:
+	case s.cleanMarkRemoved || s.isNew || !s.cacheCheck.Clean:
 		err = s.writeCleanMark(path)
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Store) writeCleanMark(path string) error {
 	if err := s.db.Sync(); err != nil {
 		return err
 	}
-	state, err := cleanState(s.file)
+	state, err := cleanMarkText(s.file)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // nothing beside another state of the file.
 func TestCleanEnd(t *testing.T) {
 	marked := func(path string) bool {
-		_, err := os.Stat(path + cleanMark)
+		_, err := os.Stat(path + cleanMarkSuffix)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	write := func(s *Store) error { return s.Update(context.Background(), nil, putAbstract) }
@@ -35,7 +35,7 @@ func TestCleanEnd(t *testing.T) {
 		{"it was killed", func(t *testing.T, s *Store, path string) {
 			update(t, s, putAbstract)
 			t.Cleanup(func() {
-				if err := os.Remove(path + cleanMark); err != nil {
+				if err := os.Remove(path + cleanMarkSuffix); err != nil {
 					t.Error(err)
 				}
 			})
@@ -120,7 +120,7 @@ func TestForeignCleanMark(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mark, err := os.ReadFile(two + cleanMark)
+	mark, err := os.ReadFile(two + cleanMarkSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestForeignCleanMark(t *testing.T) {
 	}{
 		{"its own", string(mark), true}, {"cut", string(mark[:20]), false}, {"empty", "", false}, {"of a state before", "0000000000000002 0000000000000000\n", false},
 	} {
-		if err := os.WriteFile(two+cleanMark, []byte(row.text), 0o600); err != nil {
+		if err := os.WriteFile(two+cleanMarkSuffix, []byte(row.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		file, err := os.Open(two)
@@ -147,7 +147,7 @@ func TestForeignCleanMark(t *testing.T) {
 	if err := os.Rename(one, two); err != nil { // an older one that was put back
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(two+cleanMark, mark, 0o600); err != nil {
+	if err := os.WriteFile(two+cleanMarkSuffix, mark, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, two)
@@ -163,7 +163,7 @@ func TestRereadTakesTheLock(t *testing.T) {
 	if other, err := Open(t.Context(), s.file.Name(), testOptions()); err == nil {
 		t.Errorf("two have it, the second with %+v", other.CacheCheck())
 	}
-	if _, err := os.Stat(s.file.Name() + cleanMark); err == nil {
+	if _, err := os.Stat(s.file.Name() + cleanMarkSuffix); err == nil {
 		t.Error("there is a mark while it is in use")
 	}
 }

@@ -26,38 +26,38 @@ const (
 	ColumnRecord      Column = "record"
 )
 
-// value is what a record has in a column: folded text, or a number with the text
+// columnValue is what a record has in a column: folded text, or a number with the text
 // before it. "key:7" is {"key", 7} and "12" {"", 12}; nothing is the zero value.
-type value struct {
-	text   string
+type columnValue struct {
+	prefix string
 	number uint64
 }
 
-// valueOf reads a text. No two texts that differ folded give the same value.
-func valueOf(text string) value {
+// parseValue reads a text. No two texts that differ folded give the same value.
+func parseValue(text string) columnValue {
 	text = fold(text)
 	before, digits, found := strings.Cut(text, ":")
 	if !found {
 		before, digits = "", text
 	}
 	if len(digits) == 0 || len(digits) > 18 || digits[0] < '1' || digits[0] > '9' || found && before == "" {
-		return value{text: text}
+		return columnValue{prefix: text}
 	}
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil {
-		return value{text: text}
+		return columnValue{prefix: text}
 	}
-	return value{before, n}
+	return columnValue{before, n}
 }
 
-func (v value) String() string {
+func (v columnValue) String() string {
 	switch {
 	case v.number == 0:
-		return v.text
-	case v.text == "":
+		return v.prefix
+	case v.prefix == "":
 		return strconv.FormatUint(v.number, 10)
 	}
-	return v.text + ":" + strconv.FormatUint(v.number, 10)
+	return v.prefix + ":" + strconv.FormatUint(v.number, 10)
 }
 
 // fold is title.Fold without its price where text is plain.
@@ -70,7 +70,7 @@ func fold(text string) string {
 	return strings.ToLower(strings.TrimSpace(text))
 }
 
-// A word stands for a value in an index:
+// A valueHash stands for a value in an index:
 //
 //	nothing             0
 //	number below 2^40   hash of the text before it (3 bytes) | number (5 bytes)
@@ -78,28 +78,28 @@ func fold(text string) string {
 //
 // Numbers keep their order, so that entries of new records come to stand side by
 // side. Words collide; a record's own column decides.
-type word uint64
+type valueHash uint64
 
 const numberBits = 40
 
-func (t *Tx) word(v value) word {
+func (t *Tx) hashValue(v columnValue) valueHash {
 	hash := t.hash
 	if hash == nil {
-		hash = hashOf
+		hash = fnv1a
 	}
 	switch {
-	case v == value{}:
+	case v == columnValue{}:
 		return 0
 	case v.number == 0:
-		return word(max(hash(v.text), 1))
+		return valueHash(max(hash(v.prefix), 1))
 	case v.number < 1<<numberBits:
-		return word(hash(v.text)<<numberBits | v.number)
+		return valueHash(hash(v.prefix)<<numberBits | v.number)
 	}
-	return word(max(hash(v.String()), 1))
+	return valueHash(max(hash(v.String()), 1))
 }
 
-// hashOf is FNV-1a. Whoever makes values collide on purpose gets slow lists of them.
-func hashOf(text string) uint64 {
+// fnv1a is FNV-1a. Whoever makes values collide on purpose gets slow lists of them.
+func fnv1a(text string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {
 		h = (h ^ uint64(text[i])) * 1099511628211
@@ -107,5 +107,5 @@ func hashOf(text string) uint64 {
 	return h
 }
 
-// short is how a word stands among the columns of an entry.
-func (w word) short() uint32 { return uint32(w>>32) ^ uint32(w) }
+// hash32 is how a word stands among the columns of an entry.
+func (w valueHash) hash32() uint32 { return uint32(w>>32) ^ uint32(w) }

@@ -14,25 +14,25 @@ import (
 	"deedkeep/app/errs"
 )
 
-// batchLimit bounds one commit, and with it how long its members wait.
-const batchLimit = 256
+// maxBatch bounds one commit, and with it how long its members wait.
+const maxBatch = 256
 
 var (
-	errClosing    = &errs.Error{Kind: errs.Unavailable, Message: "The vault is stopping."}
-	errReadOnly   = &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
-	errFull       = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
-	errWriteError = errors.New("a write failed inside a shared commit")
-	errSync       = errors.New("a sync failed")
+	errClosing     = &errs.Error{Kind: errs.Unavailable, Message: "The vault is stopping."}
+	errReadOnly    = &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
+	errFull        = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
+	errWriteFailed = errors.New("a write failed inside a shared commit")
+	errSyncFailed  = errors.New("a sync failed")
 )
 
-// member is one Update that waits for its commit.
-type member struct {
-	ctx          context.Context
-	check, write func(*Tx) error
-	refused      error // what check said; final
-	failed       error // what write said; the batch was aborted for it
-	leans        bool  // check saw what neighbors of the same commit had written
-	done         chan error
+// batchMember is one Update that waits for its commit.
+type batchMember struct {
+	ctx            context.Context
+	check, write   func(*Tx) error
+	checkErr       error // what check said; final
+	writeErr       error // what write said; the batch was aborted for it
+	sawUncommitted bool  // check saw what neighbors of the same commit had written
+	done           chan error
 }
 
 // Update commits one change durably. It has two halves, because bbolt has no
@@ -47,23 +47,23 @@ type member struct {
 // When Update returns nil the change survives a power cut. A canceled ctx counts
 // only until the change is taken up.
 func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error {
-	m := &member{ctx: ctx, check: check, write: write, done: make(chan error, 1)}
+	m := &batchMember{ctx: ctx, check: check, write: write, done: make(chan error, 1)}
 	s.mu.Lock()
-	if err := s.refuses(); err != nil {
+	if err := s.checkWritable(); err != nil {
 		s.mu.Unlock()
 		return err
 	}
 	s.queue = append(s.queue, m)
 	s.mu.Unlock()
-	s.poke()
+	s.wakeWriter()
 	return <-m.done
 }
 
-func (s *Store) refuses() error {
-	if errors.Is(s.failed, errReadOnlyDisk) {
+func (s *Store) checkWritable() error {
+	if errors.Is(s.failure, errReadOnlyDisk) {
 		return errReadOnlyDisk
 	}
-	if s.failed != nil {
+	if s.failure != nil {
 		return errReadOnly
 	}
 	if s.closing {
@@ -72,21 +72,21 @@ func (s *Store) refuses() error {
 	return nil
 }
 
-func (s *Store) poke() {
+func (s *Store) wakeWriter() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// write is the one goroutine that commits, until Close.
-func (s *Store) write() {
-	defer close(s.done)
+// runWriter is the one goroutine that commits, until Close.
+func (s *Store) runWriter() {
+	defer close(s.writerDone)
 	for {
-		batch, closing := s.take()
+		batch, closing := s.nextBatch()
 		switch {
 		case len(batch) > 0:
-			s.commit(batch)
+			s.commitBatch(batch)
 		case closing:
 			return
 		default:
@@ -95,10 +95,10 @@ func (s *Store) write() {
 	}
 }
 
-func (s *Store) take() (batch []*member, closing bool) {
+func (s *Store) nextBatch() (batch []*batchMember, closing bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := min(len(s.queue), batchLimit)
+	n := min(len(s.queue), maxBatch)
 	batch = s.queue[:n:n]
 	s.queue = s.queue[n:]
 	if len(s.queue) == 0 {
@@ -107,32 +107,32 @@ func (s *Store) take() (batch []*member, closing bool) {
 	return batch, s.closing
 }
 
-// commit answers every member of the batch, once.
-func (s *Store) commit(batch []*member) {
-	err := s.attempt(batch)
-	if errors.Is(err, errWriteError) && len(batch) > 1 {
+// commitBatch answers every member of the batch, once.
+func (s *Store) commitBatch(batch []*batchMember) {
+	err := s.runBatch(batch)
+	if errors.Is(err, errWriteFailed) && len(batch) > 1 {
 		for _, m := range batch {
-			s.commit([]*member{m})
+			s.commitBatch([]*batchMember{m})
 		}
 		return
 	}
 	for _, m := range batch {
 		switch {
-		case m.refused != nil && (err == nil || !m.leans):
-			m.done <- m.refused
-		case m.failed != nil:
-			m.done <- m.failed
+		case m.checkErr != nil && (err == nil || !m.sawUncommitted):
+			m.done <- m.checkErr
+		case m.writeErr != nil:
+			m.done <- m.writeErr
 		default:
 			m.done <- err
 		}
 	}
 }
 
-// attempt runs the batch in one transaction. It returns errWriteError when a
+// runBatch runs the batch in one transaction. It returns errWriteFailed when a
 // write failed (nothing is committed), and what the disk said otherwise.
-func (s *Store) attempt(batch []*member) error {
+func (s *Store) runBatch(batch []*batchMember) error {
 	for _, m := range batch {
-		m.refused, m.failed, m.leans = nil, nil, false
+		m.checkErr, m.writeErr, m.sawUncommitted = nil, nil, false
 	}
 	if s.Failure() != nil {
 		return errReadOnly
@@ -140,8 +140,8 @@ func (s *Store) attempt(batch []*member) error {
 	if err := s.CheckFile(); err != nil {
 		return err
 	}
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
 	tx, err := s.db.Begin(true)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -149,57 +149,57 @@ func (s *Store) attempt(batch []*member) error {
 	// One Tx for all: the head of the event log is read once a batch.
 	t, wrote := s.newTx(tx), 0
 	for _, m := range batch {
-		m.leans = wrote > 0
-		if m.refused = half(m.ctx, m.check, t); m.refused != nil || m.write == nil {
+		m.sawUncommitted = wrote > 0
+		if m.checkErr = runPhase(m.ctx, m.check, t); m.checkErr != nil || m.write == nil {
 			continue
 		}
 		wrote++
-		if m.failed = half(context.Background(), m.write, t); m.failed != nil {
-			return errors.Join(errWriteError, rollback(tx))
+		if m.writeErr = runPhase(context.Background(), m.write, t); m.writeErr != nil {
+			return errors.Join(errWriteFailed, rollback(tx))
 		}
 	}
 	if wrote == 0 {
 		return rollback(tx)
 	}
-	if err := guarded(t.flush); err != nil {
+	if err := recoverPanic(t.flush); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
 	begun := time.Now()
-	if err := s.seal(tx); err != nil {
+	if err := s.commit(tx); err != nil {
 		return err
 	}
-	s.syncs.Note(time.Since(begun).Seconds())
-	s.members.Note(float64(wrote))
+	s.commitSeconds.Note(time.Since(begun).Seconds())
+	s.batchSizes.Note(float64(wrote))
 	return nil
 }
 
-// seal commits and judges the disk's answer. bbolt writes its data pages before
+// commit commits and judges the disk's answer. bbolt writes its data pages before
 // the page that makes them current, into room that was free: a full disk leaves
 // the old state whole. Of any other error nobody knows what reached the disk, and
 // a later sync that succeeds proves nothing (PROMISES.md, row 7).
-func (s *Store) seal(tx *bolt.Tx) error {
+func (s *Store) commit(tx *bolt.Tx) error {
 	if err := s.removeCleanMark(); err != nil {
 		return errors.Join(fmt.Errorf("start of the session's writes: %w", err), rollback(tx))
 	}
-	err := guarded(func() error { return s.commitTx(tx) })
+	err := recoverPanic(func() error { return s.commitTx(tx) })
 	if err == nil {
 		return nil
 	}
-	if noRoom(err) {
+	if isDiskFull(err) {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
 	// A commit that fell over a damaged page holds bbolt's locks still, and Close
 	// would wait for ever. One that ended says ErrTxClosed, which is no news.
-	_ = guarded(tx.Rollback)
+	_ = recoverPanic(tx.Rollback)
 	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
 }
 
-// noRoom reports a write that found the disk full. A sync that says so is another
+// isDiskFull reports a write that found the disk full. A sync that says so is another
 // thing: what it was to make durable may be lost, the current page included.
-func noRoom(err error) bool {
+func isDiskFull(err error) bool {
 	var at *fs.PathError
-	return errors.As(err, &at) && at.Op == "write" && (errors.Is(err, syscall.ENOSPC) || isQuota(err))
+	return errors.As(err, &at) && at.Op == "write" && (errors.Is(err, syscall.ENOSPC) || isQuotaExceeded(err))
 }
 
 func rollback(tx *bolt.Tx) error {
@@ -209,20 +209,20 @@ func rollback(tx *bolt.Tx) error {
 	return nil
 }
 
-// half runs one of a member's functions.
-func half(ctx context.Context, fn func(*Tx) error, t *Tx) error {
+// runPhase runs one of a member's functions.
+func runPhase(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if fn == nil {
 		return nil
 	}
-	return guarded(func() error { return fn(t) })
+	return recoverPanic(func() error { return fn(t) })
 }
 
-// guarded turns a panic into an error, and with it the fault of a damaged page
+// recoverPanic turns a panic into an error, and with it the fault of a damaged page
 // that points outside the file: neither may take the process down.
-func guarded(fn func() error) (err error) {
+func recoverPanic(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {

@@ -156,13 +156,13 @@ func TestABatchHasALimit(t *testing.T) {
 	s := openNew(t)
 	commits := counted(s, never)
 	q := holdWriter(t, s)
-	for range batchLimit + 1 {
+	for range maxBatch + 1 {
 		q.add(t.Context(), nil, putAbstract)
 	}
 	if err := errors.Join(q.release()...); err != nil {
 		t.Error(err)
 	}
-	if n := commits.Load(); n != 2 || abstractsIn(t, s) != batchLimit+1 {
+	if n := commits.Load(); n != 2 || abstractsIn(t, s) != maxBatch+1 {
 		t.Errorf("%d commits, %d written", n, abstractsIn(t, s))
 	}
 }
@@ -180,7 +180,7 @@ func TestAMemberHarmsNobody(t *testing.T) {
 	}{
 		{"a refused check", refuse, putAbstract, "refused", 1},
 		{"a check that panics", func(*Tx) error { panic("bad check") }, putAbstract, "panic in a transaction: bad check", 1},
-		{"a check that follows nil", func(*Tx) error { var s *Store; return s.failed }, putAbstract, "nil pointer", 1},
+		{"a check that follows nil", func(*Tx) error { var s *Store; return s.failure }, putAbstract, "nil pointer", 1},
 		{"a write that fails", nil, breaks, "broken", 4},
 		{"a write that panics", nil, func(tx *Tx) error { panic(errors.Join(putAbstract(tx), broken)) }, "panic in a transaction: broken", 4},
 	} {

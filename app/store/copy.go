@@ -22,26 +22,26 @@ type Copy struct {
 	path        string
 	fingerprint string              // of the secret.key that the store was opened with
 	hash        func(string) uint64 // of words, as the store's
-	broken      bool                // its pages are; only Check finds that out
+	brokenPages bool                // its pages are; only Check finds that out
 }
 
 // Snapshot writes a Copy to path, which must not exist, and opens it. A Copy has
 // complete indexes: Snapshot waits for a Rebuild in progress. It returns Full when the
 // disk has no room for it; whatever the error, no file stays behind.
 func (s *Store) Snapshot(ctx context.Context, path string) (c *Copy, err error) {
-	err = s.afterRebuild(ctx, func(whole func(*Tx) bool) error {
-		c, err = s.snapshot(ctx, path, whole)
+	err = s.withCompleteIndexes(ctx, func(whole func(*Tx) bool) error {
+		c, err = s.writeSnapshot(ctx, path, whole)
 		return err
 	})
 	return c, err
 }
 
-func (s *Store) snapshot(ctx context.Context, path string, whole func(*Tx) bool) (*Copy, error) {
+func (s *Store) writeSnapshot(ctx context.Context, path string, whole func(*Tx) bool) (*Copy, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	out := &stopper{ctx: ctx, w: file}
+	out := &ctxWriter{ctx: ctx, w: file}
 	err = s.View(ctx, func(t *Tx) error {
 		if !whole(t) {
 			return errRebuilding
@@ -49,7 +49,7 @@ func (s *Store) snapshot(ctx context.Context, path string, whole func(*Tx) bool)
 		_, err := t.tx.WriteTo(out)
 		return errors.Join(err, out.err) // bbolt keeps only the words of some
 	})
-	if err = errors.Join(err, file.Close()); noRoom(err) {
+	if err = errors.Join(err, file.Close()); isDiskFull(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	if err != nil {
@@ -83,15 +83,15 @@ func (c *Copy) Close() error {
 
 func (c *Copy) view(fn func(*Tx) error) error {
 	return c.db.View(func(tx *bolt.Tx) error {
-		return guarded(func() error { return fn(&Tx{tx: tx, memos: new(memos), hash: c.hash}) })
+		return recoverPanic(func() error { return fn(&Tx{tx: tx, caches: new(caches), hash: c.hash}) })
 	})
 }
 
-// digestsAtOnce is how many files one look at their digests reads, or a few more.
-const digestsAtOnce = 256
+// digestBatch is how many files one look at their digests reads, or a few more.
+const digestBatch = 256
 
-// named is a document's bytes, and the files that have them.
-type named struct {
+// digestFiles is a document's bytes, and the files that have them.
+type digestFiles struct {
 	digest [32]byte
 	files  []model.File
 }
@@ -102,12 +102,12 @@ type named struct {
 // fn runs outside of the transactions, which are short.
 // After a Check that found the pages broken it is an error.
 func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) error {
-	if c.broken {
+	if c.brokenPages {
 		return errBrokenPages
 	}
 	for from := make([]byte, 0, 32); from != nil; {
-		var some []named
-		if err := c.view(func(t *Tx) error { some, from = t.digests(from); return nil }); err != nil {
+		var some []digestFiles
+		if err := c.view(func(t *Tx) error { some, from = t.readDigests(from); return nil }); err != nil {
 			return err
 		}
 		for _, one := range some {
@@ -119,20 +119,20 @@ func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) er
 	return nil
 }
 
-// digests reads some from a digest on, and the first of those that remain; nil at the end.
-func (t *Tx) digests(from []byte) (some []named, next []byte) {
+// readDigests reads some from a digest on, and the first of those that remain; nil at the end.
+func (t *Tx) readDigests(from []byte) (some []digestFiles, next []byte) {
 	cursor, read := t.bucket(bucketFileDigests).Cursor(), 0
 	for k, _ := cursor.Seek(from); k != nil; k, _ = cursor.Next() {
 		if len(k) != 40 {
 			continue // Check reports it
 		}
 		if len(some) == 0 || some[len(some)-1].digest != [32]byte(k[:32]) {
-			if read >= digestsAtOnce {
+			if read >= digestBatch {
 				return some, append(from[:0], k[:32]...)
 			}
-			some = append(some, named{digest: [32]byte(k[:32])})
+			some = append(some, digestFiles{digest: [32]byte(k[:32])})
 		}
-		id, _ := numberOf(k[32:]) // eight bytes
+		id, _ := decodeUint64(k[32:]) // eight bytes
 		file, err := files.get(t, id)
 		if err != nil {
 			file = model.File{ID: id, Size: -1}
@@ -144,14 +144,14 @@ func (t *Tx) digests(from []byte) (some []named, next []byte) {
 	return some, nil
 }
 
-// stopper is a writer that gives up when its context ends.
-type stopper struct {
+// ctxWriter is a writer that gives up when its context ends.
+type ctxWriter struct {
 	ctx context.Context
 	w   io.Writer
 	err error // the last one
 }
 
-func (s *stopper) Write(p []byte) (n int, err error) {
+func (s *ctxWriter) Write(p []byte) (n int, err error) {
 	if s.err = s.ctx.Err(); s.err != nil {
 		return 0, s.err
 	}

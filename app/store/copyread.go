@@ -9,7 +9,7 @@ func OpenCopy(path string) (c *Copy, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	err = guarded(func() (err error) {
+	err = recoverPanic(func() (err error) {
 		c, err = openCopy(path)
 		return err
 	})

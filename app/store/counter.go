@@ -36,31 +36,31 @@ func counterKeys() (keys [][]byte) {
 	return keys
 }
 
-// tallied names a kept count of the live records that have a value in a column.
-type tallied struct {
-	noun   string
-	column Column
-	value  value
+// valueCountKey names a kept count of the live records that have a value in a column.
+type valueCountKey struct {
+	typeName string
+	column   Column
+	value    columnValue
 }
 
-// key is where counts keeps it. Neither a noun, a column nor a value holds NUL.
-func (c tallied) key() []byte {
-	return fmt.Appendf(nil, "%s\x00%s\x00%s", c.noun, c.column, c.value)
+// encode is where counts keeps it. Neither a noun, a column nor a value holds NUL.
+func (c valueCountKey) encode() []byte {
+	return fmt.Appendf(nil, "%s\x00%s\x00%s", c.typeName, c.column, c.value)
 }
 
 // Count gives a counter's value, with what this transaction added.
 func (t *Tx) Count(c Counter) uint64 {
-	n, _ := numberOf(t.bucket(bucketCounters).Get([]byte(c))) // absent is zero
-	return plus(n, t.counted[c])
+	n, _ := decodeUint64(t.bucket(bucketCounters).Get([]byte(c))) // absent is zero
+	return addClamped(n, t.counterDeltas[c])
 }
 
 // CountBy gives the number of live records with a value in a column, compared
 // without case: abstracts and orders by ColumnStatus, files by ColumnFolder. Of
 // anything else it is 0.
 func (t *Tx) CountBy(noun string, column Column, value string) uint64 {
-	c := tallied{noun, column, valueOf(value)}
-	n, _ := numberOf(t.bucket(bucketCounts).Get(c.key())) // absent is zero
-	return plus(n, t.tallies[c])
+	c := valueCountKey{noun, column, parseValue(value)}
+	n, _ := decodeUint64(t.bucket(bucketCounts).Get(c.encode())) // absent is zero
+	return addClamped(n, t.valueDeltas[c])
 }
 
 // ValueCount is how many live records have a value.
@@ -72,17 +72,17 @@ type ValueCount struct {
 // ValueCounts gives all values of a column that CountBy counts, in their order, with what
 // this transaction added.
 func (t *Tx) ValueCounts(noun string, column Column) (list []ValueCount) {
-	prefix := tallied{noun: noun, column: column}.key()
+	prefix := valueCountKey{typeName: noun, column: column}.encode()
 	c := t.bucket(bucketCounts).Cursor()
 	for k, raw := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, raw = c.Next() {
 		value := string(k[len(prefix):])
-		n, _ := numberOf(raw) // Check reports what is none
-		list = append(list, ValueCount{value, plus(n, t.tallies[tallied{noun, column, valueOf(value)}])})
+		n, _ := decodeUint64(raw) // Check reports what is none
+		list = append(list, ValueCount{value, addClamped(n, t.valueDeltas[valueCountKey{noun, column, parseValue(value)}])})
 	}
-	for added, n := range t.tallies {
+	for added, n := range t.valueDeltas {
 		known := slices.ContainsFunc(list, func(l ValueCount) bool { return l.Value == added.value.String() })
-		if added.noun == noun && added.column == column && !known {
-			list = append(list, ValueCount{added.value.String(), plus(0, n)})
+		if added.typeName == noun && added.column == column && !known {
+			list = append(list, ValueCount{added.value.String(), addClamped(0, n)})
 		}
 	}
 	list = slices.DeleteFunc(list, func(l ValueCount) bool { return l.Count == 0 })
@@ -90,62 +90,62 @@ func (t *Tx) ValueCounts(noun string, column Column) (list []ValueCount) {
 	return list
 }
 
-// plus stops at zero: only damage leads below, and Check tells of it.
-func plus(n uint64, delta int64) uint64 { return uint64(max(int64(n)+delta, 0)) }
+// addClamped stops at zero: only damage leads below, and Check tells of it.
+func addClamped(n uint64, delta int64) uint64 { return uint64(max(int64(n)+delta, 0)) }
 
-// add changes a counter. Counters are hot: they are written once a commit.
-func (t *Tx) add(c Counter, delta int64) {
-	if t.counted == nil {
-		t.counted = map[Counter]int64{}
+// addCount changes a counter. Counters are hot: they are written once a commit.
+func (t *Tx) addCount(c Counter, delta int64) {
+	if t.counterDeltas == nil {
+		t.counterDeltas = map[Counter]int64{}
 	}
-	t.counted[c] += delta
+	t.counterDeltas[c] += delta
 }
 
-// step counts what was or was not, and now is or is not.
-func (t *Tx) step(c Counter, was, is bool) {
+// countTransition counts what was or was not, and now is or is not.
+func (t *Tx) countTransition(c Counter, was, is bool) {
 	switch {
 	case is && !was:
-		t.add(c, 1)
+		t.addCount(c, 1)
 	case was && !is:
-		t.add(c, -1)
+		t.addCount(c, -1)
 	}
 }
 
-func (t *Tx) tally(noun string, column Column, v value, delta int64) {
-	if t.tallies == nil {
-		t.tallies = map[tallied]int64{}
+func (t *Tx) addValueCount(noun string, column Column, v columnValue, delta int64) {
+	if t.valueDeltas == nil {
+		t.valueDeltas = map[valueCountKey]int64{}
 	}
-	t.tallies[tallied{noun, column, v}] += delta
+	t.valueDeltas[valueCountKey{noun, column, v}] += delta
 }
 
 // flush writes what was counted; whoever commits calls it.
 func (t *Tx) flush() error {
-	for c, delta := range t.counted {
+	for c, delta := range t.counterDeltas {
 		if delta == 0 {
 			continue
 		}
-		if err := t.bucket(bucketCounters).Put([]byte(c), number(t.Count(c))); err != nil {
+		if err := t.bucket(bucketCounters).Put([]byte(c), encodeUint64(t.Count(c))); err != nil {
 			return fmt.Errorf("count %s: %w", c, err)
 		}
 	}
-	t.counted = nil
+	t.counterDeltas = nil
 	counts := t.bucket(bucketCounts)
-	for c, delta := range t.tallies {
-		key := c.key()
-		have, _ := numberOf(counts.Get(key)) // absent is zero
-		n := plus(have, delta)
+	for c, delta := range t.valueDeltas {
+		key := c.encode()
+		have, _ := decodeUint64(counts.Get(key)) // absent is zero
+		n := addClamped(have, delta)
 		var err error
 		switch n {
 		case have:
 		case 0:
 			err = counts.Delete(key)
 		default:
-			err = counts.Put(key, number(n))
+			err = counts.Put(key, encodeUint64(n))
 		}
 		if err != nil {
-			return fmt.Errorf("count %s %s: %w", c.noun, c.column, err)
+			return fmt.Errorf("count %s %s: %w", c.typeName, c.column, err)
 		}
 	}
-	t.tallies = nil
+	t.valueDeltas = nil
 	return t.flushChanges()
 }

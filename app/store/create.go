@@ -11,14 +11,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// unfinished follows the name of a database that is still being made.
-const unfinished = ".new"
+// unfinishedSuffix follows the name of a database that is still being made.
+const unfinishedSuffix = ".new"
 
-// ensure makes a new database beside its place, whole and synced, before it gets
+// createIfMissing makes a new database beside its place, whole and synced, before it gets
 // its name: a crash leaves either no vault.db or a complete one. Of two processes
 // that make one at the same time, the first wins and neither harms the other. It
 // reports whether the database is new and synced.
-func ensure(path string, opts Options) (fresh bool, err error) {
+func createIfMissing(path string, opts Options) (fresh bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Size() == 0:
@@ -27,12 +27,12 @@ func ensure(path string, opts Options) (fresh bool, err error) {
 		return false, err
 	}
 	dir := filepath.Dir(path)
-	file, err := os.CreateTemp(dir, filepath.Base(path)+unfinished)
+	file, err := os.CreateTemp(dir, filepath.Base(path)+unfinishedSuffix)
 	if err != nil {
 		return false, fmt.Errorf("create %s: %w", path, err)
 	}
 	name := file.Name()
-	if err := errors.Join(file.Close(), create(name, opts)); err != nil {
+	if err := errors.Join(file.Close(), writeNewFile(name, opts)); err != nil {
 		return false, errors.Join(fmt.Errorf("create %s: %w", path, err), os.Remove(name))
 	}
 	if err := publish(name, path); err != nil {
@@ -41,12 +41,12 @@ func ensure(path string, opts Options) (fresh bool, err error) {
 	return true, syncDir(dir)
 }
 
-func create(path string, opts Options) error {
+func writeNewFile(path string, opts Options) error {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout})
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *bolt.Tx) error { return found(&Tx{tx: tx, memos: new(memos)}, opts) })
+	err = db.Update(func(tx *bolt.Tx) error { return initialize(&Tx{tx: tx, caches: new(caches)}, opts) })
 	if err == nil {
 		err = db.Sync()
 	}
@@ -74,7 +74,7 @@ func removeUnfinished(path string) {
 		return
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(path)+unfinished) {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+unfinishedSuffix) {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// errNoVault is in the chain of Open's error for a file that lacks what every vault has.
-var errNoVault = errors.New("this file is no vault")
+// errNotVault is in the chain of Open's error for a file that lacks what every vault has.
+var errNotVault = errors.New("this file is no vault")
 
 // DescribeDamage gives the sentence of an error that comes from a damaged database file, and
 // false for every other error.
@@ -19,7 +19,7 @@ func DescribeDamage(err error) (sentence string, damaged bool) {
 	if errors.Is(err, errBrokenPages) {
 		return "its pages cannot be read", true
 	}
-	for _, known := range []error{berrors.ErrInvalid, berrors.ErrChecksum, berrors.ErrVersionMismatch, errNoVault} {
+	for _, known := range []error{berrors.ErrInvalid, berrors.ErrChecksum, berrors.ErrVersionMismatch, errNotVault} {
 		if errors.Is(err, known) {
 			return known.Error(), true
 		}
@@ -27,8 +27,8 @@ func DescribeDamage(err error) (sentence string, damaged bool) {
 	return "", false
 }
 
-// problem is the sentence of an error for a finding: without the way to a panic.
-func problem(err error) string {
+// describeProblem is the sentence of an error for a finding: without the way to a panic.
+func describeProblem(err error) string {
 	if sentence, damaged := DescribeDamage(err); damaged {
 		return sentence
 	}

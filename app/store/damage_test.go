@@ -10,7 +10,7 @@ import (
 )
 
 func TestDamage(t *testing.T) {
-	caught := guarded(func() error { panic("page 3") })
+	caught := recoverPanic(func() error { panic("page 3") })
 	for name, row := range map[string]struct {
 		err      error
 		sentence string
@@ -19,7 +19,7 @@ func TestDamage(t *testing.T) {
 		"no database":          {fmt.Errorf("open x: %w", berrors.ErrInvalid), "invalid database"},
 		"a wrong checksum":     {fmt.Errorf("open x: %w", berrors.ErrChecksum), "checksum error"},
 		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "its pages cannot be read"},
-		"another file":         {fmt.Errorf("%w: it has no schema", errNoVault), "this file is no vault"},
+		"another file":         {fmt.Errorf("%w: it has no schema", errNotVault), "this file is no vault"},
 		"nothing":              {nil, ""},
 		"an interruption":      {context.Canceled, ""},
 		"a lock":               {berrors.ErrTimeout, ""},

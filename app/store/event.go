@@ -8,49 +8,49 @@ import (
 	"deedkeep/app/model"
 )
 
-var events = listing[model.Event]{
-	table:  table[model.Event]{bucketEvents, "event"},
-	layout: layout{bucket: bucketEventIndex, tags: "raw"},
-	columns: []column[model.Event]{
-		{name: ColumnRecord, of: func(e *model.Event) value { return valueOf(e.Record) }},
-		{name: ColumnActor, of: actorOf},
-		{name: ColumnKind, of: func(e *model.Event) value { return valueOf(e.Kind) }},
+var events = indexedTable[model.Event]{
+	table:       table[model.Event]{bucketEvents, "event"},
+	indexLayout: indexLayout{indexBucket: bucketEventIndex, columnTags: "raw"},
+	columns: []indexColumn[model.Event]{
+		{name: ColumnRecord, value: func(e *model.Event) columnValue { return parseValue(e.Record) }},
+		{name: ColumnActor, value: actorValue},
+		{name: ColumnKind, value: func(e *model.Event) columnValue { return parseValue(e.Kind) }},
 	},
-	card: func(e *model.Event) card { return card{created: micros(e.At), id: e.Seq} },
+	fields: func(e *model.Event) indexFields { return indexFields{created: sortableMicros(e.At), id: e.Seq} },
 }
 
-// actorOf is what Actor.Record says, without making text of it.
-func actorOf(e *model.Event) value {
-	v := valueOf(e.Actor.Kind)
+// actorValue is what Actor.Record says, without making text of it.
+func actorValue(e *model.Event) columnValue {
+	v := parseValue(e.Actor.Kind)
 	if e.Actor.ID == 0 {
 		return v
 	}
-	if v.text == "" || v.number != 0 {
-		return valueOf(e.Actor.Record())
+	if v.prefix == "" || v.number != 0 {
+		return parseValue(e.Actor.Record())
 	}
-	return value{v.text, e.Actor.ID}
+	return columnValue{v.prefix, e.Actor.ID}
 }
 
 // ListEvents gives a page of the log, in order of the events' times. It takes
 // ColumnActor, ColumnKind and ColumnRecord, SortCreated, and SortSequence upward.
 func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
 	if q.Sort == SortSequence {
-		return t.followEvents(q)
+		return t.listEventsInSequence(q)
 	}
 	return events.list(t, q)
 }
 
-// followSteps is how many entries a page in sequence may look at: each is read, since no
+// maxSequenceScan is how many entries a page in sequence may look at: each is read, since no
 // index has them in that order.
-const followSteps = 2_000
+const maxSequenceScan = 2_000
 
-// followEvents gives a page of the log in the sequence in which it was written. Damaged
+// listEventsInSequence gives a page of the log in the sequence in which it was written. Damaged
 // entries are passed over, Check reports them.
-func (t *Tx) followEvents(q Query) (page Page[model.Event], err error) {
-	if t.rebuilding() {
+func (t *Tx) listEventsInSequence(q Query) (page Page[model.Event], err error) {
+	if t.isRebuilding() {
 		return page, errRebuilding
 	}
-	j, possible, err := events.judgeOf(t, q)
+	j, possible, err := events.newPredicate(t, q)
 	if err != nil {
 		return page, err
 	}
@@ -60,29 +60,29 @@ func (t *Tx) followEvents(q Query) (page Page[model.Event], err error) {
 	if bytes.Equal(key, page.End) {
 		key, raw = c.Next()
 	}
-	for steps := cmp.Or(q.MaxScanned, followSteps); key != nil; key, raw = c.Next() {
+	for steps := cmp.Or(q.MaxScanned, maxSequenceScan); key != nil; key, raw = c.Next() {
 		if steps--; steps < 0 {
 			page.Next = page.End
-			return page, t.ended()
+			return page, t.canceled()
 		}
 		var e model.Event
-		if decode(bucketEvents, key, raw, &e) == nil && possible && events.follows(&e, &j) {
-			page.Truncated = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.MaxBytes, 0), defaultBytes)
+		if decodeRecord(bucketEvents, key, raw, &e) == nil && possible && events.matchesInSequence(&e, &j) {
+			page.Truncated = len(page.Items) > 0 && page.Bytes+len(raw) > cmp.Or(max(q.MaxBytes, 0), defaultMaxBytes)
 			if page.Truncated || len(page.Items) >= max(q.Limit, 1) {
 				page.Next = page.End
-				return page, t.ended()
+				return page, t.canceled()
 			}
 			page.Items, page.Bytes = append(page.Items, e), page.Bytes+len(raw)
 		}
 		page.End = append(page.End[:0:0], key...)
 	}
-	return page, t.ended()
+	return page, t.canceled()
 }
 
-// follows reports whether a record has what is asked of its columns and its time.
-func (l *listing[T]) follows(v *T, j *judge) bool {
-	at := l.card(v).created
-	return at >= j.from && at <= j.to && l.holds(v, j)
+// matchesInSequence reports whether a record has what is asked of its columns and its time.
+func (l *indexedTable[T]) matchesInSequence(v *T, j *predicate) bool {
+	at := l.fields(v).created
+	return at >= j.createdFrom && at <= j.createdTo && l.matches(v, j)
 }
 
 // AddEvent appends to the log, chained to the entry before it, whose head is read
@@ -92,7 +92,7 @@ func (t *Tx) AddEvent(e model.Event) error {
 	if err != nil {
 		return err
 	}
-	if e.Seq, err = events.next(t); err != nil {
+	if e.Seq, err = events.nextID(t); err != nil {
 		return err
 	}
 	e, payload, err := e.SealJSON(last.Hash)
@@ -105,18 +105,18 @@ func (t *Tx) AddEvent(e model.Event) error {
 	if err := putEvent(t, e.Seq, payload); err != nil {
 		return err
 	}
-	t.head = &e
+	t.lastEntry = &e
 	return nil
 }
 
 func (t *Tx) lastEvent() (e model.Event, err error) {
-	if t.head != nil {
-		return *t.head, nil
+	if t.lastEntry != nil {
+		return *t.lastEntry, nil
 	}
 	key, raw := t.bucket(bucketEvents).Cursor().Last()
 	if key == nil {
 		return e, nil
 	}
-	err = decode(bucketEvents, key, raw, &e)
+	err = decodeRecord(bucketEvents, key, raw, &e)
 	return e, err
 }

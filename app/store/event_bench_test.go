@@ -20,7 +20,7 @@ func BenchmarkBatchOfOrders(b *testing.B) {
 			s := open(b, filepath.Join(b.TempDir(), "vault.db"))
 			for b.Loop() {
 				update(b, s, func(tx *Tx) error {
-					for range batchLimit {
+					for range maxBatch {
 						if err := putOrder(tx, row.events, row.changes); err != nil {
 							return err
 						}
@@ -28,7 +28,7 @@ func BenchmarkBatchOfOrders(b *testing.B) {
 					return nil
 				})
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/batchLimit, "us/order")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/maxBatch, "us/order")
 		})
 	}
 }

@@ -37,7 +37,7 @@ func TestFailingMetaPages(t *testing.T) {
 			path := filepath.Join(disk.Mount(t), "vault.db")
 			start := func() *Store {
 				t.Helper()
-				if mark := path + cleanMark; !row.checks {
+				if mark := path + cleanMarkSuffix; !row.checks {
 					believe(t, path, mark)
 				}
 				s, err := Open(t.Context(), path, testOptions())
@@ -113,7 +113,7 @@ func TestFailingMetaPages(t *testing.T) {
 
 // hasMeta reports whether a write has a meta page of bbolt in it.
 func hasMeta(data []byte) bool {
-	for ; len(data) >= smallestPage; data = data[smallestPage:] {
+	for ; len(data) >= minPageSize; data = data[minPageSize:] {
 		if binary.NativeEndian.Uint32(data[pageHeader:]) == metaMagic {
 			return true
 		}
@@ -131,7 +131,7 @@ func believe(t *testing.T, path, mark string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state, err := cleanState(file)
+	state, err := cleanMarkText(file)
 	if err := errors.Join(err, file.Close(), os.WriteFile(mark, []byte(state), 0o600)); err != nil {
 		t.Fatal(err)
 	}

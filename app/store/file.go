@@ -10,24 +10,24 @@ import (
 	"deedkeep/app/model"
 )
 
-var files = listing[model.File]{
-	table:  table[model.File]{bucketFiles, "file"},
-	layout: layout{bucket: bucketFileIndex, tags: "afoq"},
-	columns: []column[model.File]{
-		{name: ColumnAbstract, of: func(f *model.File) value { return value{number: f.AbstractID} }},
-		{name: ColumnFolder, of: func(f *model.File) value { return value{number: f.FolderID} }, tally: true},
-		{name: ColumnUnassigned, of: func(f *model.File) value { return yes(f.FolderID == 0 && f.AbstractID == 0) }},
-		{name: ColumnProcessing, of: func(f *model.File) value { return yes(f.Processing) }},
+var files = indexedTable[model.File]{
+	table:       table[model.File]{bucketFiles, "file"},
+	indexLayout: indexLayout{indexBucket: bucketFileIndex, columnTags: "afoq"},
+	columns: []indexColumn[model.File]{
+		{name: ColumnAbstract, value: func(f *model.File) columnValue { return columnValue{number: f.AbstractID} }},
+		{name: ColumnFolder, value: func(f *model.File) columnValue { return columnValue{number: f.FolderID} }, counted: true},
+		{name: ColumnUnassigned, value: func(f *model.File) columnValue { return boolValue(f.FolderID == 0 && f.AbstractID == 0) }},
+		{name: ColumnProcessing, value: func(f *model.File) columnValue { return boolValue(f.Processing) }},
 	},
-	card:    func(f *model.File) card { return card{created: micros(f.CreatedAt), id: f.ID} },
+	fields:  func(f *model.File) indexFields { return indexFields{created: sortableMicros(f.CreatedAt), id: f.ID} },
 	trashed: func(f *model.File) *model.Trashed { return f.Trashed },
 }
 
 // NewFileID gives the next number of a file.
-func (t *Tx) NewFileID() (uint64, error) { return files.next(t) }
+func (t *Tx) NewFileID() (uint64, error) { return files.nextID(t) }
 
 // File reads one; NotFound when absent or in the trash.
-func (t *Tx) File(id uint64) (model.File, error) { return files.live(t, id) }
+func (t *Tx) File(id uint64) (model.File, error) { return files.getLive(t, id) }
 
 // FileIncludingTrash reads one, in the trash or not; NotFound when absent.
 func (t *Tx) FileIncludingTrash(id uint64) (model.File, error) { return files.get(t, id) }
@@ -46,19 +46,19 @@ func (t *Tx) PutFile(f model.File) error {
 	case known && (old.Digest != f.Digest || old.Size != f.Size):
 		return fmt.Errorf("put file %d: its bytes cannot change", f.ID)
 	case !known:
-		digest, ok := digestOf(&f)
+		digest, ok := decodeDigest(&f)
 		if !ok || f.Size < 0 {
 			return fmt.Errorf("put file %d: its digest is no SHA-256, or its size is none", f.ID)
 		}
-		if err := mark(t.bucket(bucketFileDigests), append(digest, number(f.ID)...)); err != nil {
+		if err := putKeyOnly(t.bucket(bucketFileDigests), append(digest, encodeUint64(f.ID)...)); err != nil {
 			return fmt.Errorf("index file %d: %w", f.ID, err)
 		}
 	}
-	if err := t.countFile(&old, &f, known, true); err != nil {
+	if err := t.updateFileCounters(&old, &f, known, true); err != nil {
 		return fmt.Errorf("index file %d: %w", f.ID, err)
 	}
-	t.shelve(&old, &f, known, true)
-	return files.write(t, f.ID, &old, known, &f)
+	t.bumpFolderVersions(&old, &f, known, true)
+	return files.save(t, f.ID, &old, known, &f)
 }
 
 // RemoveFile takes one away for good, in the trash or not, with its tasks; NotFound
@@ -68,61 +68,61 @@ func (t *Tx) RemoveFile(id uint64) error {
 	if err != nil {
 		return err
 	}
-	if digest, ok := digestOf(&old); ok {
-		if err := t.bucket(bucketFileDigests).Delete(append(digest, number(id)...)); err != nil {
+	if digest, ok := decodeDigest(&old); ok {
+		if err := t.bucket(bucketFileDigests).Delete(append(digest, encodeUint64(id)...)); err != nil {
 			return fmt.Errorf("index file %d: %w", id, err)
 		}
 	}
-	if err := t.countFile(&old, &model.File{ID: id}, true, false); err != nil {
+	if err := t.updateFileCounters(&old, &model.File{ID: id}, true, false); err != nil {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
-	t.shelve(&old, &model.File{}, true, false)
+	t.bumpFolderVersions(&old, &model.File{}, true, false)
 	if old.Processing { // else no task waits
-		if err := t.removeTasksOf(id); err != nil {
+		if err := t.removeTasksOfFile(id); err != nil {
 			return err
 		}
 	}
-	return files.erase(t, id, &old)
+	return files.purge(t, id, &old)
 }
 
-// digestOf is the digest in bytes, with room for a number behind it.
-func digestOf(f *model.File) (digest []byte, ok bool) {
+// decodeDigest is the digest in bytes, with room for a number behind it.
+func decodeDigest(f *model.File) (digest []byte, ok bool) {
 	digest, err := hex.AppendDecode(make([]byte, 0, 40), []byte(f.Digest))
 	return digest, err == nil && len(digest) == 32 && hex.EncodeToString(digest) == f.Digest
 }
 
-// countFile keeps the counters and the index of failures.
-func (t *Tx) countFile(old, f *model.File, was, is bool) error {
-	t.step(CountFileRecords, was, is)
+// updateFileCounters keeps the counters and the index of failures.
+func (t *Tx) updateFileCounters(old, f *model.File, was, is bool) error {
+	t.countTransition(CountFileRecords, was, is)
 	was, is = was && old.Trashed == nil, is && f.Trashed == nil
-	t.step(CountFiles, was, is)
+	t.countTransition(CountFiles, was, is)
 	if was {
-		t.add(CountBytes, -old.Size)
+		t.addCount(CountBytes, -old.Size)
 	}
 	if is {
-		t.add(CountBytes, f.Size)
+		t.addCount(CountBytes, f.Size)
 	}
-	t.step(CountTextChecked, was && old.TextPages != nil, is && f.TextPages != nil)
-	t.step(CountWithoutText, was && textless(old), is && textless(f))
+	t.countTransition(CountTextChecked, was && old.TextPages != nil, is && f.TextPages != nil)
+	t.countTransition(CountWithoutText, was && hasNoText(old), is && hasNoText(f))
 	was, is = was && old.Failure != "", is && f.Failure != ""
-	t.step(CountFailed, was, is)
+	t.countTransition(CountFailed, was, is)
 	switch {
 	case is && !was:
-		return mark(t.bucket(bucketFailed), number(f.ID))
+		return putKeyOnly(t.bucket(bucketFailed), encodeUint64(f.ID))
 	case was && !is:
-		return t.bucket(bucketFailed).Delete(number(old.ID))
+		return t.bucket(bucketFailed).Delete(encodeUint64(old.ID))
 	}
 	return nil
 }
 
-func textless(f *model.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
+func hasNoText(f *model.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
 
 // FailedFiles reads at most limit files whose processing failed, from number from on,
 // without those whose record is damaged and those in the trash.
 func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
-	for k, _ := c.Seek(number(from)); k != nil && len(list) < limit; k, _ = c.Next() {
-		id, _ := numberOf(k)
+	for k, _ := c.Seek(encodeUint64(from)); k != nil && len(list) < limit; k, _ = c.Next() {
+		id, _ := decodeUint64(k)
 		file, err := files.get(t, id)
 		switch {
 		case errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.NotFound:
@@ -156,8 +156,8 @@ func (t *Tx) DigestInUse(digest [32]byte) bool {
 	return bytes.HasPrefix(k, digest[:])
 }
 
-// digestLook bounds how many files of the same bytes FileByDigest looks through.
-const digestLook = 16
+// maxFilesPerDigest bounds how many files of the same bytes FileByDigest looks through.
+const maxFilesPerDigest = 16
 
 // NextDigest gives the first digest behind one (nil: the first of all) and a file that
 // has these bytes, as FileByDigest does. ok is false where there is none.
@@ -183,9 +183,9 @@ func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool
 func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	looked := 0
-	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && looked < digestLook; k, _ = c.Next() {
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && looked < maxFilesPerDigest; k, _ = c.Next() {
 		looked++
-		id, _ := numberOf(k[32:])
+		id, _ := decodeUint64(k[32:])
 		one, err := files.get(t, id)
 		if err != nil || one.Digest != hex.EncodeToString(digest[:]) {
 			one = model.File{ID: id, Size: -1} // Check reports it

@@ -98,7 +98,7 @@ func TestFindIsBounded(t *testing.T) {
 	s := openNew(t)
 	s.db.NoSync = true // no power cut is meant
 	update(t, s, func(tx *Tx) (err error) {
-		for i := range 3 * findSteps {
+		for i := range 3 * maxFindScan {
 			id, e := tx.NewOrderID()
 			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("7", i), Property: model.Property{Address: fmt.Sprint("7 Elm St Apt ", i)},
 				Custom: model.Values{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))

@@ -32,12 +32,12 @@ type anatomy struct{ records, headers, elements []span }
 
 func dissect(t *testing.T, content []byte) (a anatomy) {
 	t.Helper()
-	r := &pageReader{file: bytes.NewReader(content), find: func(subject, problem string) { t.Fatalf("%s: %s", subject, problem) }}
-	root, _, err := r.meta(int64(len(content)))
+	r := &pageChecker{file: bytes.NewReader(content), report: func(subject, problem string) { t.Fatalf("%s: %s", subject, problem) }}
+	root, _, err := r.checkMeta(int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.walk(content, int(root)*int(r.size), int(r.size), "", "page")
+	a.walk(content, int(root)*int(r.pageSize), int(r.pageSize), "", "page")
 	return a
 }
 
@@ -209,7 +209,7 @@ func TestPagesThatBboltMustNotWalk(t *testing.T) {
 	if branch < 0 {
 		t.Fatal("there is no branch")
 	}
-	_, freelist, err := (&pageReader{file: bytes.NewReader(content), find: func(string, string) {}}).meta(int64(len(content)))
+	_, freelist, err := (&pageChecker{file: bytes.NewReader(content), report: func(string, string) {}}).checkMeta(int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // NewFolderID gives the next number of a folder.
-func (t *Tx) NewFolderID() (uint64, error) { return folders.next(t) }
+func (t *Tx) NewFolderID() (uint64, error) { return folders.nextID(t) }
 
 // Folder reads one; NotFound when absent.
 func (t *Tx) Folder(id uint64) (model.Folder, error) { return folders.get(t, id) }
@@ -32,15 +32,15 @@ func (t *Tx) PutFolder(f model.Folder) error {
 		return err
 	}
 	names := t.bucket(bucketFolderNames)
-	if owner, taken := numberOf(names.Get(folderNameKey(f.ParentID, f.Name))); taken && owner != f.ID {
+	if owner, taken := decodeUint64(names.Get(folderNameKey(f.ParentID, f.Name))); taken && owner != f.ID {
 		return fmt.Errorf("put folder %d: folder %d has its name", f.ID, owner)
 	}
 	if !known {
-		t.add(CountFolders, 1)
+		t.addCount(CountFolders, 1)
 	} else if err := names.Delete(folderNameKey(old.ParentID, old.Name)); err != nil {
 		return fmt.Errorf("move folder %d: %w", f.ID, err)
 	}
-	if err := names.Put(folderNameKey(f.ParentID, f.Name), number(f.ID)); err != nil {
+	if err := names.Put(folderNameKey(f.ParentID, f.Name), encodeUint64(f.ID)); err != nil {
 		return fmt.Errorf("index folder %d: %w", f.ID, err)
 	}
 	return folders.put(t, f.ID, f)
@@ -56,17 +56,17 @@ func (t *Tx) RemoveFolder(id uint64) error {
 	if err := t.bucket(bucketFolderNames).Delete(folderNameKey(old.ParentID, old.Name)); err != nil {
 		return fmt.Errorf("index folder %d: %w", id, err)
 	}
-	t.add(CountFolders, -1)
+	t.addCount(CountFolders, -1)
 	return folders.remove(t, id)
 }
 
 // FolderInUse reports whether a file that is not in the trash, or a folder, is in it.
 func (t *Tx) FolderInUse(id uint64) bool {
-	inside := number(id)
+	inside := encodeUint64(id)
 	k, _ := t.bucket(bucketFolderNames).Cursor().Seek(inside)
-	return bytes.HasPrefix(k, inside) || t.CountBy(files.noun, ColumnFolder, fmt.Sprint(id)) > 0
+	return bytes.HasPrefix(k, inside) || t.CountBy(files.typeName, ColumnFolder, fmt.Sprint(id)) > 0
 }
 
 func folderNameKey(parent uint64, name string) []byte {
-	return append(number(parent), model.Fold(name)...)
+	return append(encodeUint64(parent), model.Fold(name)...)
 }

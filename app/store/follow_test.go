@@ -31,10 +31,10 @@ func TestFollowEvents(t *testing.T) {
 	var sound []byte
 	update(t, s, func(tx *Tx) error {
 		b := tx.bucket(bucketEvents)
-		sound = slices.Clone(b.Get(number(31)))
-		return b.Put(number(31), append(slices.Clone(sound), 'x'))
+		sound = slices.Clone(b.Get(encodeUint64(31)))
+		return b.Put(encodeUint64(31), append(slices.Clone(sound), 'x'))
 	})
-	defer update(t, s, func(tx *Tx) error { return tx.bucket(bucketEvents).Put(number(31), sound) })
+	defer update(t, s, func(tx *Tx) error { return tx.bucket(bucketEvents).Put(encodeUint64(31), sound) })
 	var all []uint64
 	for seq := uint64(1); seq <= 61; seq++ { // the first is that of the new vault
 		if seq != 31 {
@@ -55,9 +55,9 @@ func TestFollowEvents(t *testing.T) {
 		{"of a kind, few steps", Query{Limit: 2, Filters: rare, MaxScanned: 5}, []uint64{21, 41, 61}},
 		{"of a time", Query{Limit: 2, CreatedFrom: at.Add(-3 * time.Second), CreatedTo: at.Add(-time.Second)}, []uint64{3, 4, 5}},
 		{"of what cannot be", Query{Limit: 2, Filters: []Filter{{ColumnKind, "a.b"}, {ColumnKind, "c.d"}}}, nil},
-		{"from the middle", Query{Limit: 3, Position: number(59)}, []uint64{60, 61}},
-		{"from the end", Query{Limit: 3, Position: number(61)}, nil},
-		{"from beyond", Query{Limit: 3, Position: number(99)}, nil},
+		{"from the middle", Query{Limit: 3, Position: encodeUint64(59)}, []uint64{60, 61}},
+		{"from the end", Query{Limit: 3, Position: encodeUint64(61)}, nil},
+		{"from beyond", Query{Limit: 3, Position: encodeUint64(99)}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			q, got := row.q, []uint64(nil)
@@ -80,7 +80,7 @@ func TestFollowEvents(t *testing.T) {
 			if !slices.Equal(got, row.want) {
 				t.Errorf("got %v, want %v", got, row.want)
 			}
-			if want := number(max(61, seqOf(row.q.Position))); fmt.Sprintf("%x", end) != fmt.Sprintf("%x", want) {
+			if want := encodeUint64(max(61, seqOf(row.q.Position))); fmt.Sprintf("%x", end) != fmt.Sprintf("%x", want) {
 				t.Errorf("the end is %x, want %x", end, want)
 			}
 		})
@@ -88,6 +88,6 @@ func TestFollowEvents(t *testing.T) {
 }
 
 func seqOf(position []byte) uint64 {
-	n, _ := numberOf(position)
+	n, _ := decodeUint64(position)
 	return n
 }

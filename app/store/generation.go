@@ -6,7 +6,7 @@ func (t *Tx) Generation() (word string, err error) {
 	if raw == nil {
 		return "", nil
 	}
-	err = decode(bucketWorkspace, keyGeneration, raw, &word)
+	err = decodeRecord(bucketWorkspace, keyGeneration, raw, &word)
 	return word, err
 }
 

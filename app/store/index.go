@@ -37,36 +37,36 @@ const (
 	tagOpen    = 'o' // due dates of the open ones
 	tagUpdated = 'u'
 
-	mostColumns  = 4
-	mostTexts    = 3
-	mostText     = 64 // bytes of a text that is a part of a key
-	indexTail    = 16
-	neverDue     = math.MaxUint64
-	microsOffset = 1 << 63
+	maxColumns    = 4
+	maxTextSorts  = 3
+	maxTextKey    = 64 // bytes of a text that is a part of a key
+	keySuffixSize = 16
+	noDueDate     = math.MaxUint64
+	signBit       = 1 << 63
 )
 
-// card is all that an index says of a record.
-type card struct {
+// indexFields is all that an index says of a record.
+type indexFields struct {
 	listed      bool // false: it has no entries
 	created, id uint64
 	updated     uint64 // of a list that is sorted by it
-	words       [mostColumns]word
+	hashes      [maxColumns]valueHash
 	due         uint64
-	number      string            // folded
-	texts       [mostTexts]string // as keys
+	orderNumber string               // folded
+	texts       [maxTextSorts]string // as keys
 	open        bool
 }
 
-func micros(at time.Time) uint64 { return uint64(at.UnixMicro()) ^ microsOffset }
+func sortableMicros(at time.Time) uint64 { return uint64(at.UnixMicro()) ^ signBit }
 
-func timeOf(created uint64) time.Time { return time.UnixMicro(int64(created ^ microsOffset)).UTC() }
+func timeFromMicros(created uint64) time.Time { return time.UnixMicro(int64(created ^ signBit)).UTC() }
 
-func days(date string) uint64 {
+func sortableDays(date string) uint64 {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
-		return neverDue
+		return noDueDate
 	}
-	return uint64(at.Unix()/86400) ^ microsOffset
+	return uint64(at.Unix()/86400) ^ signBit
 }
 
 // textKey is a text in its form as it stands in a key, which has none of the bytes 0x00
@@ -75,226 +75,226 @@ func textKey(form string) string {
 	if form == "" {
 		return "\xff"
 	}
-	return form[:min(len(form), mostText)]
+	return form[:min(len(form), maxTextKey)]
 }
 
-// layout is which entries an index has.
-type layout struct {
-	bucket []byte
-	tags   string // of the columns
-	due    bool
-	sorts  string // tags of an index of sorts, which has nothing else
+// indexLayout is which entries an index has.
+type indexLayout struct {
+	indexBucket []byte
+	columnTags  string // of the columns
+	hasDue      bool
+	sortTags    string // tags of an index of sorts, which has nothing else
 }
 
-// slots is how many entries a record may have.
-func (x *layout) slots() int {
-	if x.sorts != "" {
-		return len(x.sorts)
+// maxEntries is how many entries a record may have.
+func (x *indexLayout) maxEntries() int {
+	if x.sortTags != "" {
+		return len(x.sortTags)
 	}
-	if x.due {
-		return len(x.tags) + 2
+	if x.hasDue {
+		return len(x.columnTags) + 2
 	}
-	return len(x.tags) + 1
+	return len(x.columnTags) + 1
 }
 
-// key makes the key of one of a card's entries; empty where it has none.
-func (x *layout) key(buf []byte, c *card, slot int) []byte {
+// appendKey makes the key of one of a card's entries; empty where it has none.
+func (x *indexLayout) appendKey(buf []byte, c *indexFields, slot int) []byte {
 	buf = buf[:0]
 	switch {
 	case !c.listed:
 		return buf
-	case x.sorts != "" && x.sorts[slot] == tagOpen:
+	case x.sortTags != "" && x.sortTags[slot] == tagOpen:
 		if !c.open {
 			return buf
 		}
 		buf = binary.BigEndian.AppendUint64(append(buf, tagOpen), c.due)
-	case x.sorts != "" && x.sorts[slot] == tagUpdated:
+	case x.sortTags != "" && x.sortTags[slot] == tagUpdated:
 		buf = binary.BigEndian.AppendUint64(append(buf, tagUpdated), c.updated)
-	case x.sorts != "":
-		buf = append(append(append(buf, x.sorts[slot]), c.texts[slot]...), 0)
+	case x.sortTags != "":
+		buf = append(append(append(buf, x.sortTags[slot]), c.texts[slot]...), 0)
 	case slot == 0:
 		buf = append(buf, tagCreated)
-	case slot > len(x.tags):
+	case slot > len(x.columnTags):
 		buf = binary.BigEndian.AppendUint64(append(buf, tagDue), c.due)
-	case x.tags[slot-1] == tagNumber:
-		buf = append(append(append(buf, tagNumber), c.number...), 0)
-	case c.words[slot-1] == 0:
+	case x.columnTags[slot-1] == tagNumber:
+		buf = append(append(append(buf, tagNumber), c.orderNumber...), 0)
+	case c.hashes[slot-1] == 0:
 		return buf
 	default:
-		buf = binary.BigEndian.AppendUint64(append(buf, x.tags[slot-1]), uint64(c.words[slot-1]))
+		buf = binary.BigEndian.AppendUint64(append(buf, x.columnTags[slot-1]), uint64(c.hashes[slot-1]))
 	}
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(buf, c.created), c.id)
 }
 
-// value makes what all entries of a card say.
-func (x *layout) value(c *card) []byte {
-	raw := make([]byte, 0, 4*mostColumns)
-	for i := range len(x.tags) {
-		raw = binary.BigEndian.AppendUint32(raw, c.words[i].short())
+// encodeColumns makes what all entries of a card say.
+func (x *indexLayout) encodeColumns(c *indexFields) []byte {
+	raw := make([]byte, 0, 4*maxColumns)
+	for i := range len(x.columnTags) {
+		raw = binary.BigEndian.AppendUint32(raw, c.hashes[i].hash32())
 	}
 	return raw
 }
 
-// move takes what was out of the index and puts what is into it. An entry that
+// updateEntries takes what was out of the index and puts what is into it. An entry that
 // stays the same is not touched.
-func (t *Tx) move(x *layout, was, is *card) error {
+func (t *Tx) updateEntries(x *indexLayout, was, is *indexFields) error {
 	if *was == *is {
 		return nil
 	}
-	b := t.bucket(x.bucket)
+	b := t.bucket(x.indexBucket)
 	// Most keys are the last of their kind: full pages leave no room that nobody uses.
 	// Those of sorts are not, and a page that is full is split by the next.
 	b.FillPercent = 0.9
-	if x.sorts != "" {
+	if x.sortTags != "" {
 		b.FillPercent = 0.6
 	}
-	value := x.value(is)
-	same := was.listed && bytes.Equal(value, x.value(was))
-	for slot := range x.slots() {
-		t.old, t.new = x.key(t.old, was, slot), x.key(t.new, is, slot)
-		stays := bytes.Equal(t.old, t.new)
-		if len(t.old) > 0 && !stays {
-			if err := b.Delete(t.old); err != nil {
-				return fmt.Errorf("index %s: %w", x.bucket, err)
+	value := x.encodeColumns(is)
+	same := was.listed && bytes.Equal(value, x.encodeColumns(was))
+	for slot := range x.maxEntries() {
+		t.oldKey, t.newKey = x.appendKey(t.oldKey, was, slot), x.appendKey(t.newKey, is, slot)
+		stays := bytes.Equal(t.oldKey, t.newKey)
+		if len(t.oldKey) > 0 && !stays {
+			if err := b.Delete(t.oldKey); err != nil {
+				return fmt.Errorf("index %s: %w", x.indexBucket, err)
 			}
 		}
-		if len(t.new) > 0 && !(stays && same) {
-			if err := b.Put(t.new, value); err != nil {
-				return fmt.Errorf("index %s: %w", x.bucket, err)
+		if len(t.newKey) > 0 && !(stays && same) {
+			if err := b.Put(t.newKey, value); err != nil {
+				return fmt.Errorf("index %s: %w", x.indexBucket, err)
 			}
 		}
 	}
 	return nil
 }
 
-// column is one of a list's.
-type column[T any] struct {
-	name  Column
-	of    func(*T) value
-	tally bool // its values are counted; see Tx.CountBy
+// indexColumn is one of a list's.
+type indexColumn[T any] struct {
+	name    Column
+	value   func(*T) columnValue
+	counted bool // its values are counted; see Tx.CountBy
 }
 
-// listing is a table whose records are listed.
-type listing[T any] struct {
+// indexedTable is a table whose records are listed.
+type indexedTable[T any] struct {
 	table[T]
-	layout
-	sorts   layout // the index of sorts; no bucket: there is none
-	texts   []text[T]
-	columns []column[T]
-	card    func(*T) card // all but the words and the texts
-	trashed func(*T) *model.Trashed
-	fetch   func(t *Tx, id, created uint64) (v T, ok bool, err error)
-	weigh   func(t *Tx, v *T) int // bytes that are read to show it; nil: those of its record
+	indexLayout
+	sortLayout indexLayout // the index of sorts; no bucket: there is none
+	textSorts  []textSort[T]
+	columns    []indexColumn[T]
+	fields     func(*T) indexFields // all but the words and the texts
+	trashed    func(*T) *model.Trashed
+	loadEntry  func(t *Tx, id, created uint64) (v T, ok bool, err error)
+	size       func(t *Tx, v *T) int // bytes that are read to show it; nil: those of its record
 }
 
-// text is one by which records are sorted and looked up; its tag stands at the same
+// textSort is one by which records are sorted and looked up; its tag stands at the same
 // place in listing.sorts.
-type text[T any] struct {
-	sort  Sort
-	form  func(string) string
-	of    func(*T) string
-	whole func(*T) []string // what is as good as all of it; nil: nothing but itself
+type textSort[T any] struct {
+	sort       Sort
+	normalize  func(string) string
+	text       func(*T) string
+	exactForms func(*T) []string // what is as good as all of it; nil: nothing but itself
 }
 
-// cardOf is what the index says of a record.
-func (l *listing[T]) cardOf(t *Tx, v *T) card {
-	c := l.card(v)
+// listFields is what the index says of a record.
+func (l *indexedTable[T]) listFields(t *Tx, v *T) indexFields {
+	c := l.fields(v)
 	if l.trashed != nil && l.trashed(v) != nil {
-		return card{}
+		return indexFields{}
 	}
 	for i := range l.columns {
-		c.words[i] = t.word(l.columns[i].of(v))
+		c.hashes[i] = t.hashValue(l.columns[i].value(v))
 	}
-	return l.textsOf(c, v)
+	return l.addTexts(c, v)
 }
 
-// textsOf adds the texts, which make the card one of a record in the lists.
-func (l *listing[T]) textsOf(c card, v *T) card {
+// addTexts adds the texts, which make the card one of a record in the lists.
+func (l *indexedTable[T]) addTexts(c indexFields, v *T) indexFields {
 	c.listed = true
-	for i := range l.texts {
-		c.texts[i] = textKey(l.texts[i].form(l.texts[i].of(v)))
+	for i := range l.textSorts {
+		c.texts[i] = textKey(l.textSorts[i].normalize(l.textSorts[i].text(v)))
 	}
 	return c
 }
 
-// trashCard is what the index of the trash says of a record.
-func (l *listing[T]) trashCard(t *Tx, v *T) card {
+// trashFields is what the index of the trash says of a record.
+func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 	if l.trashed == nil {
-		return card{}
+		return indexFields{}
 	}
 	trashed := l.trashed(v)
 	if trashed == nil || trashed.With != "" {
-		return card{}
+		return indexFields{}
 	}
-	return card{listed: true, created: micros(trashed.At), id: nounID(l.noun, l.card(v).id), words: [mostColumns]word{t.word(value{text: l.noun})}}
+	return indexFields{listed: true, created: sortableMicros(trashed.At), id: typedID(l.typeName, l.fields(v).id), hashes: [maxColumns]valueHash{t.hashValue(columnValue{prefix: l.typeName})}}
 }
 
 // reindex moves the entries and tallies of a record that was, if it was, and is,
 // if it is.
-func (l *listing[T]) reindex(t *Tx, was, is *T) error {
-	var before, after, out, in card
+func (l *indexedTable[T]) reindex(t *Tx, was, is *T) error {
+	var before, after, out, in indexFields
 	if was != nil {
-		before, out = l.cardOf(t, was), l.trashCard(t, was)
+		before, out = l.listFields(t, was), l.trashFields(t, was)
 	}
 	if is != nil {
-		after, in = l.cardOf(t, is), l.trashCard(t, is)
+		after, in = l.listFields(t, is), l.trashFields(t, is)
 	}
 	for i := range l.columns {
-		if !l.columns[i].tally || before.listed == after.listed && before.words[i] == after.words[i] && was != nil && is != nil && l.columns[i].of(was) == l.columns[i].of(is) {
+		if !l.columns[i].counted || before.listed == after.listed && before.hashes[i] == after.hashes[i] && was != nil && is != nil && l.columns[i].value(was) == l.columns[i].value(is) {
 			continue
 		}
 		if before.listed {
-			t.tally(l.noun, l.columns[i].name, l.columns[i].of(was), -1)
+			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(was), -1)
 		}
 		if after.listed {
-			t.tally(l.noun, l.columns[i].name, l.columns[i].of(is), 1)
+			t.addValueCount(l.typeName, l.columns[i].name, l.columns[i].value(is), 1)
 		}
 	}
-	t.step(CountTrashed, out.listed, in.listed)
-	if err := t.move(&l.layout, &before, &after); err != nil {
+	t.countTransition(CountTrashed, out.listed, in.listed)
+	if err := t.updateEntries(&l.indexLayout, &before, &after); err != nil {
 		return err
 	}
-	if err := l.resort(t, &before, &after); err != nil {
+	if err := l.updateSorts(t, &before, &after); err != nil {
 		return err
 	}
-	return t.move(&trash.layout, &out, &in)
+	return t.updateEntries(&trash.indexLayout, &out, &in)
 }
 
-// resort moves the entries in the index of sorts, where there is one.
-func (l *listing[T]) resort(t *Tx, was, is *card) error {
-	if l.sorts.bucket == nil {
+// updateSorts moves the entries in the index of sorts, where there is one.
+func (l *indexedTable[T]) updateSorts(t *Tx, was, is *indexFields) error {
+	if l.sortLayout.indexBucket == nil {
 		return nil
 	}
-	return t.move(&l.sorts, was, is)
+	return t.updateEntries(&l.sortLayout, was, is)
 }
 
-// live is get without what is in the trash.
-func (l *listing[T]) live(t *Tx, id uint64) (T, error) {
+// getLive is get without what is in the trash.
+func (l *indexedTable[T]) getLive(t *Tx, id uint64) (T, error) {
 	v, err := l.get(t, id)
 	if err == nil && l.trashed(&v) != nil {
 		var none T
-		return none, errs.RecordNotFound(l.noun, id)
+		return none, errs.RecordNotFound(l.typeName, id)
 	}
 	return v, err
 }
 
-// write puts a record, moves its entries, and tells the feed of changes.
-func (l *listing[T]) write(t *Tx, id uint64, old *T, known bool, v *T) error {
+// save puts a record, moves its entries, and tells the feed of changes.
+func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, known bool, v *T) error {
 	if !known {
 		old = nil
 	}
 	if err := l.reindex(t, old, v); err != nil {
-		return fmt.Errorf("%s %d: %w", l.noun, id, err)
+		return fmt.Errorf("%s %d: %w", l.typeName, id, err)
 	}
-	l.change(t, id)
+	l.noteChange(t, id)
 	return l.put(t, id, *v)
 }
 
-// erase removes a record and its entries, and tells the feed of changes.
-func (l *listing[T]) erase(t *Tx, id uint64, old *T) error {
+// purge removes a record and its entries, and tells the feed of changes.
+func (l *indexedTable[T]) purge(t *Tx, id uint64, old *T) error {
 	if err := l.reindex(t, old, nil); err != nil {
-		return fmt.Errorf("%s %d: %w", l.noun, id, err)
+		return fmt.Errorf("%s %d: %w", l.typeName, id, err)
 	}
-	l.change(t, id)
+	l.noteChange(t, id)
 	return l.remove(t, id)
 }

@@ -13,26 +13,26 @@ import (
 )
 
 func TestValues(t *testing.T) {
-	for text, want := range map[string]value{
+	for text, want := range map[string]columnValue{
 		"":                    {},
 		"   ":                 {},
-		"New":                 {text: "new"},
-		" ÉCOLE ":             {text: "école"},
+		"New":                 {prefix: "new"},
+		" ÉCOLE ":             {prefix: "école"},
 		"12":                  {number: 12},
-		"0":                   {text: "0"},
-		"012":                 {text: "012"},
-		"1 2":                 {text: "1 2"},
+		"0":                   {prefix: "0"},
+		"012":                 {prefix: "012"},
+		"1 2":                 {prefix: "1 2"},
 		"key:7":               {"key", 7},
 		"KEY:7":               {"key", 7},
-		"key:07":              {text: "key:07"},
-		"key:":                {text: "key:"},
-		":7":                  {text: ":7"},
-		"a:b:7":               {text: "a:b:7"},
+		"key:07":              {prefix: "key:07"},
+		"key:":                {prefix: "key:"},
+		":7":                  {prefix: ":7"},
+		"a:b:7":               {prefix: "a:b:7"},
 		"999999999999999999":  {number: 999999999999999999},
-		"1000000000000000000": {text: "1000000000000000000"},
-		"12x":                 {text: "12x"},
+		"1000000000000000000": {prefix: "1000000000000000000"},
+		"12x":                 {prefix: "12x"},
 	} {
-		if got := valueOf(text); got != want || got.String() != model.Fold(text) {
+		if got := parseValue(text); got != want || got.String() != model.Fold(text) {
 			t.Errorf("%q is %+v, said %q; want %+v", text, got, got, want)
 		}
 	}
@@ -48,15 +48,15 @@ func TestFoldIsFold(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	tx := &Tx{}
-	seen := map[word]value{}
-	for _, v := range []value{{}, {text: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1}, {number: 1 << 40}, {"key", 1 << 50}} {
-		w := tx.word(v)
-		if other, known := seen[w]; known || (w == 0) != (v == value{}) {
+	seen := map[valueHash]columnValue{}
+	for _, v := range []columnValue{{}, {prefix: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1}, {number: 1 << 40}, {"key", 1 << 50}} {
+		w := tx.hashValue(v)
+		if other, known := seen[w]; known || (w == 0) != (v == columnValue{}) {
 			t.Errorf("%+v has the word %x, as %+v", v, w, other)
 		}
 		seen[w] = v
 	}
-	if a, b := tx.word(value{"order", 255}), tx.word(value{"order", 256}); a+1 != b {
+	if a, b := tx.hashValue(columnValue{"order", 255}), tx.hashValue(columnValue{"order", 256}); a+1 != b {
 		t.Errorf("numbers are not neighbors: %x, %x", a, b)
 	}
 }
@@ -64,7 +64,7 @@ func TestWords(t *testing.T) {
 func TestTimesAndDaysSort(t *testing.T) {
 	last := uint64(0)
 	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), testTime, testTime.Add(time.Microsecond), testTime.Add(1e6 * time.Hour)} {
-		if n := micros(at); n <= last || !timeOf(n).Equal(at.Truncate(time.Microsecond)) {
+		if n := sortableMicros(at); n <= last || !timeFromMicros(n).Equal(at.Truncate(time.Microsecond)) {
 			t.Errorf("%v is %x, after %x", at, n, last)
 		} else {
 			last = n
@@ -72,7 +72,7 @@ func TestTimesAndDaysSort(t *testing.T) {
 	}
 	last = 0
 	for _, date := range []string{"0001-01-01", "1969-12-31", "1970-01-01", "2026-06-15", "9999-12-31", ""} {
-		if n := days(date); n <= last {
+		if n := sortableDays(date); n <= last {
 			t.Errorf("%q is %x, after %x", date, n, last)
 		} else {
 			last = n

@@ -9,21 +9,21 @@ import (
 )
 
 // NewKeyID gives the next number of a key.
-func (t *Tx) NewKeyID() (uint64, error) { return keys.next(t) }
+func (t *Tx) NewKeyID() (uint64, error) { return keys.nextID(t) }
 
 // Key reads one; NotFound when absent.
-func (t *Tx) Key(id uint64) (model.Key, error) { return keys.recall(t, &t.memos.keys, id) }
+func (t *Tx) Key(id uint64) (model.Key, error) { return keys.getCached(t, &t.caches.keys, id) }
 
 // Keys reads all in order of their numbers, revoked ones too.
 func (t *Tx) Keys() ([]model.Key, error) { return keys.all(t) }
 
 // KeyByHash reads the key with this SHA-256; found is false when there is none.
 func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
-	id, ok := numberOf(t.bucket(bucketKeyHashes).Get(hash[:]))
+	id, ok := decodeUint64(t.bucket(bucketKeyHashes).Get(hash[:]))
 	if !ok {
 		return key, false, nil
 	}
-	key, err = keys.recall(t, &t.memos.keys, id)
+	key, err = keys.getCached(t, &t.caches.keys, id)
 	if errs.KindOf(err) == errs.NotFound {
 		err = fmt.Errorf("%s: key %d is missing: %w", bucketKeyHashes, id, ErrDamaged)
 	}
@@ -41,10 +41,10 @@ func (t *Tx) PutKey(k model.Key) error {
 	if err != nil {
 		return err
 	}
-	if owner, taken := numberOf(t.bucket(bucketKeyHashes).Get(hash)); taken && owner != k.ID || known && old.Hash != k.Hash {
+	if owner, taken := decodeUint64(t.bucket(bucketKeyHashes).Get(hash)); taken && owner != k.ID || known && old.Hash != k.Hash {
 		return fmt.Errorf("put key %d: its hash is another's, or was another", k.ID)
 	}
-	if err := t.bucket(bucketKeyHashes).Put(hash, number(k.ID)); err != nil {
+	if err := t.bucket(bucketKeyHashes).Put(hash, encodeUint64(k.ID)); err != nil {
 		return fmt.Errorf("index key %d: %w", k.ID, err)
 	}
 	return keys.put(t, k.ID, k)

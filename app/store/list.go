@@ -57,7 +57,7 @@ type Query struct {
 	MaxBytes               int       // of the records on the page as they are stored, unless it is one; 0: 4 MB
 	MaxScanned             int       // entries that may be looked at; 0: 10,000
 
-	few int // entries that are gathered and sorted at most; 0: gatherLimit
+	sortLimit int // entries that are gathered and sorted at most; 0: maxSorted
 }
 
 // Page is a part of a list, always in reading order. Next and Prev are positions
@@ -76,127 +76,127 @@ type Page[T any] struct {
 }
 
 const (
-	defaultSteps = 10_000
-	defaultBytes = 4 << 20
-	fetchSteps   = 16    // what a record costs that was read for nothing
-	lookSteps    = 1_000 // to find out whether anything is behind a page
+	defaultMaxScanned = 10_000
+	defaultMaxBytes   = 4 << 20
+	missCost          = 16    // what a record costs that was read for nothing
+	maxLookback       = 1_000 // to find out whether anything is behind a page
 )
 
-// judge holds an entry's columns and time against a query.
-type judge struct {
-	from, to uint64
-	want     [mostColumns]uint32
-	asked    [mostColumns]bool
-	where    [mostColumns]value
-	words    [mostColumns]word
+// predicate holds an entry's columns and time against a query.
+type predicate struct {
+	createdFrom, createdTo uint64
+	wantHashes             [maxColumns]uint32
+	filtered               [maxColumns]bool
+	values                 [maxColumns]columnValue
+	hashes                 [maxColumns]valueHash
 
-	updated      bool // bounded
-	since, until uint64
+	hasUpdated             bool // bounded
+	updatedFrom, updatedTo uint64
 
-	due            bool // bounded
+	hasDue         bool // bounded
 	dueFrom, dueTo uint64
-	open           bool
-	status         int      // the column of it
-	opens          []uint32 // its values that are open, in short
+	openOnly       bool
+	statusColumn   int      // the column of it
+	openStatuses   []uint32 // its values that are open, in short
 }
 
-func (j *judge) accepts(created uint64, columns []byte) bool {
-	if created < j.from || created > j.to {
+func (j *predicate) matchesEntry(created uint64, columns []byte) bool {
+	if created < j.createdFrom || created > j.createdTo {
 		return false
 	}
-	for i := range j.asked {
-		if j.asked[i] && (len(columns) < 4*i+4 || binary.BigEndian.Uint32(columns[4*i:]) != j.want[i]) {
+	for i := range j.filtered {
+		if j.filtered[i] && (len(columns) < 4*i+4 || binary.BigEndian.Uint32(columns[4*i:]) != j.wantHashes[i]) {
 			return false
 		}
 	}
-	return !j.open || len(columns) >= 4*j.status+4 && slices.Contains(j.opens, binary.BigEndian.Uint32(columns[4*j.status:]))
+	return !j.openOnly || len(columns) >= 4*j.statusColumn+4 && slices.Contains(j.openStatuses, binary.BigEndian.Uint32(columns[4*j.statusColumn:]))
 }
 
-// judgeOf reads the filters of a query; possible is false when nothing can hold
+// newPredicate reads the filters of a query; possible is false when nothing can hold
 // to them all.
-func (l *listing[T]) judgeOf(t *Tx, q Query) (j judge, possible bool, err error) {
+func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (j predicate, possible bool, err error) {
 	possible = true
-	j.from, j.to = bounds(q.CreatedFrom, q.CreatedTo)
+	j.createdFrom, j.createdTo = timeBounds(q.CreatedFrom, q.CreatedTo)
 	for _, w := range q.Filters {
-		i := slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == w.Column })
+		i := slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == w.Column })
 		if i < 0 {
-			return j, false, fmt.Errorf("list of %ss: it has no column %q", l.noun, w.Column)
+			return j, false, fmt.Errorf("list of %ss: it has no column %q", l.typeName, w.Column)
 		}
-		v := wanted(w)
-		possible = possible && (!j.asked[i] || j.where[i] == v)
-		j.asked[i], j.where[i], j.words[i] = true, v, t.word(v)
-		j.want[i] = j.words[i].short()
+		v := filterValue(w)
+		possible = possible && (!j.filtered[i] || j.values[i] == v)
+		j.filtered[i], j.values[i], j.hashes[i] = true, v, t.hashValue(v)
+		j.wantHashes[i] = j.hashes[i].hash32()
 	}
-	if j.updated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); j.updated {
-		if !l.timed() {
-			return j, false, fmt.Errorf("list of %ss: it has no times of changes", l.noun)
+	if j.hasUpdated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); j.hasUpdated {
+		if !l.sortsByUpdated() {
+			return j, false, fmt.Errorf("list of %ss: it has no times of changes", l.typeName)
 		}
-		j.since, j.until = bounds(q.UpdatedFrom, q.UpdatedTo)
+		j.updatedFrom, j.updatedTo = timeBounds(q.UpdatedFrom, q.UpdatedTo)
 	}
 	if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
-		if !l.due {
-			return j, false, fmt.Errorf("list of %ss: it has no due dates", l.noun)
+		if !l.hasDue {
+			return j, false, fmt.Errorf("list of %ss: it has no due dates", l.typeName)
 		}
-		l.judgeDue(t, q, &j)
+		l.setDueFilter(t, q, &j)
 	}
 	return j, possible, nil
 }
 
-// bounds are both ends of a span of time; zero is open.
-func bounds(from, to time.Time) (least, most uint64) {
+// timeBounds are both ends of a span of time; zero is open.
+func timeBounds(from, to time.Time) (least, most uint64) {
 	most = math.MaxUint64
 	if !from.IsZero() {
-		least = micros(from)
+		least = sortableMicros(from)
 	}
 	if !to.IsZero() {
-		most = micros(to)
+		most = sortableMicros(to)
 	}
 	return least, most
 }
 
-// judgeDue reads what is asked of due dates, and which statuses are open: those that
+// setDueFilter reads what is asked of due dates, and which statuses are open: those that
 // are counted are all there are.
-func (l *listing[T]) judgeDue(t *Tx, q Query, j *judge) {
-	j.due, j.dueTo = q.DueFrom != "" || q.DueTo != "", neverDue-1
+func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, j *predicate) {
+	j.hasDue, j.dueTo = q.DueFrom != "" || q.DueTo != "", noDueDate-1
 	if q.DueFrom != "" {
-		j.dueFrom = days(q.DueFrom)
+		j.dueFrom = sortableDays(q.DueFrom)
 	}
 	if q.DueTo != "" {
-		j.dueTo = min(days(q.DueTo), j.dueTo)
+		j.dueTo = min(sortableDays(q.DueTo), j.dueTo)
 	}
-	if j.open = q.OpenOnly; !j.open {
+	if j.openOnly = q.OpenOnly; !j.openOnly {
 		return
 	}
-	j.status = slices.IndexFunc(l.columns, func(c column[T]) bool { return c.name == ColumnStatus })
-	for _, s := range t.ValueCounts(l.noun, ColumnStatus) {
+	j.statusColumn = slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == ColumnStatus })
+	for _, s := range t.ValueCounts(l.typeName, ColumnStatus) {
 		if model.OpenStatus(s.Value) {
-			j.opens = append(j.opens, t.word(valueOf(s.Value)).short())
+			j.openStatuses = append(j.openStatuses, t.hashValue(parseValue(s.Value)).hash32())
 		}
 	}
 }
 
-// wanted is the value that a filter asks for.
-func wanted(w Filter) value {
-	v := valueOf(w.Value)
+// filterValue is the value that a filter asks for.
+func filterValue(w Filter) columnValue {
+	v := parseValue(w.Value)
 	switch {
 	case w.Column == ColumnUnassigned:
-		return yes(true)
-	case w.Column == ColumnProcessing && v.text == "false":
-		return value{}
+		return boolValue(true)
+	case w.Column == ColumnProcessing && v.prefix == "false":
+		return columnValue{}
 	}
 	return v
 }
 
-// yes is the value of a column that is true or nothing.
-func yes(is bool) value {
+// boolValue is the value of a column that is true or nothing.
+func boolValue(is bool) columnValue {
 	if is {
-		return value{text: "true"}
+		return columnValue{prefix: "true"}
 	}
-	return value{}
+	return columnValue{}
 }
 
-// source is where candidates come from, in one order.
-type source interface {
+// candidateSource is where candidates come from, in one order.
+type candidateSource interface {
 	// scan hands over candidates strictly beyond a position, or all when it is nil,
 	// until fn says no, the range ends or the steps are used up. It gives the last
 	// position it looked at, and whether the range ended.
@@ -204,50 +204,50 @@ type source interface {
 }
 
 // list gives the page of a query.
-func (l *listing[T]) list(t *Tx, q Query) (page Page[T], err error) {
-	if t.rebuilding() {
+func (l *indexedTable[T]) list(t *Tx, q Query) (page Page[T], err error) {
+	if t.isRebuilding() {
 		return page, errRebuilding
 	}
-	j, possible, err := l.judgeOf(t, q)
+	j, possible, err := l.newPredicate(t, q)
 	if err != nil || !possible {
 		return page, err
 	}
-	from, err := l.source(t, q, &j)
+	from, err := l.chooseSource(t, q, &j)
 	if err != nil {
 		return page, err
 	}
-	p := pager[T]{l: l, t: t, q: q, judge: &j, from: from}
-	return p.page()
+	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &j, source: from}
+	return p.build()
 }
 
-// pager makes one page of candidates.
-type pager[T any] struct {
-	l     *listing[T]
-	t     *Tx
-	q     Query
-	judge *judge
-	from  source
-	bytes int // of the items so far
-	cut   bool
-	err   error
+// pageBuilder makes one page of candidates.
+type pageBuilder[T any] struct {
+	table     *indexedTable[T]
+	tx        *Tx
+	query     Query
+	predicate *predicate
+	source    candidateSource
+	bytes     int // of the items so far
+	truncated bool
+	err       error
 }
 
-func (p *pager[T]) page() (Page[T], error) {
-	steps := p.q.MaxScanned
+func (p *pageBuilder[T]) build() (Page[T], error) {
+	steps := p.query.MaxScanned
 	if steps <= 0 {
-		steps = defaultSteps
+		steps = defaultMaxScanned
 	}
-	down := p.q.Descending != p.q.Backward
+	down := p.query.Descending != p.query.Backward
 	var items []T
 	var first, end []byte
 	more := false
-	last, ended := p.from.scan(p.q.Position, down, &steps, func(id, created uint64, at []byte) bool {
-		v, ok := p.fetch(id, created)
+	last, ended := p.source.scan(p.query.Position, down, &steps, func(id, created uint64, at []byte) bool {
+		v, ok := p.load(id, created)
 		if !ok {
-			steps -= fetchSteps
+			steps -= missCost
 			return p.err == nil
 		}
-		if more = p.full(len(items), id, &v); more {
+		if more = p.isFull(len(items), id, &v); more {
 			return false
 		}
 		if items = append(items, v); len(items) == 1 {
@@ -263,39 +263,39 @@ func (p *pager[T]) page() (Page[T], error) {
 	case !ended:
 		beyond = last
 	}
-	before := p.behind(first, down)
-	if p.q.Backward {
+	before := p.positionBefore(first, down)
+	if p.query.Backward {
 		slices.Reverse(items)
 		beyond, before = before, beyond
 	}
-	return Page[T]{Items: items, Next: beyond, Prev: before, Bytes: p.bytes, Truncated: p.cut}, p.err
+	return Page[T]{Items: items, Next: beyond, Prev: before, Bytes: p.bytes, Truncated: p.truncated}, p.err
 }
 
-// full says whether the page has no room for one more, which it counts otherwise.
-func (p *pager[T]) full(items int, id uint64, v *T) bool {
-	if items >= max(p.q.Limit, 1) {
+// isFull says whether the page has no room for one more, which it counts otherwise.
+func (p *pageBuilder[T]) isFull(items int, id uint64, v *T) bool {
+	if items >= max(p.query.Limit, 1) {
 		return true
 	}
-	weight := p.l.weight(p.t, id, v)
-	if p.cut = items > 0 && p.bytes+weight > cmp.Or(max(p.q.MaxBytes, 0), defaultBytes); !p.cut {
+	weight := p.table.recordSize(p.tx, id, v)
+	if p.truncated = items > 0 && p.bytes+weight > cmp.Or(max(p.query.MaxBytes, 0), defaultMaxBytes); !p.truncated {
 		p.bytes += weight
 	}
-	return p.cut
+	return p.truncated
 }
 
-// behind gives the position for the page on the other side of this one's beginning,
+// positionBefore gives the position for the page on the other side of this one's beginning,
 // or nil when nothing is there.
-func (p *pager[T]) behind(first []byte, down bool) []byte {
-	if p.q.Position == nil || p.err != nil {
+func (p *pageBuilder[T]) positionBefore(first []byte, down bool) []byte {
+	if p.query.Position == nil || p.err != nil {
 		return nil
 	}
 	if first == nil {
-		first = beside(p.q.Position, down)
+		first = adjacentPosition(p.query.Position, down)
 	}
-	steps, found := lookSteps, false
-	_, ended := p.from.scan(first, !down, &steps, func(id, created uint64, _ []byte) bool {
-		_, found = p.fetch(id, created)
-		steps -= fetchSteps
+	steps, found := maxLookback, false
+	_, ended := p.source.scan(first, !down, &steps, func(id, created uint64, _ []byte) bool {
+		_, found = p.load(id, created)
+		steps -= missCost
 		return !found && p.err == nil
 	})
 	if !found && ended {
@@ -304,9 +304,9 @@ func (p *pager[T]) behind(first []byte, down bool) []byte {
 	return first
 }
 
-// beside gives a position so close to another that a scan from it in the other
+// adjacentPosition gives a position so close to another that a scan from it in the other
 // direction meets that one first.
-func beside(at []byte, down bool) []byte {
+func adjacentPosition(at []byte, down bool) []byte {
 	at = bytes.Clone(at)
 	if down { // the scan back goes up, and begins below
 		for i := len(at) - 1; i >= 0; i-- {
@@ -319,49 +319,49 @@ func beside(at []byte, down bool) []byte {
 	return append(at, 0)
 }
 
-// fetch reads a candidate and holds it against the filters: words may collide. A
+// load reads a candidate and holds it against the filters: words may collide. A
 // record that is damaged or missing is passed over, Check reports it.
-func (p *pager[T]) fetch(id, created uint64) (v T, ok bool) {
-	if p.err = p.t.ended(); p.err != nil {
+func (p *pageBuilder[T]) load(id, created uint64) (v T, ok bool) {
+	if p.err = p.tx.canceled(); p.err != nil {
 		return v, false
 	}
-	v, ok, err := p.l.read(p.t, id, created)
+	v, ok, err := p.table.readCandidate(p.tx, id, created)
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		p.err = err
 	}
 	if err != nil || !ok {
 		return v, false
 	}
-	fits := p.l.holds(&v, p.judge)
+	fits := p.table.matches(&v, p.predicate)
 	return v, fits
 }
 
-// holds reports whether a record has what is asked of its columns, of its last change,
+// matches reports whether a record has what is asked of its columns, of its last change,
 // and of its due date.
-func (l *listing[T]) holds(v *T, j *judge) bool {
+func (l *indexedTable[T]) matches(v *T, j *predicate) bool {
 	for i := range l.columns {
-		if j.asked[i] && l.columns[i].of(v) != j.where[i] {
+		if j.filtered[i] && l.columns[i].value(v) != j.values[i] {
 			return false
 		}
 	}
-	if !j.updated && !j.due && !j.open {
+	if !j.hasUpdated && !j.hasDue && !j.openOnly {
 		return true
 	}
-	c := l.card(v)
-	return (!j.updated || c.updated >= j.since && c.updated <= j.until) && (!j.open || c.open) && (!j.due || c.due >= j.dueFrom && c.due <= j.dueTo)
+	c := l.fields(v)
+	return (!j.hasUpdated || c.updated >= j.updatedFrom && c.updated <= j.updatedTo) && (!j.openOnly || c.open) && (!j.hasDue || c.due >= j.dueFrom && c.due <= j.dueTo)
 }
 
-// weight is how many bytes are read to show a record.
-func (l *listing[T]) weight(t *Tx, id uint64, v *T) int {
-	if l.weigh != nil {
-		return l.weigh(t, v)
+// recordSize is how many bytes are read to show a record.
+func (l *indexedTable[T]) recordSize(t *Tx, id uint64, v *T) int {
+	if l.size != nil {
+		return l.size(t, v)
 	}
-	return l.stored(t, id)
+	return l.storedSize(t, id)
 }
 
-func (l *listing[T]) read(t *Tx, id, created uint64) (T, bool, error) {
-	if l.fetch != nil {
-		return l.fetch(t, id, created)
+func (l *indexedTable[T]) readCandidate(t *Tx, id, created uint64) (T, bool, error) {
+	if l.loadEntry != nil {
+		return l.loadEntry(t, id, created)
 	}
 	return l.find(t, id)
 }

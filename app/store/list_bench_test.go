@@ -97,7 +97,7 @@ func BenchmarkPut(b *testing.B) {
 			name string
 			put  func(*Tx) error
 		}{{"order", h.order}, {"abstract", h.abstract}, {"file", h.file}, {"event", h.event}} {
-			for _, batch := range []int{1, batchLimit} {
+			for _, batch := range []int{1, maxBatch} {
 				b.Run(fmt.Sprintf("%s/batch=%d/orders=%d", row.name, batch, size), func(b *testing.B) {
 					before := s.db.Stats()
 					n := 0

@@ -17,9 +17,9 @@ import (
 func TestListsAgainstAModel(t *testing.T) {
 	for name, hash := range map[string]func(string) uint64{
 		"as it is":        nil,
-		"words collide":   func(text string) uint64 { return hashOf(text) & 1 },
+		"words collide":   func(text string) uint64 { return fnv1a(text) & 1 },
 		"all are one":     func(string) uint64 { return 0 },
-		"columns are one": func(text string) uint64 { return hashOf(text)<<32 | hashOf(text)&(1<<32-1) },
+		"columns are one": func(text string) uint64 { return fnv1a(text)<<32 | fnv1a(text)&(1<<32-1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t)
@@ -66,7 +66,7 @@ func TestPagesWhileRecordsComeAndGo(t *testing.T) {
 		{Limit: 20},
 		{Limit: 20, Descending: true, Sort: SortDue},
 		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}},
-		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}, few: -1, MaxScanned: 30},
+		{Limit: 7, Sort: SortOrderNumber, Filters: []Filter{{ColumnStatus, "active"}}, sortLimit: -1, MaxScanned: 30},
 		{Limit: 20, Backward: true, Filters: []Filter{{ColumnState, "NY"}}},
 	} {
 		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestAListPassesOverDamage(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // damaged at its end, as meant
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
-		return errors.Join(tx.bucket(bucketOrders).Put(number(1), []byte("x")), tx.bucket(bucketOrders).Delete(number(3)),
+		return errors.Join(tx.bucket(bucketOrders).Put(encodeUint64(1), []byte("x")), tx.bucket(bucketOrders).Delete(encodeUint64(3)),
 			tx.bucket(bucketOrderIndex).Put([]byte("cx"), nil))
 	})
 	view(t, s, func(tx *Tx) error {

@@ -339,7 +339,7 @@ func some(w *world, list []Query, part int) (chosen []Query) {
 		if w.rng.IntN(part) == 0 {
 			q.Limit = pick(w.rng, 1, 3, 25, 1000)
 			q.MaxScanned = pick(w.rng, 0, 0, 0, 1, 7, 40)
-			q.few = pick(w.rng, 0, -1, 5)
+			q.sortLimit = pick(w.rng, 0, -1, 5)
 			chosen = append(chosen, q)
 		}
 	}

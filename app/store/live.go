@@ -21,27 +21,27 @@ func (s *Store) LiveCopy() *Copy {
 // ReadOnly reports whether nothing changes the file while it is open (OpenReadOnly).
 func (s *Store) ReadOnly() bool { return errors.Is(s.Failure(), errReadOnlyDisk) }
 
-// moment runs fn in a transaction, with the bytes of the file at the same moment.
-func (c *Copy) moment(ctx context.Context, fn func(t *Tx, file io.ReaderAt, length int64) error) error {
+// viewFile runs fn in a transaction, with the bytes of the file at the same moment.
+func (c *Copy) viewFile(ctx context.Context, fn func(t *Tx, file io.ReaderAt, length int64) error) error {
 	if c.live == nil {
-		return c.glance(func(*Tx) bool { return true }, fn)
+		return c.viewFileOnce(func(*Tx) bool { return true }, fn)
 	}
-	return c.live.afterRebuild(ctx, func(whole func(*Tx) bool) error { return c.glance(whole, fn) })
+	return c.live.withCompleteIndexes(ctx, func(whole func(*Tx) bool) error { return c.viewFileOnce(whole, fn) })
 }
 
-func (c *Copy) glance(whole func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, length int64) error) (err error) {
+func (c *Copy) viewFileOnce(whole func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, length int64) error) (err error) {
 	file, err := os.Open(c.path)
 	if err != nil {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // only read from
-	tx, held, length, err := c.begin(file)
+	tx, held, length, err := c.beginView(file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	t := &Tx{tx: tx, memos: new(memos), hash: c.hash}
-	err = guarded(func() error {
+	t := &Tx{tx: tx, caches: new(caches), hash: c.hash}
+	err = recoverPanic(func() error {
 		if !whole(t) {
 			return errRebuilding
 		}
@@ -53,12 +53,12 @@ func (c *Copy) glance(whole func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, len
 	return fn(t, held, length)
 }
 
-// begin begins a transaction. Commits write pages that it doesn't use, and the two that
+// beginView begins a transaction. Commits write pages that it doesn't use, and the two that
 // say where the records begin: those are read while nothing is committed.
-func (c *Copy) begin(file *os.File) (tx *bolt.Tx, held io.ReaderAt, length int64, err error) {
+func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, held io.ReaderAt, length int64, err error) {
 	if c.live != nil {
-		c.live.turn.Lock()
-		defer c.live.turn.Unlock()
+		c.live.writeMu.Lock()
+		defer c.live.writeMu.Unlock()
 	}
 	info, err := file.Stat()
 	if err != nil {
@@ -70,16 +70,16 @@ func (c *Copy) begin(file *os.File) (tx *bolt.Tx, held io.ReaderAt, length int64
 		return nil, nil, 0, err
 	}
 	tx, err = c.db.Begin(false)
-	return tx, &heldFile{head: head[:n], rest: file}, info.Size(), err
+	return tx, &headCachedFile{head: head[:n], rest: file}, info.Size(), err
 }
 
-// heldFile is a file whose beginning was read before.
-type heldFile struct {
+// headCachedFile is a file whose beginning was read before.
+type headCachedFile struct {
 	head []byte
 	rest io.ReaderAt
 }
 
-func (f *heldFile) ReadAt(p []byte, at int64) (int, error) {
+func (f *headCachedFile) ReadAt(p []byte, at int64) (int, error) {
 	n, err := f.rest.ReadAt(p, at)
 	if at < int64(len(f.head)) {
 		copy(p[:n], f.head[at:])
@@ -87,11 +87,11 @@ func (f *heldFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// structure has bbolt check the file, which must not change in that time.
-func (c *Copy) structure(report func(error)) error {
+// checkStructure has bbolt check the file, which must not change in that time.
+func (c *Copy) checkStructure(report func(error)) error {
 	if c.live != nil {
-		c.live.turn.Lock()
-		defer c.live.turn.Unlock()
+		c.live.writeMu.Lock()
+		defer c.live.writeMu.Unlock()
 	}
 	return c.db.View(func(tx *bolt.Tx) error {
 		for err := range tx.Check() {

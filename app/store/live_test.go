@@ -15,7 +15,7 @@ func TestLiveWhileChangesAreCommitted(t *testing.T) {
 	fill(t, s, 200)
 	c := s.LiveCopy()
 	commits := 0
-	err := c.moment(t.Context(), func(tx *Tx, file io.ReaderAt, length int64) error {
+	err := c.viewFile(t.Context(), func(tx *Tx, file io.ReaderAt, length int64) error {
 		had := tx.Count(CountOrders)
 		for ; commits < 5; commits++ {
 			update(t, s, func(tx *Tx) error {
@@ -26,7 +26,7 @@ func TestLiveWhileChangesAreCommitted(t *testing.T) {
 				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("L-", id), Status: "active", CreatedAt: testTime})
 			})
 		}
-		metas, err := soundMetas(file)
+		metas, err := readValidMetas(file)
 		if newest := newestMeta(metas).transaction; err != nil || newest != uint64(tx.tx.ID()) {
 			t.Errorf("got transaction %d, %v; want %d", newest, err, tx.tx.ID())
 		}
@@ -52,8 +52,8 @@ func TestLiveWhileChangesAreCommitted(t *testing.T) {
 // Digests are read some at a time, and each document's files are handed over together.
 func TestDigestsInParts(t *testing.T) {
 	s := openNew(t)
-	want := map[int]int{0: 1, 1: digestsAtOnce + 7, 2: 1, 3: 3}
-	for n := 10; n < 10+digestsAtOnce; n++ {
+	want := map[int]int{0: 1, 1: digestBatch + 7, 2: 1, 3: 3}
+	for n := 10; n < 10+digestBatch; n++ {
 		want[n] = 1
 	}
 	update(t, s, func(tx *Tx) error {

@@ -30,18 +30,18 @@ var migrations = []migration{
 		_, err := tx.CreateBucket(bucketFailed)
 		return err
 	}},
-	{schema: 3, build: buildLists, run: func(tx *bolt.Tx) error {
+	{schema: 3, build: buildListIndexes, run: func(tx *bolt.Tx) error {
 		counters := tx.Bucket(bucketCounters)
-		files, _ := numberOf(counters.Get([]byte(CountFiles))) // absent is zero
-		return errors.Join(tx.DeleteBucket([]byte("order_numbers")), counters.Put([]byte(CountFileRecords), number(files)))
+		files, _ := decodeUint64(counters.Get([]byte(CountFiles))) // absent is zero
+		return errors.Join(tx.DeleteBucket([]byte("order_numbers")), counters.Put([]byte(CountFileRecords), encodeUint64(files)))
 	}},
 	{schema: 4, run: func(*bolt.Tx) error { return nil }}, // its indexes of sorts are those of 6
 	{schema: 5, run: func(tx *bolt.Tx) error {
 		_, err := tx.CreateBucket(bucketChanges)
 		return err
 	}},
-	{schema: 6, build: buildSorts, run: func(tx *bolt.Tx) error {
-		for _, name := range oldSorts() {
+	{schema: 6, build: buildSortIndexes, run: func(tx *bolt.Tx) error {
+		for _, name := range obsoleteSortBuckets() {
 			if err := tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
 				return err
 			}
@@ -50,42 +50,42 @@ var migrations = []migration{
 	}},
 }
 
-// oldSorts are the indexes of sorts of schemas 4 and 5, which have no times of changes.
-func oldSorts() [][]byte { return [][]byte{[]byte("abstract_sorts"), []byte("order_sorts")} }
+// obsoleteSortBuckets are the indexes of sorts of schemas 4 and 5, which have no times of changes.
+func obsoleteSortBuckets() [][]byte { return [][]byte{[]byte("abstract_sorts"), []byte("order_sorts")} }
 
-// buildSorts fills the indexes of sorts, which schemas before 6 have not, or by other names.
-func buildSorts(r *rebuilder) error {
-	err := r.update(func(t *Tx) error { return t.emptyBuckets(sortIndexes()) })
+// buildSortIndexes fills the indexes of sorts, which schemas before 6 have not, or by other names.
+func buildSortIndexes(r *rebuilder) error {
+	err := r.update(func(t *Tx) error { return t.recreateBuckets(sortIndexBuckets()) })
 	if err != nil {
 		return err
 	}
-	if err := sortOut(r, &abstracts); err != nil {
+	if err := rebuildSorts(r, &abstracts); err != nil {
 		return err
 	}
-	return sortOut(r, &orders)
+	return rebuildSorts(r, &orders)
 }
 
-func sortOut[T any](r *rebuilder, l *listing[T]) error {
-	return remake(r, l.table, func(t *Tx, _ uint64, v *T) error {
-		c := l.cardOf(t, v)
-		return l.resort(t, &card{}, &c)
+func rebuildSorts[T any](r *rebuilder, l *indexedTable[T]) error {
+	return eachRecord(r, l.table, func(t *Tx, _ uint64, v *T) error {
+		c := l.listFields(t, v)
+		return l.updateSorts(t, &indexFields{}, &c)
 	})
 }
 
-// buildLists makes what schema 3 has more than 2, and fills the indexes of lists.
-func buildLists(r *rebuilder) error {
+// buildListIndexes makes what schema 3 has more than 2, and fills the indexes of lists.
+func buildListIndexes(r *rebuilder) error {
 	err := r.update(func(t *Tx) error {
-		return errors.Join(t.emptyBuckets(listIndexes()), t.emptyBuckets([][]byte{bucketCounts, bucketReplays, bucketReplayTimes,
+		return errors.Join(t.recreateBuckets(listIndexBuckets()), t.recreateBuckets([][]byte{bucketCounts, bucketStoredResponses, bucketStoredResponseTimes,
 			bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers}))
 	})
 	if err != nil {
 		return err
 	}
 	for _, remake := range []func() error{
-		func() error { return relist(r, &abstracts, nil) },
-		func() error { return relist(r, &orders, nil) },
-		func() error { return relist(r, &files, nil) },
-		r.events,
+		func() error { return rebuildLists(r, &abstracts, nil) },
+		func() error { return rebuildLists(r, &orders, nil) },
+		func() error { return rebuildLists(r, &files, nil) },
+		r.rebuildEvents,
 	} {
 		if err := remake(); err != nil {
 			return err
@@ -97,14 +97,14 @@ func buildLists(r *rebuilder) error {
 // upgrade brings the file to Schema, and ends a Rebuild that was cut off. What it
 // finds on the way is Check's to report.
 func (s *Store) upgrade(ctx context.Context) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	r := &rebuilder{ctx: ctx, s: s, report: func(Finding) {}}
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	r := &rebuilder{ctx: ctx, store: s, report: func(Finding) {}}
 	var have uint64
 	unfinished := false
 	err := s.View(ctx, func(t *Tx) (err error) {
-		if have, err = examine(t.tx, s.fingerprint, Schema); err == nil {
-			unfinished = t.rebuilding()
+		if have, err = checkSchema(t.tx, s.fingerprint, Schema); err == nil {
+			unfinished = t.isRebuilding()
 		}
 		return err
 	})
@@ -122,30 +122,30 @@ func (s *Store) upgrade(ctx context.Context) error {
 	if have == Schema && !unfinished {
 		return nil // a disk that fails its writes can be read all the same
 	}
-	err = s.alone(func(t *Tx) error { return prepare(t.tx, s.fingerprint, Schema, migrations) })
-	if err != nil && !errors.Is(err, errNothingToDo) {
+	err = s.updateLocked(func(t *Tx) error { return applyMigrations(t.tx, s.fingerprint, Schema, migrations) })
+	if err != nil && !errors.Is(err, errUpToDate) {
 		return err
 	}
 	if unfinished {
-		return r.all()
+		return r.rebuildAll()
 	}
 	return nil
 }
 
-// errNothingToDo ends the opening transaction without a commit, and so without a sync.
-var errNothingToDo = errors.New("nothing to migrate")
+// errUpToDate ends the opening transaction without a commit, and so without a sync.
+var errUpToDate = errors.New("nothing to migrate")
 
-// examine holds a file against this program: its schema, which it gives, and the
+// checkSchema holds a file against this program: its schema, which it gives, and the
 // secret.key it was made with.
-func examine(tx *bolt.Tx, fingerprint string, want uint64) (have uint64, err error) {
+func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (have uint64, err error) {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
-		return 0, fmt.Errorf("%w: it has no meta bucket", errNoVault)
+		return 0, fmt.Errorf("%w: it has no meta bucket", errNotVault)
 	}
-	have, ok := numberOf(meta.Get(keySchema))
+	have, ok := decodeUint64(meta.Get(keySchema))
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("%w: it has no schema", errNoVault)
+		return 0, fmt.Errorf("%w: it has no schema", errNotVault)
 	case have > want:
 		return 0, fmt.Errorf("this vault was written by a newer deedkeep (schema %d; this one knows %d): install that version or a later one", have, want)
 	case string(meta.Get(keySecret)) != fingerprint:
@@ -154,14 +154,14 @@ func examine(tx *bolt.Tx, fingerprint string, want uint64) (have uint64, err err
 	return have, nil
 }
 
-// prepare brings a file that examine has no word against to the schema wanted.
-func prepare(tx *bolt.Tx, fingerprint string, want uint64, list []migration) error {
-	have, err := examine(tx, fingerprint, want)
+// applyMigrations brings a file that examine has no word against to the schema wanted.
+func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migration) error {
+	have, err := checkSchema(tx, fingerprint, want)
 	switch {
 	case err != nil:
 		return err
 	case have == want:
-		return errNothingToDo
+		return errUpToDate
 	}
 	for _, m := range list {
 		if m.schema != have+1 {
@@ -175,5 +175,5 @@ func prepare(tx *bolt.Tx, fingerprint string, want uint64, list []migration) err
 	if have != want {
 		return fmt.Errorf("no way leads from schema %d of this vault to schema %d", have, want)
 	}
-	return tx.Bucket(bucketMeta).Put(keySchema, number(want))
+	return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(want))
 }

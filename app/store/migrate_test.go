@@ -30,7 +30,7 @@ func TestMigrations(t *testing.T) {
 		says  string
 		trail string
 	}{
-		{"nothing to do", 1, nil, errNothingToDo.Error(), ""},
+		{"nothing to do", 1, nil, errUpToDate.Error(), ""},
 		{"one step", 2, []migration{step(2, nil)}, "", "2"},
 		{"those before are left out", 3, []migration{step(1, nil), step(2, nil), step(3, nil)}, "", "23"},
 		{"a gap", 4, []migration{step(2, nil), step(4, nil)}, "no way leads from schema 2", ""},
@@ -40,17 +40,17 @@ func TestMigrations(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t)
-			err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, number(1)) })
+			err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(1)) })
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = s.db.Update(func(tx *bolt.Tx) error { return prepare(tx, "fp", row.want, row.list) })
+			err = s.db.Update(func(tx *bolt.Tx) error { return applyMigrations(tx, "fp", row.want, row.list) })
 			if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
 				t.Errorf("said %v, want %q", err, row.says)
 			}
 			err = s.db.Update(func(tx *bolt.Tx) error {
 				b := tx.Bucket(bucketMeta)
-				schema, _ := numberOf(b.Get(keySchema))
+				schema, _ := decodeUint64(b.Get(keySchema))
 				want := uint64(1)
 				if row.trail != "" {
 					want = row.want
@@ -58,7 +58,7 @@ func TestMigrations(t *testing.T) {
 				if string(b.Get([]byte("trail"))) != row.trail || schema != want {
 					t.Errorf("trail %s, schema %d", b.Get([]byte("trail")), schema)
 				}
-				return errors.Join(b.Delete([]byte("trail")), b.Put(keySchema, number(Schema)))
+				return errors.Join(b.Delete([]byte("trail")), b.Put(keySchema, encodeUint64(Schema)))
 			})
 			if err != nil {
 				t.Error(err)
@@ -83,8 +83,8 @@ func lower(t *testing.T, path string, schema uint64) {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
-		for i, name := range sortIndexes() {
-			old, err := tx.CreateBucket(oldSorts()[i])
+		for i, name := range sortIndexBuckets() {
+			old, err := tx.CreateBucket(obsoleteSortBuckets()[i])
 			if err != nil {
 				return err
 			}
@@ -99,21 +99,21 @@ func lower(t *testing.T, path string, schema uint64) {
 			}
 		}
 		if schema == 5 {
-			return tx.Bucket(bucketMeta).Put(keySchema, number(5))
+			return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(5))
 		}
 		if err := tx.DeleteBucket(bucketChanges); err != nil || schema == 4 {
-			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, number(4)))
+			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(4)))
 		}
-		for _, name := range oldSorts() {
+		for _, name := range obsoleteSortBuckets() {
 			if err := tx.DeleteBucket(name); err != nil {
 				return err
 			}
 		}
 		if schema == 3 {
-			return tx.Bucket(bucketMeta).Put(keySchema, number(3))
+			return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(3))
 		}
-		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, number(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)), tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
-		for _, name := range append(slices.DeleteFunc(listIndexes(), isSortIndex), bucketCounts, bucketReplays, bucketReplayTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
+		err := errors.Join(tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(2)), tx.Bucket(bucketCounters).Delete([]byte(CountFileRecords)), tx.Bucket(bucketCounters).Delete([]byte(CountTrashed)))
+		for _, name := range append(slices.DeleteFunc(listIndexBuckets(), isSortIndex), bucketCounts, bucketStoredResponses, bucketStoredResponseTimes, bucketUsers, bucketUserNames, bucketSessions, bucketSessionUsers) {
 			err = errors.Join(err, tx.DeleteBucket(name))
 		}
 		numbers, e := tx.CreateBucket([]byte("order_numbers"))
@@ -130,7 +130,7 @@ func lower(t *testing.T, path string, schema uint64) {
 }
 
 func isSortIndex(name []byte) bool {
-	return slices.ContainsFunc(sortIndexes(), func(other []byte) bool { return bytes.Equal(name, other) })
+	return slices.ContainsFunc(sortIndexBuckets(), func(other []byte) bool { return bytes.Equal(name, other) })
 }
 
 // content is all that is in a file, by bucket and key.
@@ -176,11 +176,11 @@ func cutOff(t *testing.T, schema uint64, cuts []int) {
 	for _, after := range cuts {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		overwrite(file)(t, path)
-		db, err := new(opening).openFile(path)
+		db, err := new(fileOpener).openFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut := &Store{db: db, fingerprint: "fp", atOnce: fewAtOnce}
+		cut := &Store{db: db, fingerprint: "fp", rebuildBatch: fewAtOnce}
 		commits := 0
 		cut.commitTx = func(tx *bolt.Tx) error {
 			if commits++; commits > after {
@@ -219,12 +219,12 @@ func TestAMigrationIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	lower(t, path, 2)
-	db, err := new(opening).openFile(path)
+	db, err := new(fileOpener).openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &Store{db: db, fingerprint: "fp", atOnce: fewAtOnce, commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
+	s := &Store{db: db, fingerprint: "fp", rebuildBatch: fewAtOnce, commitTx: func(tx *bolt.Tx) error { cancel(); return tx.Commit() }}
 	if err := s.upgrade(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("said %v", err)
 	}

@@ -6,31 +6,31 @@ import (
 	"deedkeep/app/model"
 )
 
-var orders = listing[model.Order]{
-	table:  table[model.Order]{bucketOrders, "order"},
-	layout: layout{bucket: bucketOrderIndex, tags: "nyst", due: true},
-	sorts:  layout{bucket: bucketOrderSorts, tags: "nyst", sorts: "paou"},
-	texts: []text[model.Order]{
-		{sort: SortParcel, form: model.Squeezed, of: (*model.Order).Parcel},
-		{sort: SortAddress, form: model.Plain, of: func(o *model.Order) string { return o.Street() }, whole: func(o *model.Order) []string { return o.Streets() }},
+var orders = indexedTable[model.Order]{
+	table:       table[model.Order]{bucketOrders, "order"},
+	indexLayout: indexLayout{indexBucket: bucketOrderIndex, columnTags: "nyst", hasDue: true},
+	sortLayout:  indexLayout{indexBucket: bucketOrderSorts, columnTags: "nyst", sortTags: "paou"},
+	textSorts: []textSort[model.Order]{
+		{sort: SortParcel, normalize: model.Squeezed, text: (*model.Order).Parcel},
+		{sort: SortAddress, normalize: model.Plain, text: func(o *model.Order) string { return o.Street() }, exactForms: func(o *model.Order) []string { return o.Streets() }},
 	},
-	columns: []column[model.Order]{
-		{name: ColumnOrderNumber, of: func(o *model.Order) value { return valueOf(o.Number) }},
-		{name: ColumnCounty, of: func(o *model.Order) value { return valueOf(o.County) }},
-		{name: ColumnStatus, of: func(o *model.Order) value { return valueOf(o.Status) }, tally: true},
-		{name: ColumnState, of: func(o *model.Order) value { return valueOf(o.State) }},
+	columns: []indexColumn[model.Order]{
+		{name: ColumnOrderNumber, value: func(o *model.Order) columnValue { return parseValue(o.Number) }},
+		{name: ColumnCounty, value: func(o *model.Order) columnValue { return parseValue(o.County) }},
+		{name: ColumnStatus, value: func(o *model.Order) columnValue { return parseValue(o.Status) }, counted: true},
+		{name: ColumnState, value: func(o *model.Order) columnValue { return parseValue(o.State) }},
 	},
-	card: func(o *model.Order) card {
-		return card{created: micros(o.CreatedAt), id: o.ID, updated: micros(o.UpdatedAt), due: days(o.DueDate), number: fold(o.Number), open: o.Open()}
+	fields: func(o *model.Order) indexFields {
+		return indexFields{created: sortableMicros(o.CreatedAt), id: o.ID, updated: sortableMicros(o.UpdatedAt), due: sortableDays(o.DueDate), orderNumber: fold(o.Number), open: o.Open()}
 	},
 	trashed: func(o *model.Order) *model.Trashed { return o.Trashed },
 }
 
 // NewOrderID gives the next number of an order.
-func (t *Tx) NewOrderID() (uint64, error) { return orders.next(t) }
+func (t *Tx) NewOrderID() (uint64, error) { return orders.nextID(t) }
 
 // Order reads one; NotFound when absent or in the trash.
-func (t *Tx) Order(id uint64) (model.Order, error) { return orders.live(t, id) }
+func (t *Tx) Order(id uint64) (model.Order, error) { return orders.getLive(t, id) }
 
 // OrderIncludingTrash reads one, in the trash or not; NotFound when absent.
 func (t *Tx) OrderIncludingTrash(id uint64) (model.Order, error) { return orders.get(t, id) }
@@ -43,10 +43,10 @@ func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list
 // CountOpenOrders counts the open orders (title.OpenStatus) due no sooner than one YYYY-MM-DD
 // and no later than another, "" being open, up to most.
 func (t *Tx) CountOpenOrders(from, to string, most int) int {
-	var j judge
-	orders.judgeDue(t, Query{DueFrom: from, DueTo: to, OpenOnly: true}, &j)
-	g, _ := orders.dueGround(t, &j)
-	return count(g, most)
+	var j predicate
+	orders.setDueFilter(t, Query{DueFrom: from, DueTo: to, OpenOnly: true}, &j)
+	g, _ := orders.dueRange(t, &j)
+	return countKeys(g, most)
 }
 
 // PutOrder writes one, new or changed, and its places in the indexes.
@@ -55,8 +55,8 @@ func (t *Tx) PutOrder(o model.Order) error {
 	if err != nil {
 		return err
 	}
-	t.step(CountOrders, known && old.Trashed == nil, o.Trashed == nil)
-	return orders.write(t, o.ID, &old, known, &o)
+	t.countTransition(CountOrders, known && old.Trashed == nil, o.Trashed == nil)
+	return orders.save(t, o.ID, &old, known, &o)
 }
 
 // RemoveOrder takes one away for good, in the trash or not; NotFound when absent.
@@ -65,8 +65,8 @@ func (t *Tx) RemoveOrder(id uint64) error {
 	if err != nil {
 		return err
 	}
-	t.step(CountOrders, old.Trashed == nil, false)
-	return orders.erase(t, id, &old)
+	t.countTransition(CountOrders, old.Trashed == nil, false)
+	return orders.purge(t, id, &old)
 }
 
 // OrderNumberTaken reports whether an order that is not in the trash has this

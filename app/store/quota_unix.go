@@ -7,4 +7,4 @@ import (
 	"syscall"
 )
 
-func isQuota(err error) bool { return errors.Is(err, syscall.EDQUOT) }
+func isQuotaExceeded(err error) bool { return errors.Is(err, syscall.EDQUOT) }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isQuota knows the words Windows has for a disk without room.
-func isQuota(err error) bool {
+// isQuotaExceeded knows the words Windows has for a disk without room.
+func isQuotaExceeded(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }

@@ -22,7 +22,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 		opts.LockTimeout = time.Second
 	}
 	var db *bolt.DB
-	err := guarded(func() (err error) {
+	err := recoverPanic(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.LockTimeout, ReadOnly: true})
 		return err
 	})
@@ -34,11 +34,11 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	s := &Store{db: db, fingerprint: opts.Fingerprint, failed: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
-	s.members, s.syncs = stats.NewHistogram(memberBounds...), stats.NewHistogram(syncBounds...)
-	close(s.done) // nothing commits
+	s := &Store{db: db, fingerprint: opts.Fingerprint, failure: errReadOnlyDisk, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
+	close(s.writerDone) // nothing commits
 	err = s.View(ctx, func(t *Tx) error {
-		have, err := examine(t.tx, opts.Fingerprint, Schema)
+		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
 		if err == nil && have != Schema {
 			err = fmt.Errorf("%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk", path, have, Schema)
 		}

@@ -11,13 +11,13 @@ import (
 	"deedkeep/app/errs"
 )
 
-// recordsAtOnce bounds a transaction that makes indexes, and with it its memory.
-const recordsAtOnce = 4_096
+// defaultRebuildBatch bounds a transaction that makes indexes, and with it its memory.
+const defaultRebuildBatch = 4_096
 
 var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The indexes of the vault are being made anew; try again soon."}
 
-// rebuilding reports that the indexes are not whole.
-func (t *Tx) rebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) != nil }
+// isRebuilding reports that the indexes are not whole.
+func (t *Tx) isRebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) != nil }
 
 // Rebuild makes every index and counter anew from the records. Damaged records stay
 // as they are and are reported, with what stands in the way of an index. No change
@@ -27,14 +27,14 @@ func (t *Tx) rebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) 
 // crash cuts off, the next Open ends. After any other error the store takes no more
 // writes.
 func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	defer s.beginRebuild()()
-	r := &rebuilder{ctx: context.WithoutCancel(ctx), s: s, report: report}
-	err := r.all()
+	r := &rebuilder{ctx: context.WithoutCancel(ctx), store: s, report: report}
+	err := r.rebuildAll()
 	if err != nil && errs.KindOf(err) != errs.Unavailable {
 		s.Fail(err)
 	}
@@ -46,42 +46,42 @@ func (s *Store) beginRebuild() (end func()) {
 	ended := make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rebuilds, s.rebuild = s.rebuilds+1, ended
+	s.rebuildCount, s.rebuildDone = s.rebuildCount+1, ended
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.rebuild = nil
+		s.rebuildDone = nil
 		close(ended)
 	}
 }
 
-// quiet gives the number of Rebuilds so far where none is in progress, and none was
+// rebuildState gives the number of Rebuilds so far where none is in progress, and none was
 // ended by a disk error.
-func (s *Store) quiet() (rebuilds int, ok bool) {
+func (s *Store) rebuildState() (rebuilds int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rebuilds, s.rebuild == nil && s.failed == nil
+	return s.rebuildCount, s.rebuildDone == nil && s.failure == nil
 }
 
-// afterRebuild runs read, and runs it again after the Rebuild in progress where what it
+// withCompleteIndexes runs read, and runs it again after the Rebuild in progress where what it
 // reads may be one of a Rebuild: whole is false then, and read returns errRebuilding.
 // That error is returned where a disk error ended the Rebuild.
-func (s *Store) afterRebuild(ctx context.Context, read func(whole func(*Tx) bool) error) error {
+func (s *Store) withCompleteIndexes(ctx context.Context, read func(whole func(*Tx) bool) error) error {
 	for {
-		before, calm := s.quiet()
+		before, calm := s.rebuildState()
 		err := read(func(t *Tx) bool {
-			if !t.rebuilding() {
+			if !t.isRebuilding() {
 				return true
 			}
 			// An entry that no Rebuild of this process wrote is Check's to report.
-			now, still := s.quiet()
+			now, still := s.rebuildState()
 			return calm && still && before == now
 		})
 		if !errors.Is(err, errRebuilding) {
 			return err
 		}
 		s.mu.Lock()
-		ended, failed := s.rebuild, s.failed
+		ended, failed := s.rebuildDone, s.failure
 		s.mu.Unlock()
 		if failed != nil {
 			return err
@@ -100,7 +100,7 @@ func (s *Store) afterRebuild(ctx context.Context, read func(whole func(*Tx) bool
 // rebuilder makes indexes, a bounded number of records a transaction.
 type rebuilder struct {
 	ctx    context.Context
-	s      *Store
+	store  *Store
 	report func(Finding)
 }
 
@@ -109,13 +109,13 @@ func (r *rebuilder) update(fn func(*Tx) error) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	return r.s.alone(fn)
+	return r.store.updateLocked(fn)
 }
 
-// alone runs and commits one function; whoever calls it has the turn.
-func (s *Store) alone(fn func(*Tx) error) error {
+// updateLocked runs and commits one function; whoever calls it has the turn.
+func (s *Store) updateLocked(fn func(*Tx) error) error {
 	s.mu.Lock()
-	err := s.refuses()
+	err := s.checkWritable()
 	s.mu.Unlock()
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (s *Store) alone(fn func(*Tx) error) error {
 		return fmt.Errorf("begin: %w", err)
 	}
 	t := s.newTx(tx)
-	err = guarded(func() error {
+	err = recoverPanic(func() error {
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -137,19 +137,19 @@ func (s *Store) alone(fn func(*Tx) error) error {
 	if err != nil {
 		return errors.Join(err, rollback(tx))
 	}
-	return s.seal(tx)
+	return s.commit(tx)
 }
 
-// all does the work of Rebuild. What is only mended in place is of use all the while:
+// rebuildAll does the work of Rebuild. What is only mended in place is of use all the while:
 // keys let their owners in, and no digest is ever missing.
-func (r *rebuilder) all() error {
+func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
-		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.emptyBuckets(append(listIndexes(), bucketCounters, bucketCounts)), emptyChanges(t.tx))
+		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}), t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)), resetChanges(t.tx))
 	})
 	if err != nil {
 		return err
 	}
-	for _, remake := range []func() error{r.keys, r.folders, r.abstracts, r.orders, r.files, r.tasks, r.users, r.sessions, r.replays, r.events} {
+	for _, remake := range []func() error{r.rebuildKeys, r.rebuildFolders, r.rebuildAbstracts, r.rebuildOrders, r.rebuildFiles, r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildEvents} {
 		if err := remake(); err != nil {
 			return err
 		}
@@ -157,14 +157,14 @@ func (r *rebuilder) all() error {
 	return r.update(func(t *Tx) error { return t.bucket(bucketMeta).Delete(keyRebuilding) })
 }
 
-func listIndexes() [][]byte {
-	return append(sortIndexes(), bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash)
+func listIndexBuckets() [][]byte {
+	return append(sortIndexBuckets(), bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash)
 }
 
-func sortIndexes() [][]byte { return [][]byte{bucketAbstractSorts, bucketOrderSorts} }
+func sortIndexBuckets() [][]byte { return [][]byte{bucketAbstractSorts, bucketOrderSorts} }
 
-// emptyBuckets makes buckets that are empty, whatever was there.
-func (t *Tx) emptyBuckets(names [][]byte) error {
+// recreateBuckets makes buckets that are empty, whatever was there.
+func (t *Tx) recreateBuckets(names [][]byte) error {
 	for _, name := range names {
 		if err := t.tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
 			return fmt.Errorf("empty bucket %s: %w", name, err)
@@ -176,35 +176,35 @@ func (t *Tx) emptyBuckets(names [][]byte) error {
 	return nil
 }
 
-func (r *rebuilder) find(noun string, id any, format string, args ...any) {
+func (r *rebuilder) addFinding(noun string, id any, format string, args ...any) {
 	r.report(Finding{noun, fmt.Sprint(id), fmt.Sprintf(format, args...)})
 }
 
-// remake hands every sound record of a table to fn.
-func remake[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T) error) error {
-	return r.entries(b.name, func(t *Tx, key, raw []byte) error {
+// eachRecord hands every sound record of a table to fn.
+func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T) error) error {
+	return r.eachEntry(b.bucketName, func(t *Tx, key, raw []byte) error {
 		var v T
-		id, ok := numberOf(key)
+		id, ok := decodeUint64(key)
 		if !ok {
-			r.find(b.noun, id, "a key of %d bytes: %v", len(key), ErrDamaged)
+			r.addFinding(b.typeName, id, "a key of %d bytes: %v", len(key), ErrDamaged)
 			return nil
 		}
-		if err := decode(b.name, key, raw, &v); err != nil {
-			r.find(b.noun, id, "%v", err)
+		if err := decodeRecord(b.bucketName, key, raw, &v); err != nil {
+			r.addFinding(b.typeName, id, "%v", err)
 			return nil
 		}
 		return fn(t, id, &v)
 	})
 }
 
-// entries hands every entry of a bucket to fn, which may write elsewhere.
-func (r *rebuilder) entries(bucket []byte, fn func(t *Tx, key, value []byte) error) error {
+// eachEntry hands every entry of a bucket to fn, which may write elsewhere.
+func (r *rebuilder) eachEntry(bucket []byte, fn func(t *Tx, key, value []byte) error) error {
 	for from, done := []byte(nil), false; !done; {
 		err := r.update(func(t *Tx) error {
 			c := t.bucket(bucket).Cursor()
 			n := 0
 			for k, v := c.Seek(from); k != nil; k, v = c.Next() {
-				if n++; n > r.s.atOnce {
+				if n++; n > r.store.rebuildBatch {
 					from = bytes.Clone(k)
 					return nil
 				}
@@ -222,9 +222,9 @@ func (r *rebuilder) entries(bucket []byte, fn func(t *Tx, key, value []byte) err
 	return nil
 }
 
-// mend removes the entries of an index that are stale. Those of a damaged record
+// removeStale removes the entries of an index that are stale. Those of a damaged record
 // are not: they may be all that is left of it.
-func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool) error {
+func (r *rebuilder) removeStale(index []byte, stale func(t *Tx, key, value []byte) bool) error {
 	var list [][]byte
 	remove := func(t *Tx) error {
 		for _, key := range list {
@@ -234,8 +234,8 @@ func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool
 		}
 		return nil
 	}
-	err := r.entries(index, func(t *Tx, key, value []byte) error {
-		if len(list) < r.s.atOnce && stale(t, key, value) {
+	err := r.eachEntry(index, func(t *Tx, key, value []byte) error {
+		if len(list) < r.store.rebuildBatch && stale(t, key, value) {
 			list = append(list, bytes.Clone(key))
 		}
 		return nil
@@ -243,8 +243,8 @@ func (r *rebuilder) mend(index []byte, stale func(t *Tx, key, value []byte) bool
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if err := r.update(remove); err != nil || len(list) < r.s.atOnce {
+	if err := r.update(remove); err != nil || len(list) < r.store.rebuildBatch {
 		return err
 	}
-	return r.mend(index, stale)
+	return r.removeStale(index, stale)
 }

@@ -48,7 +48,7 @@ func fillAll(t testing.TB, s *Store) {
 
 // derived are the buckets that hold nothing but what records say.
 func derived() [][]byte {
-	return append(listIndexes(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes, bucketReplayTimes)
+	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes, bucketStoredResponseTimes)
 }
 
 // contents are all entries of the derived buckets.
@@ -58,7 +58,7 @@ func contents(t testing.TB, s *Store) map[string]string {
 	view(t, s, func(tx *Tx) error {
 		for _, name := range derived() {
 			err := tx.bucket(name).ForEach(func(k, v []byte) error {
-				if n, ok := numberOf(v); !bytes.Equal(name, bucketCounters) || !ok || n > 0 {
+				if n, ok := decodeUint64(v); !bytes.Equal(name, bucketCounters) || !ok || n > 0 {
 					all[fmt.Sprintf("%s %x", name, k)] = fmt.Sprintf("%x", v)
 				}
 				return nil
@@ -111,7 +111,7 @@ func TestEveryDamageOfAnIndexIsFoundAndMended(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(7, 7))
 		for _, i := range rng.Perm(len(keys))[:min(len(keys), 2)] {
-			if n, _ := numberOf(values[i]); bytes.Equal(name, bucketCounters) && n == 0 {
+			if n, _ := decodeUint64(values[i]); bytes.Equal(name, bucketCounters) && n == 0 {
 				continue
 			}
 			other := bytes.Clone(keys[i])
@@ -154,12 +154,12 @@ func TestRebuildLeavesDamagedRecords(t *testing.T) {
 	fillAll(t, s)
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
-			if err := tx.Bucket(name).Put(number(1), []byte("torn")); err != nil {
+			if err := tx.Bucket(name).Put(encodeUint64(1), []byte("torn")); err != nil {
 				return err
 			}
 		}
 		slot := [32]byte{1}
-		return errors.Join(tx.Bucket(bucketReplays).Put(slot[:], []byte("torn")), tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
+		return errors.Join(tx.Bucket(bucketStoredResponses).Put(slot[:], []byte("torn")), tx.Bucket(bucketOrders).Put([]byte{0, 0}, []byte("torn")))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestRebuildLeavesDamagedRecords(t *testing.T) {
 	}
 	view(t, s, func(tx *Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
-			if string(tx.bucket(name).Get(number(1))) != "torn" {
+			if string(tx.bucket(name).Get(encodeUint64(1))) != "torn" {
 				t.Errorf("%s: the damaged record was touched", name)
 			}
 		}
@@ -206,7 +206,7 @@ const fewAtOnce = 60
 // many writes more orders than one transaction of a rebuilding takes.
 func many(t testing.TB, s *Store) {
 	t.Helper()
-	s.atOnce = fewAtOnce
+	s.rebuildBatch = fewAtOnce
 	update(t, s, func(tx *Tx) (err error) {
 		for range 2*fewAtOnce + 30 {
 			id, e := tx.NewOrderID()
@@ -223,9 +223,9 @@ func TestRebuildOfMany(t *testing.T) {
 	whole := contents(t, s)
 	update(t, s, func(tx *Tx) (err error) { // more stale entries than are mended at once
 		for i := range 2*fewAtOnce + 30 {
-			err = errors.Join(err, mark(tx.bucket(bucketFailed), number(uint64(i+10))))
+			err = errors.Join(err, putKeyOnly(tx.bucket(bucketFailed), encodeUint64(uint64(i+10))))
 		}
-		return errors.Join(err, tx.emptyBuckets([][]byte{bucketOrderIndex}))
+		return errors.Join(err, tx.recreateBuckets([][]byte{bucketOrderIndex}))
 	})
 	if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
 		t.Fatal(err)

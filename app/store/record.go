@@ -20,8 +20,8 @@ import (
 //	|      | key JSON       |
 //	+------+----------------+------------------ - -
 const (
-	recordForm   = 0x01
-	recordHeader = 5
+	recordVersion    = 0x01
+	recordHeaderSize = 5
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -30,41 +30,41 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // hold to their checksum.
 var ErrDamaged = errors.New("record is damaged")
 
-func encode(bucket, key []byte, v any) ([]byte, error) {
+func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
 	var b bytes.Buffer
-	b.Write(make([]byte, recordHeader))
+	b.Write(make([]byte, recordHeaderSize))
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", bucket, err)
 	}
 	raw := bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
-	raw[0] = recordForm
-	binary.BigEndian.PutUint32(raw[1:], checksum(bucket, key, raw[recordHeader:]))
+	raw[0] = recordVersion
+	binary.BigEndian.PutUint32(raw[1:], recordChecksum(bucket, key, raw[recordHeaderSize:]))
 	return raw, nil
 }
 
-func decode(bucket, key, raw []byte, v any) error {
-	if len(raw) < recordHeader || raw[0] != recordForm ||
-		binary.BigEndian.Uint32(raw[1:]) != checksum(bucket, key, raw[recordHeader:]) {
+func decodeRecord(bucket, key, raw []byte, v any) error {
+	if len(raw) < recordHeaderSize || raw[0] != recordVersion ||
+		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
 		return fmt.Errorf("%s %x: %w", bucket, key, ErrDamaged)
 	}
-	if err := json.Unmarshal(raw[recordHeader:], v); err != nil {
+	if err := json.Unmarshal(raw[recordHeaderSize:], v); err != nil {
 		return fmt.Errorf("%s %x: %w: %w", bucket, key, ErrDamaged, err)
 	}
 	return nil
 }
 
-func checksum(bucket, key, payload []byte) uint32 {
+func recordChecksum(bucket, key, payload []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, bucket)
 	sum = crc32.Update(sum, castagnoli, []byte{0})
 	sum = crc32.Update(sum, castagnoli, key)
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+func encodeUint64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-func numberOf(b []byte) (uint64, bool) {
+func decodeUint64(b []byte) (uint64, bool) {
 	if len(b) != 8 {
 		return 0, false
 	}

@@ -16,12 +16,12 @@ import (
 )
 
 func TestRecordIsDrawnAsItIs(t *testing.T) {
-	raw, err := encode(bucketFolders, number(7), model.Folder{ID: 7, Name: "A & B"})
+	raw, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "A & B"})
 	want := "01" + "9e3f2ac6" + `{"id":7,"name":"A & B"}`
 	if got := hexHead(raw); err != nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
-	if _, err := encode(bucketFolders, number(7), func() {}); err == nil {
+	if _, err := encodeRecord(bucketFolders, encodeUint64(7), func() {}); err == nil {
 		t.Error("a function was encoded")
 	}
 }
@@ -29,25 +29,25 @@ func TestRecordIsDrawnAsItIs(t *testing.T) {
 func hexHead(raw []byte) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
-	for _, c := range raw[:recordHeader] {
+	for _, c := range raw[:recordHeaderSize] {
 		b.WriteByte(digits[c>>4])
 		b.WriteByte(digits[c&15])
 	}
-	return b.String() + string(raw[recordHeader:])
+	return b.String() + string(raw[recordHeaderSize:])
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	sound, err := encode(bucketFolders, number(7), model.Folder{ID: 7, Name: "Inbox"})
+	sound, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "Inbox"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var f model.Folder
-	if err := decode(bucketFolders, number(7), sound, &f); err != nil || f.Name != "Inbox" {
+	if err := decodeRecord(bucketFolders, encodeUint64(7), sound, &f); err != nil || f.Name != "Inbox" {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	form := bytes.Clone(sound)
 	form[0] = 2
-	text, err := encode(bucketFolders, number(7), "text")
+	text, err := encodeRecord(bucketFolders, encodeUint64(7), "text")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,19 +56,19 @@ func TestDecodeRefuses(t *testing.T) {
 		bucket, key []byte
 		raw         []byte
 	}{
-		{"nothing", bucketFolders, number(7), nil},
-		{"less than a header", bucketFolders, number(7), sound[:4]},
-		{"only a header", bucketFolders, number(7), sound[:5]},
-		{"cut", bucketFolders, number(7), sound[:len(sound)-1]},
-		{"longer", bucketFolders, number(7), append(bytes.Clone(sound), ' ')},
-		{"another form", bucketFolders, number(7), form},
-		{"under another key", bucketFolders, number(8), sound},
-		{"in another bucket", bucketFiles, number(7), sound},
-		{"of another type", bucketFolders, number(7), text},
+		{"nothing", bucketFolders, encodeUint64(7), nil},
+		{"less than a header", bucketFolders, encodeUint64(7), sound[:4]},
+		{"only a header", bucketFolders, encodeUint64(7), sound[:5]},
+		{"cut", bucketFolders, encodeUint64(7), sound[:len(sound)-1]},
+		{"longer", bucketFolders, encodeUint64(7), append(bytes.Clone(sound), ' ')},
+		{"another form", bucketFolders, encodeUint64(7), form},
+		{"under another key", bucketFolders, encodeUint64(8), sound},
+		{"in another bucket", bucketFiles, encodeUint64(7), sound},
+		{"of another type", bucketFolders, encodeUint64(7), text},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var f model.Folder
-			if err := decode(row.bucket, row.key, row.raw, &f); !errors.Is(err, ErrDamaged) {
+			if err := decodeRecord(row.bucket, row.key, row.raw, &f); !errors.Is(err, ErrDamaged) {
 				t.Errorf("said %v", err)
 			}
 		})
@@ -76,25 +76,25 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	sound, err := encode(bucketFolders, number(7), model.Folder{ID: 7, Name: "Inbox"})
+	sound, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "Inbox"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(sound, uint64(7))
-	f.Add([]byte{recordForm, 0, 0, 0, 0}, uint64(0))
+	f.Add([]byte{recordVersion, 0, 0, 0, 0}, uint64(0))
 	f.Add([]byte{}, uint64(1))
 	f.Fuzz(func(t *testing.T, raw []byte, id uint64) {
 		before := bytes.Clone(raw)
 		var folder model.Folder
-		err := decode(bucketFolders, number(id), raw, &folder)
+		err := decodeRecord(bucketFolders, encodeUint64(id), raw, &folder)
 		if err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("said %v", err)
 		}
 		if !bytes.Equal(raw, before) {
 			t.Error("the page was changed")
 		}
-		again, encodeErr := encode(bucketFolders, number(id), folder)
-		if encodeErr != nil || err == nil && decode(bucketFolders, number(id), again, &folder) != nil {
+		again, encodeErr := encodeRecord(bucketFolders, encodeUint64(id), folder)
+		if encodeErr != nil || err == nil && decodeRecord(bucketFolders, encodeUint64(id), again, &folder) != nil {
 			t.Errorf("what was read cannot be written: %v", encodeErr)
 		}
 	})
@@ -261,7 +261,7 @@ func TestDamagedRecordsAreErrorsNotAbsence(t *testing.T) {
 				return err
 			}
 		}
-		return errors.Join(tx.Bucket(bucketKeys).Delete(number(1)), tx.Bucket(bucketTemplates).Delete(number(1)))
+		return errors.Join(tx.Bucket(bucketKeys).Delete(encodeUint64(1)), tx.Bucket(bucketTemplates).Delete(encodeUint64(1)))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +381,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	if _, err := s.Snapshot(ctx, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := (&stopper{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
+	if _, err := (&ctxWriter{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled on the way: %v", err)
 	}
 	c, err := s.Snapshot(t.Context(), path) // the one that was canceled left nothing behind

@@ -8,9 +8,9 @@ import (
 	"deedkeep/app/model"
 )
 
-// relist makes the lists of a noun, and counts its records.
-func relist[T any](r *rebuilder, l *listing[T], count func(t *Tx, id uint64, v *T) error) error {
-	return remake(r, l.table, func(t *Tx, id uint64, v *T) error {
+// rebuildLists makes the lists of a noun, and counts its records.
+func rebuildLists[T any](r *rebuilder, l *indexedTable[T], count func(t *Tx, id uint64, v *T) error) error {
+	return eachRecord(r, l.table, func(t *Tx, id uint64, v *T) error {
 		if count != nil {
 			if err := count(t, id, v); err != nil {
 				return err
@@ -20,120 +20,120 @@ func relist[T any](r *rebuilder, l *listing[T], count func(t *Tx, id uint64, v *
 	})
 }
 
-func (r *rebuilder) abstracts() error {
-	return relist(r, &abstracts, func(t *Tx, _ uint64, a *model.Abstract) error {
-		t.step(CountAbstracts, false, a.Trashed == nil)
+func (r *rebuilder) rebuildAbstracts() error {
+	return rebuildLists(r, &abstracts, func(t *Tx, _ uint64, a *model.Abstract) error {
+		t.countTransition(CountAbstracts, false, a.Trashed == nil)
 		return nil
 	})
 }
 
-func (r *rebuilder) orders() error {
-	return relist(r, &orders, func(t *Tx, _ uint64, o *model.Order) error {
-		t.step(CountOrders, false, o.Trashed == nil)
+func (r *rebuilder) rebuildOrders() error {
+	return rebuildLists(r, &orders, func(t *Tx, _ uint64, o *model.Order) error {
+		t.countTransition(CountOrders, false, o.Trashed == nil)
 		return nil
 	})
 }
 
-func (r *rebuilder) events() error { return relist(r, &events, nil) }
+func (r *rebuilder) rebuildEvents() error { return rebuildLists(r, &events, nil) }
 
-func (r *rebuilder) files() error {
-	err := relist(r, &files, func(t *Tx, id uint64, f *model.File) error {
-		if digest, ok := digestOf(f); !ok {
-			r.find(files.noun, id, "its digest is no SHA-256")
-		} else if err := mark(t.bucket(bucketFileDigests), append(digest, number(id)...)); err != nil {
+func (r *rebuilder) rebuildFiles() error {
+	err := rebuildLists(r, &files, func(t *Tx, id uint64, f *model.File) error {
+		if digest, ok := decodeDigest(f); !ok {
+			r.addFinding(files.typeName, id, "its digest is no SHA-256")
+		} else if err := putKeyOnly(t.bucket(bucketFileDigests), append(digest, encodeUint64(id)...)); err != nil {
 			return err
 		}
-		return t.countFile(nil, f, false, true)
+		return t.updateFileCounters(nil, f, false, true)
 	})
 	if err != nil {
 		return err
 	}
-	err = r.mend(bucketFileDigests, func(t *Tx, key, _ []byte) bool {
-		id, _ := tail(key)
+	err = r.removeStale(bucketFileDigests, func(t *Tx, key, _ []byte) bool {
+		id, _ := idSuffix(key)
 		f, known, err := files.find(t, id)
-		digest, _ := digestOf(&f)
-		return err == nil && (!known || !bytes.Equal(key, append(digest, number(id)...)))
+		digest, _ := decodeDigest(&f)
+		return err == nil && (!known || !bytes.Equal(key, append(digest, encodeUint64(id)...)))
 	})
 	if err != nil {
 		return err
 	}
-	return r.mend(bucketFailed, func(t *Tx, key, _ []byte) bool {
-		id, ok := numberOf(key)
+	return r.removeStale(bucketFailed, func(t *Tx, key, _ []byte) bool {
+		id, ok := decodeUint64(key)
 		f, known, err := files.find(t, id)
 		return !ok || err == nil && (!known || f.Failure == "" || f.Trashed != nil)
 	})
 }
 
-func (r *rebuilder) folders() error {
+func (r *rebuilder) rebuildFolders() error {
 	holds := func(t *Tx, id uint64, key []byte) (holds bool, err error) {
 		f, known, err := folders.find(t, id)
 		return known && bytes.Equal(key, folderNameKey(f.ParentID, f.Name)), err
 	}
-	err := remake(r, folders, func(t *Tx, id uint64, f *model.Folder) error {
-		t.add(CountFolders, 1)
+	err := eachRecord(r, folders, func(t *Tx, id uint64, f *model.Folder) error {
+		t.addCount(CountFolders, 1)
 		names, key := t.bucket(bucketFolderNames), folderNameKey(f.ParentID, f.Name)
-		if other, taken := numberOf(names.Get(key)); taken && other != id {
+		if other, taken := decodeUint64(names.Get(key)); taken && other != id {
 			if theirs, err := holds(t, other, key); theirs && err == nil {
-				r.find(folders.noun, id, "folder %d has its name", other)
+				r.addFinding(folders.typeName, id, "folder %d has its name", other)
 				return nil
 			}
 		}
-		return names.Put(key, number(id))
+		return names.Put(key, encodeUint64(id))
 	})
 	if err != nil {
 		return err
 	}
-	return r.mend(bucketFolderNames, func(t *Tx, key, value []byte) bool {
-		id, ok := numberOf(value)
+	return r.removeStale(bucketFolderNames, func(t *Tx, key, value []byte) bool {
+		id, ok := decodeUint64(value)
 		theirs, err := holds(t, id, key)
 		return !ok || err == nil && !theirs
 	})
 }
 
-func (r *rebuilder) tasks() error {
-	return remake(r, tasks, func(t *Tx, _ uint64, _ *model.Task) error {
-		t.add(CountTasks, 1)
+func (r *rebuilder) rebuildTasks() error {
+	return eachRecord(r, tasks, func(t *Tx, _ uint64, _ *model.Task) error {
+		t.addCount(CountTasks, 1)
 		return nil
 	})
 }
 
-func (r *rebuilder) keys() error {
-	err := remake(r, keys, func(t *Tx, id uint64, k *model.Key) error {
+func (r *rebuilder) rebuildKeys() error {
+	err := eachRecord(r, keys, func(t *Tx, id uint64, k *model.Key) error {
 		hash, ok := hashOfKey(k)
 		if !ok {
-			r.find(keys.noun, id, "its hash is no SHA-256")
+			r.addFinding(keys.typeName, id, "its hash is no SHA-256")
 			return nil
 		}
-		return t.bucket(bucketKeyHashes).Put(hash, number(id))
+		return t.bucket(bucketKeyHashes).Put(hash, encodeUint64(id))
 	})
 	if err != nil {
 		return err
 	}
-	return r.mend(bucketKeyHashes, func(t *Tx, key, value []byte) bool {
-		id, ok := numberOf(value)
+	return r.removeStale(bucketKeyHashes, func(t *Tx, key, value []byte) bool {
+		id, ok := decodeUint64(value)
 		k, known, err := keys.find(t, id)
 		hash, _ := hashOfKey(&k)
 		return !ok || err == nil && (!known || !bytes.Equal(hash, key))
 	})
 }
 
-func (r *rebuilder) replays() error {
-	err := r.entries(bucketReplays, func(t *Tx, slot, raw []byte) error {
+func (r *rebuilder) rebuildStoredResponses() error {
+	err := r.eachEntry(bucketStoredResponses, func(t *Tx, slot, raw []byte) error {
 		var kept model.Replay
-		if err := decode(bucketReplays, slot, raw, &kept); err != nil {
-			r.find("replay", fmt.Sprintf("%x", slot), "%v", err)
+		if err := decodeRecord(bucketStoredResponses, slot, raw, &kept); err != nil {
+			r.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
 			return nil
 		}
-		return mark(t.bucket(bucketReplayTimes), replayKey(kept.At, slot))
+		return putKeyOnly(t.bucket(bucketStoredResponseTimes), responseTimeKey(kept.At, slot))
 	})
 	if err != nil {
 		return err
 	}
-	return r.mend(bucketReplayTimes, func(t *Tx, key, _ []byte) bool {
-		if len(key) != replayKeySize {
+	return r.removeStale(bucketStoredResponseTimes, func(t *Tx, key, _ []byte) bool {
+		if len(key) != responseTimeKeySize {
 			return true
 		}
 		kept, known, err := t.StoredResponse([32]byte(key[8:]))
-		return err == nil && (!known || micros(kept.At) != binary.BigEndian.Uint64(key))
+		return err == nil && (!known || sortableMicros(kept.At) != binary.BigEndian.Uint64(key))
 	})
 }

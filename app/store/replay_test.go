@@ -71,7 +71,7 @@ func TestReplaysAreCompressed(t *testing.T) {
 	slot := [32]byte{1}
 	update(t, s, func(tx *Tx) error { return tx.PutStoredResponse(slot, long) })
 	view(t, s, func(tx *Tx) error {
-		if n := len(tx.bucket(bucketReplays).Get(slot[:])); n > len(long.Body)/50 {
+		if n := len(tx.bucket(bucketStoredResponses).Get(slot[:])); n > len(long.Body)/50 {
 			t.Errorf("%d bytes are kept of %d", n, len(long.Body))
 		}
 		r, found, err := tx.StoredResponse(slot)
@@ -81,8 +81,8 @@ func TestReplaysAreCompressed(t *testing.T) {
 		return err
 	})
 	update(t, s, func(tx *Tx) error { // as it was written before
-		raw, err := encode(bucketReplays, slot[:], long)
-		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))
+		raw, err := encodeRecord(bucketStoredResponses, slot[:], long)
+		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))
 	})
 	view(t, s, func(tx *Tx) error {
 		r, found, err := tx.StoredResponse(slot)
@@ -91,10 +91,10 @@ func TestReplaysAreCompressed(t *testing.T) {
 		}
 		return err
 	})
-	cut := keptReplay{Replay: model.Replay{Request: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
+	cut := responseRecord{Replay: model.Replay{Request: digest(1), Status: 201, At: testTime}, Packed: []byte("no gzip")}
 	update(t, s, func(tx *Tx) error {
-		raw, err := encode(bucketReplays, slot[:], cut)
-		return errors.Join(err, tx.bucket(bucketReplays).Put(slot[:], raw))
+		raw, err := encodeRecord(bucketStoredResponses, slot[:], cut)
+		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))
 	})
 	view(t, s, func(tx *Tx) error {
 		if _, found, err := tx.StoredResponse(slot); found || !errors.Is(err, ErrDamaged) {

@@ -37,7 +37,7 @@ type CacheCheck struct {
 }
 
 // extent is a part of a file.
-type extent struct{ at, size int64 }
+type extent struct{ offset, size int64 }
 
 // pageCache is one file as memory and as the disk have it.
 type pageCache interface {
@@ -46,44 +46,44 @@ type pageCache interface {
 	Sync() error
 	// Drop removes the file from memory, and gives what stayed there all the same.
 	Drop() (stayed []extent, err error)
-	// ReadDisk reads past the memory, at most compareAtOnce bytes, in whole pages.
+	// ReadDisk reads past the memory, at most compareChunk bytes, in whole pages.
 	ReadDisk(p []byte, at int64) (int, error)
 	Close() error
 }
 
-// errNoWay is in the chain of an error of Drop and ReadDisk where the system or the
+// errNotSupported is in the chain of an error of Drop and ReadDisk where the system or the
 // file system has no such thing.
-var errNoWay = errors.New("not supported here")
+var errNotSupported = errors.New("not supported here")
 
-// compareAtOnce is how many bytes are read for one comparison.
-const compareAtOnce = 1 << 20
+// compareChunk is how many bytes are read for one comparison.
+const compareChunk = 1 << 20
 
-// reread makes sure that memory and disk have the same vault.db. It returns an error
+// checkPageCache makes sure that memory and disk have the same vault.db. It returns an error
 // when they don't, or when the disk can't be read.
-func reread(file pageCache, name string) (r CacheCheck, err error) {
+func checkPageCache(file pageCache, name string) (r CacheCheck, err error) {
 	begun := time.Now()
 	defer func() { r.Elapsed = time.Since(begun) }()
 	// What can't be written is dropped with the rest. It was never acknowledged.
 	r.LostWrites = file.Sync()
 	stayed, err := file.Drop()
-	if errors.Is(err, errNoWay) {
+	if errors.Is(err, errNotSupported) {
 		r.SkipReason = err.Error()
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
-	sound, err := soundMetas(file)
+	sound, err := readValidMetas(file)
 	if err != nil {
-		return r, unreadable(name, err)
+		return r, unreadableError(name, err)
 	}
 	newest := newestMeta(sound)
 	if len(sound) > 0 {
-		stayed = append(stayed, extent{0, 2 * newest.size})
+		stayed = append(stayed, extent{0, 2 * newest.pageSize})
 	}
 	for _, s := range stayed {
-		err := compare(file, s, name)
-		if errors.Is(err, errNoWay) {
+		err := compareRange(file, s, name)
+		if errors.Is(err, errNotSupported) {
 			r.SkipReason = err.Error()
 			break
 		}
@@ -92,33 +92,33 @@ func reread(file pageCache, name string) (r CacheCheck, err error) {
 		}
 	}
 	if len(sound) > 0 {
-		r.WriteError = tryWrite(file, olderMeta(sound), newest.size)
+		r.WriteError = testWrite(file, inactiveMetaOffset(sound), newest.pageSize)
 	}
 	return r, nil
 }
 
-// olderMeta is the place of the meta page that is not in force, sound or not.
-func olderMeta(sound []metaPage) (at int64) {
-	if newest := newestMeta(sound); newest.at == 0 {
-		return newest.size
+// inactiveMetaOffset is the place of the meta page that is not in force, sound or not.
+func inactiveMetaOffset(sound []metaPage) (at int64) {
+	if newest := newestMeta(sound); newest.offset == 0 {
+		return newest.pageSize
 	}
 	return 0
 }
 
-// compare holds a part of the file in memory against the disk.
-func compare(file pageCache, s extent, name string) error {
-	disk, memory := make([]byte, min(s.size, compareAtOnce)), make([]byte, min(s.size, compareAtOnce))
-	for at := s.at; at < s.at+s.size; at += int64(len(disk)) {
+// compareRange holds a part of the file in memory against the disk.
+func compareRange(file pageCache, s extent, name string) error {
+	disk, memory := make([]byte, min(s.size, compareChunk)), make([]byte, min(s.size, compareChunk))
+	for at := s.offset; at < s.offset+s.size; at += int64(len(disk)) {
 		n, err := readFull(file.ReadDisk, disk, at)
-		if errors.Is(err, errNoWay) {
+		if errors.Is(err, errNotSupported) {
 			return err
 		}
 		if err != nil {
-			return unreadable(name, err)
+			return unreadableError(name, err)
 		}
 		m, err := readFull(file.ReadAt, memory, at)
 		if err != nil {
-			return unreadable(name, err)
+			return unreadableError(name, err)
 		}
 		if n = min(n, m); !bytes.Equal(disk[:n], memory[:n]) {
 			return &errs.Error{Message: fmt.Sprintf("%s differs between the memory of this machine and its disk, near byte %d. "+
@@ -128,7 +128,7 @@ func compare(file pageCache, s extent, name string) error {
 	return nil
 }
 
-func unreadable(name string, err error) error {
+func unreadableError(name string, err error) error {
 	return &errs.Error{Message: fmt.Sprintf("%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
 }
 
@@ -140,9 +140,9 @@ func readFull(read func([]byte, int64) (int, error), p []byte, at int64) (n int,
 	return n, err
 }
 
-// tryWrite writes the meta page that is not in force with the bytes it has, and syncs.
+// testWrite writes the meta page that is not in force with the bytes it has, and syncs.
 // A full disk is no failure.
-func tryWrite(file pageCache, at, size int64) error {
+func testWrite(file pageCache, at, size int64) error {
 	page := make([]byte, size)
 	if _, err := file.ReadAt(page, at); errors.Is(err, io.EOF) {
 		return nil // bbolt refuses a file that is cut so short
@@ -150,7 +150,7 @@ func tryWrite(file pageCache, at, size int64) error {
 		return err
 	}
 	if _, err := file.WriteAt(page, at); err != nil {
-		if noRoom(err) {
+		if isDiskFull(err) {
 			return nil
 		}
 		return err
@@ -158,38 +158,38 @@ func tryWrite(file pageCache, at, size int64) error {
 	return file.Sync()
 }
 
-// opening is how bbolt gets its file: locked, and the same in memory and on the disk.
-type opening struct {
-	fresh bool // made a moment ago, and synced
-	wait  time.Duration
-	file  *os.File
-	found CacheCheck
+// fileOpener is how bbolt gets its file: locked, and the same in memory and on the disk.
+type fileOpener struct {
+	isNew       bool // made a moment ago, and synced
+	lockTimeout time.Duration
+	file        *os.File
+	cacheCheck  CacheCheck
 }
 
-func (o *opening) open(path string, flag int, mode os.FileMode) (*os.File, error) {
+func (o *fileOpener) open(path string, flag int, mode os.FileMode) (*os.File, error) {
 	file, err := os.OpenFile(path, flag, mode)
 	if err != nil {
 		return nil, err
 	}
-	if o.found, err = o.check(file); err != nil {
+	if o.cacheCheck, err = o.lockAndCheck(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	o.file = file
 	return file, nil
 }
 
-func (o *opening) check(file *os.File) (CacheCheck, error) {
+func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
 	// Before anything is judged: another process may be writing.
-	if err := lock(file, o.wait); err != nil {
+	if err := lockFile(file, o.lockTimeout); err != nil {
 		return CacheCheck{}, err
 	}
-	if o.fresh || endedCleanly(file) {
+	if o.isNew || endedCleanly(file) {
 		return CacheCheck{Clean: true}, nil
 	}
 	cache, err := newPageCache(file)
 	if err != nil {
 		return CacheCheck{}, err
 	}
-	r, err := reread(cache, file.Name())
+	r, err := checkPageCache(cache, file.Name())
 	return r, errors.Join(err, cache.Close())
 }

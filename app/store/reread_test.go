@@ -60,7 +60,7 @@ func (c *twoCopies) Drop() ([]extent, error) {
 	before := c.memory
 	c.memory = slices.Clone(c.disk)
 	for _, s := range c.stays {
-		copy(c.memory[s.at:s.at+s.size], before[s.at:])
+		copy(c.memory[s.offset:s.offset+s.size], before[s.offset:])
 	}
 	return c.stays, nil
 }
@@ -132,17 +132,17 @@ func TestReread(t *testing.T) {
 			file: &twoCopies{memory: slices.Concat(disk[:6*page], make([]byte, 2*page)), disk: slices.Clone(disk), stays: []extent{{5 * page, page}, {7 * page, page}}},
 			log:  done[:2], want: "near byte 28672"},
 		{name: "pages stay, and the disk can't be read directly", file: file(disk),
-			change: func(c *twoCopies) { c.stays, c.direct = []extent{{0, page}}, fmt.Errorf("direct: %w", errNoWay) }, log: done, unsure: true},
-		{name: "the disk can't be read directly", file: file(disk), change: func(c *twoCopies) { c.direct = fmt.Errorf("direct: %w", errNoWay) }, log: done, unsure: true},
+			change: func(c *twoCopies) { c.stays, c.direct = []extent{{0, page}}, fmt.Errorf("direct: %w", errNotSupported) }, log: done, unsure: true},
+		{name: "the disk can't be read directly", file: file(disk), change: func(c *twoCopies) { c.direct = fmt.Errorf("direct: %w", errNotSupported) }, log: done, unsure: true},
 		{name: "the disk can't be read", file: file(disk), change: func(c *twoCopies) { c.direct = syscall.EIO }, log: done[:2], want: "Check the disk"},
-		{name: "nothing can be dropped", file: file(disk), change: func(c *twoCopies) { c.drop = fmt.Errorf("memory: %w", errNoWay) }, log: done[:2], unsure: true},
+		{name: "nothing can be dropped", file: file(disk), change: func(c *twoCopies) { c.drop = fmt.Errorf("memory: %w", errNotSupported) }, log: done[:2], unsure: true},
 		{name: "the drop fails", file: file(disk), change: func(c *twoCopies) { c.drop = syscall.EBADF }, log: done[:2], want: "bad file descriptor"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.change != nil {
 				row.change(row.file)
 			}
-			got, err := reread(row.file, "vault.db")
+			got, err := checkPageCache(row.file, "vault.db")
 			if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 				t.Fatalf("got error %v, want %q", err, row.want)
 			}
@@ -162,7 +162,7 @@ func TestReread(t *testing.T) {
 // A part of a file that is longer than what is read for one comparison is compared to
 // its end, and so is one that reaches past the end of the file.
 func TestCompareLargeParts(t *testing.T) {
-	const size = 2*compareAtOnce + 8192
+	const size = 2*compareChunk + 8192
 	for _, row := range []struct {
 		name    string
 		differs int
@@ -172,14 +172,14 @@ func TestCompareLargeParts(t *testing.T) {
 		{"the same", -1, size, true},
 		{"past the end", -1, size + 65536, true},
 		{"the last byte", size - 1, size, false},
-		{"a byte in the middle", compareAtOnce + 7, size, false},
+		{"a byte in the middle", compareChunk + 7, size, false},
 		{"a byte outside", 4000, size, true},
 	} {
 		c := &twoCopies{memory: make([]byte, size), disk: make([]byte, size)}
 		if row.differs >= 0 {
 			c.disk[row.differs] = 1
 		}
-		if err := compare(c, extent{4096, row.length - 4096}, "vault.db"); (err == nil) != row.same {
+		if err := compareRange(c, extent{4096, row.length - 4096}, "vault.db"); (err == nil) != row.same {
 			t.Errorf("%s: got %v, want the same %v", row.name, err, row.same)
 		}
 	}

@@ -14,7 +14,7 @@ func (t *Tx) Session(hash []byte) (s model.Session, found bool, err error) {
 	if raw == nil {
 		return s, false, nil
 	}
-	err = decode(bucketSessions, hash, raw, &s)
+	err = decodeRecord(bucketSessions, hash, raw, &s)
 	return s, err == nil, err
 }
 
@@ -24,7 +24,7 @@ func (t *Tx) PutSession(s model.Session) error {
 	if err != nil || len(hash) != 32 {
 		return fmt.Errorf("put session of user %d: its hash is no SHA-256", s.UserID)
 	}
-	raw, err := encode(bucketSessions, hash, s)
+	raw, err := encodeRecord(bucketSessions, hash, s)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (t *Tx) PutSession(s model.Session) error {
 	if index.Get(key) != nil {
 		return nil
 	}
-	if err := mark(index, key); err != nil {
+	if err := putKeyOnly(index, key); err != nil {
 		return fmt.Errorf("index session of user %d: %w", s.UserID, err)
 	}
 	return nil
@@ -59,7 +59,7 @@ func (t *Tx) RemoveSession(s model.Session) error {
 // SessionsOfUser reads the sessions of a user, in no order that means something. A
 // damaged one is passed over: it opens nothing.
 func (t *Tx) SessionsOfUser(user uint64) (list []model.Session) {
-	prefix := number(user)
+	prefix := encodeUint64(user)
 	c := t.bucket(bucketSessionUsers).Cursor()
 	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
 		if s, found, err := t.Session(k[len(prefix):]); found && err == nil {
@@ -75,60 +75,60 @@ func (t *Tx) EachSession(fn func(s model.Session) bool) {
 	c := t.bucket(bucketSessions).Cursor()
 	for k, raw := c.First(); k != nil; k, raw = c.Next() {
 		var s model.Session
-		if decode(bucketSessions, k, raw, &s) == nil && !fn(s) {
+		if decodeRecord(bucketSessions, k, raw, &s) == nil && !fn(s) {
 			return
 		}
 	}
 }
 
-func sessionUserKey(user uint64, hash []byte) []byte { return append(number(user), hash...) }
+func sessionUserKey(user uint64, hash []byte) []byte { return append(encodeUint64(user), hash...) }
 
-// session holds one against its hash and its user.
-func (k *checker) session(key []byte, s model.Session) {
+// checkSession holds one against its hash and its user.
+func (k *checker) checkSession(key []byte, s model.Session) {
 	if s.Hash != hex.EncodeToString(key) {
-		k.find("session", s.ID(), "stands under another hash")
+		k.addFinding("session", s.ID(), "stands under another hash")
 		return
 	}
 	if !users.has(k.t, s.UserID) {
-		k.find("session", s.ID(), "names user %d, which is missing", s.UserID)
+		k.addFinding("session", s.ID(), "names user %d, which is missing", s.UserID)
 	}
 	if k.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
-		k.find("session", s.ID(), "is missing in the index %s", bucketSessionUsers)
+		k.addFinding("session", s.ID(), "is missing in the index %s", bucketSessionUsers)
 	}
 }
 
-// sessions walks them; their keys are hashes, not numbers.
-func (k *checker) sessions() {
+// checkSessions walks them; their keys are hashes, not numbers.
+func (k *checker) checkSessions() {
 	c := k.t.bucket(bucketSessions).Cursor()
 	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
-		k.census.Records++
+		k.summary.Records++
 		var s model.Session
-		if err := decode(bucketSessions, key, raw, &s); err != nil {
-			k.find("session", hex.EncodeToString(key), "%v", err)
+		if err := decodeRecord(bucketSessions, key, raw, &s); err != nil {
+			k.addFinding("session", hex.EncodeToString(key), "%v", err)
 			continue
 		}
-		k.session(key, s)
+		k.checkSession(key, s)
 	}
 }
 
-// sessions makes the index of sessions by their users anew.
-func (r *rebuilder) sessions() error {
-	err := r.entries(bucketSessions, func(t *Tx, key, raw []byte) error {
+// rebuildSessions makes the index of sessions by their users anew.
+func (r *rebuilder) rebuildSessions() error {
+	err := r.eachEntry(bucketSessions, func(t *Tx, key, raw []byte) error {
 		var s model.Session
-		if err := decode(bucketSessions, key, raw, &s); err != nil {
-			r.find("session", hex.EncodeToString(key), "%v", err)
+		if err := decodeRecord(bucketSessions, key, raw, &s); err != nil {
+			r.addFinding("session", hex.EncodeToString(key), "%v", err)
 			return nil
 		}
-		return mark(t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, key))
+		return putKeyOnly(t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, key))
 	})
 	if err != nil {
 		return err
 	}
-	return r.mend(bucketSessionUsers, func(t *Tx, key, _ []byte) bool {
+	return r.removeStale(bucketSessionUsers, func(t *Tx, key, _ []byte) bool {
 		if len(key) != 40 {
 			return true
 		}
-		user, _ := numberOf(key[:8])
+		user, _ := decodeUint64(key[:8])
 		s, known, err := t.Session(key[8:])
 		return err == nil && (!known || s.UserID != user)
 	})

@@ -6,24 +6,24 @@ import (
 	"deedkeep/app/model"
 )
 
-// shelves count, in this process, how often the documents of each folder were put in
+// folderVersions count, in this process, how often the documents of each folder were put in
 // another order, so that whoever has sorted a large folder knows whether it still
 // holds. Folder 0 are the documents of no folder and no abstract.
-type shelves struct {
-	mu    sync.Mutex
-	turns map[uint64]uint64
+type folderVersions struct {
+	mu       sync.Mutex
+	versions map[uint64]uint64
 }
 
 // FolderVersion gives the number of such changes that were committed to a folder. Read
 // before a View, it is not newer than what the View sees.
 func (s *Store) FolderVersion(folder uint64) uint64 {
-	s.memos.shelves.mu.Lock()
-	defer s.memos.shelves.mu.Unlock()
-	return s.memos.shelves.turns[folder]
+	s.caches.folderVersions.mu.Lock()
+	defer s.caches.folderVersions.mu.Unlock()
+	return s.caches.folderVersions.versions[folder]
 }
 
-// shelve counts a change of a file, once it is committed.
-func (t *Tx) shelve(old, now *model.File, was, is bool) {
+// bumpFolderVersions counts a change of a file, once it is committed.
+func (t *Tx) bumpFolderVersions(old, now *model.File, was, is bool) {
 	was, is = was && old.Trashed == nil && old.AbstractID == 0, is && now.Trashed == nil && now.AbstractID == 0
 	same := was == is && old.FolderID == now.FolderID && old.Filename == now.Filename
 	if same || !was && !is {
@@ -36,15 +36,15 @@ func (t *Tx) shelve(old, now *model.File, was, is bool) {
 	if is {
 		places[now.FolderID] = true
 	}
-	shelves := &t.memos.shelves
+	shelves := &t.caches.folderVersions
 	t.tx.OnCommit(func() {
 		shelves.mu.Lock()
 		defer shelves.mu.Unlock()
-		if shelves.turns == nil {
-			shelves.turns = map[uint64]uint64{}
+		if shelves.versions == nil {
+			shelves.versions = map[uint64]uint64{}
 		}
 		for folder := range places {
-			shelves.turns[folder]++
+			shelves.versions[folder]++
 		}
 	})
 }

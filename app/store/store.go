@@ -26,32 +26,32 @@ type Options struct {
 
 // Store is an open vault.db. It is safe for many goroutines.
 type Store struct {
-	db          *bolt.DB
-	place       *identity // nil: not looked at
-	memos       memos
-	fingerprint string
-	commitTx    func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
-	hash        func(string) uint64  // of words; nil: hashOf. A test hands in one that collides
-	turn        sync.Mutex           // of whoever writes
-	atOnce      int                  // records in a transaction that makes indexes
-	members     *stats.Histogram     // changes of a commit
-	syncs       *stats.Histogram     // seconds of a commit
+	db            *bolt.DB
+	identity      *fileIdentity // nil: not looked at
+	caches        caches
+	fingerprint   string
+	commitTx      func(*bolt.Tx) error // (*bolt.Tx).Commit; a test hands in a broken disk
+	hash          func(string) uint64  // of words; nil: fnv1a. A test hands in one that collides
+	writeMu       sync.Mutex           // of whoever writes
+	rebuildBatch  int                  // records in a transaction that makes indexes
+	batchSizes    *stats.Histogram     // changes of a commit
+	commitSeconds *stats.Histogram     // seconds of a commit
 
-	file  *os.File // bbolt's own
-	fresh bool     // made by this Open
-	found CacheCheck
-	begun bool // the mark of a clean end was removed; under turn, as is
-	ended bool // Close has left a new one, or not
+	file             *os.File // bbolt's own
+	isNew            bool     // made by this Open
+	cacheCheck       CacheCheck
+	cleanMarkRemoved bool // the mark of a clean end was removed; under turn, as is
+	cleanMarkWritten bool // Close has left a new one, or not
 
-	mu       sync.Mutex
-	queue    []*member
-	closing  bool
-	failed   error
-	rebuild  chan struct{} // closed when the Rebuild in progress ends; nil while there is none
-	rebuilds int           // begun so far
-	wake     chan struct{}
-	done     chan struct{}
-	stirred  chan struct{}
+	mu           sync.Mutex
+	queue        []*batchMember
+	closing      bool
+	failure      error
+	rebuildDone  chan struct{} // closed when the Rebuild in progress ends; nil while there is none
+	rebuildCount int           // begun so far
+	wake         chan struct{}
+	writerDone   chan struct{}
+	changed      chan struct{}
 }
 
 // Open opens vault.db at path and brings it to the current schema, or creates it
@@ -65,33 +65,33 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	fresh, err := ensure(path, opts)
+	fresh, err := createIfMissing(path, opts)
 	if err != nil {
 		return nil, err
 	}
-	from := &opening{fresh: fresh, wait: opts.LockTimeout}
+	from := &fileOpener{isNew: fresh, lockTimeout: opts.LockTimeout}
 	db, err := from.openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, file: from.file, fresh: fresh, found: from.found, failed: from.found.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, atOnce: recordsAtOnce, wake: make(chan struct{}, 1), done: make(chan struct{}), stirred: make(chan struct{}, 1)}
-	if s.place, err = identify(path); err != nil {
+	s := &Store{db: db, file: from.file, isNew: fresh, cacheCheck: from.cacheCheck, failure: from.cacheCheck.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	if s.identity, err = statFile(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s.members, s.syncs = stats.NewHistogram(memberBounds...), stats.NewHistogram(syncBounds...)
+	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	// Whoever makes a vault now finds this one in its place.
 	removeUnfinished(path)
-	go s.write()
+	go s.runWriter()
 	return s, nil
 }
 
-func (o *opening) openFile(path string) (db *bolt.DB, err error) {
-	err = guarded(func() (err error) {
+func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
+	err = recoverPanic(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
-			Timeout:         o.wait,
+			Timeout:         o.lockTimeout,
 			InitialMmapSize: initialMmap,
 			FreelistType:    bolt.FreelistMapType,
 			OpenFile:        o.open,
@@ -119,8 +119,8 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	}
 	err := s.db.View(func(tx *bolt.Tx) error {
 		t := s.newTx(tx)
-		t.over = ctx.Err
-		return guarded(func() error { return fn(t) })
+		t.ctxErr = ctx.Err
+		return recoverPanic(func() error { return fn(t) })
 	})
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return errClosing
@@ -129,13 +129,13 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // CacheCheck gives what Open found out about the file in memory and on the disk.
-func (s *Store) CacheCheck() CacheCheck { return s.found }
+func (s *Store) CacheCheck() CacheCheck { return s.cacheCheck }
 
 // Failure gives the disk's error after which the store went read-only, or nil.
 func (s *Store) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.failed
+	return s.failure
 }
 
 // Fail makes the store refuse every write from now on: somebody above saw the disk
@@ -143,8 +143,8 @@ func (s *Store) Failure() error {
 func (s *Store) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failed == nil {
-		s.failed = err
+	if s.failure == nil {
+		s.failure = err
 	}
 }
 
@@ -162,40 +162,40 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
-	s.poke()
-	<-s.done
-	s.leaveCleanMark()
+	s.wakeWriter()
+	<-s.writerDone
+	s.updateCleanMark()
 	return s.db.Close()
 }
 
 // Tx is a transaction: typed reads and writes, valid only inside the function it
 // was handed to. What it returns is decoded and may be kept.
 type Tx struct {
-	tx    *bolt.Tx
-	memos *memos
-	head  *model.Event        // the last of the log, once this transaction has read or written it
-	hash  func(string) uint64 // see Store
+	tx        *bolt.Tx
+	caches    *caches
+	lastEntry *model.Event        // the last of the log, once this transaction has read or written it
+	hash      func(string) uint64 // see Store
 
-	counted  map[Counter]int64 // what was added since the last flush
-	tallies  map[tallied]int64
-	queued   map[uint64][]uint64 // the tasks of files, once asked for
-	told     map[uint64]struct{} // records that the feed of changes is told of, and
-	changed  []uint64            // the same in their order
-	stir     func()              // of the store; nil of a copy
-	old, new []byte              // room for keys
-	over     func() error        // why nobody waits for it any more; nil of a write
+	counterDeltas  map[Counter]int64 // what was added since the last flush
+	valueDeltas    map[valueCountKey]int64
+	tasksByFile    map[uint64][]uint64 // the tasks of files, once asked for
+	changedSet     map[uint64]struct{} // records that the feed of changes is told of, and
+	changedIDs     []uint64            // the same in their order
+	notify         func()              // of the store; nil of a copy
+	oldKey, newKey []byte              // room for keys
+	ctxErr         func() error        // why nobody waits for it any more; nil of a write
 }
 
-// ended is the error of whoever looks and has gone.
-func (t *Tx) ended() error {
-	if t.over == nil {
+// canceled is the error of whoever looks and has gone.
+func (t *Tx) canceled() error {
+	if t.ctxErr == nil {
 		return nil
 	}
-	return t.over()
+	return t.ctxErr()
 }
 
 func (s *Store) newTx(tx *bolt.Tx) *Tx {
-	return &Tx{tx: tx, memos: &s.memos, hash: s.hash, stir: s.stir}
+	return &Tx{tx: tx, caches: &s.caches, hash: s.hash, notify: s.notifyChanged}
 }
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }

@@ -261,12 +261,12 @@ func TestOpenRefuses(t *testing.T) {
 		make func(*testing.T, string)
 		says string
 	}{
-		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, number(Schema+1)) }), fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
+		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }), fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
 		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }), "secret.key does not belong to this vault"},
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key does not belong to this vault"},
 		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is no vault"},
 		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is no vault"},
-		{"a schema before the first", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, number(0)) }), "no way leads from schema 0"},
+		{"a schema before the first", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "no way leads from schema 0"},
 		{"another program's database", func(t *testing.T, path string) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
@@ -346,7 +346,7 @@ func TestOpenWithADamagedFreelist(t *testing.T) {
 		t.Fatal(err)
 	}
 	content := read(t, path)
-	_, freelist, err := (&pageReader{file: bytes.NewReader(content), find: func(string, string) {}}).meta(int64(len(content)))
+	_, freelist, err := (&pageChecker{file: bytes.NewReader(content), report: func(string, string) {}}).checkMeta(int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,12 +359,12 @@ func TestOpenWithADamagedFreelist(t *testing.T) {
 
 func TestTakeNumbersFromHex(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0000000000000000", 258: "0000000000000102"} {
-		back, ok := numberOf(number(n))
-		if hex.EncodeToString(number(n)) != want || back != n || !ok {
-			t.Errorf("%d: %x", n, number(n))
+		back, ok := decodeUint64(encodeUint64(n))
+		if hex.EncodeToString(encodeUint64(n)) != want || back != n || !ok {
+			t.Errorf("%d: %x", n, encodeUint64(n))
 		}
 	}
-	if _, ok := numberOf([]byte{1}); ok {
+	if _, ok := decodeUint64([]byte{1}); ok {
 		t.Error("a byte is a number")
 	}
 }

@@ -23,7 +23,7 @@ func syncDir(dir string) error {
 }
 
 // removeDurably removes a file, if it is there, so that it stays removed after a power
-// cut. The error has errSync in its chain when only that is in doubt.
+// cut. The error has errSyncFailed in its chain when only that is in doubt.
 func removeDurably(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -35,7 +35,7 @@ func removeDurably(path string) error {
 		err = nil
 	case err == nil:
 		if err = dir.Sync(); err != nil {
-			err = fmt.Errorf("%w: %w", errSync, err)
+			err = fmt.Errorf("%w: %w", errSyncFailed, err)
 		}
 	}
 	return errors.Join(err, dir.Close())

@@ -11,8 +11,8 @@ import (
 
 // table is a bucket of records of one type under their numbers.
 type table[T any] struct {
-	name []byte
-	noun string
+	bucketName []byte
+	typeName   string
 }
 
 var (
@@ -23,10 +23,10 @@ var (
 	users     = table[model.User]{bucketUsers, "user"}
 )
 
-func (b table[T]) next(t *Tx) (uint64, error) {
-	id, err := t.bucket(b.name).NextSequence()
+func (b table[T]) nextID(t *Tx) (uint64, error) {
+	id, err := t.bucket(b.bucketName).NextSequence()
 	if err != nil {
-		return 0, fmt.Errorf("number a %s: %w", b.noun, err)
+		return 0, fmt.Errorf("number a %s: %w", b.typeName, err)
 	}
 	return id, nil
 }
@@ -35,54 +35,58 @@ func (b table[T]) next(t *Tx) (uint64, error) {
 func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	v, ok, err := b.find(t, id)
 	if err == nil && !ok {
-		return v, errs.RecordNotFound(b.noun, id)
+		return v, errs.RecordNotFound(b.typeName, id)
 	}
 	return v, err
 }
 
 func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
-	key := number(id)
-	raw := t.bucket(b.name).Get(key)
+	key := encodeUint64(id)
+	raw := t.bucket(b.bucketName).Get(key)
 	if raw == nil {
 		return v, false, nil
 	}
-	err = decode(b.name, key, raw, &v)
+	err = decodeRecord(b.bucketName, key, raw, &v)
 	return v, err == nil, err
 }
 
-// recall is get for a table that is read all the time.
-func (b table[T]) recall(t *Tx, m *memo[T], id uint64) (v T, err error) {
-	key := number(id)
-	raw := t.bucket(b.name).Get(key)
+// getCached is get for a table that is read all the time.
+func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
+	key := encodeUint64(id)
+	raw := t.bucket(b.bucketName).Get(key)
 	if raw == nil {
-		return v, errs.RecordNotFound(b.noun, id)
+		return v, errs.RecordNotFound(b.typeName, id)
 	}
-	return m.decode(b.name, key, raw)
+	return m.decode(b.bucketName, key, raw)
 }
 
-func (b table[T]) has(t *Tx, id uint64) bool { return t.bucket(b.name).Get(number(id)) != nil }
+func (b table[T]) has(t *Tx, id uint64) bool {
+	return t.bucket(b.bucketName).Get(encodeUint64(id)) != nil
+}
 
-// stored is how many bytes a record has; 0 where there is none.
-func (b table[T]) stored(t *Tx, id uint64) int { return len(t.bucket(b.name).Get(number(id))) }
+// storedSize is how many bytes a record has; 0 where there is none.
+func (b table[T]) storedSize(t *Tx, id uint64) int {
+	return len(t.bucket(b.bucketName).Get(encodeUint64(id)))
+}
 
 func (b table[T]) put(t *Tx, id uint64, v T) error {
-	key := number(id)
-	raw, err := encode(b.name, key, v)
+	key := encodeUint64(id)
+	raw, err := encodeRecord(b.bucketName, key, v)
 	if err != nil {
 		return err
 	}
-	bucket := t.bucket(b.name)
+	bucket := t.bucket(b.bucketName)
 	// Numbers only grow: full pages leave no room behind that nobody will use.
 	bucket.FillPercent = 0.9
 	if err := bucket.Put(key, raw); err != nil {
-		return fmt.Errorf("put %s %d: %w", b.noun, id, err)
+		return fmt.Errorf("put %s %d: %w", b.typeName, id, err)
 	}
 	return nil
 }
 
 func (b table[T]) remove(t *Tx, id uint64) error {
-	if err := t.bucket(b.name).Delete(number(id)); err != nil {
-		return fmt.Errorf("remove %s %d: %w", b.noun, id, err)
+	if err := t.bucket(b.bucketName).Delete(encodeUint64(id)); err != nil {
+		return fmt.Errorf("remove %s %d: %w", b.typeName, id, err)
 	}
 	return nil
 }
@@ -90,19 +94,19 @@ func (b table[T]) remove(t *Tx, id uint64) error {
 // each calls fn with records from number from on, in order, until fn says no.
 // A damaged record is handed over as an error and does not stop the walk.
 func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
-	c := t.bucket(b.name).Cursor()
-	first := func() ([]byte, []byte) { return c.Seek(number(from)) }
+	c := t.bucket(b.bucketName).Cursor()
+	first := func() ([]byte, []byte) { return c.Seek(encodeUint64(from)) }
 	if from == 0 {
 		first = c.First // a key that is cut short sorts before every number
 	}
 	for k, raw := first(); k != nil; k, raw = c.Next() {
 		var v T
-		id, ok := numberOf(k)
+		id, ok := decodeUint64(k)
 		var err error
 		if !ok {
-			err = fmt.Errorf("%s: a key of %d bytes: %w", b.name, len(k), ErrDamaged)
+			err = fmt.Errorf("%s: a key of %d bytes: %w", b.bucketName, len(k), ErrDamaged)
 		} else {
-			err = decode(b.name, k, raw, &v)
+			err = decodeRecord(b.bucketName, k, raw, &v)
 		}
 		if !fn(id, v, err) {
 			return
@@ -123,5 +127,5 @@ func (b table[T]) all(t *Tx) (list []T, err error) {
 	return list, err
 }
 
-// mark makes an index entry that has no value.
-func mark(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }
+// putKeyOnly makes an index entry that has no value.
+func putKeyOnly(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }

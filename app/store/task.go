@@ -11,12 +11,12 @@ import (
 // Seq is set here.
 func (t *Tx) AddTask(task model.Task) error {
 	var err error
-	if task.Seq, err = tasks.next(t); err != nil {
+	if task.Seq, err = tasks.nextID(t); err != nil {
 		return err
 	}
-	t.add(CountTasks, 1)
-	if t.queued != nil {
-		t.queued[task.FileID] = append(t.queued[task.FileID], task.Seq)
+	t.addCount(CountTasks, 1)
+	if t.tasksByFile != nil {
+		t.tasksByFile[task.FileID] = append(t.tasksByFile[task.FileID], task.Seq)
 	}
 	return tasks.put(t, task.Seq, task)
 }
@@ -47,32 +47,32 @@ func (t *Tx) RemoveTask(seq uint64) error {
 	if !tasks.has(t, seq) {
 		return nil
 	}
-	t.add(CountTasks, -1)
+	t.addCount(CountTasks, -1)
 	return tasks.remove(t, seq)
 }
 
-// removeTasksOf takes what waits for a file that is Processing out of the queue. The
+// removeTasksOfFile takes what waits for a file that is Processing out of the queue. The
 // queue is read once a transaction, while others wait to write: of other files it is
 // not read at all.
-func (t *Tx) removeTasksOf(file uint64) error {
-	t.readQueue()
-	for _, seq := range t.queued[file] {
+func (t *Tx) removeTasksOfFile(file uint64) error {
+	t.loadTasksByFile()
+	for _, seq := range t.tasksByFile[file] {
 		if err := t.RemoveTask(seq); err != nil {
 			return err
 		}
 	}
-	delete(t.queued, file)
+	delete(t.tasksByFile, file)
 	return nil
 }
 
-func (t *Tx) readQueue() {
-	if t.queued != nil {
+func (t *Tx) loadTasksByFile() {
+	if t.tasksByFile != nil {
 		return
 	}
-	t.queued = map[uint64][]uint64{}
+	t.tasksByFile = map[uint64][]uint64{}
 	tasks.each(t, 0, func(seq uint64, task model.Task, err error) bool {
 		if err == nil { // Check reports a damaged one
-			t.queued[task.FileID] = append(t.queued[task.FileID], seq)
+			t.tasksByFile[task.FileID] = append(t.tasksByFile[task.FileID], seq)
 		}
 		return true
 	})
@@ -80,8 +80,8 @@ func (t *Tx) readQueue() {
 
 // HasTask reports whether a task waits for a file.
 func (t *Tx) HasTask(file uint64) bool {
-	t.readQueue()
-	return len(t.queued[file]) > 0
+	t.loadTasksByFile()
+	return len(t.tasksByFile[file]) > 0
 }
 
 // FilesWithoutTask gives at most limit files from number from on that wait for their
@@ -105,13 +105,13 @@ func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	c := t.bucket(bucketTasks).Cursor()
 	for key, raw := c.First(); key != nil && len(stray) < limit; key, raw = c.Next() {
 		var task model.Task
-		_, numbered := numberOf(key)
-		sound := numbered && decode(bucketTasks, key, raw, &task) == nil
+		_, numbered := decodeUint64(key)
+		sound := numbered && decodeRecord(bucketTasks, key, raw, &task) == nil
 		if sound && files.has(t, task.FileID) {
 			continue
 		}
 		if stray = append(stray, bytes.Clone(key)); sound {
-			t.add(CountTasks, -1)
+			t.addCount(CountTasks, -1)
 		}
 	}
 	for _, key := range stray {
@@ -119,6 +119,6 @@ func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 			return 0, fmt.Errorf("remove a stray task: %w", err)
 		}
 	}
-	t.queued = nil
+	t.tasksByFile = nil
 	return len(stray), nil
 }

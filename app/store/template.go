@@ -8,11 +8,11 @@ import (
 )
 
 // NewTemplateID gives the next number of a template.
-func (t *Tx) NewTemplateID() (uint64, error) { return templates.next(t) }
+func (t *Tx) NewTemplateID() (uint64, error) { return templates.nextID(t) }
 
 // Template reads one; NotFound when absent.
 func (t *Tx) Template(id uint64) (model.Template, error) {
-	template, err := templates.recall(t, &t.memos.templates, id)
+	template, err := templates.getCached(t, &t.caches.templates, id)
 	if err != nil {
 		return template, err
 	}
@@ -27,7 +27,7 @@ func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) 
 	if err != nil || id == 0 {
 		return template, false, err
 	}
-	template, err = templates.recall(t, &t.memos.templates, id)
+	template, err = templates.getCached(t, &t.caches.templates, id)
 	if errs.KindOf(err) == errs.NotFound {
 		err = fmt.Errorf("default template %d is missing: %w", id, ErrDamaged)
 	}
@@ -63,12 +63,12 @@ func (t *Tx) defaultTemplate() (id uint64, err error) {
 	if t.bucket(bucketWorkspace).Get(keyDefaultTemplate) == nil {
 		return 0, nil
 	}
-	return setting(t, &t.memos.standard, keyDefaultTemplate)
+	return getSetting(t, &t.caches.defaultTemplate, keyDefaultTemplate)
 }
 
 // OrderFields reads the custom fields of orders.
 func (t *Tx) OrderFields() (fields []model.Field, err error) {
-	return setting(t, &t.memos.fields, keyOrderFields)
+	return getSetting(t, &t.caches.orderFields, keyOrderFields)
 }
 
 // PutOrderFields writes the custom fields of orders.
@@ -76,7 +76,7 @@ func (t *Tx) PutOrderFields(fields []model.Field) error { return t.putSetting(ke
 
 // OrderStatuses reads the statuses of orders; the first is applied at creation.
 func (t *Tx) OrderStatuses() (statuses []string, err error) {
-	return setting(t, &t.memos.statuses, keyOrderStatuses)
+	return getSetting(t, &t.caches.orderStatuses, keyOrderStatuses)
 }
 
 // PutOrderStatuses writes the statuses of orders.
@@ -84,7 +84,7 @@ func (t *Tx) PutOrderStatuses(statuses []string) error {
 	return t.putSetting(keyOrderStatuses, statuses)
 }
 
-func setting[T any](t *Tx, m *memo[T], key []byte) (v T, err error) {
+func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
 	raw := t.bucket(bucketWorkspace).Get(key)
 	if raw == nil {
 		return v, fmt.Errorf("workspace %s: %w: it is missing", key, ErrDamaged)
@@ -93,7 +93,7 @@ func setting[T any](t *Tx, m *memo[T], key []byte) (v T, err error) {
 }
 
 func (t *Tx) putSetting(key []byte, v any) error {
-	raw, err := encode(bucketWorkspace, key, v)
+	raw, err := encodeRecord(bucketWorkspace, key, v)
 	if err != nil {
 		return err
 	}

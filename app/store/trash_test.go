@@ -163,7 +163,7 @@ func TestRemovingAFileDoesNotReadTheQueue(t *testing.T) {
 		if err := errors.Join(err, tx.RemoveTask(2), tx.PutFile(file), tx.RemoveFile(2), tx.RemoveAbstract(2)); err != nil {
 			return err
 		}
-		if tx.queued != nil {
+		if tx.tasksByFile != nil {
 			t.Error("the queue was read for a file that is not processed")
 		}
 		if err := errors.Join(tx.RemoveFile(1), tx.RemoveAbstract(1)); err != nil {

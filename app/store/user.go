@@ -9,21 +9,21 @@ import (
 )
 
 // NewUserID gives the next number of a user.
-func (t *Tx) NewUserID() (uint64, error) { return users.next(t) }
+func (t *Tx) NewUserID() (uint64, error) { return users.nextID(t) }
 
 // User reads one; NotFound when absent.
-func (t *Tx) User(id uint64) (model.User, error) { return users.recall(t, &t.memos.users, id) }
+func (t *Tx) User(id uint64) (model.User, error) { return users.getCached(t, &t.caches.users, id) }
 
 // Users reads all in order of their numbers, disabled ones too.
 func (t *Tx) Users() ([]model.User, error) { return users.all(t) }
 
 // UserByName reads the user who signs in with this name; found is false when there is none.
 func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
-	id, ok := numberOf(t.bucket(bucketUserNames).Get(userNameKey(name)))
+	id, ok := decodeUint64(t.bucket(bucketUserNames).Get(userNameKey(name)))
 	if !ok {
 		return user, false, nil
 	}
-	user, err = users.recall(t, &t.memos.users, id)
+	user, err = users.getCached(t, &t.caches.users, id)
 	if errs.KindOf(err) == errs.NotFound {
 		err = fmt.Errorf("%s: user %d is missing: %w", bucketUserNames, id, ErrDamaged)
 	}
@@ -33,7 +33,7 @@ func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
 // PutUser writes one, new or changed. A name that is another's is an error.
 func (t *Tx) PutUser(u model.User) error {
 	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
-	owner, taken := numberOf(names.Get(key))
+	owner, taken := decodeUint64(names.Get(key))
 	if taken && owner != u.ID {
 		return fmt.Errorf("put user %d: the name is that of user %d", u.ID, owner)
 	}
@@ -47,7 +47,7 @@ func (t *Tx) PutUser(u model.User) error {
 		}
 	}
 	if !taken {
-		if err := names.Put(key, number(u.ID)); err != nil {
+		if err := names.Put(key, encodeUint64(u.ID)); err != nil {
 			return fmt.Errorf("index user %d: %w", u.ID, err)
 		}
 	}
@@ -56,47 +56,47 @@ func (t *Tx) PutUser(u model.User) error {
 
 func userNameKey(name string) []byte { return []byte(model.Fold(name)) }
 
-// user holds one against the index of names.
-func (k *checker) user(u model.User) {
-	if id, ok := numberOf(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
-		k.find("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
+// checkUser holds one against the index of names.
+func (k *checker) checkUser(u model.User) {
+	if id, ok := decodeUint64(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
+		k.addFinding("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
 	}
 }
 
-// userIndexes holds the indexes of users and sessions against their records.
-func (k *checker) userIndexes() {
-	k.entries(bucketUserNames, func(key, value []byte) bool {
-		id, ok := numberOf(value)
+// checkUserIndexes holds the indexes of users and sessions against their records.
+func (k *checker) checkUserIndexes() {
+	k.checkEntries(bucketUserNames, func(key, value []byte) bool {
+		id, ok := decodeUint64(value)
 		u, err := users.get(k.t, id)
 		return ok && err == nil && bytes.Equal(key, userNameKey(u.Name))
 	})
-	k.entries(bucketSessionUsers, func(key, _ []byte) bool {
+	k.checkEntries(bucketSessionUsers, func(key, _ []byte) bool {
 		if len(key) != 40 {
 			return false
 		}
-		user, _ := numberOf(key[:8])
+		user, _ := decodeUint64(key[:8])
 		s, found, err := k.t.Session(key[8:])
 		return found && err == nil && s.UserID == user
 	})
 }
 
-// users makes the index of names anew, in place: people sign in meanwhile.
-func (r *rebuilder) users() error {
-	err := remake(r, users, func(t *Tx, id uint64, u *model.User) error {
+// rebuildUsers makes the index of names anew, in place: people sign in meanwhile.
+func (r *rebuilder) rebuildUsers() error {
+	err := eachRecord(r, users, func(t *Tx, id uint64, u *model.User) error {
 		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
-		if other, taken := numberOf(names.Get(key)); taken && other != id {
+		if other, taken := decodeUint64(names.Get(key)); taken && other != id {
 			if theirs, known, err := users.find(t, other); err == nil && known && bytes.Equal(key, userNameKey(theirs.Name)) {
-				r.find(users.noun, id, "user %d has its name", other)
+				r.addFinding(users.typeName, id, "user %d has its name", other)
 				return nil
 			}
 		}
-		return names.Put(key, number(id))
+		return names.Put(key, encodeUint64(id))
 	})
 	if err != nil {
 		return err
 	}
-	return r.mend(bucketUserNames, func(t *Tx, key, value []byte) bool {
-		id, ok := numberOf(value)
+	return r.removeStale(bucketUserNames, func(t *Tx, key, value []byte) bool {
+		id, ok := decodeUint64(value)
 		u, known, err := users.find(t, id)
 		return !ok || err == nil && (!known || !bytes.Equal(key, userNameKey(u.Name)))
 	})

@@ -127,7 +127,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 	}
 	session := func(at int, s model.Session) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error {
-			raw, err := encode(bucketSessions, hash(at), s)
+			raw, err := encodeRecord(bucketSessions, hash(at), s)
 			return errors.Join(err, tx.Bucket(bucketSessions).Put(hash(at), raw))
 		}
 	}
@@ -138,15 +138,15 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		mended bool
 	}{
 		{"a name without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
-		{"an index without its user", put(bucketUserNames, []byte("nobody"), number(7)), Finding{"index", "user_names", "names no record"}, true},
-		{"an index that names another", put(bucketUserNames, []byte("robin"), number(1)), Finding{"user", "2", "missing in the index user_names"}, true},
-		{"a user is missing", remove(bucketUsers, number(1)), Finding{"session", digest(1)[:16], "names user 1, which is missing"}, false},
+		{"an index without its user", put(bucketUserNames, []byte("nobody"), encodeUint64(7)), Finding{"index", "user_names", "names no record"}, true},
+		{"an index that names another", put(bucketUserNames, []byte("robin"), encodeUint64(1)), Finding{"user", "2", "missing in the index user_names"}, true},
+		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "names user 1, which is missing"}, false},
 		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))), Finding{"session", digest(1)[:16], "missing in the index session_users"}, true},
 		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "names no record"}, true},
-		{"an index that is cut", put(bucketSessionUsers, number(1), nil), Finding{"index", "session_users", "names no record"}, true},
+		{"an index that is cut", put(bucketSessionUsers, encodeUint64(1), nil), Finding{"index", "session_users", "names no record"}, true},
 		{"a session under another's hash", session(1, model.Session{Hash: digest(2), UserID: 1}), Finding{"session", digest(2)[:16], "stands under another hash"}, false},
 		{"a damaged session", put(bucketSessions, hash(1), []byte("x")), Finding{"session", digest(1), "record is damaged"}, false},
-		{"a damaged user", put(bucketUsers, number(1), []byte("x")), Finding{"user", "1", "record is damaged"}, false},
+		{"a damaged user", put(bucketUsers, encodeUint64(1), []byte("x")), Finding{"user", "1", "record is damaged"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "vault.db")
@@ -184,7 +184,7 @@ func TestRebuildOfManySessions(t *testing.T) {
 	s := openNew(t)
 	settled(t, s)
 	update(t, s, func(tx *Tx) error {
-		for n := range recordsAtOnce + 10 {
+		for n := range defaultRebuildBatch + 10 {
 			if err := tx.PutSession(model.Session{Hash: fmt.Sprintf("%064x", n), UserID: 1}); err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func (w *world) step(tx *Tx) error {
 	}
 	e := model.Event{At: w.at(), Actor: model.Actor{Kind: pick(w.rng, "key", "system"), ID: w.rng.Uint64N(3)}, Kind: pick(w.rng, "order.created", "file.filed"), Record: pick(w.rng, "", "order:7", "order:8", "file:7")}
 	err := tx.AddEvent(e)
-	w.events = append(w.events, *tx.head)
+	w.events = append(w.events, *tx.lastEntry)
 	return err
 }
 
