@@ -23,7 +23,7 @@ var mutants = []struct {
 }{
 	{"file", "app/blobstore/stage.go", "if err := f.file.Sync(); err != nil {", "if os.Getenv(\"" + mutantVariable + "\") == \"file\" {\nreturn\n}\n"},
 	{"directory", "app/blobstore/files_unix.go", "return errors.Join(d.Sync(), d.Close())", "if os.Getenv(\"" + mutantVariable + "\") == \"directory\" {\nreturn d.Close()\n}\n"},
-	{"database", "app/store/store.go", "InitialMmapSize: initialMmap,", "NoSync: os.Getenv(\"" + mutantVariable + "\") == \"database\",\n"},
+	{"database", "app/store/open.go", "InitialMmapSize: initialMmap,", "NoSync: os.Getenv(\"" + mutantVariable + "\") == \"database\",\n"},
 }
 
 // TestMutants sees to it that a sync that is left out is found: of a document, of the

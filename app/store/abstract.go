@@ -1,6 +1,8 @@
 package store
 
-import "deedkeep/app/model"
+import (
+	"deedkeep/app/model"
+)
 
 var abstracts = indexedTable[model.Abstract]{
 	table:       table[model.Abstract]{bucketAbstracts, "abstract"},
@@ -74,4 +76,18 @@ func (t *Tx) RemoveAbstract(id uint64) error {
 	}
 	t.countTransition(CountAbstracts, old.Trashed == nil, false)
 	return abstracts.purge(t, id, &old)
+}
+
+// ListAbstractsByID gives those of some records that a query leaves, in the order of their
+// numbers here, and how many numbers it has gone through: fewer than all where the page
+// is full. Of the query only the filters, bounds of creation, Limit and Bytes count; the
+// page has no positions.
+func (t *Tx) ListAbstractsByID(ids []uint64, q Query) (Page[model.Abstract], int, error) {
+	return abstracts.listByIDs(t, ids, q)
+}
+
+// ScanAbstracts reads at most limit abstracts from number from on, those in the trash
+// too; the first damaged record among them is its error.
+func (t *Tx) ScanAbstracts(from uint64, limit int) ([]model.Abstract, error) {
+	return scanTable(t, abstracts.table, from, limit)
 }

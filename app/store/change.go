@@ -187,25 +187,3 @@ func resetChanges(tx *bolt.Tx) error {
 	}
 	return b.SetSequence(seq + 1)
 }
-
-// checkChanges holds every entry of the feed against its checksum and the one before it.
-func (k *checker) checkChanges() {
-	last := k.t.LastChange()
-	var before uint64
-	c := k.t.bucket(bucketChanges).Cursor()
-	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
-		change, ok := decodeChange(key, raw)
-		switch {
-		case !ok:
-			k.addFinding("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
-		case before != 0 && change.Seq != before+1:
-			k.addFinding("change", fmt.Sprint(change.Seq), "follows change %d", before)
-		case change.Seq > last:
-			k.addFinding("change", fmt.Sprint(change.Seq), "its number is above the sequence of its bucket")
-		}
-		before = change.Seq
-	}
-	if before != 0 && before < last {
-		k.addFinding("change", fmt.Sprint(last), "is missing, the last is %d", before)
-	}
-}

@@ -209,3 +209,24 @@ func (t *Tx) FileRecordCount() (n uint64) {
 	}
 	return n
 }
+
+// ListFilesByID is ListAbstractsByID for files.
+func (t *Tx) ListFilesByID(ids []uint64, q Query) (Page[model.File], int, error) {
+	return files.listByIDs(t, ids, q)
+}
+
+// FindFileByDigest gives the first live file of these bytes that fits; found is false
+// where none does.
+func (t *Tx) FindFileByDigest(digest [32]byte, fits func(model.File) bool) (file model.File, found bool, err error) {
+	c := t.bucket(bucketFileDigests).Cursor()
+	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
+		id, ok := decodeUint64(k[len(digest):])
+		if !ok {
+			return file, false, fmt.Errorf("%s: a key of %d bytes: %w", bucketFileDigests, len(k), ErrDamaged)
+		}
+		if file, found, err = files.find(t, id); err != nil || found && file.Trashed == nil && fits(file) {
+			return file, found, err
+		}
+	}
+	return model.File{}, false, nil
+}

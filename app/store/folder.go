@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"sync"
 
 	"deedkeep/app/model"
 )
@@ -69,4 +70,53 @@ func (t *Tx) FolderInUse(id uint64) bool {
 
 func folderNameKey(parent uint64, name string) []byte {
 	return append(encodeUint64(parent), model.Fold(name)...)
+}
+
+// FolderByName is the number of the folder of this name below a parent (0: the root),
+// compared without case; found is false where there is none.
+func (t *Tx) FolderByName(parent uint64, name string) (id uint64, found bool) {
+	return decodeUint64(t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)))
+}
+
+// folderVersions count, in this process, how often the documents of each folder were put in
+// another order, so that whoever has sorted a large folder knows whether it still
+// holds. Folder 0 are the documents of no folder and no abstract.
+type folderVersions struct {
+	mu       sync.Mutex
+	versions map[uint64]uint64
+}
+
+// FolderVersion gives the number of such changes that were committed to a folder. Read
+// before a View, it is not newer than what the View sees.
+func (s *Store) FolderVersion(folder uint64) uint64 {
+	s.caches.folderVersions.mu.Lock()
+	defer s.caches.folderVersions.mu.Unlock()
+	return s.caches.folderVersions.versions[folder]
+}
+
+// bumpFolderVersions counts a change of a file, once it is committed.
+func (t *Tx) bumpFolderVersions(old, now *model.File, was, is bool) {
+	was, is = was && old.Trashed == nil && old.AbstractID == 0, is && now.Trashed == nil && now.AbstractID == 0
+	same := was == is && old.FolderID == now.FolderID && old.Filename == now.Filename
+	if same || !was && !is {
+		return
+	}
+	places := map[uint64]bool{}
+	if was {
+		places[old.FolderID] = true
+	}
+	if is {
+		places[now.FolderID] = true
+	}
+	shelves := &t.caches.folderVersions
+	t.tx.OnCommit(func() {
+		shelves.mu.Lock()
+		defer shelves.mu.Unlock()
+		if shelves.versions == nil {
+			shelves.versions = map[uint64]uint64{}
+		}
+		for folder := range places {
+			shelves.versions[folder]++
+		}
+	})
 }

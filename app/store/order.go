@@ -76,3 +76,13 @@ func (t *Tx) OrderNumberTaken(number string) bool {
 	k, _ := t.bucket(bucketOrderIndex).Cursor().Seek(prefix)
 	return bytes.HasPrefix(k, prefix)
 }
+
+// ListOrdersByID is ListAbstractsByID for orders.
+func (t *Tx) ListOrdersByID(ids []uint64, q Query) (Page[model.Order], int, error) {
+	return orders.listByIDs(t, ids, q)
+}
+
+// ScanOrders is ScanAbstracts for orders.
+func (t *Tx) ScanOrders(from uint64, limit int) ([]model.Order, error) {
+	return scanTable(t, orders.table, from, limit)
+}

@@ -3,26 +3,15 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/stats"
 )
-
-// Options of Open.
-type Options struct {
-	Now         func() time.Time
-	Fingerprint string        // of the secret.key that belongs to this vault
-	LockTimeout time.Duration // how long to wait for another process; one second when 0
-	Workspace   model.Workspace
-}
 
 // Store is an open vault.db. It is safe for many goroutines.
 type Store struct {
@@ -52,63 +41,6 @@ type Store struct {
 	wake         chan struct{}
 	writerDone   chan struct{}
 	changed      chan struct{}
-}
-
-// Open opens vault.db at path and brings it to the current schema, or creates it
-// with the workspace when there is none. It returns a *title.Error of kind Locked
-// when another process has it, and plain sentences for a newer schema or another
-// vault's secret.key.
-func Open(ctx context.Context, path string, opts Options) (*Store, error) {
-	if opts.LockTimeout == 0 {
-		opts.LockTimeout = time.Second
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	fresh, err := createIfMissing(path, opts)
-	if err != nil {
-		return nil, err
-	}
-	from := &fileOpener{isNew: fresh, lockTimeout: opts.LockTimeout}
-	db, err := from.openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{db: db, file: from.file, isNew: fresh, cacheCheck: from.cacheCheck, failure: from.cacheCheck.WriteError, fingerprint: opts.Fingerprint, commitTx: (*bolt.Tx).Commit, rebuildBatch: defaultRebuildBatch, wake: make(chan struct{}, 1), writerDone: make(chan struct{}), changed: make(chan struct{}, 1)}
-	if s.identity, err = statFile(path); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	s.batchSizes, s.commitSeconds = stats.NewHistogram(batchSizeBounds...), stats.NewHistogram(commitSecondsBounds...)
-	if err := s.upgrade(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	// Whoever makes a vault now finds this one in its place.
-	removeUnfinished(path)
-	go s.runWriter()
-	return s, nil
-}
-
-func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
-	err = recoverPanic(func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{
-			Timeout:         o.lockTimeout,
-			InitialMmapSize: initialMmap,
-			FreelistType:    bolt.FreelistMapType,
-			OpenFile:        o.open,
-		})
-		return err
-	})
-	if p := new(panicError); errors.As(err, &p) {
-		// bbolt fell over a page. The file stays locked until the process ends.
-		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
-	}
-	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	return db, nil
 }
 
 // View runs fn on a consistent snapshot. Nothing slow may happen inside: an open
@@ -199,3 +131,6 @@ func (s *Store) newTx(tx *bolt.Tx) *Tx {
 }
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }
+
+// ReadOnly reports whether nothing changes the file while it is open (OpenReadOnly).
+func (s *Store) ReadOnly() bool { return errors.Is(s.Failure(), errReadOnlyDisk) }

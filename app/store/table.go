@@ -129,3 +129,28 @@ func (b table[T]) all(t *Tx) (list []T, err error) {
 
 // putKeyOnly makes an index entry that has no value.
 func putKeyOnly(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }
+
+func scanTable[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err error) {
+	b.each(t, from, func(_ uint64, v T, e error) bool {
+		if e != nil {
+			err = e
+			return false
+		}
+		list = append(list, v)
+		return len(list) < limit
+	})
+	return list, err
+}
+
+// ScanIDs gives at most limit numbers of abstracts, orders or files from one on, of
+// those in the trash and the damaged ones too. The noun is as in Change.
+func (t *Tx) ScanIDs(noun string, from uint64, limit int) (list []uint64) {
+	bucket := map[string][]byte{abstracts.typeName: bucketAbstracts, orders.typeName: bucketOrders, files.typeName: bucketFiles}[noun]
+	c := t.bucket(bucket).Cursor()
+	for key, _ := c.Seek(encodeUint64(from)); key != nil && len(list) < limit; key, _ = c.Next() {
+		if id, ok := decodeUint64(key); ok { // Check reports a key that is none
+			list = append(list, id)
+		}
+	}
+	return list
+}

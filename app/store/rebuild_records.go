@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 
 	"deedkeep/app/model"
@@ -135,5 +136,50 @@ func (r *rebuilder) rebuildStoredResponses() error {
 		}
 		kept, known, err := t.StoredResponse([32]byte(key[8:]))
 		return err == nil && (!known || sortableMicros(kept.At) != binary.BigEndian.Uint64(key))
+	})
+}
+
+// rebuildUsers makes the index of names anew, in place: people sign in meanwhile.
+func (r *rebuilder) rebuildUsers() error {
+	err := eachRecord(r, users, func(t *Tx, id uint64, u *model.User) error {
+		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
+		if other, taken := decodeUint64(names.Get(key)); taken && other != id {
+			if theirs, known, err := users.find(t, other); err == nil && known && bytes.Equal(key, userNameKey(theirs.Name)) {
+				r.addFinding(users.typeName, id, "user %d has its name", other)
+				return nil
+			}
+		}
+		return names.Put(key, encodeUint64(id))
+	})
+	if err != nil {
+		return err
+	}
+	return r.removeStale(bucketUserNames, func(t *Tx, key, value []byte) bool {
+		id, ok := decodeUint64(value)
+		u, known, err := users.find(t, id)
+		return !ok || err == nil && (!known || !bytes.Equal(key, userNameKey(u.Name)))
+	})
+}
+
+// rebuildSessions makes the index of sessions by their users anew.
+func (r *rebuilder) rebuildSessions() error {
+	err := r.eachEntry(bucketSessions, func(t *Tx, key, raw []byte) error {
+		var s model.Session
+		if err := decodeRecord(bucketSessions, key, raw, &s); err != nil {
+			r.addFinding("session", hex.EncodeToString(key), "%v", err)
+			return nil
+		}
+		return putKeyOnly(t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, key))
+	})
+	if err != nil {
+		return err
+	}
+	return r.removeStale(bucketSessionUsers, func(t *Tx, key, _ []byte) bool {
+		if len(key) != 40 {
+			return true
+		}
+		user, _ := decodeUint64(key[:8])
+		s, known, err := t.Session(key[8:])
+		return err == nil && (!known || s.UserID != user)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -366,5 +367,30 @@ func TestTakeNumbersFromHex(t *testing.T) {
 	}
 	if _, ok := decodeUint64([]byte{1}); ok {
 		t.Error("a byte is a number")
+	}
+}
+
+func TestDamage(t *testing.T) {
+	caught := recoverPanic(func() error { panic("page 3") })
+	for name, row := range map[string]struct {
+		err      error
+		sentence string
+	}{
+		"a caught panic":       {fmt.Errorf("walk: %w", caught), "page 3"},
+		"no database":          {fmt.Errorf("open x: %w", berrors.ErrInvalid), "invalid database"},
+		"a wrong checksum":     {fmt.Errorf("open x: %w", berrors.ErrChecksum), "checksum error"},
+		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "its pages cannot be read"},
+		"another file":         {fmt.Errorf("%w: it has no schema", errNotVault), "this file is no vault"},
+		"nothing":              {nil, ""},
+		"an interruption":      {context.Canceled, ""},
+		"a lock":               {berrors.ErrTimeout, ""},
+		"anything else":        {errors.New("no"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sentence, damaged := DescribeDamage(row.err)
+			if sentence != row.sentence || damaged != (row.sentence != "") {
+				t.Errorf("%q, %v", sentence, damaged)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 
 	"deedkeep/app/model"
@@ -156,4 +157,78 @@ func (k *checker) checkStoredResponses() {
 		r, ok, err := k.t.StoredResponse([32]byte(key[8:]))
 		return ok && err == nil && sortableMicros(r.At) == binary.BigEndian.Uint64(key)
 	})
+}
+
+// checkChanges holds every entry of the feed against its checksum and the one before it.
+func (k *checker) checkChanges() {
+	last := k.t.LastChange()
+	var before uint64
+	c := k.t.bucket(bucketChanges).Cursor()
+	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
+		change, ok := decodeChange(key, raw)
+		switch {
+		case !ok:
+			k.addFinding("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
+		case before != 0 && change.Seq != before+1:
+			k.addFinding("change", fmt.Sprint(change.Seq), "follows change %d", before)
+		case change.Seq > last:
+			k.addFinding("change", fmt.Sprint(change.Seq), "its number is above the sequence of its bucket")
+		}
+		before = change.Seq
+	}
+	if before != 0 && before < last {
+		k.addFinding("change", fmt.Sprint(last), "is missing, the last is %d", before)
+	}
+}
+
+// checkUser holds one against the index of names.
+func (k *checker) checkUser(u model.User) {
+	if id, ok := decodeUint64(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
+		k.addFinding("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
+	}
+}
+
+// checkUserIndexes holds the indexes of users and sessions against their records.
+func (k *checker) checkUserIndexes() {
+	k.checkEntries(bucketUserNames, func(key, value []byte) bool {
+		id, ok := decodeUint64(value)
+		u, err := users.get(k.t, id)
+		return ok && err == nil && bytes.Equal(key, userNameKey(u.Name))
+	})
+	k.checkEntries(bucketSessionUsers, func(key, _ []byte) bool {
+		if len(key) != 40 {
+			return false
+		}
+		user, _ := decodeUint64(key[:8])
+		s, found, err := k.t.Session(key[8:])
+		return found && err == nil && s.UserID == user
+	})
+}
+
+// checkSession holds one against its hash and its user.
+func (k *checker) checkSession(key []byte, s model.Session) {
+	if s.Hash != hex.EncodeToString(key) {
+		k.addFinding("session", s.ID(), "stands under another hash")
+		return
+	}
+	if !users.has(k.t, s.UserID) {
+		k.addFinding("session", s.ID(), "names user %d, which is missing", s.UserID)
+	}
+	if k.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
+		k.addFinding("session", s.ID(), "is missing in the index %s", bucketSessionUsers)
+	}
+}
+
+// checkSessions walks them; their keys are hashes, not numbers.
+func (k *checker) checkSessions() {
+	c := k.t.bucket(bucketSessions).Cursor()
+	for key, raw := c.First(); key != nil && k.ctx.Err() == nil; key, raw = c.Next() {
+		k.summary.Records++
+		var s model.Session
+		if err := decodeRecord(bucketSessions, key, raw, &s); err != nil {
+			k.addFinding("session", hex.EncodeToString(key), "%v", err)
+			continue
+		}
+		k.checkSession(key, s)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // initialMmap keeps a writer from waiting for readers each time the file grows.
@@ -40,3 +41,5 @@ func removeDurably(path string) error {
 	}
 	return errors.Join(err, dir.Close())
 }
+
+func isQuotaExceeded(err error) bool { return errors.Is(err, syscall.EDQUOT) }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"golang.org/x/sys/windows"
 )
 
 // initialMmap stays small here: bbolt grows the file itself to it.
@@ -18,4 +20,10 @@ func removeDurably(path string) error {
 		return err
 	}
 	return nil
+}
+
+// isQuotaExceeded knows the words Windows has for a disk without room.
+func isQuotaExceeded(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
