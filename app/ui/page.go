@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // page is what a handler shows.
@@ -32,35 +33,44 @@ type sheet struct {
 	Warnings []warning // what administrators must see to
 }
 
-// templates are the pages by file name, each with the layout and the parts.
-type templates map[string]*template.Template
+// templates are the pages by file name. A page is parsed when it is first shown: most
+// processes show few of them, and parsing all takes longer than the rest of a server's start.
+type templates struct {
+	files  fs.FS
+	common *template.Template // the layout and the parts, which each page's set is a clone of
 
-// parse reads layout.html, every part_*.html, and one set for each other file.
-func parse(files fs.FS, functions template.FuncMap) (templates, error) {
+	mu   sync.Mutex
+	sets map[string]*template.Template // the pages shown so far
+}
+
+// parse reads layout.html and every part_*.html.
+func parse(files fs.FS, functions template.FuncMap) (*templates, error) {
 	common, err := template.New("layout.html").Funcs(functions).ParseFS(files, "layout.html", "part_*.html")
 	if err != nil {
 		return nil, err
 	}
-	names, err := fs.Glob(files, "*.html")
+	return &templates{files: files, common: common, sets: make(map[string]*template.Template)}, nil
+}
+
+// page returns the set of a page's file: the layout, the parts, and the page.
+func (t *templates) page(name string) (*template.Template, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if set := t.sets[name]; set != nil {
+		return set, nil
+	}
+	own, err := t.common.Clone()
 	if err != nil {
 		return nil, err
 	}
-	set := templates{}
-	for _, name := range names {
-		if name == "layout.html" || strings.HasPrefix(name, "part_") {
-			continue
-		}
-		own, err := common.Clone()
-		if err != nil {
-			return nil, err
-		}
-		if set[name], err = own.ParseFS(files, name); err != nil {
-			return nil, err
-		}
-		if set[name].Lookup("main") == nil {
-			return nil, fmt.Errorf(`%s defines no "main"`, name)
-		}
+	set, err := own.ParseFS(t.files, name)
+	if err != nil {
+		return nil, err
 	}
+	if set.Lookup("main") == nil {
+		return nil, fmt.Errorf(`%s defines no "main"`, name)
+	}
+	t.sets[name] = set
 	return set, nil
 }
 
@@ -99,9 +109,9 @@ func (p *pages) render(w http.ResponseWriter, status int, name, block string, da
 
 // renderUnder is render under another policy of what the page may load.
 func (p *pages) renderUnder(policy string, w http.ResponseWriter, status int, name, block string, data any) error {
-	set := p.templates[name]
-	if set == nil {
-		return fmt.Errorf("there is no page %q", name)
+	set, err := p.templates.page(name)
+	if err != nil {
+		return fmt.Errorf("page %s: %w", name, err)
 	}
 	var b bytes.Buffer
 	if err := set.ExecuteTemplate(&b, block, data); err != nil {

@@ -73,7 +73,7 @@ type pages struct {
 	Search    searches
 	assets    *web.Assets
 	icons     map[string]string
-	templates templates
+	templates *templates
 	abstracts *secret.IDs
 	orders    *secret.IDs
 	mux       *http.ServeMux
