@@ -131,23 +131,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 				return err
 			}
 			return s.ask(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-				item, err := c.TrashItem(ctx, record)
-				if err != nil {
-					return missing(err, "record in the trash", args[0])
-				}
-				if kept := item.RetainedUntil; !lift && kept != nil && time.Now().Before(kept.Time) {
-					return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.moment(kept))
-				}
-				if !yes {
-					if err := s.confirm(purgeQuestion(item), confirmWord(item)); err != nil {
-						return err
-					}
-				}
-				done, err := c.PurgeTrash(ctx, record, reason)
-				if err != nil {
-					return misused(missing(err, "record in the trash", args[0]))
-				}
-				return s.printPurged(done)
+				return s.purgeRecord(ctx, c, record, args[0], reason, yes)
 			})
 		},
 	}
@@ -155,6 +139,28 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 	cmd.Flags().BoolVar(&lift, "lift-retention", false, "delete a record that is under retention; requires --reason")
 	cmd.Flags().StringVar(&reason, "reason", "", "why the retention of this record no longer applies")
 	return cmd
+}
+
+// purgeRecord deletes a record in the trash, after confirmation unless yes is set. id is the
+// record as the user named it. A reason lifts the record's retention.
+func (s *shell) purgeRecord(ctx context.Context, c *client.Client, record, id, reason string, yes bool) error {
+	item, err := c.TrashItem(ctx, record)
+	if err != nil {
+		return missing(err, "record in the trash", id)
+	}
+	if kept := item.RetainedUntil; reason == "" && kept != nil && time.Now().Before(kept.Time) {
+		return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.moment(kept))
+	}
+	if !yes {
+		if err := s.confirm(purgeQuestion(item), confirmWord(item)); err != nil {
+			return err
+		}
+	}
+	done, err := c.PurgeTrash(ctx, record, reason)
+	if err != nil {
+		return misused(missing(err, "record in the trash", id))
+	}
+	return s.printPurged(done)
 }
 
 func (s *shell) trashEmpty() *cobra.Command {

@@ -20,7 +20,7 @@ func sizes(least, most Size) span              { return span{int64(least), int64
 func durations(least, most time.Duration) span { return span{int64(least), int64(most)} }
 
 // bounds has a row for every key that is a number.
-func bounds() map[string]span {
+func bounds() map[string]span { //nolint:funlen // a table
 	return map[string]span{
 		"limits.file_size":          sizes(1, 4*GB),
 		"limits.files_per_request":  {1, 10_000},
